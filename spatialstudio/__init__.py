@@ -1,0 +1,1 @@
+"""Spatial Studio: prompt-driven spatial image generation, inspected and judged."""

@@ -1,0 +1,1 @@
+"""The terminal: commands that know only the application."""

@@ -1,0 +1,1 @@
+"""The vocabulary: frozen types that every layer shares. Standard library and numpy only."""

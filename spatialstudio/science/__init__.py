@@ -1,0 +1,1 @@
+"""The maths: pure functions, each naming its paper. numpy; torch only where gradients flow."""
