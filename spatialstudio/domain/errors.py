@@ -1,0 +1,94 @@
+"""What can go wrong, in words for the user: one tree of errors, each with a hint."""
+
+from dataclasses import dataclass
+
+
+class StudioError(Exception):
+    """Something the user can understand and act on.
+
+    Attributes:
+        message: One sentence in the present, ending with a full stop.
+        hint: What to try, ending with a full stop.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Keep message and hint when the error crosses a process border."""
+        return (_rebuild, (type(self), self.message, self.hint))
+
+
+class PromptError(StudioError):
+    """The prompt cannot be used as it stands."""
+
+
+class RequestError(StudioError):
+    """A setting of the request is outside what can be done."""
+
+
+class BackendError(StudioError):
+    """A generation backend cannot do its work."""
+
+
+class ModelNotFound(BackendError):  # noqa: N818 - reads as a finding
+    """A model is not where it was looked for, or is damaged."""
+
+
+class OutOfMemory(BackendError):  # noqa: N818 - the name that libraries use
+    """The device has too little memory for the request."""
+
+
+class DetectorError(StudioError):
+    """A detector, segmenter or depth model cannot do its work."""
+
+
+class ImageError(StudioError):
+    """A picture cannot be read, or is not a picture."""
+
+
+class EmptyMapError(StudioError):
+    """A map or mask holds no mass where some is needed."""
+
+
+class StoreError(StudioError):
+    """A run cannot be written or read."""
+
+
+class ExportError(StudioError):
+    """An export cannot be made."""
+
+
+class PluginError(StudioError):
+    """A plugin cannot be loaded or does not keep its contract."""
+
+
+class SettingsError(StudioError):
+    """A setting has a value that cannot be used."""
+
+
+class Cancelled(Exception):  # noqa: N818 - the user's wish, not an error
+    """The user asked to stop; raised at the next safe point."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorReport:
+    """A failure, ready to show. Made by ``error_reports.report_on`` only; may cross threads.
+
+    Attributes:
+        title: What failed, a few words.
+        message: One sentence for the user.
+        hint: What to try; empty when nothing is known to help.
+        details: The traceback, for a bug report; empty for a user's mistake.
+    """
+
+    title: str
+    message: str
+    hint: str = ""
+    details: str = ""
+
+
+def _rebuild(kind: type[StudioError], message: str, hint: str) -> StudioError:
+    return kind(message, hint=hint)

@@ -1,0 +1,124 @@
+"""What detectors, segmenter and depth model saw in a picture."""
+
+from dataclasses import dataclass
+
+from spatialstudio.domain.arrays import BoolMask, FloatMap, freeze
+from spatialstudio.domain.prompt import MentionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """A rectangle in pixels, half-open, origin top left."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def width(self) -> float:
+        """Pixels along x, never negative."""
+        return max(self.right - self.left, 0.0)
+
+    @property
+    def height(self) -> float:
+        """Pixels along y, never negative."""
+        return max(self.bottom - self.top, 0.0)
+
+    @property
+    def area(self) -> float:
+        """Square pixels."""
+        return self.width * self.height
+
+    @property
+    def center_xy(self) -> tuple[float, float]:
+        """The middle, x before y, in pixels."""
+        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detection:
+    """One instance that a detector found.
+
+    Attributes:
+        mention_id: The mention it was asked for.
+        label: What the detector called it.
+        score: [0, 1].
+        box: Where.
+        detector_id: Who found it.
+    """
+
+    mention_id: MentionId
+    label: str
+    score: float
+    box: Box
+    detector_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Mask:
+    """The pixels of one instance.
+
+    Attributes:
+        mention_id: The mention it was asked for.
+        pixels: (H, W) bool.
+        score: [0, 1].
+        source_id: Who drew it.
+    """
+
+    mention_id: MentionId
+    pixels: BoolMask
+    score: float
+    source_id: str
+
+    def __post_init__(self) -> None:
+        freeze(self.pixels)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DepthMap:
+    """How far away each pixel is.
+
+    Attributes:
+        values: (H, W) float32, relative; larger is farther.
+        estimator_id: Who estimated it.
+    """
+
+    values: FloatMap
+    estimator_id: str
+
+    def __post_init__(self) -> None:
+        freeze(self.values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Perception:
+    """All that was seen in one picture, candidates below the thresholds included.
+
+    Attributes:
+        image_sha256: Hash of the (H, W, 3) bytes.
+        height: Of the picture, pixels.
+        width: Likewise.
+        detections: Best first for each mention.
+        masks: One for each instance that was segmented.
+        depth: None when no estimator ran.
+        missing_classes: Heads that the detector does not know; it cannot say that they are absent.
+    """
+
+    image_sha256: str
+    height: int
+    width: int
+    detections: tuple[Detection, ...]
+    masks: tuple[Mask, ...]
+    depth: DepthMap | None = None
+    missing_classes: tuple[str, ...] = ()
+
+    def masks_of(self, mention_id: MentionId) -> tuple[Mask, ...]:
+        """Return the masks of one mention, best first."""
+        own = [mask for mask in self.masks if mask.mention_id == mention_id]
+        return tuple(sorted(own, key=lambda mask: -mask.score))
+
+    def detections_of(self, mention_id: MentionId) -> tuple[Detection, ...]:
+        """Return the detections of one mention, best first."""
+        own = [found for found in self.detections if found.mention_id == mention_id]
+        return tuple(sorted(own, key=lambda found: -found.score))

@@ -1,0 +1,199 @@
+"""The protocols behind which the world outside stands. Adapters implement them structurally."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
+from spatialstudio.domain.perception import DepthMap, Detection, Mask
+from spatialstudio.domain.prompt import ObjectMention, Prompt
+from spatialstudio.domain.record import RunRecord
+from spatialstudio.domain.relation import SceneGraph
+
+
+class CancelToken(Protocol):
+    """Tells long work that the user wants it to stop."""
+
+    def raise_if_cancelled(self) -> None:
+        """Return at once while the work is wanted.
+
+        Raises:
+            Cancelled: The user asked to stop.
+        """
+        ...
+
+
+class RelationExtractor(Protocol):
+    """Reads what a prompt claims."""
+
+    id: str
+
+    def extract(self, prompt: Prompt) -> SceneGraph:
+        """Read mentions and relations; what is not understood becomes a note.
+
+        Raises:
+            PromptError: The prompt is empty.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCard:
+    """What a model folder offers, read without loading weights.
+
+    Attributes:
+        id: Name in the request's ``ModelRef``.
+        title: For people.
+        backend_id: The backend that runs it.
+        folder: Where its files are.
+        size_bytes: Of the weights.
+        licence: Name or address.
+        native_size: Side of the picture in pixels.
+        steps: Recommended denoising steps.
+        guidance_scale: Recommended classifier-free guidance.
+        strength: Recommended PSG step size, variance-preserving units.
+        known_objects: Names (with synonyms and plurals) to the head it draws; empty when open.
+    """
+
+    id: str
+    title: str
+    backend_id: str
+    folder: Path
+    size_bytes: int
+    licence: str
+    native_size: int
+    steps: int
+    guidance_scale: float
+    strength: float
+    known_objects: Mapping[str, str]
+
+
+class GenerationBackend(Protocol):
+    """Draws pictures. Loads its model on first use and keeps it for the next request."""
+
+    id: str
+
+    def generate(
+        self, request: GenerationRequest, model: ModelCard, token: CancelToken
+    ) -> Iterator[GenerationEvent]:
+        """Draw, yielding ``GenerationStarted``, a ``StepEvent`` a step, ``GenerationFinished``.
+
+        Raises:
+            BackendError: The model is damaged, or the request does not fit it.
+            PromptError: A mention lies beyond the text encoder's limit.
+            Cancelled: The token was cancelled; no model call follows.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Seen:
+    """What a detector saw.
+
+    Attributes:
+        detections: Instances, candidates below the thresholds included.
+        masks: Masks of the instances, in the same order; empty when it draws none.
+        unknown_heads: Heads that it has no class for.
+    """
+
+    detections: tuple[Detection, ...]
+    masks: tuple[Mask, ...] = ()
+    unknown_heads: tuple[str, ...] = ()
+
+
+class Detector(Protocol):
+    """Finds named things in a picture."""
+
+    id: str
+
+    def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:
+        """Find every mention's head.
+
+        Args:
+            image: (H, W, 3) uint8.
+            mentions: What to look for; only their heads are asked.
+
+        Raises:
+            DetectorError: The model is damaged or missing.
+        """
+        ...
+
+
+class DepthEstimator(Protocol):
+    """Says how far away each pixel is."""
+
+    id: str
+
+    def estimate(self, image: RgbImage) -> DepthMap:
+        """Estimate relative depth, larger is farther.
+
+        Raises:
+            DetectorError: The model is damaged or missing.
+        """
+        ...
+
+
+class RunStore(Protocol):
+    """Keeps finished runs as files."""
+
+    def save(self, record: RunRecord, events: Sequence[GenerationEvent], folder: Path) -> RunRecord:
+        """Write a run; nothing half-written is ever seen under its final name.
+
+        Returns:
+            The record with its artifacts' paths and hashes.
+
+        Raises:
+            StoreError: The folder cannot be written or is full.
+        """
+        ...
+
+    def load(self, folder: Path) -> tuple[RunRecord, tuple[GenerationEvent, ...]]:
+        """Read a run back, events as they were.
+
+        Raises:
+            StoreError: The folder holds no run, or it is damaged.
+        """
+        ...
+
+
+class ImageFiles(Protocol):
+    """Reads and writes pictures."""
+
+    def read(self, path: Path) -> RgbImage:
+        """Read a picture upright, as sRGB.
+
+        Raises:
+            ImageError: Not a picture, truncated, or too large to open safely.
+        """
+        ...
+
+    def write(self, image: RgbImage, path: Path) -> None:
+        """Write a PNG through a temporary file.
+
+        Raises:
+            StoreError: The folder cannot be written or is full.
+        """
+        ...
+
+
+class Trainer(Protocol):
+    """Makes the embedded models anew."""
+
+    def train(
+        self, work_folder: Path, output_folder: Path, preset: str, report: Callable[[str], None]
+    ) -> None:
+        """Train every stage that is not finished in ``work_folder``, then export.
+
+        Args:
+            work_folder: Checkpoints; training goes on from them.
+            output_folder: Where the model folders are written.
+            preset: "full", or "smoke" for a run of seconds.
+            report: Takes one line of progress for people.
+
+        Raises:
+            StoreError: A folder cannot be written.
+            SettingsError: The preset is not known.
+        """
+        ...

@@ -1,0 +1,88 @@
+"""What the user typed, and where in it the things are named."""
+
+from dataclasses import dataclass
+from typing import NewType
+
+MentionId = NewType("MentionId", str)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """The text to draw from.
+
+    Attributes:
+        text: What the picture shall show.
+        negative: What it shall not show; empty for nothing.
+        language: BCP 47 code of ``text``.
+    """
+
+    text: str
+    negative: str = ""
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextSpan:
+    """A stretch of characters, half-open: ``text[start:stop]``."""
+
+    start: int
+    stop: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.stop:
+            raise ValueError(f"A span needs 0 <= start < stop, not {self.start}, {self.stop}.")
+
+    def of(self, text: str) -> str:
+        """Return the characters that the span covers in ``text``."""
+        return text[self.start : self.stop]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectMention:
+    """One place where a prompt names a thing.
+
+    Attributes:
+        id: Unique in its scene.
+        phrase: As written, without the article: "red cup".
+        head: The noun a detector is asked for, singular: "cup".
+        attributes: Words before the head: ("red",).
+        span: The phrase in the prompt.
+    """
+
+    id: MentionId
+    phrase: str
+    head: str
+    attributes: tuple[str, ...] = ()
+    span: TextSpan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenSpan:
+    """Where a text encoder's sequence holds a mention. Made by a backend from its own tokenizer.
+
+    Attributes:
+        mention_id: The mention.
+        encoder_id: Which text encoder, "text_encoder" or "text_encoder_2".
+        indices: Positions in the sequence, start token counted; never empty.
+    """
+
+    mention_id: MentionId
+    encoder_id: str
+    indices: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not self.indices:
+            raise ValueError("A token span holds at least one position.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """What an extractor did not understand or wants the user to know: told, never guessed over.
+
+    Attributes:
+        message: One sentence for the user.
+        span: The words concerned; None for the whole prompt.
+    """
+
+    message: str
+    span: TextSpan | None = None

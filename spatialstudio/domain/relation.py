@@ -1,0 +1,256 @@
+"""How things stand to each other: relation types as registered values, relations, scene graphs.
+
+The only module that spells relation ids. Directions are those of the picture: x grows right, y
+grows down, depth grows away from the viewer.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import NewType
+
+from spatialstudio.domain.errors import PluginError
+from spatialstudio.domain.prompt import MentionId, Note, ObjectMention, Prompt, TextSpan
+
+RelationId = NewType("RelationId", str)
+
+
+class Axis(Enum):
+    """A direction along which positions are compared."""
+
+    X = "x"
+    Y = "y"
+    DEPTH = "depth"
+
+
+@dataclass(frozen=True, slots=True)
+class AxisClaim:
+    """One comparison along one axis.
+
+    Attributes:
+        axis: X, Y or DEPTH.
+        subject_first: True when the subject has the smaller coordinate: left, above, in front.
+    """
+
+    axis: Axis
+    subject_first: bool
+
+
+class Shape(Enum):
+    """What a relation compares."""
+
+    ORDER = "order"
+    """Order along one axis, or along two at once (diagonals)."""
+    NEAR = "near"
+    FAR = "far"
+    BETWEEN = "between"
+
+
+@dataclass(frozen=True, slots=True)
+class RelationType:
+    """A kind of relation. New kinds are registered, never subclassed.
+
+    Attributes:
+        id: Stable name in files.
+        phrase: As written between subject and object: "to the left of".
+        shape: What is compared.
+        claims: Comparisons that must all hold; empty unless the shape is ORDER.
+        inverse_id: The relation of the object to the subject; a symmetric type names itself.
+    """
+
+    id: str
+    phrase: str
+    shape: Shape
+    claims: tuple[AxisClaim, ...]
+    inverse_id: str
+
+    @property
+    def axis(self) -> Axis | None:
+        """The one axis compared; None when there are two or none."""
+        return self.claims[0].axis if len(self.claims) == 1 else None
+
+    @property
+    def needs_depth(self) -> bool:
+        """Whether a depth map is needed to judge it."""
+        return any(claim.axis is Axis.DEPTH for claim in self.claims)
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether swapping subject and object changes nothing."""
+        return self.inverse_id == self.id
+
+
+class RelationTypes:
+    """The registered relation types, in the order in which they are offered."""
+
+    def __init__(self, types: Iterable[RelationType]) -> None:
+        self._by_id: dict[str, RelationType] = {}
+        for relation_type in types:
+            self.register(relation_type)
+
+    def register(self, relation_type: RelationType) -> None:
+        """Add a type.
+
+        Raises:
+            PluginError: The id is taken.
+        """
+        if relation_type.id in self._by_id:
+            raise PluginError(
+                f'The relation type "{relation_type.id}" is registered twice.',
+                hint="Give the plugin's relation type another id.",
+            )
+        self._by_id[relation_type.id] = relation_type
+
+    def __getitem__(self, type_id: str) -> RelationType:
+        try:
+            return self._by_id[type_id]
+        except KeyError:
+            raise PluginError(
+                f'The relation type "{type_id}" is not known.',
+                hint=f"Known are: {', '.join(self._by_id)}.",
+            ) from None
+
+    def __contains__(self, type_id: object) -> bool:
+        return type_id in self._by_id
+
+    def __iter__(self) -> Iterator[RelationType]:
+        return iter(self._by_id.values())
+
+    def inverse(self, relation_type: RelationType) -> RelationType:
+        """Return the relation of the object to the subject."""
+        return self[relation_type.inverse_id]
+
+
+_BEFORE_X, _AFTER_X = AxisClaim(Axis.X, True), AxisClaim(Axis.X, False)
+_BEFORE_Y, _AFTER_Y = AxisClaim(Axis.Y, True), AxisClaim(Axis.Y, False)
+_BEFORE_Z, _AFTER_Z = AxisClaim(Axis.DEPTH, True), AxisClaim(Axis.DEPTH, False)
+
+LEFT_OF = RelationType("left_of", "to the left of", Shape.ORDER, (_BEFORE_X,), "right_of")
+RIGHT_OF = RelationType("right_of", "to the right of", Shape.ORDER, (_AFTER_X,), "left_of")
+ABOVE = RelationType("above", "above", Shape.ORDER, (_BEFORE_Y,), "below")
+BELOW = RelationType("below", "below", Shape.ORDER, (_AFTER_Y,), "above")
+IN_FRONT_OF = RelationType("in_front_of", "in front of", Shape.ORDER, (_BEFORE_Z,), "behind")
+BEHIND = RelationType("behind", "behind", Shape.ORDER, (_AFTER_Z,), "in_front_of")
+ABOVE_LEFT_OF = RelationType(
+    "above_left_of",
+    "above and to the left of",
+    Shape.ORDER,
+    (_BEFORE_X, _BEFORE_Y),
+    "below_right_of",
+)
+ABOVE_RIGHT_OF = RelationType(
+    "above_right_of",
+    "above and to the right of",
+    Shape.ORDER,
+    (_AFTER_X, _BEFORE_Y),
+    "below_left_of",
+)
+BELOW_LEFT_OF = RelationType(
+    "below_left_of",
+    "below and to the left of",
+    Shape.ORDER,
+    (_BEFORE_X, _AFTER_Y),
+    "above_right_of",
+)
+BELOW_RIGHT_OF = RelationType(
+    "below_right_of",
+    "below and to the right of",
+    Shape.ORDER,
+    (_AFTER_X, _AFTER_Y),
+    "above_left_of",
+)
+NEAR = RelationType("near", "near", Shape.NEAR, (), "near")
+FAR_FROM = RelationType("far_from", "far from", Shape.FAR, (), "far_from")
+BETWEEN = RelationType("between", "between", Shape.BETWEEN, (), "between")
+
+BUILT_IN_TYPES = (
+    LEFT_OF,
+    RIGHT_OF,
+    ABOVE,
+    BELOW,
+    IN_FRONT_OF,
+    BEHIND,
+    ABOVE_LEFT_OF,
+    ABOVE_RIGHT_OF,
+    BELOW_LEFT_OF,
+    BELOW_RIGHT_OF,
+    NEAR,
+    FAR_FROM,
+    BETWEEN,
+)
+
+relation_types = RelationTypes(BUILT_IN_TYPES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """One claim of one prompt: *subject* is ``type.phrase`` *object*.
+
+    Attributes:
+        id: Unique in its scene.
+        type: The kind of claim.
+        subject: Mention of the thing placed.
+        object: Mention it is placed against.
+        second_object: The other flank of "between"; None for every other shape.
+        span: The words that claim it; None when set by hand.
+    """
+
+    id: RelationId
+    type: RelationType
+    subject: MentionId
+    object: MentionId
+    second_object: MentionId | None = None
+    span: TextSpan | None = None
+
+    def __post_init__(self) -> None:
+        if (self.second_object is not None) != (self.type.shape is Shape.BETWEEN):
+            raise ValueError("Exactly the relation between takes a second object.")
+
+    @property
+    def ends(self) -> tuple[MentionId, ...]:
+        """The mentions that take part, subject first."""
+        flank = () if self.second_object is None else (self.second_object,)
+        return (self.subject, self.object, *flank)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SceneGraph:
+    """What the prompt claims. Made by an extractor, or by hand in the window.
+
+    Attributes:
+        prompt: The text it was read from.
+        mentions: In order of the text.
+        relations: In order of priority.
+        extractor_id: Who read it.
+        notes: What was not understood.
+    """
+
+    prompt: Prompt
+    mentions: tuple[ObjectMention, ...]
+    relations: tuple[Relation, ...]
+    extractor_id: str
+    notes: tuple[Note, ...] = ()
+
+    def __post_init__(self) -> None:
+        known = {mention.id for mention in self.mentions}
+        for relation in self.relations:
+            if not known.issuperset(relation.ends):
+                raise ValueError(
+                    f"Relation {relation.id} names a mention that is not in the scene."
+                )
+
+    def mention(self, mention_id: MentionId) -> ObjectMention:
+        """Return the mention with this id.
+
+        Raises:
+            KeyError: The scene has no such mention.
+        """
+        for mention in self.mentions:
+            if mention.id == mention_id:
+                return mention
+        raise KeyError(mention_id)
+
+    def sentence(self, relation: Relation) -> str:
+        """Say a relation in words: "cat to the left of dog"."""
+        subject, first, *rest = (self.mention(end).phrase for end in relation.ends)
+        return " ".join([subject, relation.type.phrase, " and ".join([first, *rest])])

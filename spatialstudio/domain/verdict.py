@@ -1,0 +1,142 @@
+"""The checker's answers, the numbers behind them, and its settings."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from spatialstudio.domain.perception import Perception
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import RelationId
+
+
+class Outcome(Enum):
+    """The checker's answer on one relation."""
+
+    PASS = "PASS"
+    FAIL = "FAIL"
+    UNDECIDABLE = "UNDECIDABLE"
+
+
+class AbstentionReason(Enum):
+    """Why the checker declines to decide."""
+
+    MISSING_OBJECT = "missing"
+    AMBIGUOUS_OBJECT = "ambiguous"
+    NEAR_BOUNDARY = "near_boundary"
+    HIGH_OVERLAP = "high_overlap"
+    UNSTABLE = "unstable"
+    DETECTORS_DISAGREE = "detectors_disagree"
+    NO_DEPTH = "no_depth"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """The numbers behind a verdict.
+
+    Attributes:
+        delta: Signed offset of subject from object along the axis, share of the image side,
+            [-1, 1]; negative is left, above or in front. Depth: of the depth range. None where the
+            relation has no single axis.
+        margin: Half width of the undecidable band, [0, 1].
+        overlap: IoU of the two boxes, [0, 1].
+        pos: Projected PoS of the claim on the masks, [0, 1], ties half; None without both masks.
+        pse: max(0, 2 PoS - 1), [0, 1]; 0 without both masks.
+    """
+
+    delta: float | None
+    margin: float
+    overlap: float
+    pos: float | None
+    pse: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfidenceComponents:
+    """What confidence is made of, each in [0, 1]."""
+
+    detection: float
+    geometry: float
+    stability: float
+    agreement: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The checker's answer on one relation. Made by ``science.checker.decide`` only.
+
+    Attributes:
+        relation_id: The relation judged.
+        outcome: PASS, FAIL or UNDECIDABLE.
+        confidence: In the answer given, [0, 1].
+        components: What the confidence is made of.
+        measurement: None when nothing could be measured.
+        reason: Set exactly when undecidable.
+        about: The mentions that the reason concerns.
+    """
+
+    relation_id: RelationId
+    outcome: Outcome
+    confidence: float
+    components: ConfidenceComponents
+    measurement: Measurement | None = None
+    reason: AbstentionReason | None = None
+    about: tuple[MentionId, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.reason is not None) != (self.outcome is Outcome.UNDECIDABLE):
+            raise ValueError("A verdict has a reason exactly when it is undecidable.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckerSettings:
+    """Every threshold and weight of the checker (SpatialBench-UC, calibrated values).
+
+    Attributes:
+        margin: Half width of the undecidable band, share of the image side, [0, 1].
+        detection_score: Least score of a detection, [0, 1].
+        min_area_fraction: Least area of a detection, share of the picture, [0, 1].
+        ambiguity_delta: Two instances nearer in score than this are ambiguous, [0, 1].
+        max_overlap_iou: Largest IoU of left and right boxes, [0, 1].
+        min_stability: Least stability of a decision, [0, 1].
+        geometry_slope: |delta| beyond the margin at which geometry is sure, (0, 1].
+        weights: Exponents of detection, geometry, stability, agreement.
+        near_distance: Gap of the boxes, share of the diagonal, up to which they are near.
+        far_distance: Gap from which they are far.
+        depth_margin: Half width of the undecidable band of depth PoS around one half, [0, 0.5].
+    """
+
+    margin: float = 0.10
+    detection_score: float = 0.2
+    min_area_fraction: float = 0.005
+    ambiguity_delta: float = 0.1
+    max_overlap_iou: float = 0.5
+    min_stability: float = 0.5
+    geometry_slope: float = 0.15
+    weights: tuple[float, float, float, float] = (0.4, 0.3, 0.2, 0.1)
+    near_distance: float = 0.10
+    far_distance: float = 0.30
+    depth_margin: float = 0.10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Evaluation:
+    """A judged picture.
+
+    Attributes:
+        perception: What was seen; its ``image_sha256`` names the picture.
+        verdicts: One for each relation, in the scene's order.
+        checker: The settings used.
+        seconds: Time taken.
+    """
+
+    perception: Perception
+    verdicts: tuple[Verdict, ...]
+    checker: CheckerSettings = field(default_factory=CheckerSettings)
+    seconds: float = 0.0
+
+    @property
+    def mean_pse(self) -> float | None:
+        """Mean PSE of all relations, missing objects counting 0; None without relations."""
+        if not self.verdicts:
+            return None
+        scores = [v.measurement.pse if v.measurement else 0.0 for v in self.verdicts]
+        return sum(scores) / len(scores)
