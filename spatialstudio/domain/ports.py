@@ -13,6 +13,19 @@ from spatialstudio.domain.record import RunRecord
 from spatialstudio.domain.relation import SceneGraph
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What an adapter's ``build(surroundings)`` may use to make itself.
+
+    Attributes:
+        resources: The folder of shipped data.
+        model_folders: Folders in which models are looked for, best first.
+    """
+
+    resources: Path
+    model_folders: tuple[Path, ...]
+
+
 class CancelToken(Protocol):
     """Tells long work that the user wants it to stop."""
 
@@ -68,6 +81,14 @@ class ModelCard:
     guidance_scale: float
     strength: float
     known_objects: Mapping[str, str]
+
+
+class ModelShelf(Protocol):
+    """Finds models on disk."""
+
+    def cards(self) -> tuple[ModelCard, ...]:
+        """List what is there, the embedded models first; damaged folders are left out."""
+        ...
 
 
 class GenerationBackend(Protocol):
