@@ -1,0 +1,73 @@
+"""What every test may rely on: no display, few threads, no network, and nothing left behind."""
+
+import logging
+import multiprocessing
+import os
+import sys
+import threading
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ.setdefault("OMP_NUM_THREADS", str(min(os.cpu_count() or 1, 4)))
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+GRACE_S = 5.0
+"""How long a thread or process may take to end after its test."""
+
+THIRD_PARTY_THREADS = ("tqdm", "TMonitor", "pyqtgraph", "pydevd")
+"""Beginnings of the names of threads that libraries keep for the whole process."""
+
+
+class WarningCollector(logging.Handler):
+    """Keeps the warnings and errors that the studio logs."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(f"{record.levelname} {record.name}: {record.getMessage()}")
+
+
+@pytest.fixture(autouse=True)
+def quiet_log(request):
+    """Fail a test in which the studio warns; one that takes ``caplog`` reads the log itself."""
+    collector = WarningCollector()
+    logger = logging.getLogger("spatialstudio")
+    logger.addHandler(collector)
+    yield
+    logger.removeHandler(collector)
+    if "caplog" not in request.fixturenames:
+        assert not collector.messages, "the studio logged a warning that nobody asked for"
+
+
+@pytest.fixture(autouse=True)
+def nothing_running_on():
+    """Fail a test that leaves a thread or a child process behind."""
+    threads_before = set(threading.enumerate())
+    yield
+    for child in multiprocessing.active_children():
+        child.join(GRACE_S)
+    assert not multiprocessing.active_children(), "the test left a process behind"
+    new_threads = [
+        thread
+        for thread in threading.enumerate()
+        if thread not in threads_before and not thread.name.startswith(THIRD_PARTY_THREADS)
+    ]
+    for thread in new_threads:
+        thread.join(GRACE_S)
+    assert not [t.name for t in new_threads if t.is_alive()], "the test left a thread behind"
+
+
+@pytest.fixture(autouse=True)
+def no_window_left():
+    """Delete the widgets that a test gave up, and fail it if a window is still open."""
+    yield
+    widgets = sys.modules.get("PySide6.QtWidgets")
+    if widgets is None or widgets.QApplication.instance() is None:
+        return
+    core = sys.modules["PySide6.QtCore"]
+    core.QCoreApplication.sendPostedEvents(None, core.QEvent.Type.DeferredDelete.value)
+    still_open = [w for w in widgets.QApplication.topLevelWidgets() if w.isVisible()]
+    assert not still_open, "the test left a window open"
