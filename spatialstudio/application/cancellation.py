@@ -1,0 +1,25 @@
+"""Cancelling: a flag that one thread raises and the working thread asks about."""
+
+from threading import Event
+
+from spatialstudio.domain.errors import Cancelled
+
+
+class CancelFlag:
+    """A ``CancelToken`` that any thread may set."""
+
+    def __init__(self) -> None:
+        self._wanted_to_stop = Event()
+
+    def cancel(self) -> None:
+        """Ask the work to stop at its next safe point."""
+        self._wanted_to_stop.set()
+
+    def raise_if_cancelled(self) -> None:
+        """Return at once while the work is wanted.
+
+        Raises:
+            Cancelled: ``cancel`` was called.
+        """
+        if self._wanted_to_stop.is_set():
+            raise Cancelled
