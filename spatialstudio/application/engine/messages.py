@@ -1,22 +1,21 @@
 """What goes to an engine and what comes back: frozen, safe to cross threads and processes.
 
-An engine answers every job with its reports in order and with ``JobEnded`` last, whatever came of
-it. Of a ``GenerateJob`` come ``PhaseChanged`` and the generation events of the domain, then
-``PictureJudged`` when it was asked for; of an ``EvaluateJob`` comes ``PictureJudged``.
+Of a ``GenerateJob`` come ``PhaseChanged`` and the generation events of the domain, then
+``PictureJudged`` when it was asked for; of an ``EvaluateJob`` comes ``PictureJudged``. A job that
+fails or is cancelled ends with ``GenerationFailed``, ``JobFailed`` or ``GenerationCancelled``.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import NewType, TypeAlias
+from typing import Protocol, TypeAlias
 
 from spatialstudio.domain.arrays import RgbImage, freeze
 from spatialstudio.domain.errors import ErrorReport
-from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
+from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, RequestId
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import Evaluation
-
-JobId = NewType("JobId", str)
 
 
 class Phase(Enum):
@@ -43,9 +42,9 @@ class GenerateJob:
     judge: bool = True
 
     @property
-    def id(self) -> JobId:
+    def job_id(self) -> RequestId:
         """The request's id."""
-        return JobId(self.request.id)
+        return self.request.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,12 +52,12 @@ class EvaluateJob:
     """Judge a picture.
 
     Attributes:
-        id: Unique.
+        job_id: Unique; the reports name it as their ``request_id``.
         image: (H, W, 3) uint8.
         scene: What it shall show.
     """
 
-    id: JobId
+    job_id: RequestId
     image: RgbImage
     scene: SceneGraph
 
@@ -73,12 +72,12 @@ Job: TypeAlias = GenerateJob | EvaluateJob
 class CancelJob:
     """Stop a job before its next model call; nothing happens when it has ended."""
 
-    job_id: JobId
+    job_id: RequestId
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Cancel what runs or waits, and end the engine."""
+    """Cancel what runs, forget what waits, and end the engine."""
 
 
 Command: TypeAlias = GenerateJob | EvaluateJob | CancelJob | Stop
@@ -88,40 +87,54 @@ Command: TypeAlias = GenerateJob | EvaluateJob | CancelJob | Stop
 class PhaseChanged:
     """A job goes on to another kind of work."""
 
-    job_id: JobId
+    request_id: RequestId
     phase: Phase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PictureJudged:
-    """A picture was judged."""
+    """A picture was judged: the last report of its job."""
 
-    job_id: JobId
+    request_id: RequestId
     evaluation: Evaluation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgingFailed:
+class JobFailed:
     """A picture could not be judged; the picture itself stands."""
 
-    job_id: JobId
+    request_id: RequestId
     error: ErrorReport
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobEnded:
-    """Nothing more comes of a job: it is done, failed, cancelled or lost."""
-
-    job_id: JobId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineStopped:
-    """The engine died; the next job starts it again. Its unfinished jobs end."""
+    """The engine died, and its unfinished jobs with it; the next job starts it again."""
 
     error: ErrorReport
 
 
-Report: TypeAlias = (
-    GenerationEvent | PhaseChanged | PictureJudged | JudgingFailed | JobEnded | EngineStopped
-)
+Report: TypeAlias = GenerationEvent | PhaseChanged | PictureJudged | JobFailed | EngineStopped
+
+ReportTo: TypeAlias = Callable[[Report], None]
+"""Takes reports, in order, on a thread of the engine's choice; returns at once."""
+
+
+class Engine(Protocol):
+    """Runs jobs one after the other, in order of submission."""
+
+    def start(self, report: ReportTo) -> None:
+        """Begin to accept jobs; their reports go to ``report``."""
+        ...
+
+    def submit(self, job: Job) -> None:
+        """Run a job after those before it."""
+        ...
+
+    def cancel(self, job_id: RequestId) -> None:
+        """Stop a job before its next model call; nothing happens when it has ended."""
+        ...
+
+    def close(self) -> None:
+        """Stop all work and give everything back, within about two seconds."""
+        ...
