@@ -1,0 +1,10 @@
+"""The array type of the maths: numpy for masks, torch where gradients flow."""
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import torch
+
+ArrayT = TypeVar("ArrayT", npt.NDArray[Any], "torch.Tensor")
