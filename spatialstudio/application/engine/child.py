@@ -1,0 +1,95 @@
+"""The child process in which the models live: takes commands from one pipe, reports to another."""
+
+import pickle
+import signal
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from threading import Lock, Thread
+
+from spatialstudio.application.cancellation import CancelFlag
+from spatialstudio.application.engine.messages import CancelJob, Command, Job, Report, Stop
+from spatialstudio.application.engine.worker import BuildWorkshop, Worker
+from spatialstudio.domain.generation import RequestId
+
+PICKLE_PROTOCOL = 5
+"""From 5 on arrays that are read-only stay so on the other side."""
+
+
+def send(pipe: Connection, message: Command | Report) -> None:
+    """Send a message through a pipe.
+
+    Raises:
+        OSError: The other side is gone.
+    """
+    pipe.send_bytes(pickle.dumps(message, protocol=PICKLE_PROTOCOL))
+
+
+def work(commands: Connection, reports: Connection, build: BuildWorkshop) -> None:
+    """Do jobs until told to stop, or until the parent is gone: the child's main function."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is the parent's to handle
+    inbox = Inbox()
+    Thread(target=_listen, args=(commands, inbox), daemon=True).start()
+
+    def report(message: Report) -> None:
+        try:
+            send(reports, message)
+        except OSError:
+            raise SystemExit from None
+
+    worker = Worker(build, report)
+    worker.warm_up()
+    while (job := inbox.next_job()) is not None:
+        worker.run(job, inbox.flag(job.job_id))
+        inbox.forget(job.job_id)
+
+
+class Inbox:
+    """Jobs that wait or run, and their flags; filled by one thread, emptied by another."""
+
+    def __init__(self) -> None:
+        self._waiting: SimpleQueue[Job | None] = SimpleQueue()
+        self._flags: dict[RequestId, CancelFlag] = {}
+        self._lock = Lock()
+
+    def take(self, command: Command) -> None:
+        """Let a command have its effect, at once."""
+        match command:
+            case CancelJob(job_id):
+                with self._lock:
+                    wanted = self._flags.get(job_id)
+                if wanted is not None:
+                    wanted.cancel()
+            case Stop():
+                with self._lock:
+                    for flag in self._flags.values():
+                        flag.cancel()
+                self._waiting.put(None)
+            case _:
+                with self._lock:
+                    self._flags[command.job_id] = CancelFlag()
+                self._waiting.put(command)
+
+    def next_job(self) -> Job | None:
+        """Wait for a job; None when it is time to stop."""
+        return self._waiting.get()
+
+    def flag(self, job_id: RequestId) -> CancelFlag:
+        """Return the flag of a job that was taken."""
+        with self._lock:
+            return self._flags[job_id]
+
+    def forget(self, job_id: RequestId) -> None:
+        """Let go of a job that has ended."""
+        with self._lock:
+            del self._flags[job_id]
+
+
+def _listen(commands: Connection, inbox: Inbox) -> None:
+    while True:
+        try:
+            command: Command = pickle.loads(commands.recv_bytes())
+        except (EOFError, OSError):
+            command = Stop()
+        inbox.take(command)
+        if isinstance(command, Stop):
+            return

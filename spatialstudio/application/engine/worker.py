@@ -1,0 +1,138 @@
+"""Does the work of one job after the other, and reports all that happens."""
+
+from collections.abc import Callable, Iterator
+from typing import Protocol, TypeAlias
+
+from spatialstudio.application.engine.messages import (
+    EvaluateJob,
+    GenerateJob,
+    Job,
+    JobFailed,
+    Phase,
+    PhaseChanged,
+    PictureJudged,
+    ReportTo,
+)
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.errors import Cancelled
+from spatialstudio.domain.generation import (
+    GenerationCancelled,
+    GenerationEvent,
+    GenerationFailed,
+    GenerationFinished,
+    GenerationRequest,
+    GenerationStarted,
+    RequestId,
+    StepEvent,
+)
+from spatialstudio.domain.ports import CancelToken, ModelCard
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.verdict import Evaluation
+
+
+class Workshop(Protocol):
+    """Does the work of jobs with models that it loads on first use and keeps."""
+
+    def warm_up(self) -> None:
+        """Load what the first job is sure to need, so that it starts sooner."""
+        ...
+
+    def generate(
+        self, request: GenerationRequest, model: ModelCard, token: CancelToken
+    ) -> Iterator[GenerationEvent]:
+        """Draw a picture; events and errors as a ``GenerationBackend``'s."""
+        ...
+
+    def evaluate(self, image: RgbImage, scene: SceneGraph, token: CancelToken) -> Evaluation:
+        """Judge a picture.
+
+        Raises:
+            DetectorError: A model is damaged or missing.
+            Cancelled: The token was cancelled.
+        """
+        ...
+
+
+BuildWorkshop: TypeAlias = Callable[[], Workshop]
+"""Makes the workshop where it works; can be pickled, so a function of a module."""
+
+
+class Worker:
+    """Runs jobs in the calling thread. A job that fails leaves the next one untouched.
+
+    Args:
+        build: Makes the workshop, when the first job asks for it.
+        report: Takes what happens.
+    """
+
+    def __init__(self, build: BuildWorkshop, report: ReportTo) -> None:
+        self._build = build
+        self._report = report
+        self._workshop: Workshop | None = None
+
+    def warm_up(self) -> None:
+        """Get ready before the first job; what fails here fails again, and is told, in the job."""
+        try:
+            self._ready_workshop().warm_up()
+        except Exception:  # noqa: BLE001 - there is no job yet to which it could be told
+            return
+
+    def run(self, job: Job, token: CancelToken) -> None:
+        """Do one job to its end; nothing is raised."""
+        match job:
+            case GenerateJob():
+                self._draw(job, token)
+            case EvaluateJob():
+                self._judge(job.job_id, job.image, job.scene, token)
+
+    def _draw(self, job: GenerateJob, token: CancelToken) -> None:
+        steps_ended = 0
+        finished: GenerationFinished | None = None
+        self._enter(job.job_id, Phase.LOADING)
+        try:
+            for event in self._ready_workshop().generate(job.request, job.model, token):
+                self._report(event)
+                match event:
+                    case GenerationStarted():
+                        self._enter(job.job_id, Phase.DENOISING)
+                    case StepEvent():
+                        steps_ended = event.step + 1
+                        if steps_ended == event.total_steps:
+                            self._enter(job.job_id, Phase.DECODING)
+                    case GenerationFinished():
+                        finished = event
+        except Cancelled:
+            self._report(GenerationCancelled(request_id=job.job_id, at_step=steps_ended))
+        except Exception as error:  # noqa: BLE001 - one job's failure must not end the others
+            failure = report_on(error, "the generation")
+            self._report(GenerationFailed(request_id=job.job_id, error=failure))
+        if finished is not None and job.judge:
+            self._judge(job.job_id, finished.image, job.request.scene, token, steps_ended)
+
+    def _judge(
+        self,
+        job_id: RequestId,
+        image: RgbImage,
+        scene: SceneGraph,
+        token: CancelToken,
+        steps_ended: int = 0,
+    ) -> None:
+        self._enter(job_id, Phase.JUDGING)
+        try:
+            evaluation = self._ready_workshop().evaluate(image, scene, token)
+        except Cancelled:
+            self._report(GenerationCancelled(request_id=job_id, at_step=steps_ended))
+        except Exception as error:  # noqa: BLE001 - one job's failure must not end the others
+            failure = report_on(error, "the evaluation")
+            self._report(JobFailed(request_id=job_id, error=failure))
+        else:
+            self._report(PictureJudged(request_id=job_id, evaluation=evaluation))
+
+    def _enter(self, job_id: RequestId, phase: Phase) -> None:
+        self._report(PhaseChanged(request_id=job_id, phase=phase))
+
+    def _ready_workshop(self) -> Workshop:
+        if self._workshop is None:
+            self._workshop = self._build()
+        return self._workshop
