@@ -159,6 +159,14 @@ class DepthEstimator(Protocol):
 class RunStore(Protocol):
     """Keeps finished runs as files."""
 
+    def prepare(self, folder: Path) -> None:
+        """Make sure that runs can be kept in a folder, before work is spent on one.
+
+        Raises:
+            StoreError: The folder cannot be made or written.
+        """
+        ...
+
     def save(self, record: RunRecord, events: Sequence[GenerationEvent], folder: Path) -> RunRecord:
         """Write a run; nothing half-written is ever seen under its final name.
 

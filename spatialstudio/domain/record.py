@@ -20,7 +20,7 @@ class ArtifactRef:
     """A file that belongs to a run.
 
     Attributes:
-        kind: "image", "attention", "preview", "mask", "depth".
+        kind: "image", "attention", "preview", "evaluation", "perception".
         path: Relative to the run, forward slashes.
         sha256: Of the file.
         bytes: Its length.
@@ -79,6 +79,7 @@ class RunRecord:
         artifacts: Files of the run that are not in the trace, the image first.
         environment: What it was made with.
         seconds: Time to draw, model loading included.
+        peak_memory_bytes: Highest memory in use while drawing.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -91,3 +92,4 @@ class RunRecord:
     artifacts: tuple[ArtifactRef, ...]
     environment: Environment
     seconds: float
+    peak_memory_bytes: int

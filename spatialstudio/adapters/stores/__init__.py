@@ -1,0 +1,1 @@
+"""Stores: where finished runs are kept."""

@@ -1,0 +1,68 @@
+"""Turns whatever went wrong into words for the user, the same in window and terminal."""
+
+import errno
+import traceback
+
+from spatialstudio.domain.errors import (
+    Cancelled,
+    ErrorReport,
+    ImageError,
+    ModelNotFound,
+    PromptError,
+    RequestError,
+    SettingsError,
+    StudioError,
+)
+
+EXIT_FAILURE = 1
+EXIT_USER_MISTAKE = 2
+EXIT_CANCELLED = 130
+"""What a shell reports for a program that the user stopped."""
+
+_USER_MISTAKES = (PromptError, RequestError, ImageError, SettingsError, ModelNotFound)
+
+
+def report_on(exception: BaseException, title: str) -> ErrorReport:
+    """Say what failed, why, and what to try.
+
+    Args:
+        exception: What was caught at a border.
+        title: What was being done: "Drawing the picture".
+    """
+    match exception:
+        case StudioError():
+            return ErrorReport(title=title, message=exception.message, hint=exception.hint)
+        case MemoryError():
+            return ErrorReport(
+                title=title,
+                message="There is too little memory for this.",
+                hint="Close other programs, or choose a smaller picture or model.",
+                details=_details(exception),
+            )
+        case OSError(errno=errno.ENOSPC):
+            return ErrorReport(
+                title=title,
+                message="The disk is full.",
+                hint="Free some space, then try again.",
+                details=_details(exception),
+            )
+    return ErrorReport(
+        title=title,
+        message=f"Something went wrong: {title[:1].lower()}{title[1:]} failed.",
+        hint="Try again; if it happens again, report it with the details.",
+        details=_details(exception),
+    )
+
+
+def exit_code_of(exception: BaseException) -> int:
+    """Return what a command ends with: the user's mistake, the user's wish, or a failure."""
+    match exception:
+        case Cancelled() | KeyboardInterrupt():
+            return EXIT_CANCELLED
+        case _ if isinstance(exception, _USER_MISTAKES):
+            return EXIT_USER_MISTAKE
+    return EXIT_FAILURE
+
+
+def _details(exception: BaseException) -> str:
+    return "".join(traceback.format_exception(exception))

@@ -1,0 +1,104 @@
+"""Stage 4: the events of a finished run become a record and its files."""
+
+import platform
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+from spatialstudio.domain.generation import (
+    GenerationEvent,
+    GenerationFinished,
+    GenerationRequest,
+    GenerationStarted,
+    StepEvent,
+)
+from spatialstudio.domain.ports import RunStore
+from spatialstudio.domain.record import Environment, RunId, RunRecord, StepSummary
+from spatialstudio.domain.verdict import Evaluation
+
+LIBRARIES = ("torch", "diffusers", "transformers", "numpy")
+"""Whose versions may change a picture."""
+
+_SLUG_LENGTH = 48
+
+
+def store_run(
+    request: GenerationRequest,
+    events: Sequence[GenerationEvent],
+    evaluation: Evaluation | None,
+    store: RunStore,
+    folder: Path,
+) -> Path:
+    """Keep a finished run.
+
+    Args:
+        request: What was asked.
+        events: From ``GenerationStarted`` to ``GenerationFinished``, in order.
+        evaluation: None when the picture was not judged.
+        store: Where to.
+        folder: That the run's own folder shall lie in.
+
+    Returns:
+        The run's own folder.
+
+    Raises:
+        StoreError: The folder cannot be written or is full.
+    """
+    (started,) = (event for event in events if isinstance(event, GenerationStarted))
+    (finished,) = (event for event in events if isinstance(event, GenerationFinished))
+    created = datetime.now(UTC)
+    record = RunRecord(
+        id=run_name(request, created),
+        created=created,
+        request=request,
+        token_spans=started.token_spans,
+        trace=tuple(_summary(event) for event in events if isinstance(event, StepEvent)),
+        evaluation=evaluation,
+        artifacts=(),
+        environment=environment_on(started.device),
+        seconds=finished.seconds,
+        peak_memory_bytes=finished.peak_memory_bytes,
+    )
+    return folder / store.save(record, events, folder).id
+
+
+def run_name(request: GenerationRequest, created: datetime) -> RunId:
+    """Name a run after its time, prompt and seed: "2026-11-20_103240_a-cat-above-a-dog_7"."""
+    words = re.findall(r"\w+", request.scene.prompt.text.lower())
+    slug = "-".join(words)[:_SLUG_LENGTH].strip("-_") or "picture"
+    return RunId(f"{created:%Y-%m-%d_%H%M%S}_{slug}_{request.seed}")
+
+
+def environment_on(device: str) -> Environment:
+    """Tell versions and machine, without importing a model library.
+
+    Args:
+        device: Where the model ran: "cpu", "cuda:0", ...
+    """
+    versions = {name: _version(name) for name in LIBRARIES}
+    return Environment(
+        app=_version("spatialstudio"),
+        python=platform.python_version(),
+        libraries=versions,
+        device=device,
+        platform=f"{platform.system()} {platform.machine()}",
+    )
+
+
+def _summary(event: StepEvent) -> StepSummary:
+    return StepSummary(
+        step=event.step,
+        timestep=event.timestep,
+        pos=event.pos,
+        guidance_loss=event.guidance_loss,
+        step_size=event.step_size,
+    )
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "not installed"

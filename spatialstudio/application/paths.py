@@ -1,0 +1,68 @@
+"""Where things are: shipped data, the user's runs, settings and logs."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+APP_NAME = "Spatial Studio"
+HOME_VARIABLE = "SPATIAL_STUDIO_HOME"
+"""Names one folder for everything of the user's; for tests and portable installations."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudioPaths:
+    """The folders of one installation. Nothing is made until something is written there.
+
+    Attributes:
+        resources: Data shipped with the program.
+        runs: Finished runs, the user's pictures.
+        models: Models that the user adds.
+        settings: Settings and drafts.
+        logs: What the program tells about itself.
+    """
+
+    resources: Path
+    runs: Path
+    models: Path
+    settings: Path
+    logs: Path
+
+    @classmethod
+    def usual(cls) -> "StudioPaths":
+        """Return the folders of this user on this system."""
+        home = os.environ.get(HOME_VARIABLE)
+        if home:
+            return cls.within(Path(home))
+        dirs = platformdirs.PlatformDirs(APP_NAME, appauthor=False)
+        return cls(
+            resources=resources_folder(),
+            runs=dirs.user_pictures_path / APP_NAME,
+            models=dirs.user_data_path / "models",
+            settings=dirs.user_config_path,
+            logs=dirs.user_log_path,
+        )
+
+    @classmethod
+    def within(cls, home: Path) -> "StudioPaths":
+        """Return folders that all lie in ``home``, apart from the shipped data."""
+        return cls(
+            resources=resources_folder(),
+            runs=home / "runs",
+            models=home / "models",
+            settings=home / "settings",
+            logs=home / "logs",
+        )
+
+    @property
+    def model_folders(self) -> tuple[Path, ...]:
+        """Where models are looked for, the embedded ones first."""
+        return (self.resources / "models", self.models)
+
+
+def resources_folder() -> Path:
+    """Return the shipped data: inside an installed package, beside it in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    installed = package / "resources"
+    return installed if installed.is_dir() else package.parent / "resources"
