@@ -1,0 +1,45 @@
+"""The numbers and sentences that a window shows about maps, relations and verdicts."""
+
+import numpy as np
+import numpy.typing as npt
+
+from spatialstudio.domain.arrays import FloatMap
+from spatialstudio.domain.relation import Axis, Relation, SceneGraph
+from spatialstudio.domain.verdict import Verdict
+from spatialstudio.science.checker_sentences import explain as explain_verdict
+from spatialstudio.science.superiority import marginal
+
+PERCENT = 100
+
+
+def marginals(weights: FloatMap) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Project a map onto both axes of the picture.
+
+    Args:
+        weights: (h, w), not negative.
+
+    Returns:
+        (w,) along x and (h,) along y, each summing to 1; zeros where the map is empty.
+    """
+    if not weights.any():
+        height, width = weights.shape
+        return np.zeros(width, np.float32), np.zeros(height, np.float32)
+    return marginal(weights, Axis.X), marginal(weights, Axis.Y)
+
+
+def relation_in_words(relation: Relation, pos: float, scene: SceneGraph) -> str:
+    """Say a relation's PoS plainly, as "In 83 % of draws the cat is to the left of the dog.".
+
+    Args:
+        relation: The claim.
+        pos: Its PoS, [0, 1].
+        scene: Where its mentions are.
+    """
+    subject, *others = (f"the {scene.mention(end).phrase}" for end in relation.ends)
+    objects = " and ".join(others)
+    return f"In {pos * PERCENT:.0f} % of draws {subject} is {relation.type.phrase} {objects}."
+
+
+def explain(verdict: Verdict, scene: SceneGraph) -> str:
+    """Say a verdict in one sentence with its numbers."""
+    return explain_verdict(verdict, scene)

@@ -1,0 +1,127 @@
+"""Finds adapters by kind and id through manifests, and makes each once, on first use."""
+
+import tomllib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast
+
+from spatialstudio.domain.errors import PluginError
+from spatialstudio.domain.ports import (
+    DepthEstimator,
+    Detector,
+    GenerationBackend,
+    ImageFiles,
+    ModelShelf,
+    RelationExtractor,
+    RunStore,
+    Surroundings,
+    Trainer,
+)
+
+BUILT_IN_MANIFEST = Path(__file__).parent.parent / "adapters" / "plugin.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdapterEntry:
+    """One line of a manifest.
+
+    Attributes:
+        kind: "extractor", "backend", "detector", ...
+        id: Unique within its kind.
+        make: "module:function"; imported on first use only.
+    """
+
+    kind: str
+    id: str
+    make: str
+
+
+def read_manifest(path: Path) -> tuple[AdapterEntry, ...]:
+    """Read a plugin manifest.
+
+    Raises:
+        PluginError: The file is missing or not a manifest.
+    """
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))["adapter"]
+        return tuple(AdapterEntry(**table) for table in tables)
+    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise PluginError(
+            f"The manifest {path.name} cannot be read.",
+            hint="Each [[adapter]] needs kind, id and make; reinstall if you did not change it.",
+        ) from error
+
+
+class Registry:
+    """Knows every adapter by kind and id, and makes it when it is first asked for."""
+
+    def __init__(self, entries: Iterable[AdapterEntry], surroundings: Surroundings) -> None:
+        self._entries = {(entry.kind, entry.id): entry for entry in entries}
+        self._surroundings = surroundings
+        self._made: dict[tuple[str, str], object] = {}
+
+    def ids(self, kind: str) -> tuple[str, ...]:
+        """List the adapters of one kind, in manifest order."""
+        return tuple(entry_id for entry_kind, entry_id in self._entries if entry_kind == kind)
+
+    def extractor(self, adapter_id: str) -> RelationExtractor:
+        """Return a relation extractor."""
+        return cast("RelationExtractor", self._get("extractor", adapter_id))
+
+    def shelf(self, adapter_id: str) -> ModelShelf:
+        """Return a shelf of models."""
+        return cast("ModelShelf", self._get("shelf", adapter_id))
+
+    def backend(self, adapter_id: str) -> GenerationBackend:
+        """Return a generation backend."""
+        return cast("GenerationBackend", self._get("backend", adapter_id))
+
+    def detector(self, adapter_id: str) -> Detector:
+        """Return a detector."""
+        return cast("Detector", self._get("detector", adapter_id))
+
+    def depth(self, adapter_id: str) -> DepthEstimator:
+        """Return a depth estimator."""
+        return cast("DepthEstimator", self._get("depth", adapter_id))
+
+    def trainer(self, adapter_id: str) -> Trainer:
+        """Return a trainer of embedded models."""
+        return cast("Trainer", self._get("trainer", adapter_id))
+
+    def images(self, adapter_id: str) -> ImageFiles:
+        """Return a reader and writer of pictures."""
+        return cast("ImageFiles", self._get("images", adapter_id))
+
+    def store(self, adapter_id: str) -> RunStore:
+        """Return a store of runs."""
+        return cast("RunStore", self._get("store", adapter_id))
+
+    def _get(self, kind: str, adapter_id: str) -> object:
+        key = (kind, adapter_id)
+        if key not in self._made:
+            self._made[key] = self._maker(kind, adapter_id)(self._surroundings)
+        return self._made[key]
+
+    def _maker(self, kind: str, adapter_id: str) -> Callable[[Surroundings], Any]:
+        entry = self._entries.get((kind, adapter_id))
+        if entry is None:
+            raise PluginError(
+                f'There is no {kind} "{adapter_id}".',
+                hint=f"Known are: {', '.join(self.ids(kind)) or 'none'}.",
+            )
+        module_name, _, function_name = entry.make.partition(":")
+        try:
+            maker = getattr(import_module(module_name), function_name)
+        except (ImportError, AttributeError) as error:
+            raise PluginError(
+                f'The {kind} "{adapter_id}" cannot be loaded: {error}.',
+                hint='Run "spatialstudio doctor" to see which library is missing.',
+            ) from error
+        return cast("Callable[[Surroundings], Any]", maker)
+
+
+def built_in_registry(surroundings: Surroundings) -> Registry:
+    """Return the registry of the built-in adapters; nothing is imported yet."""
+    return Registry(read_manifest(BUILT_IN_MANIFEST), surroundings)

@@ -1,0 +1,263 @@
+"""What is open and selected now; lives on the thread of the window, or of the terminal."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+
+from spatialstudio.application.engine.messages import (
+    EngineStopped,
+    JobFailed,
+    Phase,
+    PhaseChanged,
+    PictureJudged,
+)
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.domain.generation import (
+    GenerationCancelled,
+    GenerationFailed,
+    GenerationFinished,
+    GenerationRequest,
+    GenerationStarted,
+    RequestId,
+    StepEvent,
+)
+from spatialstudio.domain.prompt import MentionId, TokenSpan
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.science.scene_consistency import Contradiction
+
+
+class RunState(Enum):
+    """How far a run is."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+OVER = frozenset({RunState.DONE, RunState.FAILED, RunState.CANCELLED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OpenRun:
+    """A run as it is known so far, live and replayed alike; or a picture that is only judged.
+
+    Attributes:
+        id: Of its request.
+        scene: What it shall show.
+        request: None for a picture that was not drawn here.
+        state: How far it is.
+        phase: What the engine does now; None when it does nothing for this run.
+        total_steps: 0 until the model is loaded.
+        token_spans: Where the text encoders hold the mentions.
+        steps: Steps so far, in order.
+        image: (H, W, 3) uint8; None until it is finished.
+        evaluation: None until it is judged.
+        failure: Set when it failed, or when its picture could not be judged.
+        device: Where it ran; empty until it started.
+        seconds: Time to draw; None until finished.
+        folder: Where it is stored; None until it is.
+    """
+
+    id: RequestId
+    scene: SceneGraph
+    request: GenerationRequest | None = None
+    state: RunState = RunState.WAITING
+    phase: Phase | None = None
+    total_steps: int = 0
+    token_spans: tuple[TokenSpan, ...] = ()
+    steps: tuple[StepEvent, ...] = ()
+    image: RgbImage | None = None
+    evaluation: Evaluation | None = None
+    failure: ErrorReport | None = None
+    device: str = ""
+    seconds: float | None = None
+    folder: Path | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.state in OVER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStored:
+    """A finished run is safe on disk. Published by the studio once a run."""
+
+    request_id: RequestId
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreFailed:
+    """A finished run could not be written; the picture is still open."""
+
+    request_id: RequestId
+    error: ErrorReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SceneChanged:
+    """The prompt was read, or the scene was edited by hand.
+
+    Attributes:
+        scene: None when the prompt cannot be read.
+        contradictions: Claims that cannot hold together.
+        error: Why it cannot be read.
+    """
+
+    scene: SceneGraph | None
+    contradictions: tuple[Contradiction, ...] = ()
+    error: ErrorReport | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RunChanged:
+    """The open run has moved on, or another one was opened."""
+
+    run: OpenRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BaselineChanged:
+    """The unguided run of the same seed has moved on; None when there is none."""
+
+    run: OpenRun | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepPicked:
+    """Another denoising step is looked at."""
+
+    step: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MentionPicked:
+    """Another object word is looked at; None for none."""
+
+    mention_id: MentionId | None
+
+
+class Session:
+    """What is open and selected now; publishes what changes.
+
+    Args:
+        publish: Takes the session's events.
+    """
+
+    def __init__(self, publish: Callable[[object], None]) -> None:
+        self._publish = publish
+        self.scene: SceneGraph | None = None
+        self.run: OpenRun | None = None
+        self.baseline: OpenRun | None = None
+        self.step = 0
+        self.follows_live = True
+        self.mention_id: MentionId | None = None
+
+    def show_scene(
+        self,
+        scene: SceneGraph | None,
+        contradictions: tuple[Contradiction, ...] = (),
+        error: ErrorReport | None = None,
+    ) -> None:
+        """Make a scene the one that is worked on."""
+        self.scene = scene
+        self._publish(SceneChanged(scene=scene, contradictions=contradictions, error=error))
+
+    def open(self, run: OpenRun, baseline: OpenRun | None = None) -> None:
+        """Look at a run, and at its baseline beside it."""
+        self.run, self.baseline = run, baseline
+        self.follows_live = not run.is_over
+        self.step = max(len(run.steps) - 1, 0)
+        self._publish(RunChanged(run=run))
+        self._publish(BaselineChanged(run=baseline))
+        self._publish(StepPicked(step=self.step))
+
+    def follow(self, event: object) -> None:
+        """Take in what the engine says; events of runs that are not open are let pass."""
+        if self.run is not None and (moved := after(self.run, event)) is not self.run:
+            self.run = moved
+            self._publish(RunChanged(run=moved))
+            if self.follows_live and isinstance(event, StepEvent):
+                self._show_step(event.step)
+        if (
+            self.baseline is not None
+            and (moved := after(self.baseline, event)) is not self.baseline
+        ):
+            self.baseline = moved
+            self._publish(BaselineChanged(run=moved))
+
+    def pick_step(self, step: int) -> None:
+        """Look at a step by hand; a live run is no longer followed."""
+        self.follows_live = False
+        self._show_step(step)
+
+    def go_live(self) -> None:
+        """Follow the newest step again."""
+        self.follows_live = True
+        if self.run is not None and self.run.steps:
+            self._show_step(self.run.steps[-1].step)
+
+    def pick_mention(self, mention_id: MentionId | None) -> None:
+        """Look at one object word."""
+        self.mention_id = mention_id
+        self._publish(MentionPicked(mention_id=mention_id))
+
+    def _show_step(self, step: int) -> None:
+        self.step = step
+        self._publish(StepPicked(step=step))
+
+
+def after(run: OpenRun, event: object) -> OpenRun:
+    """Return the run as it is after an event; the run itself when the event is not its own."""
+    match event:
+        case EngineStopped(error=error):
+            return run if run.is_over else _failed(run, error)
+        case StepEvent() | GenerationStarted() | PhaseChanged() if event.request_id == run.id:
+            return _moved(run, event)
+        case GenerationFinished(image=image, seconds=seconds) if event.request_id == run.id:
+            return replace(run, image=image, seconds=seconds)
+        case RunStored(folder=folder) if event.request_id == run.id:
+            return replace(run, folder=folder)
+        case PictureJudged() | JobFailed() | GenerationFailed() | GenerationCancelled() if (
+            event.request_id == run.id
+        ):
+            return _ended(run, event)
+        case _:
+            return run
+
+
+def _moved(run: OpenRun, event: StepEvent | GenerationStarted | PhaseChanged) -> OpenRun:
+    match event:
+        case PhaseChanged(phase=phase):
+            return replace(run, state=RunState.RUNNING, phase=phase)
+        case StepEvent():
+            return replace(run, steps=(*run.steps, event))
+        case GenerationStarted(total_steps=count, token_spans=spans, device=device):
+            return replace(
+                run, state=RunState.RUNNING, total_steps=count, token_spans=spans, device=device
+            )
+
+
+def _ended(
+    run: OpenRun, event: PictureJudged | JobFailed | GenerationFailed | GenerationCancelled
+) -> OpenRun:
+    match event:
+        case PictureJudged(evaluation=evaluation):
+            return replace(run, state=RunState.DONE, phase=None, evaluation=evaluation)
+        case JobFailed(error=error):
+            return replace(run, state=RunState.DONE, phase=None, failure=error)
+        case GenerationFailed(error=error):
+            return _failed(run, error)
+        case GenerationCancelled():
+            state = RunState.CANCELLED if run.image is None else RunState.DONE
+            return replace(run, state=state, phase=None)
+
+
+def _failed(run: OpenRun, error: ErrorReport) -> OpenRun:
+    return replace(run, state=RunState.FAILED, phase=None, failure=error)

@@ -1,0 +1,241 @@
+"""The studio: everything the window and the terminal can ask for, in one place."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from spatialstudio.application.engine.inline import InlineEngine
+from spatialstudio.application.engine.messages import Engine, EvaluateJob, GenerateJob
+from spatialstudio.application.engine.process import ProcessEngine
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.events import EventBus
+from spatialstudio.application.flow.generate_image import (
+    check_request,
+    check_scene,
+    new_request,
+    new_request_id,
+)
+from spatialstudio.application.flow.read_prompt import read_prompt
+from spatialstudio.application.flow.store_run import store_run
+from spatialstudio.application.paths import StudioPaths
+from spatialstudio.application.registry import Registry, built_in_registry
+from spatialstudio.application.run_keeper import RunKeeper
+from spatialstudio.application.session import OpenRun, RunState, Session, after
+from spatialstudio.application.workshop import build_workshop
+from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
+from spatialstudio.domain.generation import (
+    GenerationEvent,
+    GenerationRequest,
+    RequestId,
+    unguided,
+)
+from spatialstudio.domain.ports import ModelCard, Surroundings, Trainer
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.science.scene_consistency import contradictions_of
+
+EngineKind: TypeAlias = Literal["process", "inline"]
+
+EXTRACTOR_ID = "grammar"
+SHELF_ID = "folders"
+IMAGES_ID = "pillow"
+STORE_ID = "folder"
+TRAINER_ID = "stickers"
+
+
+class Studio:
+    """Reads prompts, has pictures drawn and judged, keeps the runs.
+
+    Args:
+        registry: Where the adapters are.
+        engine: Where the models run.
+        paths: Where things are on disk.
+        runs_folder: Where finished runs are written; None for the user's own.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        engine: Engine,
+        paths: StudioPaths,
+        runs_folder: Path | None = None,
+    ) -> None:
+        self.bus = EventBus()
+        self.session = Session(self.bus.publish)
+        self.paths = paths
+        self.runs_folder = runs_folder or paths.runs
+        self._registry = registry
+        self._engine = engine
+        self._keeper = RunKeeper(self._store, self.bus.publish)
+        self._cards: tuple[ModelCard, ...] | None = None
+
+    @classmethod
+    def open(
+        cls,
+        engine: EngineKind = "process",
+        paths: StudioPaths | None = None,
+        runs_folder: Path | None = None,
+    ) -> "Studio":
+        """Put a studio together; cheap, no model library is loaded.
+
+        Args:
+            engine: "process" for the window, "inline" for the terminal and scripts.
+            paths: Where things are; None for the usual places.
+            runs_folder: Where finished runs are written; None for the user's own.
+        """
+        paths = paths or StudioPaths.usual()
+        surroundings = Surroundings(resources=paths.resources, model_folders=paths.model_folders)
+        build = partial(build_workshop, paths.resources, paths.model_folders)
+        made: Engine = ProcessEngine(build) if engine == "process" else InlineEngine(build)
+        return cls(built_in_registry(surroundings), made, paths, runs_folder)
+
+    @property
+    def models(self) -> tuple[ModelCard, ...]:
+        """The models on disk, the embedded first; read once."""
+        if self._cards is None:
+            self._cards = self._registry.shelf(SHELF_ID).cards()
+        return self._cards
+
+    @property
+    def trainer(self) -> Trainer:
+        """Who makes the embedded models anew."""
+        return self._registry.trainer(TRAINER_ID)
+
+    def model(self, model_id: str | None = None) -> ModelCard:
+        """Return a model's card; the first one for None.
+
+        Raises:
+            ModelNotFound: There is no such model.
+        """
+        for card in self.models:
+            if model_id in (None, card.id):
+                return card
+        names = ", ".join(card.id for card in self.models)
+        raise ModelNotFound(
+            f'There is no model "{model_id}".' if model_id else "There is no model.",
+            hint=f"Known are: {names}." if names else "Reinstall, or name a model folder.",
+        )
+
+    def start(self) -> None:
+        """Start the engine; the window calls it when it is shown."""
+        self._engine.start(self._on_report)
+
+    def close(self) -> None:
+        """Stop all work and give everything back."""
+        self._engine.close()
+
+    def scene_of(self, text: str, model_id: str | None = None) -> SceneGraph:
+        """Read a prompt, with the objects that a model knows.
+
+        Raises:
+            PromptError: It is empty, or names what the model cannot draw.
+        """
+        extractor = self._registry.extractor(EXTRACTOR_ID)
+        return read_prompt(text, extractor, self.model(model_id).known_objects or None)
+
+    def read_prompt(self, text: str, model_id: str | None = None) -> None:
+        """Read a prompt and make its scene the one that is worked on; says why when it cannot."""
+        try:
+            self.edit_scene(self.scene_of(text, model_id))
+        except StudioError as error:
+            self.session.show_scene(None, error=report_on(error, "Reading the prompt"))
+
+    def edit_scene(self, scene: SceneGraph) -> None:
+        """Make a scene the one that is worked on, contradictions told."""
+        self.session.show_scene(scene, contradictions_of(scene))
+
+    def new_request(
+        self,
+        *,
+        model_id: str | None = None,
+        seed: int = 0,
+        steps: int | None = None,
+        strength: float | None = None,
+        guided: bool = True,
+    ) -> GenerationRequest:
+        """Ask for a picture of the session's scene; what is left out is the model's own choice.
+
+        Raises:
+            PromptError: There is no scene.
+            ModelNotFound: There is no such model.
+        """
+        scene = self.session.scene
+        if scene is None:
+            raise PromptError("There is nothing to draw yet.", hint='Try "a cat left of a dog".')
+        model = self.model(model_id)
+        return new_request(scene, model, seed=seed, steps=steps, strength=strength, guided=guided)
+
+    def generate(self, request: GenerationRequest, *, with_baseline: bool = False) -> RequestId:
+        """Draw and judge a request, store the run, and open it in the session.
+
+        Args:
+            request: What to draw.
+            with_baseline: Draw the same seed without guidance as well.
+
+        Raises:
+            PromptError: The scene contradicts itself.
+            RequestError: A number of the request is out of its range.
+            ModelNotFound: There is no such model.
+        """
+        check_request(request)
+        check_scene(request.scene)
+        requests = [request]
+        if with_baseline:
+            requests.append(unguided(request, new_request_id()))
+        runs = [OpenRun(id=asked.id, scene=asked.scene, request=asked) for asked in requests]
+        self.session.open(*runs)
+        for asked in requests:
+            self._keeper.expect(asked)
+            self._engine.submit(GenerateJob(request=asked, model=self.model(asked.model.id)))
+        return request.id
+
+    def judge_picture(self, path: Path, scene: SceneGraph) -> RequestId:
+        """Judge any picture against a scene, and open it in the session.
+
+        Raises:
+            ImageError: The file is not a picture that can be read.
+        """
+        image = self._registry.images(IMAGES_ID).read(path)
+        request_id = new_request_id()
+        self.session.open(OpenRun(id=request_id, scene=scene, image=image))
+        self._engine.submit(EvaluateJob(job_id=request_id, image=image, scene=scene))
+        return request_id
+
+    def cancel(self) -> None:
+        """Stop the open run and its baseline before their next model call."""
+        for run in (self.session.run, self.session.baseline):
+            if run is not None and not run.is_over:
+                self._engine.cancel(run.id)
+
+    def open_run(self, folder: Path) -> OpenRun:
+        """Open a stored run; its events go the same way as live ones.
+
+        Raises:
+            StoreError: The folder holds no run, or it is damaged.
+        """
+        record, events = self._registry.store(STORE_ID).load(folder)
+        run = OpenRun(id=record.request.id, scene=record.request.scene, request=record.request)
+        for event in events:
+            run = after(run, event)
+        run = replace(
+            run, state=RunState.DONE, phase=None, evaluation=record.evaluation, folder=folder
+        )
+        self.session.show_scene(run.scene, contradictions_of(run.scene))
+        self.session.open(run)
+        return run
+
+    def _on_report(self, report: object) -> None:
+        self.bus.publish(report)
+        self._keeper.follow(report)
+
+    def _store(
+        self,
+        request: GenerationRequest,
+        events: Sequence[GenerationEvent],
+        evaluation: Evaluation | None,
+    ) -> Path:
+        return store_run(
+            request, events, evaluation, self._registry.store(STORE_ID), self.runs_folder
+        )
