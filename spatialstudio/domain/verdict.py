@@ -40,6 +40,8 @@ class Measurement:
         overlap: IoU of the two boxes, [0, 1].
         pos: Projected PoS of the claim on the masks, [0, 1], ties half; None without both masks.
         pse: max(0, 2 PoS - 1), [0, 1]; 0 without both masks.
+        gap: Between the nearest edges of the boxes, share of the picture's diagonal; near and far
+            only.
     """
 
     delta: float | None
@@ -47,6 +49,7 @@ class Measurement:
     overlap: float
     pos: float | None
     pse: float
+    gap: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The array type of the maths: numpy for masks, torch where gradients flow."""
+"""The array types of the maths: numpy for masks, torch where gradients flow."""
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -8,3 +8,4 @@ if TYPE_CHECKING:
     import torch
 
 ArrayT = TypeVar("ArrayT", npt.NDArray[Any], "torch.Tensor")
+ValueT = TypeVar("ValueT", float, npt.NDArray[Any], "torch.Tensor")

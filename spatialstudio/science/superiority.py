@@ -19,7 +19,7 @@ from enum import Enum
 
 from spatialstudio.domain.errors import EmptyMapError
 from spatialstudio.domain.relation import Axis
-from spatialstudio.science.arrays import ArrayT
+from spatialstudio.science.arrays import ArrayT, ValueT
 
 _SUMMED_OUT = {Axis.X: -2, Axis.Y: -1}
 
@@ -67,7 +67,7 @@ def probability_of_superiority(first: ArrayT, second: ArrayT, ties: Ties = Ties.
     return (second * first_lies_before).sum(-1)
 
 
-def pse_from_pos(pos: ArrayT) -> ArrayT:
+def pse_from_pos(pos: ValueT) -> ValueT:
     """Turn PoS with half ties into PSE, max(0, 2 PoS - 1).
 
     Args:
@@ -76,7 +76,8 @@ def pse_from_pos(pos: ArrayT) -> ArrayT:
     Returns:
         (...) PSE in [0, 1].
     """
-    return (2 * pos - 1).clip(0)
+    lead = 2 * pos - 1
+    return (lead + abs(lead)) / 2  # max(lead, 0) for numbers and arrays alike
 
 
 def marginal(weights: ArrayT, axis: Axis) -> ArrayT:
