@@ -153,7 +153,7 @@ def run_tests(arguments: Sequence[str]) -> int:
         ("ruff check", [python, "-m", "ruff", "check", "--quiet"]),
         ("ruff format", [python, "-m", "ruff", "format", "--check", "--quiet"]),
         ("mypy", [python, "-m", "mypy"]),
-        ("import contracts", [python, "-c", contracts, "--no-timings"]),
+        ("import contracts", [python, "-c", contracts, "--no-logo"]),
         ("pytest", [python, "-m", "pytest", *arguments]),
     )
     failed: dict[str, int] = {}
