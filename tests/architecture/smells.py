@@ -1,0 +1,127 @@
+"""The house smells: each function reads one module's source and names what smells in it."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from spatialstudio.domain.relation import BUILT_IN_TYPES
+
+MOST_MODULE_LINES = 400
+MOST_FUNCTION_LINES = 50
+
+FORMULA_HOMES = {
+    "cumsum": {
+        "science/superiority.py",
+        "science/depth_superiority.py",
+        "science/distance_superiority.py",
+    },
+    "iou": {"science/geometry.py"},
+    "kappa": {"science/agreement.py"},
+    "geometric_mean": {"science/confidence.py"},
+}
+"""A mark of a formula, and the only modules that may hold it."""
+
+RELATION_ID_HOMES = {"domain/relation.py", "adapters/stores/json_codec.py"}
+VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
+HEX_COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3}){1,2}(?:[0-9a-fA-F]{2})?\b")
+PLUGIN_API = {"spatialstudio.plugin_api", "spatialstudio.ui.panel_api"}
+
+
+def long_modules(source: str, path: str) -> Iterator[str]:
+    """Find a god module."""
+    count = len(source.splitlines())
+    if count > MOST_MODULE_LINES:
+        yield f"{path} has {count} lines"
+
+
+def long_functions(source: str, path: str) -> Iterator[str]:
+    """Find god functions, docstring and signature counted."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            count = (node.end_lineno or node.lineno) - node.lineno + 1
+            if count > MOST_FUNCTION_LINES:
+                yield f"{path}:{node.lineno} {node.name} has {count} lines"
+
+
+def colours(source: str, path: str) -> Iterator[str]:
+    """Find colours that stand in code instead of a theme."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and node.attr == "GlobalColor":
+            yield f"{path}:{node.lineno} names a Qt colour"
+    for text, line in strings(source):
+        if HEX_COLOUR.search(text):
+            yield f"{path}:{line} holds a colour: {text!r}"
+
+
+def repeated_formulas(source: str, path: str) -> Iterator[str]:
+    """Find the mark of a formula outside its home; a call of the home's function is no mark."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef):
+            words = {node.name, *node.name.split("_")}
+        elif isinstance(node, ast.Attribute) and node.attr == "cumsum":
+            words = {node.attr}
+        else:
+            continue
+        for mark, homes in FORMULA_HOMES.items():
+            if mark in words and path not in homes:
+                yield f"{path}:{node.lineno} holds {mark}"
+
+
+def hidden_defaults(source: str, path: str) -> Iterator[str]:
+    """Find ``x.get("name", number)``: a setting with a default that nobody sees."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="get"), args=[_, default]) if is_number(default):
+                yield f"{path}:{node.lineno} hides a default"
+
+
+def relation_strings(source: str, path: str) -> Iterator[str]:
+    """Find relation types that are named by string instead of by their constant."""
+    if path in RELATION_ID_HOMES:
+        return
+    ids = {relation_type.id for relation_type in BUILT_IN_TYPES}
+    for text, line in strings(source):
+        if text in ids:
+            yield f"{path}:{line} names the relation {text!r} by string"
+
+
+def vague_names(source: str, path: str) -> Iterator[str]:
+    """Find module and folder names that say nothing, or that hide."""
+    for part in path.removesuffix(".py").split("/"):
+        is_hidden = part.startswith("_") and not part.startswith("__")
+        if is_hidden or VAGUE_NAMES & set(part.split("_")):
+            yield f"{path} is no name"
+
+
+def private_imports(source: str, path: str) -> Iterator[str]:
+    """Find what a plugin imports from the studio beyond its two doors."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        for name in names:
+            if name.split(".")[0] == "spatialstudio" and name not in PLUGIN_API:
+                yield f"{path}:{node.lineno} imports {name}"
+
+
+def strings(source: str) -> Iterator[tuple[str, int]]:
+    """Yield every string constant that is not a docstring, with its line."""
+    tree = ast.parse(source)
+    told = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+            yield node.value, node.lineno
+
+
+def is_number(node: ast.expr) -> bool:
+    """Say whether an expression is a bare number, with or without a sign."""
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant) and type(node.value) in {int, float}

@@ -1,0 +1,91 @@
+"""The package is free of the house smells, and each smell is noticed when it is there."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.architecture import smells
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "spatialstudio"
+PACKAGE_SMELLS = (
+    smells.long_modules,
+    smells.long_functions,
+    smells.colours,
+    smells.repeated_formulas,
+    smells.hidden_defaults,
+    smells.relation_strings,
+    smells.vague_names,
+)
+
+
+def findings(smell, folder):
+    """Let a smell go over every module of a folder; paths are relative to it."""
+    modules = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*.py")}
+    return [
+        finding
+        for name, path in sorted(modules.items())
+        for finding in smell(path.read_text(encoding="utf-8"), name)
+    ]
+
+
+@pytest.mark.parametrize("smell", PACKAGE_SMELLS, ids=lambda smell: smell.__name__)
+def test_the_package_is_free_of(smell):
+    assert findings(smell, PACKAGE) == []
+
+
+def test_no_test_module_or_script_is_too_long():
+    assert findings(smells.long_modules, ROOT / "tests") == []
+    assert findings(smells.long_modules, ROOT / "packaging") == []
+
+
+def test_the_plugins_come_through_the_two_doors():
+    assert findings(smells.private_imports, ROOT / "plugins") == []
+
+
+@pytest.mark.parametrize(
+    ("smell", "source"),
+    [
+        pytest.param(smells.long_modules, "x = 1\n" * 401, id="module"),
+        pytest.param(smells.long_functions, "def f():\n" + "    x = 1\n" * 50, id="function"),
+        pytest.param(smells.colours, 'pen = "#1f77b4"', id="hex colour"),
+        pytest.param(smells.colours, 'sheet = "color: #fff;"', id="hex colour in a sheet"),
+        pytest.param(smells.colours, "pen = Qt.GlobalColor.red", id="Qt colour"),
+        pytest.param(smells.repeated_formulas, "total = x.cumsum(-1)", id="cumsum"),
+        pytest.param(smells.repeated_formulas, "total = np.cumsum(x)", id="numpy cumsum"),
+        pytest.param(smells.repeated_formulas, "def box_iou(a, b): ...", id="IoU"),
+        pytest.param(smells.hidden_defaults, 'steps = settings.get("steps", 25)', id="default"),
+        pytest.param(smells.hidden_defaults, 'low = settings.get("low", -1.0)', id="negative"),
+        pytest.param(smells.relation_strings, 'if kind == "left_of": ...', id="relation"),
+        pytest.param(smells.vague_names, "", id="name"),
+        pytest.param(smells.private_imports, "import spatialstudio.domain", id="import"),
+        pytest.param(smells.private_imports, "from spatialstudio.ui import app", id="from"),
+    ],
+)
+def test_a_smell_is_noticed(smell, source):
+    assert list(smell(source, "science/_utils.py"))
+
+
+@pytest.mark.parametrize(
+    ("smell", "source", "path"),
+    [
+        pytest.param(smells.long_modules, "x = 1\n" * 400, "a.py", id="module"),
+        pytest.param(
+            smells.long_functions, "def f():\n" + "    x = 1\n" * 49, "a.py", id="function"
+        ),
+        pytest.param(smells.colours, '"""Like #1f77b4."""', "a.py", id="docstring"),
+        pytest.param(smells.colours, 'hint = "See issue #12."', "a.py", id="issue number"),
+        pytest.param(smells.repeated_formulas, "x.cumsum(-1)", "science/superiority.py", id="home"),
+        pytest.param(smells.repeated_formulas, "overlap = iou(a, b)", "a.py", id="call"),
+        pytest.param(smells.hidden_defaults, 'x.get("name", "")', "a.py", id="no number"),
+        pytest.param(
+            smells.relation_strings, 'id = "left_of"', "domain/relation.py", id="relation"
+        ),
+        pytest.param(smells.vague_names, "", "application/__init__.py", id="package"),
+        pytest.param(
+            smells.private_imports, "import spatialstudio.plugin_api", "a.py", id="the door"
+        ),
+    ],
+)
+def test_what_is_allowed_does_not_smell(smell, source, path):
+    assert list(smell(source, path)) == []
