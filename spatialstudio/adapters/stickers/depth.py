@@ -1,0 +1,41 @@
+"""Estimates depth in pictures of the sticker world."""
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from spatialstudio.adapters.stickers.pixel_net import PixelNet, read_pixel_net
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.perception import DepthMap
+from spatialstudio.domain.ports import Surroundings
+
+
+def build(surroundings: Surroundings) -> "StickerDepth":
+    """Make the estimator with the shipped net."""
+    return StickerDepth(surroundings.resources / "models" / StickerDepth.id)
+
+
+class StickerDepth:
+    """A depth estimator for the sticker world. Loads its net on first use."""
+
+    id = "sticker-depth"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._net: PixelNet | None = None
+
+    def estimate(self, image: RgbImage) -> DepthMap:
+        """Estimate relative depth, larger is farther.
+
+        Args:
+            image: (H, W, 3) uint8.
+
+        Raises:
+            DetectorError: The model is damaged or missing.
+        """
+        if self._net is None:
+            self._net = read_pixel_net(self._folder)
+        depth = Image.fromarray(self._net.answer_for(image)[0].numpy())
+        resized = depth.resize((image.shape[1], image.shape[0]), Image.Resampling.BILINEAR)
+        return DepthMap(values=np.array(resized, dtype=np.float32), estimator_id=self.id)

@@ -1,0 +1,39 @@
+"""Writes the trained models as folders that the program loads: float16 safetensors only."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from diffusers.models.autoencoders.autoencoder_tiny import AutoencoderTiny
+from diffusers.pipelines.stable_diffusion.pipeline_stable_diffusion import (
+    StableDiffusionPipeline,
+)
+
+from spatialstudio.adapters.stickers.train_generator import Generator, build_scheduler
+
+
+def build_pipeline(generator: Generator, autoencoder: AutoencoderTiny) -> StableDiffusionPipeline:
+    """Put the trained parts together as an ordinary Stable Diffusion pipeline."""
+    parts: dict[str, Any] = {
+        "vae": autoencoder,
+        "text_encoder": generator.text_encoder,
+        "tokenizer": generator.tokenizer,
+        "unet": generator.denoiser,
+        "scheduler": build_scheduler(),
+        "safety_checker": None,
+        "feature_extractor": None,
+    }
+    return StableDiffusionPipeline(**parts, requires_safety_checker=False)
+
+
+def export_pipeline(generator: Generator, autoencoder: AutoencoderTiny, folder: Path) -> None:
+    """Write the pipeline folder.
+
+    Args:
+        generator: Trained on the autoencoder's latents.
+        autoencoder: Its decoder may have been sharpened since.
+        folder: Where to write; files of the same names are replaced.
+    """
+    pipeline = build_pipeline(generator, autoencoder)
+    pipeline.to(torch.float16)
+    pipeline.save_pretrained(folder, safe_serialization=True)

@@ -1,0 +1,197 @@
+"""Makes all models of the sticker world from a seed, stage by stage.
+
+Each stage keeps its checkpoint in the work folder, goes on from it when started again, and is
+skipped when it is done.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import torch
+from diffusers.models.autoencoders.autoencoder_tiny import AutoencoderTiny
+
+from spatialstudio.adapters.stickers.depth import StickerDepth
+from spatialstudio.adapters.stickers.export import export_pipeline
+from spatialstudio.adapters.stickers.pixel_net import PixelNet
+from spatialstudio.adapters.stickers.scene_pool import fill_pool
+from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
+from spatialstudio.adapters.stickers.text import build_text_encoder, build_tokenizer
+from spatialstudio.adapters.stickers.train_autoencoder import (
+    AutoencoderSettings,
+    build_autoencoder,
+    set_scaling,
+    standardise,
+    train_autoencoder,
+)
+from spatialstudio.adapters.stickers.train_generator import (
+    Generator,
+    GeneratorSettings,
+    GeneratorTraining,
+    build_denoiser,
+)
+from spatialstudio.adapters.stickers.train_perception import (
+    Loss,
+    PerceptionSettings,
+    build_depth_net,
+    build_segmenter,
+    depth_loss,
+    segmenter_loss,
+    train_perception,
+)
+from spatialstudio.domain.errors import SettingsError, StoreError
+from spatialstudio.domain.ports import Surroundings
+
+Report = Callable[[str], None]
+
+PIPELINE_FOLDER = "stickers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSettings:
+    """The settings of all stages; the defaults made the shipped weights."""
+
+    autoencoder: AutoencoderSettings = field(default_factory=AutoencoderSettings)
+    decoder: AutoencoderSettings = field(
+        default_factory=lambda: AutoencoderSettings(
+            decoder_only=True, steps=8000, learning_rate=1e-3, seed=11
+        )
+    )
+    generator: GeneratorSettings = field(default_factory=GeneratorSettings)
+    segmenter: PerceptionSettings = field(default_factory=PerceptionSettings)
+    depth: PerceptionSettings = field(
+        default_factory=lambda: PerceptionSettings(steps=1500, seed=4, widths=(16, 32, 64, 96))
+    )
+
+
+PRESETS = {
+    "full": TrainingSettings(),
+    "smoke": TrainingSettings(
+        autoencoder=AutoencoderSettings(channels=8, steps=2, batch=2),
+        decoder=AutoencoderSettings(channels=8, steps=2, batch=2, decoder_only=True, seed=11),
+        generator=GeneratorSettings(channels=(16, 32), scenes=8, steps=2, batch=2),
+        segmenter=PerceptionSettings(widths=(8, 8, 8, 8), steps=2, batch=2),
+        depth=PerceptionSettings(widths=(8, 8, 8, 8), steps=2, batch=2, seed=4),
+    ),
+}
+
+
+class StickerTrainer:
+    """Trains the models of the sticker world; a Trainer."""
+
+    id = "stickers"
+
+    def train(self, work_folder: Path, output_folder: Path, preset: str, report: Report) -> None:
+        """Train every stage that is not finished in ``work_folder``, then export.
+
+        Args:
+            work_folder: Checkpoints; training goes on from them.
+            output_folder: Where the model folders are written.
+            preset: "full", or "smoke" for a run of seconds.
+            report: Takes one line of progress for people.
+
+        Raises:
+            StoreError: A folder cannot be written.
+            SettingsError: The preset is not known.
+        """
+        if preset not in PRESETS:
+            raise SettingsError(
+                f'There is no training preset "{preset}".',
+                hint=f"Choose one of: {', '.join(PRESETS)}.",
+            )
+        try:
+            StickerTraining(PRESETS[preset], work_folder, report).export(output_folder)
+        except OSError as error:
+            raise StoreError(
+                "The training cannot write its files.",
+                hint="Check that both folders can be written and the disk is not full.",
+            ) from error
+
+
+def build(_surroundings: Surroundings) -> StickerTrainer:
+    """Make the trainer."""
+    return StickerTrainer()
+
+
+class StickerTraining:
+    """The stages of one training; each property trains what is not yet trained."""
+
+    def __init__(self, settings: TrainingSettings, work_folder: Path, report: Report) -> None:
+        self._settings = settings
+        self._folder = work_folder
+        self._report = report
+        torch.set_flush_denormal(True)
+
+    @cached_property
+    def autoencoder(self) -> AutoencoderTiny:
+        """The autoencoder whose latents the generator learns on."""
+        settings = self._settings.autoencoder
+        torch.manual_seed(settings.seed)
+        model = build_autoencoder(settings)
+        train_autoencoder(model, settings, self._folder / "autoencoder.pt", self._report)
+        standardise(model, settings.seed)
+        return model
+
+    @cached_property
+    def sharpened_autoencoder(self) -> AutoencoderTiny:
+        """The same encoder with a decoder that was trained on alone."""
+        model = build_autoencoder(self._settings.autoencoder)
+        model.load_state_dict(self.autoencoder.state_dict())
+        set_scaling(model, self.autoencoder.config["scaling_factor"])
+        checkpoint = self._folder / "decoder.pt"
+        train_autoencoder(model, self._settings.decoder, checkpoint, self._report)
+        return model
+
+    @cached_property
+    def generator(self) -> Generator:
+        """Denoiser and text encoder."""
+        settings = self._settings.generator
+        pool = fill_pool(
+            self.autoencoder, settings.scenes, settings.seed, self._folder, self._report
+        )
+        torch.manual_seed(settings.seed)
+        generator = self.untrained_generator()
+        GeneratorTraining(generator, pool, settings).run(
+            self._folder / "generator.pt", self._report
+        )
+        return generator
+
+    @cached_property
+    def segmenter(self) -> PixelNet:
+        """The net that finds objects."""
+        settings = self._settings.segmenter
+        return self._perception("segmenter", build_segmenter, segmenter_loss(settings), settings)
+
+    @cached_property
+    def depth_net(self) -> PixelNet:
+        """The net that estimates depth."""
+        return self._perception("depth", build_depth_net, depth_loss, self._settings.depth)
+
+    def untrained_generator(self) -> Generator:
+        """Make a generator with random weights."""
+        tokenizer = build_tokenizer()
+        denoiser = build_denoiser(
+            self._settings.generator, self._settings.autoencoder.latent_channels
+        )
+        return Generator(denoiser, build_text_encoder(tokenizer), tokenizer)
+
+    def export(self, folder: Path) -> None:
+        """Train what is missing and write the model folders."""
+        self.segmenter.save(folder / StickerSegmenter.id)
+        self.depth_net.save(folder / StickerDepth.id)
+        export_pipeline(self.generator, self.sharpened_autoencoder, folder / PIPELINE_FOLDER)
+        self._report(f"exported to {folder}")
+
+    def _perception(
+        self,
+        name: str,
+        build_net: Callable[[PerceptionSettings], PixelNet],
+        loss: Loss,
+        settings: PerceptionSettings,
+    ) -> PixelNet:
+        torch.manual_seed(settings.seed)
+        net = build_net(settings)
+        checkpoint = self._folder / f"{name}.pt"
+        train_perception(net, loss, self.autoencoder, settings, checkpoint, self._report)
+        return net

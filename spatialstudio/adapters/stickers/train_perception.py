@@ -1,0 +1,177 @@
+"""Trains segmenter and depth estimator on painted scenes, roughened like generated pictures."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+from diffusers.models.autoencoders.autoencoder_tiny import AutoencoderTiny
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from spatialstudio.adapters.stickers.checkpoints import load_checkpoint, save_checkpoint
+from spatialstudio.adapters.stickers.pixel_net import PixelNet, PixelNetConfig
+from spatialstudio.adapters.stickers.scene_layout import SceneSettings, draw_scene
+from spatialstudio.adapters.stickers.scenes import PaintedScene, paint
+from spatialstudio.adapters.stickers.shared_work import SharedWork
+from spatialstudio.adapters.stickers.train_autoencoder import to_tensor, warm_cosine
+from spatialstudio.adapters.stickers.vocabulary import sticker_objects
+
+BACKGROUND = 0
+"""Class number of the background in the segmenter's answer; objects follow from 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerceptionSettings:
+    """How a net of perception is trained.
+
+    Attributes:
+        widths: Channels of its levels.
+        steps: Optimizer steps.
+        batch: Scenes a step.
+        learning_rate: Highest learning rate; it warms up, then falls as a cosine.
+        decoded_share: Share of pictures sent through the autoencoder with noise on the latents.
+        most_latent_noise: Largest deviation of that noise.
+        background_weight: Weight of background pixels in the segmenter's loss.
+        checkpoint_every: Steps between checkpoints.
+        seed: Seed of all randomness; differs from the generator's.
+        scenes: What the scenes look like.
+    """
+
+    widths: tuple[int, ...] = (24, 48, 96, 128)
+    steps: int = 2500
+    batch: int = 24
+    learning_rate: float = 4e-3
+    decoded_share: float = 0.34
+    most_latent_noise: float = 0.5
+    background_weight: float = 0.4
+    checkpoint_every: int = 500
+    seed: int = 3
+    scenes: SceneSettings = field(default_factory=SceneSettings)
+
+
+Loss = Callable[[Tensor, list[PaintedScene]], Tensor]
+
+
+def build_segmenter(settings: PerceptionSettings) -> PixelNet:
+    """Make an untrained net with a channel for the background and one for each object."""
+    outputs = len(sticker_objects()) + 1
+    return PixelNet(PixelNetConfig(outputs=outputs, widths=settings.widths))
+
+
+def build_depth_net(settings: PerceptionSettings) -> PixelNet:
+    """Make an untrained net with one channel, depth."""
+    return PixelNet(PixelNetConfig(outputs=1, widths=settings.widths))
+
+
+def segmenter_loss(settings: PerceptionSettings) -> Loss:
+    """Make the loss that compares (batch, classes, h, w) with the true classes."""
+    weights = torch.ones(len(sticker_objects()) + 1)
+    weights[BACKGROUND] = settings.background_weight
+
+    def loss(answer: Tensor, scenes: list[PaintedScene]) -> Tensor:
+        classes = np.stack([class_map(scene) for scene in scenes])
+        target = torch.from_numpy(_to_answer_size(classes, answer))
+        return functional.cross_entropy(answer.float(), target, weights)
+
+    return loss
+
+
+def depth_loss(answer: Tensor, scenes: list[PaintedScene]) -> Tensor:
+    """Compare (batch, 1, h, w) with the true depth."""
+    target = torch.from_numpy(_to_answer_size(np.stack([scene.depth for scene in scenes]), answer))
+    return functional.l1_loss(answer.float()[:, 0], target)
+
+
+def class_map(scene: PaintedScene) -> NDArray[np.int64]:
+    """Say of each pixel which object is seen there: (H, W), 0 is background."""
+    classes = np.full(scene.depth.shape, BACKGROUND, dtype=np.int64)
+    for placement, mask in zip(scene.scene.placements, scene.masks, strict=True):
+        classes[mask] = placement.number + 1
+    return classes
+
+
+def train_perception(
+    net: PixelNet,
+    loss_of: Loss,
+    autoencoder: AutoencoderTiny,
+    settings: PerceptionSettings,
+    checkpoint: Path,
+    report: Callable[[str], None],
+) -> None:
+    """Train in place, going on from the checkpoint if there is one."""
+    optimizer = torch.optim.AdamW(net.parameters(), lr=settings.learning_rate, weight_decay=1e-3)
+    first_step = 0
+    if (state := load_checkpoint(checkpoint)) is not None:
+        net.load_state_dict(state["model"])
+        optimizer.load_state_dict(state["optimizer"])
+        first_step = state["step"]
+    weights = list(net.parameters())
+    work = SharedWork(workers=1)  # batch normalisation does not share
+    net.train()
+    for step in range(first_step, settings.steps):
+        rng = np.random.default_rng((settings.seed, step))
+        torch.manual_seed(settings.seed * 1_000_003 + step)
+        for group in optimizer.param_groups:
+            group["lr"] = settings.learning_rate * warm_cosine(step, settings.steps)
+        scenes = [
+            paint(draw_scene(rng, settings.scenes), settings.scenes.side)
+            for _ in range(settings.batch)
+        ]
+        pictures = roughened(scenes, rng, autoencoder, settings)
+        (figure,) = work.set_gradients(weights, [partial(_share, net, loss_of, pictures, scenes)])
+        optimizer.step()
+        if (step + 1) % 100 == 0:
+            report(f"{checkpoint.stem} step {step + 1} of {settings.steps}: {figure:.4f}")
+        if (step + 1) % settings.checkpoint_every == 0 or step + 1 == settings.steps:
+            state = {"model": net.state_dict(), "optimizer": optimizer.state_dict()}
+            save_checkpoint(checkpoint, {**state, "step": step + 1})
+    net.eval()
+
+
+def _share(
+    net: PixelNet, loss_of: Loss, pictures: Tensor, scenes: list[PaintedScene]
+) -> tuple[Tensor, tuple[float]]:
+    with torch.autocast("cpu", dtype=torch.bfloat16, cache_enabled=False):
+        answer = net(pictures)
+    loss = loss_of(answer, scenes)
+    return loss, (loss.item(),)
+
+
+@torch.no_grad()
+def roughened(
+    scenes: list[PaintedScene],
+    rng: np.random.Generator,
+    autoencoder: AutoencoderTiny,
+    settings: PerceptionSettings,
+) -> Tensor:
+    """Make the painted pictures as rough as generated ones.
+
+    Some are decoded from noisy latents; all get a blur, a tint, another contrast and grain.
+
+    Returns:
+        (batch, 3, H, W), about [-1, 1].
+    """
+    pictures = to_tensor(np.stack([scene.pixels for scene in scenes]))
+    decoded = round(len(scenes) * settings.decoded_share)
+    if decoded > 0:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            latents = autoencoder.encode(pictures[:decoded]).latents
+            strength = torch.rand(decoded, 1, 1, 1) * settings.most_latent_noise
+            noisy = latents + strength * torch.randn_like(latents)
+            pictures[:decoded] = autoencoder.decode(noisy).sample.float()
+    blurred = functional.avg_pool2d(functional.pad(pictures, (1, 1, 1, 1), mode="reflect"), 3, 1)
+    pictures = torch.lerp(pictures, blurred, torch.rand(len(scenes), 1, 1, 1))
+    contrast = torch.from_numpy(rng.uniform(0.8, 1.15, (len(scenes), 1, 1, 1))).float()
+    tint = torch.from_numpy(rng.normal(0, 0.08, (len(scenes), 3, 1, 1))).float()
+    grain = torch.rand(len(scenes), 1, 1, 1) * 0.12 * torch.randn_like(pictures)
+    return pictures * contrast + tint + grain
+
+
+def _to_answer_size(maps: NDArray[np.generic], answer: Tensor) -> NDArray[np.generic]:
+    """Take every n-th pixel, so that (batch, H, W) fits the answer."""
+    stride = maps.shape[-1] // answer.shape[-1]
+    return np.ascontiguousarray(maps[:, ::stride, ::stride])

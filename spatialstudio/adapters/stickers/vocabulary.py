@@ -1,0 +1,57 @@
+"""The objects of the sticker world: their class numbers, names, plurals and synonyms."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+WORLD_FOLDER = Path(__file__).resolve().parents[3] / "resources" / "models" / "stickers-world"
+OBJECTS_FILE = WORLD_FOLDER / "objects.toml"
+SPRITES_FILE = WORLD_FOLDER / "sprites.png"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StickerObject:
+    """One object the world can draw.
+
+    Attributes:
+        name: What it is called in answers and captions.
+        plural: The name in the plural.
+        synonyms: Other words for it, singular or plural.
+        glyph: The emoji its sprite is made from; empty where the sprite is drawn by code.
+    """
+
+    name: str
+    plural: str
+    synonyms: tuple[str, ...]
+    glyph: str
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All the names it answers to."""
+        return (self.name, self.plural, *self.synonyms)
+
+
+@cache
+def sticker_objects() -> tuple[StickerObject, ...]:
+    """Read all objects; the position in the tuple is the class number."""
+    table = tomllib.loads(OBJECTS_FILE.read_text(encoding="utf-8"))
+    return tuple(
+        StickerObject(
+            name=row["name"],
+            plural=row["plural"],
+            synonyms=tuple(row["synonyms"]),
+            glyph=row["glyph"],
+        )
+        for row in table["objects"]
+    )
+
+
+def object_number(word: str) -> int | None:
+    """Find the class number of a word in any of its forms; None for a stranger."""
+    return _number_of_word().get(" ".join(word.lower().split()))
+
+
+@cache
+def _number_of_word() -> dict[str, int]:
+    return {word: number for number, thing in enumerate(sticker_objects()) for word in thing.words}
