@@ -1,0 +1,73 @@
+"""Whatever goes wrong is told in one sentence with a hint."""
+
+import errno
+
+import pytest
+
+from spatialstudio.application.error_reports import exit_code_of, report_on
+from spatialstudio.domain.errors import (
+    BackendError,
+    Cancelled,
+    ImageError,
+    ModelNotFound,
+    PromptError,
+    RequestError,
+    SettingsError,
+    StoreError,
+)
+
+TITLE = "Drawing the picture"
+
+
+def raised(error):
+    with pytest.raises(type(error)) as caught:
+        raise error
+    return caught.value
+
+
+def test_a_known_error_keeps_its_words_and_needs_no_traceback():
+    report = report_on(raised(PromptError("The prompt is empty.", hint="Type one.")), TITLE)
+    assert (report.title, report.message, report.hint) == (
+        TITLE,
+        "The prompt is empty.",
+        "Type one.",
+    )
+    assert report.details == ""
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (MemoryError(), "There is too little memory for this."),
+        (OSError(errno.ENOSPC, "No space left on device"), "The disk is full."),
+        (ZeroDivisionError("by zero"), "Something went wrong: drawing the picture failed."),
+        (OSError(errno.EIO, "I/O error"), "Something went wrong: drawing the picture failed."),
+    ],
+    ids=["memory", "disk", "bug", "hardware"],
+)
+def test_an_unknown_error_gets_words_and_its_traceback(error, message):
+    report = report_on(raised(error), TITLE)
+    assert report.message == message
+    assert report.hint.endswith(".")
+    assert f"{type(error).__name__}" in report.details
+    assert "in raised" in report.details
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (PromptError(""), 2),
+        (RequestError(""), 2),
+        (ImageError(""), 2),
+        (SettingsError(""), 2),
+        (ModelNotFound(""), 2),
+        (BackendError(""), 1),
+        (StoreError(""), 1),
+        (ValueError(), 1),
+        (Cancelled(), 130),
+        (KeyboardInterrupt(), 130),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else str(value),
+)
+def test_a_command_ends_with_what_happened(error, code):
+    assert exit_code_of(error) == code
