@@ -46,8 +46,10 @@ def long_functions(source: str, path: str) -> Iterator[str]:
 def colours(source: str, path: str) -> Iterator[str]:
     """Find colours that stand in code instead of a theme."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Attribute) and node.attr == "GlobalColor":
-            yield f"{path}:{node.lineno} names a Qt colour"
+        match node:
+            case ast.Attribute(value=ast.Attribute(attr="GlobalColor"), attr=name):
+                if name != "transparent":
+                    yield f"{path}:{node.lineno} names the Qt colour {name}"
     for text, line in strings(source):
         if HEX_COLOUR.search(text):
             yield f"{path}:{line} holds a colour: {text!r}"
@@ -76,13 +78,22 @@ def hidden_defaults(source: str, path: str) -> Iterator[str]:
 
 
 def relation_strings(source: str, path: str) -> Iterator[str]:
-    """Find relation types that are named by string instead of by their constant."""
+    """Find relation types that are named by string instead of by their constant.
+
+    Some ids are plain words ("above"). Those may stand in texts, but nothing is compared with them.
+    """
     if path in RELATION_ID_HOMES:
         return
     ids = {relation_type.id for relation_type in BUILT_IN_TYPES}
-    for text, line in strings(source):
-        if text in ids:
-            yield f"{path}:{line} names the relation {text!r} by string"
+    plain_words = {type_id for type_id in ids if "_" not in type_id}
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Constant(value=str(text)) if text in ids - plain_words:
+                yield f"{path}:{node.lineno} names the relation {text!r} by string"
+            case ast.Compare() | ast.MatchValue() | ast.Subscript():
+                compared = {part.value for part in constants(node)}
+                for text in sorted(compared & plain_words):
+                    yield f"{path}:{node.lineno} compares with the relation {text!r}"
 
 
 def vague_names(source: str, path: str) -> Iterator[str]:
@@ -118,6 +129,13 @@ def strings(source: str) -> Iterator[tuple[str, int]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
             yield node.value, node.lineno
+
+
+def constants(node: ast.AST) -> list[ast.Constant]:
+    """List the constants in a comparison, a pattern or an index, not those deeper in calls."""
+    parts = [node, *ast.iter_child_nodes(node)]
+    parts += [item for part in parts[1:] for item in ast.iter_child_nodes(part)]
+    return [part for part in parts if isinstance(part, ast.Constant)]
 
 
 def is_number(node: ast.expr) -> bool:

@@ -57,6 +57,9 @@ def test_the_plugins_come_through_the_two_doors():
         pytest.param(smells.hidden_defaults, 'steps = settings.get("steps", 25)', id="default"),
         pytest.param(smells.hidden_defaults, 'low = settings.get("low", -1.0)', id="negative"),
         pytest.param(smells.relation_strings, 'if kind == "left_of": ...', id="relation"),
+        pytest.param(smells.relation_strings, 'if kind == "above": ...', id="plain word"),
+        pytest.param(smells.relation_strings, 'if kind in {"above"}: ...', id="word in a set"),
+        pytest.param(smells.relation_strings, 'types["above"]', id="word as an index"),
         pytest.param(smells.vague_names, "", id="name"),
         pytest.param(smells.private_imports, "import spatialstudio.domain", id="import"),
         pytest.param(smells.private_imports, "from spatialstudio.ui import app", id="from"),
@@ -73,6 +76,7 @@ def test_a_smell_is_noticed(smell, source):
         pytest.param(
             smells.long_functions, "def f():\n" + "    x = 1\n" * 49, "a.py", id="function"
         ),
+        pytest.param(smells.colours, "fill(Qt.GlobalColor.transparent)", "a.py", id="nothing"),
         pytest.param(smells.colours, '"""Like #1f77b4."""', "a.py", id="docstring"),
         pytest.param(smells.colours, 'hint = "See issue #12."', "a.py", id="issue number"),
         pytest.param(smells.repeated_formulas, "x.cumsum(-1)", "science/superiority.py", id="home"),
@@ -81,6 +85,7 @@ def test_a_smell_is_noticed(smell, source):
         pytest.param(
             smells.relation_strings, 'id = "left_of"', "domain/relation.py", id="relation"
         ),
+        pytest.param(smells.relation_strings, 'word = "above"', "a.py", id="plain word"),
         pytest.param(smells.vague_names, "", "application/__init__.py", id="package"),
         pytest.param(
             smells.private_imports, "import spatialstudio.plugin_api", "a.py", id="the door"
