@@ -1,0 +1,1 @@
+"""Readers of prompts: text to scene graph."""

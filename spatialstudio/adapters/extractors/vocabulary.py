@@ -1,0 +1,76 @@
+"""The nouns and adjectives that the grammar knows, and how plurals become singular."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+PROMPTS_FOLDER = Path(__file__).resolve().parents[3] / "resources" / "prompts"
+
+# Ending of a plural, and what stands in its place; tried in this order.
+PLURAL_ENDINGS = (("ies", "y"), ("es", ""), ("s", ""))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vocabulary:
+    """Words by their part in a noun phrase, all in lower case.
+
+    Attributes:
+        nouns: Singular; of one word or several.
+        adjectives: Words that may stand before a noun, numbers included.
+        numbers: Words that make an article needless: "two", "several".
+        plurals: Irregular plural to singular.
+    """
+
+    nouns: frozenset[str]
+    adjectives: frozenset[str]
+    numbers: frozenset[str]
+    plurals: Mapping[str, str]
+
+    @property
+    def longest(self) -> int:
+        """Words in the longest noun."""
+        return max(len(noun.split()) for noun in self.nouns)
+
+    def noun(self, words: Sequence[str]) -> str | None:
+        """Find the known noun, singular, that these words spell; None for a stranger."""
+        *before, last = (word.lower() for word in words)
+        singulars = [last, self.plurals.get(last, last)]
+        singulars += [
+            last.removesuffix(ending) + instead
+            for ending, instead in PLURAL_ENDINGS
+            if last.endswith(ending)
+        ]
+        spelled = (" ".join([*before, singular]) for singular in singulars)
+        return next((noun for noun in spelled if noun in self.nouns), None)
+
+    def singular(self, word: str) -> str:
+        """Return the singular of a noun outside the vocabulary."""
+        if not word.endswith("s") or word.endswith("ss"):
+            return self.plurals.get(word, word)
+        return _inflected_singular(word)
+
+
+@cache
+def load_vocabulary() -> Vocabulary:
+    """Read the vocabulary that comes with the studio."""
+    table = tomllib.loads((PROMPTS_FOLDER / "vocabulary.toml").read_text(encoding="utf-8"))
+    return Vocabulary(
+        nouns=_words(table["nouns"].values()),
+        adjectives=_words(table["adjectives"].values()),
+        numbers=_words([table["adjectives"]["numbers"]]),
+        plurals=table["plurals"],
+    )
+
+
+def _words(lists: Sequence[str]) -> frozenset[str]:
+    return frozenset(word.strip() for line in lists for word in line.split(","))
+
+
+@cache
+def _inflected_singular(word: str) -> str:
+    import inflect  # takes half a second to import, and few prompts need it
+
+    singular = inflect.engine().singular_noun(word)
+    return str(singular) if singular else word
