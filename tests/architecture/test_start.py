@@ -1,0 +1,54 @@
+"""Importing what stands before the models loads no model library, and the terminal no window."""
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import importlib, pkgutil, sys
+for name in sys.argv[1].split():
+    package = importlib.import_module(name)
+    for module in pkgutil.walk_packages(package.__path__, name + "."):
+        importlib.import_module(module.name)
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+@pytest.fixture(scope="module")
+def loaded_by():
+    """Import whole packages in a process of its own and tell which libraries that loaded."""
+
+    def load(packages):
+        command = [sys.executable, "-c", PROGRAM, packages]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert result.returncode == 0, result.stderr
+        return set(result.stdout.split())
+
+    return load
+
+
+@pytest.mark.parametrize(
+    ("packages", "unwanted"),
+    [
+        pytest.param(
+            "spatialstudio.ui spatialstudio.application",
+            {"torch", "diffusers", "transformers"},
+            id="window",
+        ),
+        pytest.param(
+            "spatialstudio.cli spatialstudio.application",
+            {"torch", "diffusers", "transformers", "PySide6", "pyqtgraph"},
+            id="terminal",
+        ),
+        pytest.param(
+            "spatialstudio.domain", {"torch", "PIL", "PySide6", "pyqtgraph"}, id="vocabulary"
+        ),
+    ],
+)
+def test_importing_loads_no(loaded_by, packages, unwanted):
+    assert loaded_by(packages) & unwanted == set()
+
+
+def test_a_library_that_is_loaded_is_noticed(loaded_by):
+    assert {"numpy", "spatialstudio"} <= loaded_by("spatialstudio.domain")
