@@ -1,0 +1,54 @@
+import pytest
+
+from spatialstudio.domain.generation import GuidanceSettings
+from spatialstudio.science.guidance_schedule import GuidanceSchedule, to_sampler_units
+
+
+@pytest.fixture
+def schedule():
+    """The authors' setting: strength 20, 50 steps."""
+    return GuidanceSchedule(GuidanceSettings(strength=20), total_steps=50)
+
+
+@pytest.mark.parametrize(
+    ("step", "length"),
+    [(0, 20.0), (5, 19.5), (10, 19.0), (15, 18.4), (20, 17.8), (24, 17.4), (49, 14.1)],
+)
+def test_the_step_lengths_are_those_of_the_authors(schedule, step, length):
+    assert schedule.length(step) == pytest.approx(length, abs=0.05)
+
+
+def test_half_of_the_squared_length_is_left_at_the_end(schedule):
+    assert schedule.length(49) ** 2 == pytest.approx(schedule.length(0) ** 2 / 2)
+
+
+@pytest.mark.parametrize(
+    ("total_steps", "last_step"), [(50, 24), (16, 7), (25, 12), (2, 0), (1, 0)]
+)
+def test_the_first_half_is_guided_unless_told_otherwise(total_steps, last_step):
+    assert GuidanceSchedule(GuidanceSettings(), total_steps).last_step == last_step
+
+
+@pytest.mark.parametrize(("step", "is_guided"), [(1, False), (2, True), (5, True), (6, False)])
+def test_the_guided_window_includes_both_ends(step, is_guided):
+    settings = GuidanceSettings(first_step=2, last_step=5)
+    assert GuidanceSchedule(settings, total_steps=10).guides(step) is is_guided
+
+
+def test_a_single_step_has_full_length():
+    assert GuidanceSchedule(GuidanceSettings(strength=3), total_steps=1).length(0) == 3
+
+
+@pytest.mark.parametrize(
+    ("step", "sigma", "length"), [(0, 13.12, 115), (4, 8.39, 274), (9, 5.13, 697)]
+)
+def test_the_sdxl_steps_of_the_authors_are_met_in_sigma_units(step, sigma, length):
+    settings = GuidanceSettings(strength=20_000 / (sigma**2 + 1))
+    vp_length = GuidanceSchedule(settings, total_steps=50).length(step)
+    assert vp_length == pytest.approx(length, rel=0.01)
+    in_sigma_units = GuidanceSchedule(GuidanceSettings(strength=20_000), 50).length(step)
+    assert to_sampler_units(vp_length, sigma) == pytest.approx(in_sigma_units)
+
+
+def test_vp_samplers_take_the_length_as_it_is():
+    assert to_sampler_units(7.0, sigma=0) == 7
