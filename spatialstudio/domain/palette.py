@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 MENTION_COLOURS = 8
+HEAT_STOPS = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,7 +15,7 @@ class Palette:
         name: "light", "dark", ...
         is_dark: Whether text is lighter than its ground.
         colours: Role to "#rrggbb": surface, raised, text, muted, accent, line, good, bad, unsure,
-            mention_1 to mention_8, ...
+            mention_1 to mention_8, heat_1 to heat_9 (low to high), ...
         heat_map: Name of the sequential colour map for attention.
     """
 

@@ -1,0 +1,1 @@
+"""Docks with a purpose: each joins widgets to the session."""

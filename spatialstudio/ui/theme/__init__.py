@@ -1,0 +1,1 @@
+"""How the window looks: colours by name, fonts, icons, sizes in font units."""

@@ -1,0 +1,80 @@
+"""The look in use: answers colours by name, tints icons, tells when it changes."""
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QByteArray, QObject, QRectF, Signal
+from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+
+from spatialstudio.domain.palette import HEAT_STOPS, Palette
+
+HEAT_LEVELS = 256
+ICON_SIDE = 64
+_INK = "currentColor"
+
+
+class Theme(QObject):
+    """Colours and icons of the palette in use.
+
+    Emits ``changed`` when another palette is taken; painted widgets redraw then.
+
+    Args:
+        palette: The first palette.
+        icon_folder: Holds one SVG an icon, drawn in ``currentColor``.
+    """
+
+    changed = Signal()
+
+    def __init__(self, palette: Palette, icon_folder: Path) -> None:
+        super().__init__()
+        self._palette = palette
+        self.icon_folder = icon_folder
+
+    @property
+    def palette(self) -> Palette:
+        """The palette in use."""
+        return self._palette
+
+    def use(self, palette: Palette) -> None:
+        """Take another palette, and tell."""
+        self._palette = palette
+        self.changed.emit()
+
+    def colour(self, role: str, alpha: float = 1.0) -> QColor:
+        """Return a colour by its role; ``alpha`` in [0, 1], 1 is solid."""
+        colour = QColor(self._palette.colours[role])
+        colour.setAlphaF(alpha)
+        return colour
+
+    def mention(self, hue: int, alpha: float = 1.0) -> QColor:
+        """Return the hue of the object word at index ``hue``; the same everywhere."""
+        colour = QColor(self._palette.mention(hue))
+        colour.setAlphaF(alpha)
+        return colour
+
+    def heat_table(self) -> npt.NDArray[np.uint8]:
+        """Return (256, 3) sRGB, low to high: the colour-blind-safe map for attention."""
+        stops = [self.colour(f"heat_{number}") for number in range(1, HEAT_STOPS + 1)]
+        channels = np.array([[stop.red(), stop.green(), stop.blue()] for stop in stops])
+        places = np.linspace(0, HEAT_STOPS - 1, HEAT_LEVELS)
+        table = [np.interp(places, range(HEAT_STOPS), channel) for channel in channels.T]
+        return np.stack(table, -1).round().astype(np.uint8)
+
+    def icon(self, name: str, role: str = "text") -> QIcon:
+        """Return an icon in the colour of ``role``, with a faint twin for switched off."""
+        icon = QIcon()
+        icon.addPixmap(self._tinted(name, role), QIcon.Mode.Normal)
+        icon.addPixmap(self._tinted(name, "faint"), QIcon.Mode.Disabled)
+        return icon
+
+    def _tinted(self, name: str, role: str) -> QPixmap:
+        drawing = (self.icon_folder / f"{name}.svg").read_text(encoding="utf-8")
+        tinted = drawing.replace(_INK, self._palette.colours[role])
+        pixmap = QPixmap(ICON_SIDE, ICON_SIDE)
+        pixmap.fill(QColor(0, 0, 0, 0))
+        painter = QPainter(pixmap)
+        QSvgRenderer(QByteArray(tinted.encode())).render(painter, QRectF(pixmap.rect()))
+        painter.end()
+        return pixmap

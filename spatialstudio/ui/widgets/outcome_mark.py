@@ -1,0 +1,87 @@
+"""The mark of a verdict: disc, triangle or diamond; shape, word and colour agree."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from spatialstudio.domain.verdict import Outcome
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+
+SIDE_EM = 2.2
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeLook:
+    """How an outcome is told apart.
+
+    Attributes:
+        role: Its colour.
+        corners: Of the shape in a unit square; empty for a disc.
+        sign: The strokes inside the shape, in the unit square.
+    """
+
+    role: str
+    corners: tuple[tuple[float, float], ...]
+    sign: tuple[tuple[tuple[float, float], ...], ...]
+
+
+LOOKS = {
+    Outcome.PASS: OutcomeLook("good", (), (((0.3, 0.52), (0.44, 0.66), (0.7, 0.36)),)),
+    Outcome.FAIL: OutcomeLook(
+        "bad",
+        ((0.5, 0.06), (0.98, 0.92), (0.02, 0.92)),
+        (((0.4, 0.54), (0.6, 0.76)), ((0.6, 0.54), (0.4, 0.76))),
+    ),
+    Outcome.UNDECIDABLE: OutcomeLook(
+        "unsure",
+        ((0.5, 0.0), (1.0, 0.5), (0.5, 1.0), (0.0, 0.5)),
+        (((0.32, 0.5), (0.34, 0.5)), ((0.49, 0.5), (0.51, 0.5)), ((0.66, 0.5), (0.68, 0.5))),
+    ),
+}
+
+
+class OutcomeMark(QWidget):
+    """Shows one outcome as a shape with a sign inside."""
+
+    def __init__(self, theme: Theme, outcome: Outcome) -> None:
+        super().__init__()
+        self._theme = theme
+        self._look = LOOKS[outcome]
+        self.setAccessibleName(outcome.value)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        """Ask for a square of about two lines."""
+        return QSize(em(SIDE_EM), em(SIDE_EM))
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the shape, then the sign."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        area = QRectF(self.rect()).adjusted(2, 2, -2, -2)
+        painter.setBrush(self._theme.colour(self._look.role))
+        rounding = QPen(self._theme.colour(self._look.role), area.width() / 14)
+        rounding.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+        painter.setPen(rounding)
+        inner = area.adjusted(1, 1, -1, -1)
+        if self._look.corners:
+            painter.drawPolygon(_placed(self._look.corners, inner))
+        else:
+            painter.drawEllipse(inner)
+        pen = QPen(self._theme.colour("raised"), area.width() / 11)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+        painter.setPen(pen)
+        for stroke in self._look.sign:
+            painter.drawPolyline(_placed(stroke, inner))
+        painter.end()
+
+
+def _placed(points: tuple[tuple[float, float], ...], area: QRectF) -> QPolygonF:
+    return QPolygonF(
+        [QPointF(area.left() + x * area.width(), area.top() + y * area.height()) for x, y in points]
+    )

@@ -1,0 +1,236 @@
+"""A picture on the stage: its overlays, and the marginals that share its axes."""
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QImage,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QTransform,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from spatialstudio.ui.theme.metrics import SMALL, em, font
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.array_images import (
+    mask_image,
+    mask_outline,
+    rgb_image,
+    tinted_image,
+)
+from spatialstudio.ui.widgets.picture_layers import BoxLayer, MaskLayer, PictureScene
+from spatialstudio.ui.widgets.profile_bands import ProfileBands
+
+WHOLE = QRectF(0, 0, 1, 1)
+CLOSEST = 1 / 16
+ZOOM_PER_NOTCH = 1.25
+NOTCH = 120
+BAND_EM = 3.2
+GAP_EM = 0.4
+TITLE_EM = 1.7
+MASK_TINT = 0.22
+ROUNDING_EM = 0.25
+
+
+class PictureView(QWidget):
+    """Shows one picture with what lies on it.
+
+    Emits ``view_picked`` with the part in sight, as shares of the picture, when the user zooms
+    (wheel) or drags; a double click shows the whole again. ``show_*`` never emit.
+    """
+
+    view_picked = Signal(QRectF)
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self._scene = PictureScene()
+        self._picture: QImage | None = None
+        self._outlines: tuple[QPainterPath, ...] = ()
+        self._view = QRectF(WHOLE)
+        self._smooth = True
+        self._grip: QPointF | None = None
+        self._bands = ProfileBands(theme)
+        self.setAccessibleName(name)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumSize(em(12), em(12))
+        theme.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        """Ask for a comfortable square."""
+        return QSize(em(26), em(26))
+
+    def show_scene(self, scene: PictureScene) -> None:
+        """Show a picture and what lies on it."""
+        if scene.picture is not self._scene.picture:
+            self._picture = None if scene.picture is None else rgb_image(scene.picture)
+        if scene.masks != self._scene.masks:
+            self._outlines = tuple(mask_outline(mask.pixels) for mask in scene.masks)
+        self._scene = scene
+        self.setAccessibleDescription(f"{scene.title} {scene.remark} {scene.waiting}".strip())
+        self.update()
+
+    def show_view(self, view: QRectF) -> None:
+        """Show a part of the picture, as shares of its sides."""
+        self._view = QRectF(view)
+        self.update()
+
+    def show_smooth(self, smooth: bool) -> None:
+        """Scale the picture smoothly, or show its pixels."""
+        self._smooth = smooth
+        self.update()
+
+    def frame(self) -> QRectF:
+        """Return where the picture is drawn, in widget coordinates."""
+        ratio = self._picture.width() / self._picture.height() if self._picture else 1.0
+        beside = em(BAND_EM) + em(GAP_EM)
+        room = QRectF(0, em(TITLE_EM), self.width() - beside, self.height() - em(TITLE_EM) - beside)
+        width = max(min(room.width(), room.height() * ratio), 1.0)
+        height = width / ratio
+        left = (self.width() - width - beside) / 2
+        top = room.top() + max((room.height() - height) / 2, 0)
+        return QRectF(round(left), round(top), round(width), round(height))
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the title, the picture, what lies on it, and the profiles."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        frame = self.frame()
+        self._draw_title(painter, frame)
+        rounding = em(ROUNDING_EM)
+        shape = QPainterPath()
+        shape.addRoundedRect(frame, rounding, rounding)
+        painter.fillPath(shape, self._theme.colour("sunken"))
+        painter.save()
+        painter.setClipPath(shape)
+        self._draw_inside(painter, frame)
+        painter.restore()
+        painter.setPen(QPen(self._theme.colour("line"), 1))
+        painter.drawPath(shape)
+        if self._scene.profiles:
+            self._bands.draw(painter, frame, self._view, self._scene.profiles)
+        painter.end()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom around the pointer."""
+        if self._picture is None or not event.angleDelta().y():
+            event.ignore()
+            return
+        scale = ZOOM_PER_NOTCH ** (-event.angleDelta().y() / NOTCH)
+        side = min(max(self._view.width() * scale, CLOSEST), 1.0)
+        frame = self.frame()
+        share_x = (event.position().x() - frame.left()) / frame.width()
+        share_y = (event.position().y() - frame.top()) / frame.height()
+        grown = side - self._view.width()
+        left, top = self._view.left() - grown * share_x, self._view.top() - grown * share_y
+        self._pick_view(QRectF(left, top, side, side))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Take hold of the picture."""
+        self._grip = event.position()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Drag the picture."""
+        if self._grip is None:
+            return
+        moved, self._grip = event.position() - self._grip, event.position()
+        frame = self.frame()
+        shift_x = moved.x() / frame.width() * self._view.width()
+        shift_y = moved.y() / frame.height() * self._view.height()
+        self._pick_view(self._view.translated(-shift_x, -shift_y))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Let go of the picture."""
+        self._grip = None
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Show the whole picture again."""
+        self._pick_view(QRectF(WHOLE))
+
+    def _pick_view(self, view: QRectF) -> None:
+        kept = QRectF(view)
+        kept.moveLeft(min(max(view.left(), 0.0), 1 - view.width()))
+        kept.moveTop(min(max(view.top(), 0.0), 1 - view.height()))
+        self.show_view(kept)
+        self.view_picked.emit(kept)
+
+    def _draw_title(self, painter: QPainter, frame: QRectF) -> None:
+        line = QRectF(frame.left(), frame.top() - em(TITLE_EM), frame.width(), em(TITLE_EM))
+        line.adjust(0, 0, 0, -em(GAP_EM))
+        low = Qt.AlignmentFlag.AlignBottom
+        painter.setFont(font(bold=True))
+        painter.setPen(self._theme.colour("text"))
+        painter.drawText(line, low | Qt.AlignmentFlag.AlignLeft, self._scene.title)
+        painter.setFont(font(SMALL))
+        painter.setPen(self._theme.colour("muted"))
+        painter.drawText(line, low | Qt.AlignmentFlag.AlignRight, self._scene.remark)
+
+    def _draw_inside(self, painter: QPainter, frame: QRectF) -> None:
+        if self._picture is None:
+            painter.setFont(font())
+            painter.setPen(self._theme.colour("muted"))
+            centred = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+            painter.drawText(frame.adjusted(em(), 0, -em(), 0), centred, self._scene.waiting)
+        else:
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, self._smooth)
+            painter.drawImage(self._stretched(frame), self._picture)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        for layer in self._scene.maps:
+            tint = tinted_image(layer.weights, self._theme.mention(layer.hue))
+            painter.drawImage(self._stretched(frame), tint)
+        for mask, outline in zip(self._scene.masks, self._outlines, strict=True):
+            self._draw_mask(painter, frame, mask, outline)
+        for box in self._scene.boxes:
+            self._draw_box(painter, frame, box)
+
+    def _draw_mask(
+        self, painter: QPainter, frame: QRectF, mask: MaskLayer, outline: QPainterPath
+    ) -> None:
+        whole = self._stretched(frame)
+        painter.drawImage(whole, mask_image(mask.pixels, self._theme.mention(mask.hue, MASK_TINT)))
+        height, width = mask.pixels.shape
+        place = QTransform.fromTranslate(whole.left(), whole.top())
+        place.scale(whole.width() / width, whole.height() / height)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(self._theme.mention(mask.hue), 1.5))
+        painter.drawPath(place.map(outline))
+
+    def _draw_box(self, painter: QPainter, frame: QRectF, layer: BoxLayer) -> None:
+        if self._picture is None:
+            return
+        whole = self._stretched(frame)
+        across = whole.width() / self._picture.width()
+        down = whole.height() / self._picture.height()
+        box = QRectF(
+            QPointF(whole.left() + layer.box.left * across, whole.top() + layer.box.top * down),
+            QPointF(whole.left() + layer.box.right * across, whole.top() + layer.box.bottom * down),
+        )
+        box = box.intersected(frame).adjusted(1, 1, -1, -1)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(self._theme.mention(layer.hue), 2))
+        painter.drawRect(box)
+        self._draw_label(painter, frame, box, layer)
+
+    def _draw_label(self, painter: QPainter, frame: QRectF, box: QRectF, layer: BoxLayer) -> None:
+        painter.setFont(font(SMALL, bold=True))
+        measure = QFontMetricsF(painter.font())
+        size = QRectF(0, 0, measure.horizontalAdvance(layer.label) + em(0.6), measure.height() + 2)
+        over = box.top() - size.height() >= frame.top()
+        size.moveTopLeft(QPointF(box.left() - 1, box.top() - (size.height() if over else 0)))
+        size.moveLeft(min(size.left(), frame.right() - size.width()))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.mention(layer.hue))
+        painter.drawRect(size)
+        painter.setPen(self._theme.colour("raised"))
+        painter.drawText(size, Qt.AlignmentFlag.AlignCenter, layer.label)
+
+    def _stretched(self, frame: QRectF) -> QRectF:
+        """Return where the whole picture would lie when only a part is in the frame."""
+        width, height = frame.width() / self._view.width(), frame.height() / self._view.height()
+        left = frame.left() - self._view.left() * width
+        return QRectF(left, frame.top() - self._view.top() * height, width, height)

@@ -1,0 +1,31 @@
+"""A line or paragraph of text in one of the window's tones of voice."""
+
+from enum import Enum
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QSizePolicy
+
+from spatialstudio.ui.theme.metrics import SMALL, font
+
+
+class Tone(Enum):
+    """How loud a text is; the stylesheet gives each its colour."""
+
+    PLAIN = "plain"
+    MUTED = "muted"
+    WARNING = "warning"
+    HEADING = "heading"
+
+
+class TextLabel(QLabel):
+    """Shows plain text, wrapped to its width; a reader may select and copy it."""
+
+    def __init__(self, text: str = "", tone: Tone = Tone.PLAIN, *, small: bool = False) -> None:
+        super().__init__(text)
+        self.setProperty("tone", tone.value)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        if small:
+            self.setFont(font(SMALL))
