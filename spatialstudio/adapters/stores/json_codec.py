@@ -12,7 +12,17 @@ from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, NewType, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    NewType,
+    TypeAlias,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 import numpy.typing as npt
@@ -226,6 +236,7 @@ def _has_origin(origin: object) -> Callable[[Any], bool]:
 _READERS: tuple[tuple[Callable[[Any], bool], Reader], ...] = (
     (lambda hint: isinstance(hint, NewType), lambda h, p, at: _read(h.__supertype__, p, at)),
     (_has_origin(UnionType), _read_optional),
+    (_has_origin(Union), _read_optional),  # NOTE: Python 3.11 spells NewType | None so
     (_has_origin(tuple), _read_tuple),
     (_has_origin(Mapping), _read_mapping),
     (_has_origin(np.ndarray), _read_array),
