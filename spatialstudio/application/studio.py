@@ -178,9 +178,11 @@ class Studio:
             PromptError: The scene contradicts itself.
             RequestError: A number of the request is out of its range.
             ModelNotFound: There is no such model.
+            StoreError: The folder for runs cannot be written.
         """
         check_request(request)
         check_scene(request.scene)
+        self._registry.store(STORE_ID).prepare(self.runs_folder)
         requests = [request]
         if with_baseline:
             requests.append(unguided(request, new_request_id()))
