@@ -25,15 +25,14 @@ from typing import (
 )
 
 import numpy as np
-import numpy.typing as npt
 
+from spatialstudio.adapters.stores.array_file import AnyArray
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.relation import RelationType, relation_types
 
 T = TypeVar("T")
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
-AnyArray: TypeAlias = npt.NDArray[Any]
 Reader: TypeAlias = "Callable[[Any, Json, Place], object]"
 
 _DAMAGED = "The file was changed or is damaged; restore it from a copy."

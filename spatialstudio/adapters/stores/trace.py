@@ -6,11 +6,10 @@ bit by bit: attention as float32, previews as uint8.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from spatialstudio.adapters.stores.array_file import AnyArray
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.generation import (
@@ -21,8 +20,6 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.record import ArtifactRef, RunRecord, StepSummary
-
-AnyArray: TypeAlias = npt.NDArray[Any]
 
 
 def arrays_of(steps: Iterable[StepEvent]) -> dict[str, AnyArray]:
