@@ -7,7 +7,7 @@ or when it stands where only a thing can stand: beside a relation. Verbs at its 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from spatialstudio.adapters.extractors.vocabulary import Vocabulary
+from spatialstudio.adapters.extractors.vocabulary import LONGEST_NOUN, Vocabulary
 from spatialstudio.adapters.extractors.words import Word, WordKind
 from spatialstudio.domain.prompt import TextSpan
 
@@ -99,7 +99,7 @@ class _Run:
     def _known(self, vocabulary: Vocabulary) -> tuple[int, int, str] | None:
         """Find the last known noun, if nothing but verbs follows it."""
         for stop in range(len(self.words), 0, -1):
-            for start in range(max(0, stop - vocabulary.longest), stop):
+            for start in range(max(0, stop - LONGEST_NOUN), stop):
                 head = vocabulary.noun([word.text for word in self.words[start:stop]])
                 if head is not None:
                     return (start, stop, head)

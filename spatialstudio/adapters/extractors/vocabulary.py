@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-PROMPTS_FOLDER = Path(__file__).resolve().parents[3] / "resources" / "prompts"
+LONGEST_NOUN = 4
 
 # Ending of a plural, and what stands in its place; tried in this order.
 PLURAL_ENDINGS = (("ies", "y"), ("es", ""), ("s", ""))
@@ -17,7 +17,7 @@ class Vocabulary:
     """Words by their part in a noun phrase, all in lower case.
 
     Attributes:
-        nouns: Singular; of one word or several.
+        nouns: Singular; of one to ``LONGEST_NOUN`` words.
         adjectives: Words that may stand before a noun, numbers included.
         numbers: Words that make an article needless: "two", "several".
         plurals: Irregular plural to singular.
@@ -27,11 +27,6 @@ class Vocabulary:
     adjectives: frozenset[str]
     numbers: frozenset[str]
     plurals: Mapping[str, str]
-
-    @property
-    def longest(self) -> int:
-        """Words in the longest noun."""
-        return max(len(noun.split()) for noun in self.nouns)
 
     def noun(self, words: Sequence[str]) -> str | None:
         """Find the known noun, singular, that these words spell; None for a stranger."""
@@ -52,10 +47,9 @@ class Vocabulary:
         return _inflected_singular(word)
 
 
-@cache
-def load_vocabulary() -> Vocabulary:
-    """Read the vocabulary that comes with the studio."""
-    table = tomllib.loads((PROMPTS_FOLDER / "vocabulary.toml").read_text(encoding="utf-8"))
+def read_vocabulary(path: Path) -> Vocabulary:
+    """Read a vocabulary from a TOML file of word lists."""
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
     return Vocabulary(
         nouns=_words(table["nouns"].values()),
         adjectives=_words(table["adjectives"].values()),

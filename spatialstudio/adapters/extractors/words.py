@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
+from pathlib import Path
 
 from lark import Lark
 
-from spatialstudio.adapters.extractors.vocabulary import PROMPTS_FOLDER
 from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.domain.relation import RelationType, relation_types
 
@@ -61,13 +60,20 @@ class Word:
     relation_type: RelationType | None = None
 
 
-def cut_into_words(text: str) -> Iterator[Word]:
-    """Cut a prompt into words, in order; white space is dropped."""
-    for token in _lexer().lex(text):
-        start = token.start_pos or 0
-        span = TextSpan(start=start, stop=start + len(token))
-        kind, relation_type = _meaning(token.type)
-        yield Word(kind=kind, text=str(token), span=span, relation_type=relation_type)
+class WordCutter:
+    """Cuts prompts by the terminals of a grammar file."""
+
+    def __init__(self, grammar: Path) -> None:
+        text = grammar.read_text(encoding="utf-8")
+        self._lexer = Lark(text, parser="lalr", lexer="basic", g_regex_flags=re.IGNORECASE)
+
+    def cut(self, text: str) -> Iterator[Word]:
+        """Cut a prompt into words, in order; white space is dropped."""
+        for token in self._lexer.lex(text):
+            start = token.start_pos or 0
+            span = TextSpan(start=start, stop=start + len(token))
+            kind, relation_type = _meaning(token.type)
+            yield Word(kind=kind, text=str(token), span=span, relation_type=relation_type)
 
 
 def _meaning(terminal: str) -> tuple[WordKind, RelationType | None]:
@@ -80,9 +86,3 @@ def _meaning(terminal: str) -> tuple[WordKind, RelationType | None]:
     elif terminal.startswith(FRAME):
         kind = WordKind.FRAME
     return kind, relation_types[relation_id]
-
-
-@cache
-def _lexer() -> Lark:
-    grammar = (PROMPTS_FOLDER / "phrases.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", lexer="basic", g_regex_flags=re.IGNORECASE)

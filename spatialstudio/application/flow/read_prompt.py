@@ -1,0 +1,177 @@
+"""Stage 1: a prompt becomes a scene, which may then be edited by hand.
+
+An edited scene is given words that say it: the text encoder reads the prompt, not the scene.
+"""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import replace
+
+from spatialstudio.application.flow.write_prompt import rewrite
+from spatialstudio.domain.errors import PromptError
+from spatialstudio.domain.ports import RelationExtractor
+from spatialstudio.domain.prompt import MentionId, ObjectMention, Prompt, TextSpan
+from spatialstudio.domain.relation import Relation, RelationId, RelationType, SceneGraph, Shape
+
+MAX_CHARACTERS = 2000
+
+
+def read_prompt(
+    text: str, extractor: RelationExtractor, known_objects: Mapping[str, str] | None = None
+) -> SceneGraph:
+    """Read what a prompt claims.
+
+    Args:
+        text: As the user typed it.
+        extractor: Who reads it.
+        known_objects: Names, synonyms and plurals included, to the heads that the model draws;
+            None when it draws anything.
+
+    Raises:
+        PromptError: The prompt is empty or too long, or names what the model does not know.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise PromptError(
+            f"The prompt is {len(text)} characters long.",
+            hint=f"Keep it under {MAX_CHARACTERS}; one sentence is enough.",
+        )
+    scene = extractor.extract(Prompt(text=text))
+    return scene if known_objects is None else with_known_heads(scene, known_objects)
+
+
+def with_known_heads(scene: SceneGraph, known_objects: Mapping[str, str]) -> SceneGraph:
+    """Call every thing by the name that the model knows: "kitten" becomes "cat".
+
+    Raises:
+        PromptError: A thing is unknown to the model, or there is none.
+    """
+    if not scene.mentions:
+        raise PromptError(
+            "The prompt names nothing that this model can draw.", hint=_what_is_known(known_objects)
+        )
+    mentions = tuple(
+        replace(mention, head=_known_head(mention, known_objects)) for mention in scene.mentions
+    )
+    return replace(scene, mentions=mentions)
+
+
+def with_relation_type(
+    scene: SceneGraph, relation_id: RelationId, new_type: RelationType
+) -> SceneGraph:
+    """Change what a relation claims; its words in the prompt change along, where they can.
+
+    Raises:
+        PromptError: "Between" was chosen for a relation of two things.
+    """
+    old = _relation(scene, relation_id)
+    if new_type.shape is Shape.BETWEEN and old.second_object is None:
+        raise PromptError(
+            f'"{new_type.phrase.capitalize()}" needs a thing on either side.',
+            hint="Add a third thing to the prompt.",
+        )
+    second = old.second_object if new_type.shape is Shape.BETWEEN else None
+    new = replace(old, type=new_type, second_object=second)
+    edited = replace(
+        scene, relations=tuple(new if each is old else each for each in scene.relations)
+    )
+    if old.span is None or not _says_it_alone(scene, old):
+        return rewrite(edited)
+    return _with_words(edited, old.span, new_type.phrase)
+
+
+def with_relation_added(
+    scene: SceneGraph,
+    relation_type: RelationType,
+    subject: MentionId,
+    *objects: MentionId,
+) -> SceneGraph:
+    """Add a relation between things of the scene; "between" takes two objects.
+
+    Raises:
+        ValueError: The number of objects does not fit the type.
+    """
+    thing, *flank = objects
+    relation = Relation(
+        id=_new_relation_id(scene),
+        type=relation_type,
+        subject=subject,
+        object=thing,
+        second_object=flank[0] if flank else None,
+    )
+    return rewrite(replace(scene, relations=(*scene.relations, relation)))
+
+
+def with_relation_removed(scene: SceneGraph, relation_id: RelationId) -> SceneGraph:
+    """Take a relation out; the things stay."""
+    gone = _relation(scene, relation_id)
+    kept = tuple(each for each in scene.relations if each is not gone)
+    return rewrite(replace(scene, relations=kept))
+
+
+def _known_head(mention: ObjectMention, known_objects: Mapping[str, str]) -> str:
+    """Find the model's name for a thing; the longest ending of its phrase that is known counts."""
+    for words in (mention.phrase.lower().split(), mention.head.split()):
+        for start in range(len(words)):
+            head = known_objects.get(" ".join(words[start:]))
+            if head is not None:
+                return head
+    raise PromptError(
+        f'This model does not know "{mention.head}".',
+        hint=_what_is_known(known_objects, mention.head),
+    )
+
+
+def _what_is_known(known_objects: Mapping[str, str], word: str = "") -> str:
+    """List the objects, those spelled most like ``word`` first."""
+    heads = sorted(set(known_objects.values()))
+    close = difflib.get_close_matches(word.lower(), heads)
+    names = ", ".join([*close, *(head for head in heads if head not in close)])
+    return f"It knows these {len(heads)} objects: {names}."
+
+
+def _relation(scene: SceneGraph, relation_id: RelationId) -> Relation:
+    return next(relation for relation in scene.relations if relation.id == relation_id)
+
+
+def _new_relation_id(scene: SceneGraph) -> RelationId:
+    taken = {relation.id for relation in scene.relations}
+    numbers = range(1, len(taken) + 2)
+    return next(name for n in numbers if (name := RelationId(f"r{n}")) not in taken)
+
+
+def _says_it_alone(scene: SceneGraph, relation: Relation) -> bool:
+    """Tell whether a relation's words claim nothing else and stand right before its object."""
+    shared = [other for other in scene.relations if other.span == relation.span]
+    if relation.span is None or len(shared) > 1 or relation.second_object is not None:
+        return False
+    before_object = scene.prompt.text[
+        relation.span.stop : scene.mention(relation.object).span.start
+    ]
+    return len(before_object.split()) <= 1
+
+
+def _with_words(scene: SceneGraph, span: TextSpan, words: str) -> SceneGraph:
+    """Put other words in the place of a span; all spans behind it move along."""
+    text = scene.prompt.text
+    if span.start == 0:
+        words = words.capitalize()
+    shift = len(words) - (span.stop - span.start)
+
+    def moved(old: TextSpan) -> TextSpan:
+        if old == span:
+            return TextSpan(start=span.start, stop=span.start + len(words))
+        if old.start < span.stop:
+            return old
+        return TextSpan(start=old.start + shift, stop=old.stop + shift)
+
+    return replace(
+        scene,
+        prompt=replace(scene.prompt, text=text[: span.start] + words + text[span.stop :]),
+        mentions=tuple(replace(each, span=moved(each.span)) for each in scene.mentions),
+        relations=tuple(
+            replace(each, span=moved(each.span) if each.span else None) for each in scene.relations
+        ),
+        notes=tuple(
+            replace(each, span=moved(each.span) if each.span else None) for each in scene.notes
+        ),
+    )
