@@ -1,0 +1,274 @@
+import numpy as np
+import pytest
+
+from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask, Perception
+from spatialstudio.domain.prompt import ObjectMention, Prompt, TextSpan
+from spatialstudio.domain.relation import (
+    ABOVE,
+    ABOVE_LEFT_OF,
+    BEHIND,
+    BETWEEN,
+    BUILT_IN_TYPES,
+    FAR_FROM,
+    IN_FRONT_OF,
+    LEFT_OF,
+    NEAR,
+    RIGHT_OF,
+    Relation,
+    SceneGraph,
+)
+from spatialstudio.domain.verdict import AbstentionReason, CheckerSettings, Outcome
+from spatialstudio.science.checker import decide, decide_relation
+
+SETTINGS = CheckerSettings()
+SIDE = 100
+
+
+def seen(mention, x, y, score=0.9, size=20):
+    """A square detection centred at x, y."""
+    half = size / 2
+    box = Box(left=x - half, top=y - half, right=x + half, bottom=y + half)
+    return Detection(mention_id=mention, label=mention, score=score, box=box, detector_id="fake")
+
+
+def masked(mention, x, y, score=0.9, half=10):
+    pixels = np.zeros((SIDE, SIDE), dtype=bool)
+    pixels[y - half : y + half, x - half : x + half] = True
+    return Mask(mention_id=mention, pixels=pixels, score=score, source_id="fake")
+
+
+def perception(*detections, masks=(), depth=None):
+    return Perception(
+        image_sha256="", height=SIDE, width=SIDE, detections=detections, masks=masks, depth=depth
+    )
+
+
+def relation(relation_type, subject="dog", other="car", relation_id="r"):
+    flank = "cup" if relation_type is BETWEEN else None
+    return Relation(
+        id=relation_id,
+        type=relation_type,
+        subject=subject,
+        object=other,
+        second_object=flank,
+    )
+
+
+def judged(relation_type, *detections, settings=SETTINGS, **more):
+    return decide_relation(relation(relation_type), perception(*detections, **more), settings)
+
+
+@pytest.fixture
+def farther_right():
+    values = np.tile(np.arange(SIDE, dtype=np.float32), (SIDE, 1))
+    return DepthMap(values=values, estimator_id="slope")
+
+
+@pytest.mark.parametrize(
+    ("relation_type", "outcome"),
+    [
+        (LEFT_OF, Outcome.PASS),
+        (RIGHT_OF, Outcome.FAIL),
+        (ABOVE, Outcome.UNDECIDABLE),
+        (ABOVE_LEFT_OF, Outcome.UNDECIDABLE),
+        (FAR_FROM, Outcome.PASS),
+        (NEAR, Outcome.FAIL),
+    ],
+    ids=lambda value: getattr(value, "id", None),
+)
+def test_a_picture_is_judged_by_its_boxes(relation_type, outcome):
+    verdict = judged(relation_type, seen("dog", 10, 50), seen("car", 80, 52))
+    assert verdict.outcome is outcome
+
+
+def test_a_diagonal_fails_by_one_failing_claim():
+    verdict = judged(ABOVE_LEFT_OF, seen("dog", 20, 80), seen("car", 80, 30))
+    assert verdict.outcome is Outcome.FAIL
+
+
+def test_a_diagonal_passes_when_both_claims_hold():
+    verdict = judged(ABOVE_LEFT_OF, seen("dog", 20, 20), seen("car", 80, 60))
+    assert verdict.outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("x", "outcome"),
+    [(50, Outcome.PASS), (14, Outcome.UNDECIDABLE), (90, Outcome.FAIL)],
+    ids=["in the middle", "level with a flank", "outside"],
+)
+def test_between_is_judged_by_three_boxes(x, outcome):
+    verdict = judged(BETWEEN, seen("dog", x, 50), seen("car", 10, 50), seen("cup", 70, 50))
+    assert verdict.outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("found", "about"),
+    [
+        ((), ("dog", "car")),
+        ((seen("car", 80, 50),), ("dog",)),
+        ((seen("dog", 20, 50), seen("car", 80, 50, score=0.19)), ("car",)),
+        ((seen("dog", 20, 50, size=7), seen("car", 80, 50)), ("dog",)),
+    ],
+    ids=["none", "one", "too unsure", "too small"],
+)
+def test_what_is_not_seen_is_missing(found, about):
+    verdict = judged(LEFT_OF, *found)
+    assert verdict.reason is AbstentionReason.MISSING_OBJECT
+    assert verdict.about == about
+    assert verdict.measurement is None
+    assert verdict.confidence == 0
+
+
+@pytest.mark.parametrize(
+    ("second_score", "outcome"), [(0.81, Outcome.UNDECIDABLE), (0.79, Outcome.PASS)]
+)
+def test_two_equally_sure_instances_are_ambiguous(second_score, outcome):
+    verdict = judged(
+        LEFT_OF, seen("dog", 20, 50), seen("dog", 40, 50, second_score), seen("car", 80, 50)
+    )
+    assert verdict.outcome is outcome
+
+
+def test_an_ambiguous_object_is_named():
+    cars = seen("car", 80, 50), seen("car", 80, 20)
+    verdict = judged(LEFT_OF, seen("dog", 20, 50), *cars)
+    assert verdict.reason is AbstentionReason.AMBIGUOUS_OBJECT
+    assert verdict.about == ("car",)
+
+
+def test_even_a_tiny_second_instance_makes_ambiguous():
+    verdict = judged(LEFT_OF, seen("dog", 20, 50), seen("dog", 40, 50, size=2), seen("car", 80, 50))
+    assert verdict.reason is AbstentionReason.AMBIGUOUS_OBJECT
+
+
+def test_overlapping_boxes_do_not_tell_left_from_right():
+    verdict = judged(LEFT_OF, seen("dog", 40, 50, size=60), seen("car", 55, 50, size=60))
+    assert verdict.reason is AbstentionReason.HIGH_OVERLAP
+    assert verdict.measurement.overlap == pytest.approx(45 / 75)
+    assert verdict.measurement.delta == pytest.approx(-0.15)
+    assert verdict.confidence == 0
+
+
+def test_overlapping_boxes_may_still_tell_above_from_below():
+    verdict = judged(ABOVE, seen("dog", 50, 40, size=60), seen("car", 50, 55, size=60))
+    assert verdict.outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("x", "reason"), [(60, AbstentionReason.NEAR_BOUNDARY), (61, None)], ids=["on", "beyond"]
+)
+def test_the_margin_itself_is_undecided(x, reason):
+    assert judged(ABOVE, seen("dog", 50, 50), seen("car", 50, x)).reason is reason
+
+
+def test_a_wider_margin_decides_less():
+    boxes = seen("dog", 20, 50), seen("car", 50, 50)
+    assert judged(LEFT_OF, *boxes).outcome is Outcome.PASS
+    strict = CheckerSettings(margin=0.4)
+    assert judged(LEFT_OF, *boxes, settings=strict).reason is AbstentionReason.NEAR_BOUNDARY
+
+
+@pytest.mark.parametrize(
+    ("relation_type", "outcome"), [(IN_FRONT_OF, Outcome.PASS), (BEHIND, Outcome.FAIL)]
+)
+def test_depth_is_judged_on_the_masks(relation_type, outcome, farther_right):
+    boxes = seen("dog", 20, 50), seen("car", 80, 50)
+    masks = masked("dog", 20, 50), masked("car", 80, 50)
+    verdict = judged(relation_type, *boxes, masks=masks, depth=farther_right)
+    assert verdict.outcome is outcome
+    assert verdict.measurement.delta == pytest.approx(-60 / 99)
+
+
+def test_depth_too_even_to_tell_is_near_the_boundary(farther_right):
+    boxes = seen("dog", 20, 20), seen("car", 21, 80)
+    masks = masked("dog", 20, 20), masked("car", 21, 80)
+    verdict = judged(IN_FRONT_OF, *boxes, masks=masks, depth=farther_right)
+    assert verdict.reason is AbstentionReason.NEAR_BOUNDARY
+
+
+def test_nobody_knows_depth_without_a_depth_map():
+    boxes = seen("dog", 20, 50), seen("car", 80, 50)
+    masks = masked("dog", 20, 50), masked("car", 80, 50)
+    assert judged(IN_FRONT_OF, *boxes, masks=masks).reason is AbstentionReason.NO_DEPTH
+
+
+def test_nobody_knows_depth_without_masks(farther_right):
+    boxes = seen("dog", 20, 50), seen("car", 80, 50)
+    assert judged(IN_FRONT_OF, *boxes, depth=farther_right).reason is AbstentionReason.NO_DEPTH
+
+
+def test_pos_is_measured_on_the_masks():
+    boxes = seen("dog", 20, 50), seen("car", 80, 50)
+    verdict = judged(LEFT_OF, *boxes, masks=(masked("dog", 20, 50), masked("car", 80, 50)))
+    assert (verdict.measurement.pos, verdict.measurement.pse) == (1, 1)
+
+
+def test_all_sure_instances_of_a_mention_count_for_pos():
+    boxes = seen("dog", 50, 50), seen("car", 80, 50)
+    dogs = masked("dog", 20, 50), masked("dog", 80, 50, 0.6), masked("dog", 90, 20, 0.1)
+    verdict = judged(LEFT_OF, *boxes, masks=(*dogs, masked("car", 50, 50)))
+    assert verdict.measurement.pos == pytest.approx(0.5)
+
+
+def test_without_masks_pos_is_missing_and_pse_nothing():
+    verdict = judged(LEFT_OF, seen("dog", 20, 50), seen("car", 80, 50))
+    assert verdict.measurement.pos is None
+    assert verdict.measurement.pse == 0
+
+
+def test_what_was_not_tested_does_not_lower_confidence():
+    components = judged(LEFT_OF, seen("dog", 20, 50), seen("car", 80, 50)).components
+    assert (components.stability, components.agreement) == (1, 1)
+
+
+def test_an_unstable_answer_is_withdrawn():
+    boxes = perception(seen("dog", 20, 50), seen("car", 80, 50))
+    verdict = decide_relation(relation(LEFT_OF), boxes, SETTINGS, stability=0.49)
+    assert verdict.reason is AbstentionReason.UNSTABLE
+    assert verdict.confidence > 0
+
+
+def test_an_answer_not_given_cannot_be_unstable():
+    boxes = perception(seen("dog", 50, 50), seen("car", 55, 20))
+    verdict = decide_relation(relation(LEFT_OF), boxes, SETTINGS, stability=0.1)
+    assert verdict.reason is AbstentionReason.NEAR_BOUNDARY
+    assert verdict.components.stability == 1
+
+
+@pytest.fixture
+def scene():
+    mentions = tuple(
+        ObjectMention(id=name, phrase=name, head=name, span=TextSpan(start=0, stop=3))
+        for name in ("dog", "car")
+    )
+    relations = (
+        relation(LEFT_OF, relation_id="first"),
+        relation(ABOVE, "car", "dog", relation_id="second"),
+    )
+    return SceneGraph(
+        prompt=Prompt(text="dog car"), mentions=mentions, relations=relations, extractor_id="test"
+    )
+
+
+def test_every_relation_of_a_scene_is_judged_in_order(scene):
+    picture = perception(seen("dog", 20, 50), seen("car", 80, 20))
+    verdicts = decide(scene, picture, SETTINGS)
+    assert [verdict.relation_id for verdict in verdicts] == ["first", "second"]
+    assert [verdict.outcome for verdict in verdicts] == [Outcome.PASS, Outcome.PASS]
+
+
+def test_tests_of_stability_and_agreement_belong_to_their_relation(scene):
+    picture = perception(seen("dog", 20, 50), seen("car", 80, 20))
+    first, second = decide(scene, picture, SETTINGS, {"first": 0.75}, {"second": 0.5})
+    assert (first.components.stability, first.components.agreement) == (0.75, 1)
+    assert (second.components.stability, second.components.agreement) == (1, 0.5)
+
+
+@pytest.mark.parametrize("relation_type", BUILT_IN_TYPES, ids=lambda known: known.id)
+def test_every_relation_type_is_judged(relation_type, farther_right):
+    places = {"dog": (20, 20), "car": (80, 80), "cup": (50, 50)}
+    boxes = [seen(name, *place) for name, place in places.items()]
+    masks = tuple(masked(name, *place) for name, place in places.items())
+    verdict = judged(relation_type, *boxes, masks=masks, depth=farther_right)
+    assert verdict.outcome in {Outcome.PASS, Outcome.FAIL}
+    assert 0 < verdict.confidence <= 1

@@ -1,0 +1,81 @@
+"""Replays records of SpatialBench-UC; their origin and licence stand in tests/golden/README.md."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from spatialstudio.domain.perception import Box, Detection, Perception
+from spatialstudio.domain.relation import Relation, relation_types
+from spatialstudio.domain.verdict import AbstentionReason, CheckerSettings
+from spatialstudio.science.checker import decide_relation
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "spatialbench_records.jsonl"
+RECORDS = [
+    pytest.param(record, id=f"{record['evaluation']} {record['sample']}")
+    for record in map(json.loads, GOLDEN.read_text(encoding="utf-8").splitlines())
+]
+SETTINGS = {
+    "eval": CheckerSettings(),
+    "eval_precal": CheckerSettings(margin=0.05, detection_score=0.3),
+}
+REASONS = {
+    AbstentionReason.MISSING_OBJECT: lambda verdict, _: f"missing: {', '.join(verdict.about)}",
+    AbstentionReason.AMBIGUOUS_OBJECT: lambda verdict, _: f"ambiguous: multiple {verdict.about[0]}",
+    AbstentionReason.HIGH_OVERLAP: lambda verdict, settings: (
+        f"high_overlap: IoU={verdict.measurement.overlap:.2f} > {settings.max_overlap_iou}"
+    ),
+    AbstentionReason.NEAR_BOUNDARY: lambda verdict, settings: (
+        f"near_boundary (|delta|={abs(verdict.measurement.delta):.3f} <= margin={settings.margin})"
+    ),
+    None: lambda *_: None,
+}
+
+
+def replayed(record):
+    """Judge the recorded boxes, given the recorded stability and agreement."""
+    detections = [
+        Detection(
+            mention_id=label,
+            label=label,
+            score=score,
+            box=Box(left=left, top=top, right=right, bottom=bottom),
+            detector_id="recorded",
+        )
+        for label, score, left, top, right, bottom in record["detections"]
+    ]
+    subject, other = record["objects"]
+    components = record["components"]
+    return decide_relation(
+        Relation(id="r", type=relation_types[record["relation"]], subject=subject, object=other),
+        Perception(image_sha256="", height=512, width=512, detections=tuple(detections), masks=()),
+        SETTINGS[record["evaluation"]],
+        components["stability"],
+        components["agreement"],
+    )
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_the_recorded_verdict_and_reason_are_met(record):
+    verdict = replayed(record)
+    reason = REASONS[verdict.reason](verdict, SETTINGS[record["evaluation"]])
+    assert (verdict.outcome.value, reason) == (record["verdict"], record["reason"])
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_the_recorded_confidence_is_met(record):
+    verdict = replayed(record)
+    components = record["components"]
+    assert verdict.confidence == pytest.approx(record["confidence"], abs=1e-9)
+    assert verdict.components.detection == pytest.approx(components["detection"], abs=1e-9)
+    assert verdict.components.geometry == pytest.approx(components["geometry"], abs=1e-9)
+
+
+MEASURED = [record for record in RECORDS if record.values[0]["delta"] is not None]
+
+
+@pytest.mark.parametrize("record", MEASURED)
+def test_the_recorded_geometry_is_met(record):
+    measurement = replayed(record).measurement
+    assert measurement.delta == pytest.approx(record["delta"], abs=1e-12)
+    assert measurement.overlap == pytest.approx(record["iou"], abs=1e-12)
