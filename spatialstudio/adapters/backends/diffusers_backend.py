@@ -1,0 +1,226 @@
+"""Draws with diffusers pipelines, guided and watched from outside."""
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from spatialstudio.adapters.backends.attention_reader import AttentionReader
+from spatialstudio.adapters.backends.emitted_values import iterate
+from spatialstudio.adapters.backends.guidance_hook import (
+    DenoisingStep,
+    Guidance,
+    GuidanceHook,
+    Prediction,
+)
+from spatialstudio.adapters.backends.load_pipeline import LoadedPipeline, load_pipeline
+from spatialstudio.adapters.backends.preview import decode_preview, predicted_clean_latents
+from spatialstudio.adapters.backends.token_spans import token_spans
+from spatialstudio.adapters.device import (
+    memory_errors_told,
+    peak_memory_bytes,
+    pick_device,
+    reset_peak_memory,
+)
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.errors import BackendError, RequestError
+from spatialstudio.domain.generation import (
+    GenerationEvent,
+    GenerationFinished,
+    GenerationRequest,
+    GenerationStarted,
+    GuidanceSettings,
+    StepEvent,
+)
+from spatialstudio.domain.ports import CancelToken, ModelCard, Surroundings
+from spatialstudio.domain.prompt import TokenSpan
+from spatialstudio.science.guidance_losses import GuidanceLoss, PsgLoss
+from spatialstudio.science.guidance_schedule import GuidanceSchedule
+from spatialstudio.science.relation_rules import can_guide
+
+UNGUIDED = "none"
+LOSSES: dict[str, Callable[[GuidanceSettings], GuidanceLoss]] = {
+    "psg": lambda settings: PsgLoss(paper_form=settings.paper_loss),
+}
+WHITE = 255
+
+
+def build(_surroundings: Surroundings) -> "DiffusersBackend":
+    """Make the backend; its model is loaded by the first request."""
+    return DiffusersBackend()
+
+
+class DiffusersBackend:
+    """A ``GenerationBackend`` that keeps the last model loaded."""
+
+    id = "diffusers"
+
+    def __init__(self) -> None:
+        self._loaded: LoadedPipeline | None = None
+
+    def generate(
+        self, request: GenerationRequest, model: ModelCard, token: CancelToken
+    ) -> Iterator[GenerationEvent]:
+        """Draw; see ``GenerationBackend``.
+
+        Raises:
+            BackendError: The model is missing or damaged, memory is short, or numbers turn invalid.
+            RequestError: The model cannot do what the request asks for.
+            PromptError: A mention lies beyond the text encoder's limit.
+            Cancelled: The token was cancelled; no model call follows.
+        """
+        return iterate(partial(self._draw, request, model, token), thread_name="diffusers")
+
+    def _draw(
+        self,
+        request: GenerationRequest,
+        model: ModelCard,
+        token: CancelToken,
+        emit: Callable[[GenerationEvent], None],
+    ) -> None:
+        started = time.perf_counter()
+        device = pick_device()
+        reset_peak_memory(device)
+        token.raise_if_cancelled()
+        with memory_errors_told():
+            loaded = self._ready(model, device)
+            image = _Drawing(request, loaded, token, emit).draw()
+        emit(
+            GenerationFinished(
+                request_id=request.id,
+                image=image,
+                seconds=time.perf_counter() - started,
+                peak_memory_bytes=peak_memory_bytes(device),
+            )
+        )
+
+    def _ready(self, model: ModelCard, device: torch.device) -> LoadedPipeline:
+        if self._loaded is None or self._loaded.folder != model.folder:
+            self._loaded = None  # let go of one model before the next is loaded
+            self._loaded = load_pipeline(model, device)
+        return self._loaded
+
+
+class _Drawing:
+    """One request on its way from noise to picture."""
+
+    def __init__(
+        self,
+        request: GenerationRequest,
+        loaded: LoadedPipeline,
+        token: CancelToken,
+        emit: Callable[[GenerationEvent], None],
+    ) -> None:
+        loaded.set_scheduler(request.scheduler_id)
+        self._request = request
+        self._loaded = loaded
+        self._token = token
+        self._emit = emit
+        self._total_steps = _count_steps(loaded.pipeline.scheduler, request.steps)
+
+    def draw(self) -> RgbImage:
+        """Run the pipeline and report its steps."""
+        request, pipeline = self._request, self._loaded.pipeline
+        prompt = request.scene.prompt
+        spans = token_spans(pipeline.tokenizer, "text_encoder", prompt.text, request.scene.mentions)
+        guidance = self._guidance()
+        is_read = guidance is not None or request.capture.attention_every > 0
+        reader = self._reader(spans) if spans and is_read else None
+        hook = GuidanceHook(reader, guidance, self._token, self._report_step)
+        self._report(
+            GenerationStarted(
+                request_id=request.id,
+                total_steps=self._total_steps,
+                token_spans=spans,
+                device=str(self._loaded.device),
+            )
+        )
+        with hook.attached(self._loaded.denoiser, pipeline.scheduler):
+            pictures = pipeline(
+                prompt=prompt.text,
+                negative_prompt=prompt.negative or None,
+                height=request.height or self._loaded.native_side,
+                width=request.width or self._loaded.native_side,
+                num_inference_steps=request.steps,
+                guidance_scale=request.guidance_scale,
+                generator=torch.Generator("cpu").manual_seed(request.seed),
+                output_type="np",
+            ).images
+        return _to_picture(pictures[0])
+
+    def _guidance(self) -> Guidance | None:
+        settings = self._request.guidance
+        if settings.method_id not in (UNGUIDED, *LOSSES):
+            raise RequestError(
+                f'The guidance method "{settings.method_id}" is not known.',
+                hint=f"Choose one of {', '.join([UNGUIDED, *LOSSES])}.",
+            )
+        can_act = any(can_guide(relation.type) for relation in self._request.scene.relations)
+        if settings.method_id == UNGUIDED or not can_act:
+            return None
+        loss = LOSSES[settings.method_id](settings)
+        return Guidance(loss=loss, schedule=GuidanceSchedule(settings, self._total_steps))
+
+    def _reader(self, spans: tuple[TokenSpan, ...]) -> AttentionReader:
+        return AttentionReader(
+            self._loaded.guiding_layers,
+            spans,
+            self._request.scene.relations,
+            smooths_maps=self._loaded.family.smooths_maps,
+        )
+
+    def _report_step(self, step: DenoisingStep, prediction: Prediction) -> None:
+        capture = self._request.capture
+        wants_attention = _is_due(step.index, capture.attention_every)
+        wants_preview = _is_due(step.index, capture.preview_every)
+        self._report(
+            StepEvent(
+                request_id=self._request.id,
+                step=step.index,
+                total_steps=self._total_steps,
+                timestep=float(prediction.timestep),
+                pos=step.pos,
+                guidance_loss=step.loss,
+                step_size=step.step_size,
+                attention=step.snapshot if wants_attention else None,
+                preview=self._preview(step, prediction) if wants_preview else None,
+            )
+        )
+
+    def _preview(self, step: DenoisingStep, prediction: Prediction) -> RgbImage:
+        clean = predicted_clean_latents(
+            self._loaded.pipeline.scheduler,
+            prediction.output,
+            prediction.timestep,
+            prediction.latents,
+            step.input_scale,
+        )
+        return decode_preview(self._loaded.decode_preview, clean)
+
+    def _report(self, event: GenerationEvent) -> None:
+        self._emit(event)
+        self._token.raise_if_cancelled()
+
+
+def _is_due(step: int, every: int) -> bool:
+    return every > 0 and step % every == 0
+
+
+def _count_steps(scheduler: Any, steps: int) -> int:
+    """Return how many model calls a scheduler makes of ``steps``; some add one."""
+    trial = type(scheduler).from_config(scheduler.config)
+    trial.set_timesteps(steps)
+    return len(trial.timesteps)
+
+
+def _to_picture(colours: np.ndarray) -> RgbImage:
+    """Turn (H, W, 3) in [0, 1] into bytes."""
+    if not np.isfinite(colours).all():
+        raise BackendError(
+            "The picture has dissolved into invalid numbers.",
+            hint="Lower the strength or the guidance scale.",
+        )
+    return (colours * WHITE).round().astype(np.uint8)

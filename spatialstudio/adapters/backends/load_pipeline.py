@@ -1,0 +1,144 @@
+"""Loads diffusers folders: safetensors only, nothing from the network."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import diffusers
+import torch
+from diffusers.utils import logging as diffusers_logging
+from safetensors import SafetensorError
+from transformers.utils import logging as transformers_logging
+
+from spatialstudio.adapters.backends.families import (
+    FAMILIES,
+    AttentionLayer,
+    Family,
+    guiding_layers,
+)
+from spatialstudio.adapters.backends.preview import DecodePreview, preview_decoder
+from spatialstudio.adapters.device import is_out_of_memory
+from spatialstudio.domain.errors import BackendError, ModelNotFound, RequestError
+from spatialstudio.domain.ports import ModelCard
+
+SIGNS_OF_DAMAGE = (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError)
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedPipeline:
+    """A pipeline that is ready to draw.
+
+    Attributes:
+        pipeline: The diffusers object.
+        family: What is special about it.
+        folder: Where it was read from.
+        device: Where its weights are.
+        own_scheduler: As it came with the model.
+    """
+
+    pipeline: Any
+    family: Family
+    folder: Path
+    device: torch.device
+    own_scheduler: Any
+
+    @property
+    def denoiser(self) -> Any:
+        """The module that is called once a step."""
+        return getattr(self.pipeline, self.family.denoiser)
+
+    @property
+    def native_side(self) -> int:
+        """Side of the pictures that the model was trained on, pixels."""
+        return int(self.denoiser.config.sample_size * self.pipeline.vae_scale_factor)
+
+    @cached_property
+    def guiding_layers(self) -> tuple[AttentionLayer, ...]:
+        """The layers whose attention is read."""
+        layers = self.family.text_layers(self.denoiser)
+        return guiding_layers(layers, self.denoiser.config.sample_size)
+
+    @cached_property
+    def decode_preview(self) -> DecodePreview:
+        """How clean latents become a small picture."""
+        return preview_decoder(self.pipeline.vae)
+
+    def set_scheduler(self, scheduler_id: str) -> None:
+        """Give the pipeline a fresh scheduler.
+
+        Args:
+            scheduler_id: diffusers class name; empty for the model's own.
+
+        Raises:
+            RequestError: The model cannot be sampled with it.
+        """
+        kinds = {type(self.own_scheduler).__name__: type(self.own_scheduler)}
+        if scheduler_id:
+            kinds |= {kind.__name__: kind for kind in self.own_scheduler.compatibles}
+        kind = kinds.get(scheduler_id or type(self.own_scheduler).__name__)
+        if kind is None:
+            raise RequestError(
+                f'The model cannot be sampled with "{scheduler_id}".',
+                hint=f"Choose one of {', '.join(sorted(kinds))}.",
+            )
+        self.pipeline.scheduler = kind.from_config(self.own_scheduler.config)
+
+
+def load_pipeline(model: ModelCard, device: torch.device) -> LoadedPipeline:
+    """Load a model's weights, frozen, in float32.
+
+    Raises:
+        ModelNotFound: The folder is missing or damaged, or holds no safetensors.
+        BackendError: The model is of a family that is not known.
+    """
+    family = _family_of(model)
+    _silence_libraries()
+    pipeline_class: Any = getattr(diffusers, family.pipeline_class)
+    try:
+        pipeline = pipeline_class.from_pretrained(
+            model.folder, dtype=torch.float32, use_safetensors=True, local_files_only=True
+        ).to(device)
+    except SIGNS_OF_DAMAGE as error:
+        if is_out_of_memory(error):
+            raise
+        raise _damaged(model) from error
+    pipeline.set_progress_bar_config(disable=True)
+    for part in pipeline.components.values():
+        if isinstance(part, torch.nn.Module):
+            part.requires_grad_(False).eval()
+    return LoadedPipeline(pipeline, family, model.folder, device, pipeline.scheduler)
+
+
+def _silence_libraries() -> None:
+    for library in (diffusers_logging, transformers_logging):
+        logging: Any = library
+        logging.set_verbosity_error()
+        logging.disable_progress_bar()
+
+
+def _family_of(model: ModelCard) -> Family:
+    index = model.folder / "model_index.json"
+    if not index.is_file():
+        raise ModelNotFound(
+            f'The model "{model.id}" is not where it was.',
+            hint=f"Look for the folder {model.folder.name}, or choose another model.",
+        )
+    try:
+        class_name = json.loads(index.read_text(encoding="utf-8"))["_class_name"]
+    except SIGNS_OF_DAMAGE as error:
+        raise _damaged(model) from error
+    if class_name not in FAMILIES:
+        raise BackendError(
+            f'The model "{model.id}" is of a kind that cannot be guided yet: {class_name}.',
+            hint=f"Choose a model of one of these kinds: {', '.join(FAMILIES)}.",
+        )
+    return FAMILIES[class_name]
+
+
+def _damaged(model: ModelCard) -> ModelNotFound:
+    return ModelNotFound(
+        f'The model "{model.id}" is damaged or holds no safetensors.',
+        hint="Install or download it again; pickled weights are never loaded.",
+    )

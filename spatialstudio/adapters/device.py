@@ -1,0 +1,88 @@
+"""Where the models run, and how much memory they took."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from spatialstudio.domain.errors import OutOfMemory
+
+KIBIBYTE = 1024
+CPU_ALLOCATOR_COMPLAINTS = ("can't allocate memory", "not enough memory")
+
+
+def pick_device() -> torch.device:
+    """Choose the fastest device there is: CUDA, then Apple's, then the processor."""
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    if torch.backends.mps.is_available():
+        return torch.device("mps")
+    return torch.device("cpu")
+
+
+@contextmanager
+def memory_errors_told() -> Iterator[None]:
+    """Say in the studio's words when the memory does not suffice.
+
+    Raises:
+        OutOfMemory: The block needed more than there is.
+    """
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise OutOfMemory(
+            "The device has too little memory for this picture.",
+            hint="Choose a smaller picture or model, or close other programs.",
+        ) from error
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Tell whether a library's error means that the memory did not suffice."""
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return True
+    return any(complaint in str(error) for complaint in CPU_ALLOCATOR_COMPLAINTS)
+
+
+def reset_peak_memory(device: torch.device) -> None:
+    """Count the peak anew from here, where the device can."""
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+
+
+def peak_memory_bytes(device: torch.device) -> int:
+    """Return the most memory in use so far: of the CUDA device, else of the process."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    if sys.platform == "win32":
+        return _peak_working_set_bytes()
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * KIBIBYTE
+
+
+def _peak_working_set_bytes() -> int:
+    import ctypes
+    from ctypes import wintypes
+
+    sizes = (
+        *("PeakWorkingSetSize", "WorkingSetSize", "QuotaPeakPagedPoolUsage"),
+        *("QuotaPagedPoolUsage", "QuotaPeakNonPagedPoolUsage", "QuotaNonPagedPoolUsage"),
+        *("PagefileUsage", "PeakPagefileUsage"),
+    )
+
+    class Counters(ctypes.Structure):  # PROCESS_MEMORY_COUNTERS of psapi.h
+        _fields_ = (
+            ("cb", wintypes.DWORD),
+            ("PageFaultCount", wintypes.DWORD),
+            *((name, ctypes.c_size_t) for name in sizes),
+        )
+
+    counters = Counters(cb=ctypes.sizeof(Counters))
+    libraries = ctypes.windll  # type: ignore[attr-defined]
+    own_process = wintypes.HANDLE(-1)
+    libraries.psapi.GetProcessMemoryInfo(own_process, ctypes.byref(counters), counters.cb)
+    return int(counters.PeakWorkingSetSize)

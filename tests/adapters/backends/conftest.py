@@ -1,0 +1,51 @@
+from dataclasses import replace
+
+import pytest
+
+from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
+from spatialstudio.domain.generation import (
+    CaptureSettings,
+    GenerationRequest,
+    ModelRef,
+    RequestId,
+)
+from spatialstudio.domain.ports import ModelCard
+from tests.adapters.backends.tiny_pipeline import save_tiny_pipeline
+from tests.fakes import scene_of
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    save_tiny_pipeline(folder)
+    return ModelCard(
+        id="tiny",
+        title="Tiny",
+        backend_id="diffusers",
+        folder=folder,
+        size_bytes=0,
+        licence="MIT",
+        native_size=128,
+        steps=4,
+        guidance_scale=4.0,
+        strength=5.0,
+        known_objects={},
+    )
+
+
+@pytest.fixture(scope="session")
+def backend():
+    return DiffusersBackend()
+
+
+@pytest.fixture
+def request_():
+    return GenerationRequest(
+        id=RequestId("run"),
+        scene=scene_of("dog", "car"),
+        backend_id="diffusers",
+        model=ModelRef(id="tiny"),
+        seed=7,
+        steps=4,
+        capture=CaptureSettings(attention_every=1, preview_every=0),
+    )

@@ -1,0 +1,160 @@
+"""Small, real stand-ins for the ports: they do little, but they do it as the ports say."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from spatialstudio.domain.attention import AttentionSnapshot
+from spatialstudio.domain.errors import Cancelled
+from spatialstudio.domain.generation import (
+    GenerationFinished,
+    GenerationRequest,
+    GenerationStarted,
+    RequestId,
+    StepEvent,
+)
+from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask
+from spatialstudio.domain.ports import Seen
+from spatialstudio.domain.prompt import MentionId, ObjectMention, Prompt, TextSpan, TokenSpan
+from spatialstudio.domain.relation import LEFT_OF, Relation, RelationId, RelationType, SceneGraph
+
+SIDE = 16
+
+
+def scene_of(
+    subject: str = "dog", other: str = "car", relation_type: RelationType = LEFT_OF
+) -> SceneGraph:
+    """Make the scene of "a dog to the left of a car" and its like."""
+    text = f"a photo of a {subject} {relation_type.phrase} a {other}"
+    mentions = tuple(
+        ObjectMention(
+            id=MentionId(f"m{number}"),
+            phrase=noun,
+            head=noun,
+            span=TextSpan(start=start, stop=start + len(noun)),
+        )
+        for number, noun, start in (
+            (1, subject, text.index(subject)),
+            (2, other, text.rindex(other)),
+        )
+    )
+    relation = Relation(
+        id=RelationId("r1"), type=relation_type, subject=mentions[0].id, object=mentions[1].id
+    )
+    return SceneGraph(
+        prompt=Prompt(text=text), mentions=mentions, relations=(relation,), extractor_id="fake"
+    )
+
+
+@dataclass
+class CountingToken:
+    """A token that counts how often it is asked, and stops the work at a set question.
+
+    Attributes:
+        stop_at: Number of the question answered with ``Cancelled``, from 1; None for never.
+        asked: Questions so far.
+    """
+
+    stop_at: int | None = None
+    asked: int = 0
+
+    def raise_if_cancelled(self) -> None:
+        self.asked += 1
+        if self.stop_at is not None and self.asked >= self.stop_at:
+            raise Cancelled
+
+
+@dataclass
+class FakeBackend:
+    """Draws a grey picture, brighter with a larger seed.
+
+    Attributes:
+        error: Raised after the first step instead of going on.
+        requests: What was asked so far.
+    """
+
+    id: str = "fake"
+    error: Exception | None = None
+    requests: list[GenerationRequest] = field(default_factory=list)
+
+    def generate(self, request, model, token):
+        self.requests.append(request)
+        spans = tuple(
+            TokenSpan(mention_id=mention.id, encoder_id="text_encoder", indices=(index + 1,))
+            for index, mention in enumerate(request.scene.mentions)
+        )
+        yield GenerationStarted(
+            request_id=request.id, total_steps=request.steps, token_spans=spans, device="cpu"
+        )
+        for step in range(request.steps):
+            token.raise_if_cancelled()
+            yield step_of(request, step)
+            if self.error is not None:
+                raise self.error
+        picture = np.full((SIDE, SIDE, 3), request.seed % 256, np.uint8)
+        yield GenerationFinished(
+            request_id=request.id, image=picture, seconds=0.5, peak_memory_bytes=1000
+        )
+
+
+@dataclass
+class FakeDetector:
+    """Sees the first mention on the left half and the second on the right.
+
+    Attributes:
+        error: Raised instead of an answer.
+    """
+
+    id: str = "fake-detector"
+    error: Exception | None = None
+
+    def detect(self, image, mentions):
+        if self.error is not None:
+            raise self.error
+        height, width = image.shape[:2]
+        halves = [slice(0, width // 2), slice(width // 2, width)]
+        detections, masks = [], []
+        for mention, half in zip(mentions, halves, strict=False):
+            pixels = np.zeros((height, width), bool)
+            pixels[:, half] = True
+            box = Box(left=half.start, top=0, right=half.stop, bottom=height)
+            detections.append(
+                Detection(
+                    mention_id=mention.id,
+                    label=mention.head,
+                    score=0.9,
+                    box=box,
+                    detector_id=self.id,
+                )
+            )
+            masks.append(Mask(mention_id=mention.id, pixels=pixels, score=0.9, source_id=self.id))
+        return Seen(detections=tuple(detections), masks=tuple(masks))
+
+
+@dataclass
+class FakeDepth:
+    """Says that the picture recedes from left to right."""
+
+    id: str = "fake-depth"
+
+    def estimate(self, image):
+        height, width = image.shape[:2]
+        values = np.tile(np.linspace(0, 1, width, dtype=np.float32), (height, 1))
+        return DepthMap(values=values, estimator_id=self.id)
+
+
+def step_of(request: GenerationRequest, step: int) -> StepEvent:
+    """Make one step's event: every mention's map flat, every relation even."""
+    maps = {
+        mention.id: np.ones((SIDE // 2, SIDE // 2), np.float32)
+        for mention in request.scene.mentions
+    }
+    return StepEvent(
+        request_id=RequestId(request.id),
+        step=step,
+        total_steps=request.steps,
+        timestep=float(1000 - step),
+        pos={relation.id: 0.5 for relation in request.scene.relations},
+        attention=AttentionSnapshot(maps=maps, layers=("fake",)),
+        preview=np.zeros((SIDE, SIDE, 3), np.uint8),
+    )
