@@ -1,0 +1,132 @@
+import pytest
+
+from spatialstudio.domain.errors import PluginError
+from spatialstudio.domain.prompt import ObjectMention, Prompt, TextSpan
+from spatialstudio.domain.relation import (
+    ABOVE_LEFT_OF,
+    BETWEEN,
+    BUILT_IN_TYPES,
+    IN_FRONT_OF,
+    LEFT_OF,
+    NEAR,
+    RIGHT_OF,
+    Axis,
+    AxisClaim,
+    Relation,
+    RelationTypes,
+    SceneGraph,
+    Shape,
+    relation_types,
+)
+
+EVERY_TYPE = pytest.mark.parametrize("relation_type", BUILT_IN_TYPES, ids=lambda known: known.id)
+
+
+def relation(relation_type=LEFT_OF, subject="cat", other="dog", second_object=None):
+    return Relation(
+        id="r", type=relation_type, subject=subject, object=other, second_object=second_object
+    )
+
+
+def scene(*relations):
+    mentions = tuple(
+        ObjectMention(id=name, phrase=f"red {name}", head=name, span=TextSpan(start=0, stop=3))
+        for name in ("cat", "dog", "cup")
+    )
+    return SceneGraph(
+        prompt=Prompt(text="a test"), mentions=mentions, relations=relations, extractor_id="test"
+    )
+
+
+@EVERY_TYPE
+def test_the_inverse_of_the_inverse_is_the_relation_itself(relation_type):
+    inverse = relation_types.inverse(relation_type)
+    assert relation_types.inverse(inverse) is relation_type
+
+
+@EVERY_TYPE
+def test_the_inverse_turns_every_claim_around(relation_type):
+    turned = {AxisClaim(claim.axis, not claim.subject_first) for claim in relation_type.claims}
+    assert set(relation_types.inverse(relation_type).claims) == turned
+
+
+@EVERY_TYPE
+def test_only_orders_make_claims(relation_type):
+    assert bool(relation_type.claims) is (relation_type.shape is Shape.ORDER)
+
+
+@EVERY_TYPE
+def test_only_symmetric_types_invert_to_themselves(relation_type):
+    assert relation_type.is_symmetric is (relation_type.shape is not Shape.ORDER)
+
+
+@pytest.mark.parametrize(
+    ("relation_type", "axis"),
+    [(LEFT_OF, Axis.X), (IN_FRONT_OF, Axis.DEPTH), (ABOVE_LEFT_OF, None), (NEAR, None)],
+    ids=lambda value: getattr(value, "id", ""),
+)
+def test_a_type_has_an_axis_when_it_compares_along_one(relation_type, axis):
+    assert relation_type.axis is axis
+
+
+def test_only_depth_needs_depth():
+    assert IN_FRONT_OF.needs_depth
+    assert not ABOVE_LEFT_OF.needs_depth
+
+
+def test_types_are_found_by_id_in_the_order_of_registration():
+    types = RelationTypes([RIGHT_OF, LEFT_OF])
+    assert list(types) == [RIGHT_OF, LEFT_OF]
+    assert types[LEFT_OF.id] is LEFT_OF
+
+
+def test_a_type_cannot_be_registered_twice():
+    with pytest.raises(PluginError, match="twice"):
+        RelationTypes([LEFT_OF, LEFT_OF])
+
+
+def test_an_unknown_type_is_told_with_those_known():
+    with pytest.raises(PluginError) as caught:
+        RelationTypes([LEFT_OF])["beyond"]
+    assert LEFT_OF.id in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("relation_type", "second_object"),
+    [(BETWEEN, None), (LEFT_OF, "cup")],
+    ids=["between without", "left with"],
+)
+def test_exactly_between_takes_a_second_object(relation_type, second_object):
+    with pytest.raises(ValueError, match="second object"):
+        relation(relation_type, second_object=second_object)
+
+
+def test_the_subject_is_the_first_end():
+    assert relation().ends == ("cat", "dog")
+    assert relation(BETWEEN, second_object="cup").ends == ("cat", "dog", "cup")
+
+
+def test_a_relation_names_mentions_of_its_scene():
+    with pytest.raises(ValueError, match="not in the scene"):
+        scene(relation(other="bird"))
+
+
+def test_a_scene_finds_its_mentions():
+    assert scene().mention("dog").phrase == "red dog"
+
+
+def test_a_scene_knows_no_other_mention():
+    with pytest.raises(KeyError):
+        scene().mention("bird")
+
+
+@pytest.mark.parametrize(
+    ("claimed", "sentence"),
+    [
+        (relation(), "red cat to the left of red dog"),
+        (relation(BETWEEN, second_object="cup"), "red cat between red dog and red cup"),
+    ],
+    ids=["left", "between"],
+)
+def test_a_relation_is_said_in_words(claimed, sentence):
+    assert scene(claimed).sentence(claimed) == sentence
