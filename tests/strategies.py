@@ -124,6 +124,7 @@ measurements = st.builds(
     overlap=shares,
     pos=st.none() | shares,
     pse=shares,
+    gap=st.none() | shares,
 )
 components = st.builds(
     ConfidenceComponents, detection=shares, geometry=shares, stability=shares, agreement=shares
