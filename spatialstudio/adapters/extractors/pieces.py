@@ -39,8 +39,14 @@ class Pieces:
         return phrase
 
     def take_subjects(self) -> list[Thing]:
-        """Take all things that "and" or commas join."""
-        return self._take(self._joined_things())
+        """Take the things that "and" or commas join.
+
+        A comma alone starts a clause: in "a cat and a dog, a bird above them" the bird waits.
+        """
+        places = self._joined_things()
+        if len(places) > 1 and self._is_at(places[-1] - 1, WordKind.COMMA):
+            places.pop()
+        return self._take(places)
 
     def take_objects(self, at_most: int) -> list[Thing]:
         """Take the things that belong to one relation.

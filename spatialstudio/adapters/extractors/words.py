@@ -11,7 +11,7 @@ from lark import Lark
 from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.domain.relation import RelationType, relation_types
 
-LOOSE, FRAME = "LOOSE_", "FRAME_"
+LOOSE, FRAME, WITH_OBJECT = "LOOSE_", "FRAME_", "_IT"
 
 
 class WordKind(Enum):
@@ -74,10 +74,12 @@ class WordCutter:
             span = TextSpan(start=start, stop=start + len(token))
             kind, relation_type = _meaning(token.type)
             yield Word(kind=kind, text=str(token), span=span, relation_type=relation_type)
+            if token.type.endswith(WITH_OBJECT):
+                yield Word(kind=WordKind.IT, text=str(token), span=span)
 
 
 def _meaning(terminal: str) -> tuple[WordKind, RelationType | None]:
-    relation_id = terminal.removeprefix(LOOSE).removeprefix(FRAME).lower()
+    relation_id = terminal.removeprefix(LOOSE).removeprefix(FRAME).removesuffix(WITH_OBJECT).lower()
     if relation_id not in relation_types:
         return WordKind(terminal), None
     kind = WordKind.RELATION

@@ -1,0 +1,279 @@
+import json
+import string
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spatialstudio.adapters.extractors.grammar import GrammarExtractor
+from spatialstudio.application.paths import resources_folder
+from spatialstudio.domain.errors import PromptError
+from spatialstudio.domain.prompt import Prompt
+from spatialstudio.domain.relation import (
+    ABOVE,
+    ABOVE_LEFT_OF,
+    ABOVE_RIGHT_OF,
+    BEHIND,
+    BELOW,
+    BELOW_LEFT_OF,
+    BETWEEN,
+    FAR_FROM,
+    IN_FRONT_OF,
+    LEFT_OF,
+    NEAR,
+    RIGHT_OF,
+    relation_types,
+)
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "dataset_prompts.jsonl"
+DATASET_ROWS = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
+
+extractor = GrammarExtractor(resources_folder() / "prompts")
+
+
+def read(text):
+    return extractor.extract(Prompt(text=text))
+
+
+def claims(text):
+    """Relations as (subject, type, object ...), things by their phrase as written."""
+    scene = read(text)
+    return [
+        (
+            scene.mention(relation.subject).phrase,
+            relation.type,
+            *(scene.mention(end).phrase for end in relation.ends[1:]),
+        )
+        for relation in scene.relations
+    ]
+
+
+@pytest.mark.parametrize("row", DATASET_ROWS, ids=lambda row: row["prompt"])
+def test_benchmark_prompts_are_read_as_their_lists_claim(row):
+    scene = read(row["prompt"])
+    relation_type = relation_types[row["relation"]]
+    assert claims(row["prompt"]) == [(row["subject"], relation_type, row["object"])]
+    assert not scene.notes
+
+
+@pytest.mark.parametrize(
+    ("phrase", "relation_type"),
+    [
+        ("to the left of", LEFT_OF),
+        ("on the left side of", LEFT_OF),
+        ("slightly to the left of", LEFT_OF),
+        ("on the right-hand side of", RIGHT_OF),
+        ("over", ABOVE),
+        ("on top of", ABOVE),
+        ("directly above", ABOVE),
+        ("on", ABOVE),
+        ("under", BELOW),
+        ("underneath", BELOW),
+        ("is sitting beneath", BELOW),
+        ("in front of", IN_FRONT_OF),
+        ("partially hidden by", BEHIND),
+        ("beside", NEAR),
+        ("was parked close to", NEAR),
+        ("far away from", FAR_FROM),
+        ("above and to the left of", ABOVE_LEFT_OF),
+        ("to the upper right of", ABOVE_RIGHT_OF),
+        ("in the top left of", ABOVE_LEFT_OF),
+        ("to the bottom-left of", BELOW_LEFT_OF),
+        ("diagonally below and left of", BELOW_LEFT_OF),
+    ],
+)
+def test_a_relation_phrase_is_read(phrase, relation_type):
+    assert claims(f"a cat {phrase} a dog") == [("cat", relation_type, "dog")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "a cat to the left of a dog and above a lamp",
+            [("cat", LEFT_OF, "dog"), ("cat", ABOVE, "lamp")],
+        ),
+        (
+            "a cat left of a dog above a lamp",
+            [("cat", LEFT_OF, "dog"), ("dog", ABOVE, "lamp")],
+        ),
+        (
+            "a cat left of a dog, a lamp behind them",
+            [("cat", LEFT_OF, "dog"), ("lamp", BEHIND, "cat"), ("lamp", BEHIND, "dog")],
+        ),
+        ("a cat and a dog left of a car", [("cat", LEFT_OF, "car"), ("dog", LEFT_OF, "car")]),
+        ("a cat left of a dog and a lamp", [("cat", LEFT_OF, "dog"), ("cat", LEFT_OF, "lamp")]),
+        (
+            "a cat left of a dog and a lamp above a car",
+            [("cat", LEFT_OF, "dog"), ("lamp", ABOVE, "car")],
+        ),
+        (
+            "a dog in front of and to the left of a cat",
+            [("dog", IN_FRONT_OF, "cat"), ("dog", LEFT_OF, "cat")],
+        ),
+        ("a cat between a dog and a lamp", [("cat", BETWEEN, "dog", "lamp")]),
+        ("to the left of the car stands a horse", [("horse", LEFT_OF, "car")]),
+        ("On the right of the lamp there is a clock.", [("clock", RIGHT_OF, "lamp")]),
+        ("Behind the sofa, a lamp", [("lamp", BEHIND, "sofa")]),
+        (
+            "a cat left of a dog, which is above a lamp",
+            [("cat", LEFT_OF, "dog"), ("dog", ABOVE, "lamp")],
+        ),
+        (
+            "a cat left of a dog. It is above a lamp.",
+            [("cat", LEFT_OF, "dog"), ("cat", ABOVE, "lamp")],
+        ),
+        ("a house with a tree behind it", [("tree", BEHIND, "house")]),
+        ("a girl with a balloon next to a boy", [("girl", NEAR, "boy")]),
+        ("a dog wearing a hat to the left of a cat", [("dog", LEFT_OF, "cat")]),
+        ("a cat and a dog next to each other", [("cat", NEAR, "dog")]),
+        ("a cat on the left and a dog on the right", [("cat", LEFT_OF, "dog")]),
+        ("a dog with a lamp to its left", [("lamp", LEFT_OF, "dog")]),
+        ("an oil painting of a cat above a dog, highly detailed, 4k", [("cat", ABOVE, "dog")]),
+        ("cat left of dog", [("cat", LEFT_OF, "dog")]),
+        ("A CAT LEFT OF A DOG", [("CAT", LEFT_OF, "DOG")]),
+        ("a zebra and a giraffe, the zebra left of the giraffe", [("zebra", LEFT_OF, "giraffe")]),
+    ],
+)
+def test_a_sentence_is_read(text, expected):
+    assert claims(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a left-handed man and a dog",
+        "the left hand of a man",
+        "left over pizza and a dog",
+        "a man in a top hat",
+        "a cat not to the left of a dog",
+        "a cat that is not above a dog",
+        "a cat isn't behind a dog",
+        "a house under construction",
+        "a cat on fire",
+        "a cat painted by Monet",
+        "behind the scenes of a circus",
+    ],
+)
+def test_false_friends_and_denials_claim_nothing(text):
+    assert claims(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "heads", "attributes"),
+    [
+        ("two red fire hydrants", ["fire hydrant"], [("two", "red")]),
+        ("a hot dog", ["hot dog"], [()]),
+        ("children and mice", ["child", "mouse"], [(), ()]),
+        ("a garden gnome", ["garden gnome"], [()]),
+        ("three gremlins", ["gremlin"], [("three",)]),
+        ("a small gremlin jumping", ["gremlin"], [("small",)]),
+        ("a pair of scissors", ["scissors"], [()]),
+        ("gremlins above ogres", ["gremlin", "ogre"], [(), ()]),
+    ],
+)
+def test_heads_are_singular_and_keep_their_attributes(text, heads, attributes):
+    scene = read(text)
+    assert [mention.head for mention in scene.mentions] == heads
+    assert [mention.attributes for mention in scene.mentions] == attributes
+
+
+def test_spans_cover_the_words_they_stand_for():
+    text = "A photo of a big red cup directly above two dogs."
+    scene = read(text)
+    assert [mention.span.of(text) for mention in scene.mentions] == ["big red cup", "two dogs"]
+    assert [relation.span.of(text) for relation in scene.relations] == ["directly above"]
+
+
+def test_ids_count_up_in_the_order_of_the_text():
+    scene = read("to the left of a car stands a horse, above a lamp")
+    assert [(mention.id, mention.head) for mention in scene.mentions] == [
+        ("m1", "car"),
+        ("m2", "horse"),
+        ("m3", "lamp"),
+    ]
+    assert [relation.id for relation in scene.relations] == ["r1", "r2"]
+
+
+def test_equal_nouns_are_different_things():
+    scene = read("a dog left of a dog")
+    assert [(relation.subject, relation.object) for relation in scene.relations] == [("m1", "m2")]
+
+
+def test_the_points_back_to_the_thing_that_fits_its_attributes():
+    scene = read("a red cup left of a blue cup, the red cup above a plate")
+    assert [relation.subject for relation in scene.relations] == ["m1", "m1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "words"),
+    [
+        ("a cat not left of a dog", 'I do not understand "not left of".', "not left of"),
+        ("a cat above", 'I do not understand "above".', "above"),
+        ("a table without a lamp", 'I do not understand "without a lamp".', "without a lamp"),
+        ("a cat flanked by two dogs", 'I do not understand "flanked by".', "flanked by"),
+        ("above a dog", 'I do not see what is "above".', "above"),
+        ("a cat above it", 'I do not know what "it" stands for.', "it"),
+        ("a cat above a dog, a lamp below it", 'I read "it" as "dog".', "it"),
+        (
+            "a cat in a sunny garden",
+            'I read "in a sunny garden" as a setting, not as an object.',
+            "in a sunny garden",
+        ),
+        ("a cat on the left", 'I find nothing opposite to "on the left".', "on the left"),
+    ],
+)
+def test_what_is_not_understood_is_told_with_its_words(text, message, words):
+    notes = {note.message: note.span for note in read(text).notes}
+    assert notes[message].of(text) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a cat and a dog", 'I found "cat" and "dog", but no relation between them.'),
+        ("a cat, a dog, a bird", 'I found "cat", "dog" and "bird", but no relation between them.'),
+        ("a cat left of a dog in a box", 'I found "box", but no relation for it.'),
+        ("4k, sunset", "I found no object in this prompt."),
+    ],
+)
+def test_things_without_a_relation_are_told(text, message):
+    assert message in [note.message for note in read(text).notes]
+
+
+@pytest.mark.parametrize("text", ["", "  \n "])
+def test_an_empty_prompt_is_refused_with_an_example(text):
+    with pytest.raises(PromptError, match="empty") as refused:
+        read(text)
+    assert "a cat to the left of a dog" in refused.value.hint
+
+
+WORDS = [
+    *("cat", "dogs", "unicorn", "red", "a", "the", "it", "them", "and", ",", ".", "not", "with"),
+    *(
+        "left of",
+        "above",
+        "between",
+        "on",
+        "on the left",
+        "next to",
+        "each other",
+        "is",
+        "which is",
+    ),
+]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=30).map(" ".join))
+def test_any_row_of_layout_words_is_read_without_a_fall(text):
+    scene = read(text)
+    assert all(mention.span.of(text) == mention.phrase for mention in scene.mentions)
+
+
+@settings(deadline=None)
+@given(st.text(string.printable + "äß中文😀", min_size=1).filter(str.strip))
+def test_any_text_is_read_without_a_fall(text):
+    scene = read(text)
+    assert all(mention.span.of(text) == mention.phrase for mention in scene.mentions)
