@@ -6,7 +6,7 @@ import numpy.typing as npt
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.relation import Axis, Relation, SceneGraph
 from spatialstudio.domain.verdict import Verdict
-from spatialstudio.science.checker_sentences import explain as explain_verdict
+from spatialstudio.science.evidence import explain as explain_verdict
 from spatialstudio.science.superiority import marginal
 
 PERCENT = 100

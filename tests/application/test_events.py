@@ -1,0 +1,54 @@
+import logging
+
+import pytest
+
+from spatialstudio.application.events import EventBus
+
+
+@pytest.fixture
+def bus():
+    return EventBus()
+
+
+def test_every_subscriber_hears_an_event_in_order(bus):
+    heard = []
+    bus.subscribe(lambda event: heard.append(("first", event)))
+    bus.subscribe(lambda event: heard.append(("second", event)))
+    bus.publish("news")
+    assert heard == [("first", "news"), ("second", "news")]
+
+
+def test_an_ended_subscription_hears_nothing_more(bus):
+    heard = []
+    unsubscribe = bus.subscribe(heard.append)
+    unsubscribe()
+    unsubscribe()
+    bus.publish("news")
+    assert heard == []
+
+
+def test_a_failing_listener_keeps_no_other_from_hearing(bus, caplog):
+    heard = []
+
+    def deaf(event):
+        raise RuntimeError("deaf")
+
+    bus.subscribe(deaf)
+    bus.subscribe(heard.append)
+    with caplog.at_level(logging.ERROR):
+        bus.publish("news")
+    assert heard == ["news"]
+    assert "A listener failed on str." in caplog.text
+
+
+def test_a_listener_may_unsubscribe_while_it_hears(bus):
+    heard = []
+
+    def once(event):
+        heard.append(event)
+        unsubscribe()
+
+    unsubscribe = bus.subscribe(once)
+    bus.publish("one")
+    bus.publish("two")
+    assert heard == ["one"]

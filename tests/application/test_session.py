@@ -1,0 +1,176 @@
+import numpy as np
+import pytest
+
+from spatialstudio.application.engine.messages import (
+    EngineStopped,
+    JobFailed,
+    Phase,
+    PhaseChanged,
+    PictureJudged,
+)
+from spatialstudio.application.session import (
+    BaselineChanged,
+    MentionPicked,
+    OpenRun,
+    RunChanged,
+    RunState,
+    RunStored,
+    SceneChanged,
+    Session,
+    StepPicked,
+    after,
+)
+from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.domain.generation import (
+    GenerationCancelled,
+    GenerationFailed,
+    GenerationFinished,
+    GenerationStarted,
+    RequestId,
+    StepEvent,
+)
+from spatialstudio.domain.perception import Perception
+from spatialstudio.domain.prompt import MentionId, Prompt
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.verdict import Evaluation
+
+MINE, OTHER = RequestId("mine"), RequestId("other")
+REPORT = ErrorReport(title="Drawing", message="It broke.")
+
+
+@pytest.fixture
+def scene():
+    return SceneGraph(prompt=Prompt(text="a cat"), mentions=(), relations=(), extractor_id="hand")
+
+
+@pytest.fixture
+def run(scene):
+    return OpenRun(id=MINE, scene=scene)
+
+
+@pytest.fixture
+def published():
+    return []
+
+
+@pytest.fixture
+def session(published):
+    return Session(published.append)
+
+
+def step(number, request_id=MINE):
+    return StepEvent(request_id=request_id, step=number, total_steps=4, timestep=1.0, pos={})
+
+
+def finished(request_id=MINE):
+    image = np.zeros((8, 8, 3), np.uint8)
+    return GenerationFinished(request_id=request_id, image=image, seconds=2.0, peak_memory_bytes=1)
+
+
+def judged():
+    perception = Perception(image_sha256="", height=8, width=8, detections=(), masks=())
+    return PictureJudged(request_id=MINE, evaluation=Evaluation(perception=perception, verdicts=()))
+
+
+def folded(run, *events):
+    for event in events:
+        run = after(run, event)
+    return run
+
+
+def test_a_run_grows_with_its_events_until_it_is_judged(run):
+    started = GenerationStarted(request_id=MINE, total_steps=4, token_spans=(), device="cpu")
+    drawn = folded(run, started, step(0), step(1), finished())
+    assert (drawn.state, drawn.total_steps, len(drawn.steps)) == (RunState.RUNNING, 4, 2)
+    assert drawn.seconds == 2.0
+    done = folded(drawn, judged())
+    assert done.state is RunState.DONE
+    assert done.evaluation is not None
+
+
+def test_the_phase_is_followed(run):
+    moved = after(run, PhaseChanged(request_id=MINE, phase=Phase.LOADING))
+    assert (moved.state, moved.phase) == (RunState.RUNNING, Phase.LOADING)
+
+
+def test_events_of_another_run_change_nothing(run):
+    assert after(run, step(0, OTHER)) is run
+    assert after(run, finished(OTHER)) is run
+
+
+def test_a_failed_run_keeps_what_it_had(run):
+    failed = folded(run, step(0), GenerationFailed(request_id=MINE, error=REPORT))
+    assert failed.state is RunState.FAILED
+    assert failed.failure is REPORT
+    assert len(failed.steps) == 1
+
+
+def test_a_picture_that_cannot_be_judged_still_stands(run):
+    done = folded(run, finished(), JobFailed(request_id=MINE, error=REPORT))
+    assert done.state is RunState.DONE
+    assert done.image is not None
+    assert done.failure is REPORT
+
+
+def test_cancelling_while_drawing_cancels_the_run(run):
+    assert folded(run, GenerationCancelled(request_id=MINE, at_step=1)).state is RunState.CANCELLED
+
+
+def test_cancelling_while_judging_leaves_the_picture_done(run):
+    done = folded(run, finished(), GenerationCancelled(request_id=MINE, at_step=4))
+    assert done.state is RunState.DONE
+
+
+def test_a_dead_engine_fails_the_runs_that_were_not_over(run):
+    assert after(run, EngineStopped(error=REPORT)).state is RunState.FAILED
+    done = folded(run, finished(), judged())
+    assert after(done, EngineStopped(error=REPORT)) is done
+
+
+def test_a_stored_run_knows_its_folder(run, tmp_path):
+    assert after(run, RunStored(request_id=MINE, folder=tmp_path)).folder == tmp_path
+
+
+def test_a_live_run_is_followed_step_by_step(session, run, published):
+    session.open(run)
+    session.follow(step(0))
+    session.follow(step(1))
+    assert session.step == 1
+    assert [event.step for event in published if isinstance(event, StepPicked)] == [0, 0, 1]
+
+
+def test_picking_a_step_by_hand_detaches_from_the_live_run(session, run):
+    session.open(run)
+    session.follow(step(0))
+    session.pick_step(0)
+    session.follow(step(1))
+    assert session.step == 0
+    session.go_live()
+    assert session.step == 1
+    session.follow(step(2))
+    assert session.step == 2
+
+
+def test_the_baseline_moves_on_its_own(session, run, scene, published):
+    session.open(run, OpenRun(id=OTHER, scene=scene))
+    published.clear()
+    session.follow(step(0, OTHER))
+    assert len(session.baseline.steps) == 1
+    assert session.run.steps == ()
+    assert [type(event) for event in published] == [BaselineChanged]
+
+
+def test_opening_a_run_tells_everyone(session, run, published):
+    session.open(run)
+    assert [type(event) for event in published] == [RunChanged, BaselineChanged, StepPicked]
+
+
+def test_a_scene_is_shown_with_its_reason_when_there_is_none(session, published):
+    session.show_scene(None, error=REPORT)
+    assert published == [SceneChanged(scene=None, error=REPORT)]
+
+
+def test_a_mention_is_picked(session, published):
+    session.pick_mention(MentionId("m1"))
+    assert session.mention_id == "m1"
+    assert published == [MentionPicked(mention_id=MentionId("m1"))]
