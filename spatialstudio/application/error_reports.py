@@ -31,7 +31,12 @@ def report_on(exception: BaseException, title: str) -> ErrorReport:
     """
     match exception:
         case StudioError():
-            return ErrorReport(title=title, message=exception.message, hint=exception.hint)
+            return ErrorReport(
+                title=title,
+                message=exception.message,
+                hint=exception.hint,
+                is_mistake=isinstance(exception, _USER_MISTAKES),
+            )
         case MemoryError():
             return ErrorReport(
                 title=title,
@@ -54,12 +59,14 @@ def report_on(exception: BaseException, title: str) -> ErrorReport:
     )
 
 
-def exit_code_of(exception: BaseException) -> int:
+def exit_code_of(problem: BaseException | ErrorReport) -> int:
     """Return what a command ends with: the user's mistake, the user's wish, or a failure."""
-    match exception:
+    match problem:
         case Cancelled() | KeyboardInterrupt():
             return EXIT_CANCELLED
-        case _ if isinstance(exception, _USER_MISTAKES):
+        case ErrorReport(is_mistake=True):
+            return EXIT_USER_MISTAKE
+        case _ if isinstance(problem, _USER_MISTAKES):
             return EXIT_USER_MISTAKE
     return EXIT_FAILURE
 

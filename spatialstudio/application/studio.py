@@ -126,6 +126,14 @@ class Studio:
         """Stop all work and give everything back."""
         self._engine.close()
 
+    def parse(self, text: str) -> SceneGraph:
+        """Read a prompt, whatever things it names.
+
+        Raises:
+            PromptError: It is empty or too long.
+        """
+        return read_prompt(text, self._registry.extractor(EXTRACTOR_ID))
+
     def scene_of(self, text: str, model_id: str | None = None) -> SceneGraph:
         """Read a prompt, with the objects that a model knows.
 

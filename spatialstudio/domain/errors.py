@@ -81,13 +81,15 @@ class ErrorReport:
         title: What failed, a few words.
         message: One sentence for the user.
         hint: What to try; empty when nothing is known to help.
-        details: The traceback, for a bug report; empty for a user's mistake.
+        details: The traceback, for a bug report; empty for a known failure.
+        is_mistake: Whether the user asked for what cannot be done.
     """
 
     title: str
     message: str
     hint: str = ""
     details: str = ""
+    is_mistake: bool = False
 
 
 def _rebuild(kind: type[StudioError], message: str, hint: str) -> StudioError:

@@ -97,7 +97,9 @@ def _near_and_far(relations: Sequence[Relation]) -> list[list[Relation]]:
 def _contradiction(scene: SceneGraph, relations: Sequence[Relation]) -> Contradiction:
     *first, last = (f'"{scene.sentence(relation)}"' for relation in relations)
     if not first:
-        message = f"Nothing can be {last}."
+        (relation,) = relations
+        phrase = scene.mention(relation.subject).phrase
+        message = f"The {phrase} cannot be {relation.type.phrase} itself."
     elif len(relations) == PAIR:
         message = f"{first[0]} contradicts {last}."
     else:

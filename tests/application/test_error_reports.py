@@ -71,3 +71,8 @@ def test_an_unknown_error_gets_words_and_its_traceback(error, message):
 )
 def test_a_command_ends_with_what_happened(error, code):
     assert exit_code_of(error) == code
+
+
+@pytest.mark.parametrize(("error", "code"), [(PromptError(""), 2), (BackendError(""), 1)])
+def test_a_report_keeps_whose_fault_it_is(error, code):
+    assert exit_code_of(report_on(error, TITLE)) == code

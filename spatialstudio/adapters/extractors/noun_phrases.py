@@ -14,7 +14,7 @@ from spatialstudio.domain.prompt import TextSpan
 DETERMINERS = {WordKind.INDEFINITE, WordKind.DEFINITE, WordKind.MEASURE}
 RUN_KINDS = {WordKind.WORD, WordKind.FALSE_FRIEND}
 OPENERS = {WordKind.STYLE, WordKind.STOP, WordKind.COMMA, WordKind.AND}
-PRONOUNS = {WordKind.IT, WordKind.THEM, WordKind.EACH_OTHER}
+PRONOUNS = {WordKind.IT, WordKind.THEM, WordKind.ITSELF, WordKind.EACH_OTHER}
 VERB_ENDINGS = ("ing", "ed", "ly")
 
 

@@ -39,10 +39,13 @@ class References:
         return mention.id
 
     def stand_for(self, pronoun: Word, subjects: Ends) -> Ends:
-        """Resolve a pronoun among the things that are not its clause's subjects.
+        """Resolve a pronoun, given the subjects of its clause.
 
-        "them" is all of these things, "it" the nearest one, which is noted when others could be.
+        "itself" is these; "them" all other things, "it" the nearest of them, which is noted when
+        others could be.
         """
+        if pronoun.kind is WordKind.ITSELF:
+            return subjects
         others = [mention for mention in self.mentions if mention.id not in subjects]
         if pronoun.kind is WordKind.IT:
             if len(others) > 1:

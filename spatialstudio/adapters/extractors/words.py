@@ -30,6 +30,7 @@ class WordKind(Enum):
     IT = "IT"
     THEM = "THEM"
     EACH_OTHER = "EACH_OTHER"
+    ITSELF = "ITSELF"
     RELATIVE = "RELATIVE"
     AND = "AND"
     COMMA = "COMMA"

@@ -132,6 +132,7 @@ def test_a_relation_phrase_is_read(phrase, relation_type):
         ("a dog with a lamp to its left", [("lamp", LEFT_OF, "dog")]),
         ("an oil painting of a cat above a dog, highly detailed, 4k", [("cat", ABOVE, "dog")]),
         ("cat left of dog", [("cat", LEFT_OF, "dog")]),
+        ("a dog to the left of itself", [("dog", LEFT_OF, "dog")]),
         ("A CAT LEFT OF A DOG", [("CAT", LEFT_OF, "DOG")]),
         ("a zebra and a giraffe, the zebra left of the giraffe", [("zebra", LEFT_OF, "giraffe")]),
     ],
