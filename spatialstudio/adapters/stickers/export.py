@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import torch
 from diffusers.models.autoencoders.autoencoder_tiny import AutoencoderTiny
 from diffusers.pipelines.stable_diffusion.pipeline_stable_diffusion import (
     StableDiffusionPipeline,
@@ -34,6 +33,7 @@ def export_pipeline(generator: Generator, autoencoder: AutoencoderTiny, folder: 
         autoencoder: Its decoder may have been sharpened since.
         folder: Where to write; files of the same names are replaced.
     """
+    for part in (generator, autoencoder):
+        part.half()
     pipeline = build_pipeline(generator, autoencoder)
-    pipeline.to(torch.float16)
     pipeline.save_pretrained(folder, safe_serialization=True)

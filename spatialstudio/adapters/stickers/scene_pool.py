@@ -1,6 +1,5 @@
 """A store of scenes, already encoded, that the generator is trained on again and again."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +10,9 @@ from numpy.typing import NDArray
 
 from spatialstudio.adapters.stickers.scene_layout import Scene, SceneSettings, draw_scene
 from spatialstudio.adapters.stickers.scenes import paint
-from spatialstudio.adapters.stickers.train_autoencoder import to_tensor
+from spatialstudio.adapters.stickers.train_autoencoder import SHRINKING, to_tensor
+from spatialstudio.adapters.stickers.training_loop import Report
 
-SHRINKING = 8  # picture pixels a latent pixel, each way
 MOST_OBJECTS = 4
 
 
@@ -38,7 +37,7 @@ def fill_pool(
     count: int,
     seed: int,
     folder: Path,
-    report: Callable[[str], None],
+    report: Report,
 ) -> ScenePool:
     """Paint and encode scenes; what an earlier run has left in the folder is used again."""
     scenes = tuple(draw_scenes(count, seed))
@@ -74,7 +73,7 @@ def shrink_masks(masks: NDArray[np.bool_]) -> NDArray[np.uint8]:
 
 
 def _encode_all(
-    autoencoder: AutoencoderTiny, scenes: tuple[Scene, ...], report: Callable[[str], None]
+    autoencoder: AutoencoderTiny, scenes: tuple[Scene, ...], report: Report
 ) -> tuple[NDArray[np.float16], NDArray[np.uint8]]:
     side, batch = SceneSettings().side, 64
     latent_side = side // SHRINKING

@@ -5,7 +5,7 @@ skipped when it is done.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -28,8 +28,8 @@ from spatialstudio.adapters.stickers.train_autoencoder import (
 from spatialstudio.adapters.stickers.train_generator import (
     Generator,
     GeneratorSettings,
-    GeneratorTraining,
     build_denoiser,
+    train_generator,
 )
 from spatialstudio.adapters.stickers.train_perception import (
     Loss,
@@ -40,41 +40,67 @@ from spatialstudio.adapters.stickers.train_perception import (
     segmenter_loss,
     train_perception,
 )
+from spatialstudio.adapters.stickers.training_loop import Recipe, Report
 from spatialstudio.domain.errors import SettingsError, StoreError
 from spatialstudio.domain.ports import Surroundings
-
-Report = Callable[[str], None]
 
 PIPELINE_FOLDER = "stickers"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSettings:
-    """The settings of all stages; the defaults made the shipped weights."""
+    """The settings of all stages."""
 
-    autoencoder: AutoencoderSettings = field(default_factory=AutoencoderSettings)
-    decoder: AutoencoderSettings = field(
-        default_factory=lambda: AutoencoderSettings(
-            decoder_only=True, steps=8000, learning_rate=1e-3, seed=11
+    autoencoder: AutoencoderSettings
+    decoder: AutoencoderSettings
+    generator: GeneratorSettings
+    segmenter: PerceptionSettings
+    depth: PerceptionSettings
+
+
+FULL = TrainingSettings(
+    autoencoder=AutoencoderSettings(
+        recipe=Recipe(
+            steps=3600, batch=16, learning_rate=1.2e-3, weight_decay=1e-4, workers=2, seed=1
         )
-    )
-    generator: GeneratorSettings = field(default_factory=GeneratorSettings)
-    segmenter: PerceptionSettings = field(default_factory=PerceptionSettings)
-    depth: PerceptionSettings = field(
-        default_factory=lambda: PerceptionSettings(steps=1500, seed=4, widths=(16, 32, 64, 96))
-    )
-
-
-PRESETS = {
-    "full": TrainingSettings(),
-    "smoke": TrainingSettings(
-        autoencoder=AutoencoderSettings(channels=8, steps=2, batch=2),
-        decoder=AutoencoderSettings(channels=8, steps=2, batch=2, decoder_only=True, seed=11),
-        generator=GeneratorSettings(channels=(16, 32), scenes=8, steps=2, batch=2),
-        segmenter=PerceptionSettings(widths=(8, 8, 8, 8), steps=2, batch=2),
-        depth=PerceptionSettings(widths=(8, 8, 8, 8), steps=2, batch=2, seed=4),
     ),
-}
+    decoder=AutoencoderSettings(
+        recipe=Recipe(
+            steps=5000, batch=16, learning_rate=1e-3, weight_decay=1e-4, workers=1, seed=11
+        ),
+        decoder_only=True,
+        early_share=0.0,
+    ),
+    generator=GeneratorSettings(
+        recipe=Recipe(
+            steps=14_000,
+            batch=24,
+            learning_rate=1e-3,
+            weight_decay=1e-2,
+            workers=2,
+            average_decay=0.9985,
+            seed=2,
+        )
+    ),
+    segmenter=PerceptionSettings(recipe=Recipe(steps=2500, batch=24, learning_rate=4e-3, seed=3)),
+    depth=PerceptionSettings(
+        recipe=Recipe(steps=1500, batch=24, learning_rate=4e-3, seed=4), widths=(16, 32, 64, 96)
+    ),
+)
+"""What made the shipped weights."""
+
+_GLANCE = Recipe(steps=2, batch=2, learning_rate=1e-3, seed=1)
+
+SMOKE = TrainingSettings(
+    autoencoder=AutoencoderSettings(recipe=_GLANCE, channels=8),
+    decoder=AutoencoderSettings(recipe=_GLANCE, channels=8, decoder_only=True),
+    generator=GeneratorSettings(recipe=_GLANCE, channels=(16, 32), scenes=8),
+    segmenter=PerceptionSettings(recipe=_GLANCE, widths=(8, 8, 8, 8)),
+    depth=PerceptionSettings(recipe=_GLANCE, widths=(8, 8, 8, 8)),
+)
+"""Runs through every stage in seconds; the models it makes are useless."""
+
+PRESETS = {"full": FULL, "smoke": SMOKE}
 
 
 class StickerTrainer:
@@ -127,10 +153,10 @@ class StickerTraining:
     def autoencoder(self) -> AutoencoderTiny:
         """The autoencoder whose latents the generator learns on."""
         settings = self._settings.autoencoder
-        torch.manual_seed(settings.seed)
+        torch.manual_seed(settings.recipe.seed)
         model = build_autoencoder(settings)
         train_autoencoder(model, settings, self._folder / "autoencoder.pt", self._report)
-        standardise(model, settings.seed)
+        standardise(model, settings.recipe.seed)
         return model
 
     @cached_property
@@ -148,13 +174,11 @@ class StickerTraining:
         """Denoiser and text encoder."""
         settings = self._settings.generator
         pool = fill_pool(
-            self.autoencoder, settings.scenes, settings.seed, self._folder, self._report
+            self.autoencoder, settings.scenes, settings.recipe.seed, self._folder, self._report
         )
-        torch.manual_seed(settings.seed)
+        torch.manual_seed(settings.recipe.seed)
         generator = self.untrained_generator()
-        GeneratorTraining(generator, pool, settings).run(
-            self._folder / "generator.pt", self._report
-        )
+        train_generator(generator, pool, settings, self._folder / "generator.pt", self._report)
         return generator
 
     @cached_property
@@ -190,7 +214,7 @@ class StickerTraining:
         loss: Loss,
         settings: PerceptionSettings,
     ) -> PixelNet:
-        torch.manual_seed(settings.seed)
+        torch.manual_seed(settings.recipe.seed)
         net = build_net(settings)
         checkpoint = self._folder / f"{name}.pt"
         train_perception(net, loss, self.autoencoder, settings, checkpoint, self._report)

@@ -12,12 +12,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from spatialstudio.adapters.stickers.checkpoints import load_checkpoint, save_checkpoint
 from spatialstudio.adapters.stickers.pixel_net import PixelNet, PixelNetConfig
 from spatialstudio.adapters.stickers.scene_layout import SceneSettings, draw_scene
 from spatialstudio.adapters.stickers.scenes import PaintedScene, paint
-from spatialstudio.adapters.stickers.shared_work import SharedWork
-from spatialstudio.adapters.stickers.train_autoencoder import to_tensor, warm_cosine
+from spatialstudio.adapters.stickers.train_autoencoder import to_tensor
+from spatialstudio.adapters.stickers.training_loop import (
+    Recipe,
+    Report,
+    ShareOfLoss,
+    TrainingLoop,
+)
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 
 BACKGROUND = 0
@@ -29,27 +33,19 @@ class PerceptionSettings:
     """How a net of perception is trained.
 
     Attributes:
+        recipe: How long and how fast; its seed differs from the generator's.
         widths: Channels of its levels.
-        steps: Optimizer steps.
-        batch: Scenes a step.
-        learning_rate: Highest learning rate; it warms up, then falls as a cosine.
         decoded_share: Share of pictures sent through the autoencoder with noise on the latents.
         most_latent_noise: Largest deviation of that noise.
         background_weight: Weight of background pixels in the segmenter's loss.
-        checkpoint_every: Steps between checkpoints.
-        seed: Seed of all randomness; differs from the generator's.
         scenes: What the scenes look like.
     """
 
+    recipe: Recipe
     widths: tuple[int, ...] = (24, 48, 96, 128)
-    steps: int = 2500
-    batch: int = 24
-    learning_rate: float = 4e-3
     decoded_share: float = 0.34
     most_latent_noise: float = 0.5
     background_weight: float = 0.4
-    checkpoint_every: int = 500
-    seed: int = 3
     scenes: SceneSettings = field(default_factory=SceneSettings)
 
 
@@ -100,39 +96,22 @@ def train_perception(
     autoencoder: AutoencoderTiny,
     settings: PerceptionSettings,
     checkpoint: Path,
-    report: Callable[[str], None],
+    report: Report,
 ) -> None:
-    """Train in place, going on from the checkpoint if there is one."""
-    optimizer = torch.optim.AdamW(net.parameters(), lr=settings.learning_rate, weight_decay=1e-3)
-    first_step = 0
-    if (state := load_checkpoint(checkpoint)) is not None:
-        net.load_state_dict(state["model"])
-        optimizer.load_state_dict(state["optimizer"])
-        first_step = state["step"]
-    weights = list(net.parameters())
-    work = SharedWork(workers=1)  # batch normalisation does not share
-    net.train()
-    for step in range(first_step, settings.steps):
-        rng = np.random.default_rng((settings.seed, step))
-        torch.manual_seed(settings.seed * 1_000_003 + step)
-        for group in optimizer.param_groups:
-            group["lr"] = settings.learning_rate * warm_cosine(step, settings.steps)
+    """Train in place, going on from the checkpoint if there is one; figure: the loss."""
+
+    def draw_shares(rng: np.random.Generator, _progress: float) -> list[ShareOfLoss]:
         scenes = [
             paint(draw_scene(rng, settings.scenes), settings.scenes.side)
-            for _ in range(settings.batch)
+            for _ in range(settings.recipe.batch)
         ]
         pictures = roughened(scenes, rng, autoencoder, settings)
-        (figure,) = work.set_gradients(weights, [partial(_share, net, loss_of, pictures, scenes)])
-        optimizer.step()
-        if (step + 1) % 100 == 0:
-            report(f"{checkpoint.stem} step {step + 1} of {settings.steps}: {figure:.4f}")
-        if (step + 1) % settings.checkpoint_every == 0 or step + 1 == settings.steps:
-            state = {"model": net.state_dict(), "optimizer": optimizer.state_dict()}
-            save_checkpoint(checkpoint, {**state, "step": step + 1})
-    net.eval()
+        return [partial(_loss, net, loss_of, pictures, scenes)]
+
+    TrainingLoop(net, settings.recipe, checkpoint, report).run(draw_shares)
 
 
-def _share(
+def _loss(
     net: PixelNet, loss_of: Loss, pictures: Tensor, scenes: list[PaintedScene]
 ) -> tuple[Tensor, tuple[float]]:
     with torch.autocast("cpu", dtype=torch.bfloat16, cache_enabled=False):

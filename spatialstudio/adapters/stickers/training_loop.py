@@ -1,0 +1,180 @@
+"""The loop that all trainings share: learning rate, gradients, running average, checkpoints."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from spatialstudio.adapters.stickers.checkpoints import load_checkpoint, save_checkpoint
+
+Report = Callable[[str], None]
+"""Takes one line of progress for people."""
+
+ShareOfLoss = Callable[[], tuple[Tensor, tuple[float, ...]]]
+"""Computes the loss of one worker's share of a batch, and figures to report."""
+
+DrawShares = Callable[[np.random.Generator, float], Sequence[ShareOfLoss]]
+"""Draws a batch, split among the workers; knows which share of the training is done."""
+
+WARM_SHARE = 0.03
+LOWEST_SHARE = 0.02
+STEPS_A_REPORT = 100
+LARGEST_GRADIENT = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """How long and how fast to train.
+
+    Attributes:
+        steps: Optimizer steps.
+        batch: Scenes or crops a step, shared by the workers.
+        learning_rate: Highest learning rate; it warms up, then falls as a cosine.
+        weight_decay: Of AdamW.
+        workers: Threads, each with its share of the batch and one core.
+        average_decay: Decay of the running average of the weights; 0 keeps the latest weights.
+        checkpoint_every: Steps between checkpoints.
+        seed: Seed of all randomness.
+    """
+
+    steps: int
+    batch: int
+    learning_rate: float
+    weight_decay: float = 1e-3
+    workers: int = 1
+    average_decay: float = 0.0
+    checkpoint_every: int = 500
+    seed: int
+
+
+class TrainingLoop:
+    """One training run: the model, the running average of its weights, and where it stands."""
+
+    def __init__(self, model: nn.Module, recipe: Recipe, checkpoint: Path, report: Report) -> None:
+        self._model = model
+        self._recipe = recipe
+        self._checkpoint = checkpoint
+        self._report = report
+        self._weights: list[Tensor] = [
+            weight for weight in model.parameters() if weight.requires_grad
+        ]
+        self._average = [weight.detach().clone() for weight in self._weights]
+        self._optimizer = torch.optim.AdamW(
+            self._weights,
+            lr=recipe.learning_rate,
+            betas=(0.9, 0.99),
+            weight_decay=recipe.weight_decay,
+        )
+        self._step = 0
+
+    def run(self, draw_shares: DrawShares) -> None:
+        """Train to the last step, going on from the checkpoint if there is one.
+
+        Each thread computes the gradients of its share of the batch on one core. That is faster
+        than to split every small operation, and hardly slower when others use the cores too.
+        """
+        self._restore()
+        self._model.train()
+        figures: list[tuple[float, ...]] = []
+        with _one_core_an_operation(), ThreadPoolExecutor(self._recipe.workers) as threads:
+            while self._step < self._recipe.steps:
+                figures.append(self._take_step(threads, draw_shares))
+                self._step += 1
+                if self._step % STEPS_A_REPORT == 0:
+                    self._tell(figures)
+                    figures.clear()
+                if self._step % self._recipe.checkpoint_every == 0:
+                    self._save()
+        self._save()
+        adopt_average(self._model, self._checkpoint)
+
+    def _take_step(self, threads: Executor, draw_shares: DrawShares) -> tuple[float, ...]:
+        recipe = self._recipe
+        rng = np.random.default_rng((recipe.seed, self._step))
+        torch.manual_seed(recipe.seed * 1_000_003 + self._step)
+        for group in self._optimizer.param_groups:
+            group["lr"] = recipe.learning_rate * warm_cosine(self._step, recipe.steps)
+        shares = draw_shares(rng, self._step / recipe.steps)
+        results = list(threads.map(self._differentiate, shares))
+        for index, weight in enumerate(self._weights):
+            weight.grad = torch.stack([gradients[index] for gradients, _ in results]).mean(0)
+        torch.nn.utils.clip_grad_norm_(self._weights, LARGEST_GRADIENT)
+        self._optimizer.step()
+        self._update_average()
+        return _means([figures for _, figures in results])
+
+    def _differentiate(self, share: ShareOfLoss) -> tuple[tuple[Tensor, ...], tuple[float, ...]]:
+        loss, figures = share()
+        return torch.autograd.grad(loss, self._weights), figures
+
+    @torch.no_grad()
+    def _update_average(self) -> None:
+        decay = min(self._recipe.average_decay, (1 + self._step) / (10 + self._step))
+        torch._foreach_lerp_(self._average, self._weights, 1 - decay)
+
+    def _tell(self, figures: Sequence[tuple[float, ...]]) -> None:
+        means = ", ".join(f"{mean:.4f}" for mean in _means(figures))
+        name = self._checkpoint.stem
+        self._report(f"{name}: step {self._step} of {self._recipe.steps}, {means}")
+
+    def _save(self) -> None:
+        save_checkpoint(
+            self._checkpoint,
+            {
+                "model": self._model.state_dict(),
+                "average": self._average,
+                "optimizer": self._optimizer.state_dict(),
+                "step": self._step,
+            },
+        )
+
+    def _restore(self) -> None:
+        if (state := load_checkpoint(self._checkpoint)) is None:
+            return
+        self._model.load_state_dict(state["model"])
+        self._average = list(state["average"])
+        self._optimizer.load_state_dict(state["optimizer"])
+        self._step = state["step"]
+
+
+@torch.no_grad()
+def adopt_average(model: nn.Module, checkpoint: Path) -> int:
+    """Give a model the averaged weights of a checkpoint; return the steps it was trained for."""
+    state = load_checkpoint(checkpoint)
+    if state is None:
+        raise FileNotFoundError(checkpoint)
+    model.load_state_dict(state["model"])
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    for weight, average in zip(weights, state["average"], strict=True):
+        weight.copy_(average)
+    model.eval()
+    return int(state["step"])
+
+
+def warm_cosine(step: int, steps: int) -> float:
+    """Say which share of the highest learning rate a step uses."""
+    progress = (step + 1) / steps
+    if progress < WARM_SHARE:
+        return progress / WARM_SHARE
+    falling = (progress - WARM_SHARE) / (1 - WARM_SHARE)
+    return LOWEST_SHARE + (1 - LOWEST_SHARE) * (1 + math.cos(math.pi * falling)) / 2
+
+
+@contextmanager
+def _one_core_an_operation() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _means(rows: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+    return tuple(np.mean(rows, axis=0).tolist())
