@@ -6,7 +6,7 @@ what it would have computed anyway. Sliced, xformers, flash and sage attention a
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,15 +40,12 @@ def tapped(
         BackendError: A layer ran in a way that cannot be seen.
     """
     tap = _AttentionTap(columns, len(layers) if stops_early else None)
-    hooks = [layer.module.register_forward_pre_hook(tap.expect) for layer in layers]
-    try:
-        with tap:
+    with ExitStack() as hooks:
+        for layer in layers:
+            hooks.callback(layer.module.register_forward_pre_hook(tap.expect).remove)
+            hooks.callback(layer.module.register_forward_hook(tap.forget).remove)
+        with suppress(_AllSeen), tap:
             yield tap.probabilities
-    except _AllSeen:
-        pass
-    finally:
-        for hook in hooks:
-            hook.remove()
     if len(tap.probabilities) != len(layers):
         raise BackendError(
             "The attention of this model cannot be read.",
@@ -70,8 +67,11 @@ class _AttentionTap(TorchFunctionMode):
         self._enough = enough
         self._is_expected = False
 
-    def expect(self, _module: torch.nn.Module, _inputs: object) -> None:
+    def expect(self, *_: object) -> None:
         self._is_expected = True
+
+    def forget(self, *_: object) -> None:
+        self._is_expected = False
 
     def __torch_function__(
         self,

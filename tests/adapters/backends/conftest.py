@@ -1,8 +1,8 @@
-from dataclasses import replace
-
 import pytest
+import torch
 
 from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
+from spatialstudio.adapters.backends.load_pipeline import load_pipeline
 from spatialstudio.domain.generation import (
     CaptureSettings,
     GenerationRequest,
@@ -10,7 +10,7 @@ from spatialstudio.domain.generation import (
     RequestId,
 )
 from spatialstudio.domain.ports import ModelCard
-from tests.adapters.backends.tiny_pipeline import save_tiny_pipeline
+from tests.adapters.backends.tiny_pipeline import save_tiny_pipeline, tiny_unet
 from tests.fakes import scene_of
 
 
@@ -18,6 +18,44 @@ from tests.fakes import scene_of
 def tiny_model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models") / "tiny"
     save_tiny_pipeline(folder)
+    return card_of(folder)
+
+
+@pytest.fixture(scope="session")
+def loaded(tiny_model):
+    return load_pipeline(tiny_model, torch.device("cpu"))
+
+
+@pytest.fixture(scope="session")
+def backend():
+    return DiffusersBackend()
+
+
+@pytest.fixture(scope="session")
+def unet():
+    torch.manual_seed(0)
+    return tiny_unet().eval().requires_grad_(False)
+
+
+@pytest.fixture
+def tiny_request():
+    return GenerationRequest(
+        id=RequestId("run"),
+        scene=scene_of("dog", "car"),
+        backend_id="diffusers",
+        model=ModelRef(id="tiny"),
+        seed=7,
+        steps=4,
+        capture=CaptureSettings(attention_every=1, preview_every=0),
+    )
+
+
+@pytest.fixture
+def make_card():
+    return card_of
+
+
+def card_of(folder):
     return ModelCard(
         id="tiny",
         title="Tiny",
@@ -30,22 +68,4 @@ def tiny_model(tmp_path_factory):
         guidance_scale=4.0,
         strength=5.0,
         known_objects={},
-    )
-
-
-@pytest.fixture(scope="session")
-def backend():
-    return DiffusersBackend()
-
-
-@pytest.fixture
-def request_():
-    return GenerationRequest(
-        id=RequestId("run"),
-        scene=scene_of("dog", "car"),
-        backend_id="diffusers",
-        model=ModelRef(id="tiny"),
-        seed=7,
-        steps=4,
-        capture=CaptureSettings(attention_every=1, preview_every=0),
     )

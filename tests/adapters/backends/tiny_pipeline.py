@@ -8,7 +8,7 @@ from transformers import CLIPTextConfig, CLIPTextModel, CLIPTokenizer
 
 WORDS = ("a", "photo", "of", "dog", "car", "to", "the", "left", "above", "tea")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-MAX_TOKENS = 16
+MAX_TOKENS = 24
 WIDTH = 32
 
 

@@ -1,0 +1,115 @@
+import pytest
+import torch
+from diffusers.models.attention_processor import AttnProcessor
+
+from spatialstudio.adapters.backends.attention_tap import tapped
+from spatialstudio.adapters.backends.families import guiding_layers, unet_text_layers
+from spatialstudio.domain.errors import BackendError
+
+COLUMNS = (2, 5)
+
+
+@pytest.fixture
+def layers(unet):
+    return guiding_layers(unet_text_layers(unet), 16)
+
+
+@pytest.fixture
+def inputs():
+    torch.manual_seed(1)
+    return torch.randn(2, 4, 16, 24), torch.tensor(500), torch.randn(2, 9, 32)
+
+
+def test_each_wanted_layer_gives_the_columns_of_the_conditional_half(unet, layers, inputs):
+    with torch.no_grad(), tapped(layers, COLUMNS) as probabilities:
+        unet(*inputs)
+    assert [tuple(layer.shape) for layer in probabilities] == [(2, 16 * 24, 2)] * len(layers)
+
+
+def test_probabilities_are_those_that_the_library_computes_itself(unet, layers, inputs):
+    reference = {}
+
+    class Recording(AttnProcessor):
+        def __call__(self, attn, hidden_states, encoder_hidden_states=None, **_):
+            query = attn.head_to_batch_dim(attn.to_q(hidden_states))
+            key = attn.head_to_batch_dim(attn.to_k(encoder_hidden_states))
+            scores = attn.get_attention_scores(query, key)
+            reference["probabilities"] = scores[-2:][..., list(COLUMNS)]
+            return super().__call__(attn, hidden_states, encoder_hidden_states)
+
+    with torch.no_grad(), tapped(layers[:1], COLUMNS) as probabilities:
+        unet(*inputs)
+    usual = layers[0].module.processor
+    layers[0].module.processor = Recording()
+    with torch.no_grad():
+        unet(*inputs)
+    layers[0].module.processor = usual
+    torch.testing.assert_close(probabilities[0], reference["probabilities"])
+
+
+def test_reading_leaves_the_output_as_it_is_to_the_bit(unet, layers, inputs):
+    with torch.no_grad():
+        plain = unet(*inputs).sample
+        with tapped(layers, COLUMNS):
+            read = unet(*inputs).sample
+    assert torch.equal(plain, read)
+
+
+def test_an_early_exit_gives_the_same_probabilities_and_gradients_and_ends_the_pass(
+    unet, layers, inputs
+):
+    sample, *rest = inputs
+    later_calls = []
+    hook = unet.conv_out.register_forward_hook(lambda *_: later_calls.append(1))
+
+    def gradient(stops_early):
+        start = sample.clone().requires_grad_()
+        with tapped(layers, COLUMNS, stops_early=stops_early) as probabilities:
+            unet(start, *rest)
+        total = torch.stack(probabilities)[..., 0].square().sum()
+        return total, torch.autograd.grad(total, start)[0]
+
+    (full, full_gradient), (short, short_gradient) = gradient(False), gradient(True)
+    hook.remove()
+    assert torch.equal(full, short)
+    assert torch.equal(full_gradient, short_gradient)
+    assert len(later_calls) == 1
+
+
+def test_an_exception_in_the_pass_leaves_no_hook_behind(unet, layers, inputs):
+    with pytest.raises(ZeroDivisionError), tapped(layers, COLUMNS):
+        raise ZeroDivisionError
+    assert not any(layer.module._forward_pre_hooks for layer in layers)
+
+
+def test_attention_that_cannot_be_seen_is_told(unet, layers, inputs):
+    usual = layers[0].module.processor
+    layers[0].module.processor = AttnProcessor()
+    with (
+        pytest.raises(BackendError, match="cannot be read"),
+        torch.no_grad(),
+        tapped(layers, COLUMNS),
+    ):
+        unet(*inputs)
+    layers[0].module.processor = usual
+
+
+@pytest.mark.parametrize(
+    "mask",
+    [
+        torch.tensor([True, True, False]),
+        torch.tensor([0.0, 0.0, -torch.inf]),
+    ],
+    ids=["of truth values", "added"],
+)
+def test_masked_words_get_no_attention(mask):
+    module = torch.nn.Module()
+    query, key = torch.randn(2, 1, 1, 4, 8).unbind(0), torch.randn(1, 1, 3, 8)
+    layer_like = type("Layer", (), {"module": module})()
+    module.forward = lambda: torch.nn.functional.scaled_dot_product_attention(
+        query[0], key, key, attn_mask=mask[None, None, None]
+    )
+    with tapped([layer_like], (0, 1, 2)) as probabilities:
+        module()
+    assert probabilities[0][..., 2].max() == 0
+    torch.testing.assert_close(probabilities[0].sum(-1), torch.ones(1, 4))
