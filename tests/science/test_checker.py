@@ -101,6 +101,12 @@ def test_between_is_judged_by_three_boxes(x, outcome):
     assert verdict.outcome is outcome
 
 
+def test_the_overlap_is_that_with_the_flank_most_covered():
+    flanks = seen("car", 10, 50), seen("cup", 60, 50)
+    verdict = judged(BETWEEN, seen("dog", 50, 50), *flanks)
+    assert verdict.measurement.overlap == pytest.approx(1 / 3)
+
+
 @pytest.mark.parametrize(
     ("found", "about"),
     [
@@ -127,6 +133,18 @@ def test_two_equally_sure_instances_are_ambiguous(second_score, outcome):
         LEFT_OF, seen("dog", 20, 50), seen("dog", 40, 50, second_score), seen("car", 80, 50)
     )
     assert verdict.outcome is outcome
+
+
+def test_a_lead_of_exactly_the_ambiguity_is_enough():
+    settings = CheckerSettings(ambiguity_delta=0.25)
+    dogs = seen("dog", 20, 50, 0.75), seen("dog", 40, 50, 0.5)
+    assert judged(LEFT_OF, *dogs, seen("car", 80, 50), settings=settings).outcome is Outcome.PASS
+
+
+def test_an_object_of_exactly_the_least_area_is_seen():
+    settings = CheckerSettings(min_area_fraction=0.04)
+    boxes = seen("dog", 20, 50, size=20), seen("car", 80, 50, size=20)
+    assert judged(LEFT_OF, *boxes, settings=settings).outcome is Outcome.PASS
 
 
 def test_an_ambiguous_object_is_named():

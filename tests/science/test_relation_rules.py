@@ -20,6 +20,8 @@ from spatialstudio.domain.relation import (
     LEFT_OF,
     NEAR,
     RIGHT_OF,
+    RelationType,
+    Shape,
     relation_types,
 )
 from spatialstudio.science.relation_rules import can_guide, relation_pos, relation_pos_on_masks
@@ -136,6 +138,22 @@ def test_masks_and_depth_tell_what_is_in_front(relation_type, expected):
     )
     masks = [blob(8, 2), blob(8, 14)]
     assert relation_pos_on_masks(relation_type, masks, farther_right) == expected
+
+
+def test_a_relation_of_depth_and_side_is_as_sure_as_its_less_sure_claim():
+    to_the_right_in_front = RelationType(
+        "right_front",
+        "to the right in front of",
+        Shape.ORDER,
+        (*RIGHT_OF.claims, *IN_FRONT_OF.claims),
+        "left_back",
+    )
+    farther_right = DepthMap(
+        values=np.tile(np.arange(16, dtype=np.float32), (16, 1)), estimator_id="slope"
+    )
+    masks = [blob(8, 14), blob(8, 2)]
+    assert relation_pos_on_masks(RIGHT_OF, masks, farther_right) == 1
+    assert relation_pos_on_masks(to_the_right_in_front, masks, farther_right) == 0
 
 
 def test_masks_without_depth_do_not_tell_what_is_in_front():
