@@ -288,7 +288,7 @@ def explain_failure(output: str) -> SetupError:
 def explain_os_error(error: OSError) -> str:
     """Turn a failed file operation into a sentence and a hint."""
     known = explain_failure(str(error))
-    return f"{known.message} ({error.strerror}: {error.filename})\n{known.hint}"
+    return f"{known.message} ({error})\n{known.hint}"
 
 
 def run_logged(command: Sequence[str]) -> tuple[int, str]:
@@ -297,17 +297,15 @@ def run_logged(command: Sequence[str]) -> tuple[int, str]:
     environment = {k: v for k, v in os.environ.items() if k not in {"PYTHONHOME", "PYTHONPATH"}}
     environment |= {"PIP_USER": "0", "PIP_PROGRESS_BAR": "off", "PYTHONUNBUFFERED": "1"}
     lines = []
-    with (
-        LOG.open("a", encoding="utf-8") as log,
-        subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=environment,
-            encoding="utf-8",
-            errors="replace",
-        ) as process,
-    ):
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        encoding="utf-8",
+        errors="replace",
+    )
+    with process, LOG.open("a", encoding="utf-8") as log:
         for line in process.stdout or ():
             log.write(line)
             lines.append(line)

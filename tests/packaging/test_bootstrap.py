@@ -181,7 +181,7 @@ def test_the_user_reads_sentence_and_hint_but_no_traceback(bootstrap, root, pip_
 
 def test_a_disk_that_is_full_for_the_script_itself_gets_the_same_sentence(bootstrap):
     error = OSError(28, "No space left on device", "bootstrap.log")
-    assert bootstrap.explain_os_error(error).startswith("The disk is full. (No space left")
+    assert bootstrap.explain_os_error(error).startswith("The disk is full. ([Errno 28]")
 
 
 @POSIX_ONLY
