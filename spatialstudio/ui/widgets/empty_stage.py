@@ -84,6 +84,7 @@ class EmptyStage(QWidget):
         )
         sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         sentence.setFixedWidth(em(SENTENCE_EM))
+        sentence.setMinimumHeight(sentence.heightForWidth(em(SENTENCE_EM)))
         column.addWidget(sentence, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(em(0.6))
         for example in EXAMPLES:

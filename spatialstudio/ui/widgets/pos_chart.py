@@ -182,7 +182,8 @@ class PosChart(QWidget):
         painter.drawEllipse(place, radius, radius)
         painter.setFont(font(SMALL, bold=not curve.is_baseline))
         painter.setPen(self._theme.colour("muted" if curve.is_baseline else "text"))
-        text = QRectF(place.x() + em(0.45), place.y() - em(0.55), em(3), em(1.1))
+        aside = em(0.25) if curve.is_baseline else -em(1.25)
+        text = QRectF(place.x() + em(0.45), place.y() + aside, em(3), em(1.1))
         painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, f"{here[0]:.2f}")
 
     def _place(self, field: QRectF, step: int, pos: float) -> QPointF:

@@ -2,9 +2,27 @@
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QLineF, QObject, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QActionGroup, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QAction,
+    QActionGroup,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+)
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+)
 
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
@@ -12,7 +30,8 @@ from spatialstudio.ui.theme.theme import Theme
 GAP_EM = 0.9
 UNDERLINE_EM = 0.14
 HEAD_EM = 0.2
-WORD_WIDTH_EM = 5.2
+ROOM_EM = 16.5
+"""Width of the prompt dock's content; what does not fit stands in two lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +87,15 @@ class RelationChip(QFrame):
         self._words = [(_word(end), end.hue) for end in (subject, *objects)]
         self._middle = self._middle_button(chosen, choices)
         self._remove = self._remove_button(sentence)
+        self._is_tall = not self._fits_one_line()
         self._lay_out()
         theme.changed.connect(self._dress)
         self._dress()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take Delete on the chip's buttons as the wish to remove it."""
-        is_delete = event.type() is QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Delete  # type: ignore[attr-defined]
-        if is_delete:
+        is_delete = isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Delete)
+        if is_delete and event.type() is QEvent.Type.KeyPress:
             self.removal_asked.emit()
         return is_delete or super().eventFilter(watched, event)
 
@@ -95,34 +115,48 @@ class RelationChip(QFrame):
     def _draw_arrow(self, painter: QPainter) -> None:
         ink = self._theme.colour("faint")
         painter.setPen(QPen(ink, 1.4, c=Qt.PenCapStyle.RoundCap))
-        middle, height = self._middle.geometry(), self.rect().center().y() + 0.5
-        start = self._words[0][0].geometry().right() + em(0.25)
-        end = self._words[1][0].geometry().left() - em(0.25)
-        painter.drawLine(QLineF(start, height, middle.left() - 1, height))
-        painter.drawLine(QLineF(middle.right() + 2, height, end, height))
+        middle = QRectF(self._middle.geometry())
+        height = middle.center().y()
+        subject, thing = (QRectF(label.geometry()) for label, _ in self._words[:2])
+        if self._is_tall:
+            corner = QPointF(subject.left() + em(0.4), height)
+            painter.drawLine(QPointF(corner.x(), subject.bottom() + em(0.35)), corner)
+        else:
+            corner = QPointF(subject.right() + em(0.25), height)
+        painter.drawLine(corner, QPointF(middle.left() - 1, height))
+        tip = thing.left() - em(0.25)
+        painter.drawLine(QPointF(middle.right() + 1, height), QPointF(tip - 1, height))
         head = em(HEAD_EM)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(ink)
-        points = [
-            (end, height),
-            (end - 1.5 * head, height - head),
-            (end - 1.5 * head, height + head),
-        ]
-        painter.drawPolygon(QPolygonF([QPointF(*point) for point in points]))
+        back = tip - 1.5 * head
+        corners = [(tip, height), (back, height - head), (back, height + head)]
+        painter.drawPolygon(QPolygonF([QPointF(*corner) for corner in corners]))
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(em(0.6), em(0.4), em(0.3), em(0.45))
-        row.setSpacing(em(0.3))
+        grid = QGridLayout(self)
+        grid.setContentsMargins(em(0.6), em(0.45), em(0.35), em(0.5))
+        grid.setVerticalSpacing(em(0.5))
+        claim = QHBoxLayout()
+        claim.setSpacing(em(0.3))
         subject, *others = (label for label, _ in self._words)
-        row.addWidget(subject)
-        row.addSpacing(em(GAP_EM))
-        row.addWidget(self._middle)
-        row.addSpacing(em(GAP_EM))
+        claim.addSpacing(em(GAP_EM))
+        claim.addWidget(self._middle)
+        claim.addSpacing(em(GAP_EM))
         for label in others:
-            row.addWidget(label)
-        row.addStretch()
-        row.addWidget(self._remove)
+            claim.addWidget(label)
+        claim.addStretch()
+        grid.addWidget(subject, 0, 0, Qt.AlignmentFlag.AlignLeft)
+        grid.addWidget(self._remove, 0, 2)
+        grid.setColumnStretch(1, 1)
+        if self._is_tall:
+            grid.addLayout(claim, 1, 0, 1, 3)
+        else:
+            grid.addLayout(claim, 0, 1)
+
+    def _fits_one_line(self) -> bool:
+        parts = [self._middle, self._remove, *(label for label, _ in self._words)]
+        return sum(part.sizeHint().width() for part in parts) + em(4 * GAP_EM) <= em(ROOM_EM)
 
     def _middle_button(self, chosen: Choice, choices: tuple[Choice, ...]) -> QToolButton:
         button = QToolButton()
@@ -169,6 +203,5 @@ class RelationChip(QFrame):
 def _word(end: ChipEnd) -> QLabel:
     label = QLabel(end.phrase)
     label.setToolTip(end.phrase)
-    label.setMaximumWidth(em(WORD_WIDTH_EM))
     label.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
     return label

@@ -93,6 +93,7 @@ class StrengthSlider(QWidget):
     def _disclosure_button(self) -> QToolButton:
         button = QToolButton()
         button.setText("Step size")
+        button.setProperty("kind", "disclosure")
         button.setAccessibleName("Show the step size")
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setArrowType(Qt.ArrowType.RightArrow)
@@ -113,7 +114,8 @@ class StrengthSlider(QWidget):
         self._position.setAlignment(Qt.AlignmentFlag.AlignRight)
         below = QHBoxLayout()
         below.addWidget(self._disclosure)
-        below.addWidget(self._number, 1)
+        below.addWidget(self._number)
+        below.addStretch()
         self._number.hide()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -128,6 +130,7 @@ def _step_size_field() -> QDoubleSpinBox:
     field.setAccessibleName("Step size in latent units")
     field.setToolTip("How far each guided step moves the latents, in variance-preserving units")
     field.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
+    field.setFixedWidth(em(5))
     field.setDecimals(2)
     field.setSingleStep(0.05)
     return field

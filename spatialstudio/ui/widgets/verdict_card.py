@@ -71,9 +71,15 @@ class ShareBar(QWidget):
 
 
 class VerdictCard(QFrame):
-    """Shows one verdict. It is made anew for another verdict, and emits nothing."""
+    """Shows one verdict. It is made anew for another verdict, and emits nothing.
 
-    def __init__(self, theme: Theme, judged: JudgedRelation) -> None:
+    Args:
+        theme: The look.
+        judged: What to say.
+        brief: Leaves out the numbers behind the confidence.
+    """
+
+    def __init__(self, theme: Theme, judged: JudgedRelation, *, brief: bool = False) -> None:
         super().__init__()
         self._theme = theme
         self._judged = judged
@@ -89,7 +95,8 @@ class VerdictCard(QFrame):
         column.setSpacing(em(0.45))
         column.addLayout(self._heading())
         column.addWidget(TextLabel(judged.explanation))
-        column.addLayout(self._numbers())
+        if not brief:
+            column.addLayout(self._numbers())
         theme.changed.connect(self._dress)
         self._dress()
 

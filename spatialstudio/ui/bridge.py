@@ -1,0 +1,76 @@
+"""Carries events to the GUI thread: the only way from the studio's threads into the window."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+
+from spatialstudio.application.events import EventBus
+from spatialstudio.application.session import Session
+from spatialstudio.ui.panel_api import Panel
+
+FRAME_MS = 33
+"""Redrawing faster than 30 times a second shows nothing more and costs the engine time."""
+
+
+class Bridge(QObject):
+    """Receives every event of the bus on the GUI thread, in order.
+
+    The session hears an event first, then each panel.
+    """
+
+    _arrived = Signal(object)
+
+    def __init__(self, bus: EventBus, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._panels: tuple[Panel, ...] = ()
+        self._arrived.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self._unsubscribe = bus.subscribe(self._carry)
+
+    def serve(self, *panels: Panel) -> None:
+        """Hand events to these panels as well."""
+        self._panels = (*self._panels, *panels)
+
+    def close(self) -> None:
+        """Hear no more."""
+        self._unsubscribe()
+        self._panels = ()
+
+    def _carry(self, event: object) -> None:
+        self._arrived.emit(event)
+
+    def _deliver(self, event: object) -> None:
+        self._session.follow(event)
+        for panel in self._panels:
+            panel.handle(event)
+
+
+class FrameClock(QObject):
+    """Redraws on request, at most 30 times a second; what came last is drawn.
+
+    Args:
+        draw: Draws the present state.
+    """
+
+    def __init__(self, draw: Callable[[], None]) -> None:
+        super().__init__()
+        self._draw = draw
+        self._is_asked = False
+        self._timer = QTimer(self)
+        self._timer.setInterval(FRAME_MS)
+        self._timer.timeout.connect(self._tick)
+
+    def request(self) -> None:
+        """Ask for a redraw: at once when the last one is long past, else at the next frame."""
+        if self._timer.isActive():
+            self._is_asked = True
+        else:
+            self._timer.start()
+            self._draw()
+
+    def _tick(self) -> None:
+        if not self._is_asked:
+            self._timer.stop()
+            return
+        self._is_asked = False
+        self._draw()

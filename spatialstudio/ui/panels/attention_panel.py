@@ -1,0 +1,120 @@
+"""Where each word is attended to, step by step, and what PoS makes of it."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QStackedLayout, QVBoxLayout, QWidget
+
+from spatialstudio.application.inspection import relation_in_words
+from spatialstudio.application.session import (
+    BaselineChanged,
+    MentionPicked,
+    OpenRun,
+    RunChanged,
+    StepPicked,
+)
+from spatialstudio.application.studio import Studio
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.panel_api import Panel
+from spatialstudio.ui.panels.stage_contents import step_at, word_maps
+from spatialstudio.ui.panels.trace_contents import guided_steps, pos_curves, step_name
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.map_strip import MapStrip
+from spatialstudio.ui.widgets.pos_chart import PosChart
+from spatialstudio.ui.widgets.replay_bar import ReplayBar
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+
+NOTHING_YET = (
+    "While a picture is drawn, each object word's attention map appears here, "
+    "and the curve of every relation's PoS: how surely its first thing comes before its second."
+)
+NO_TRACE = (
+    "This picture has no trace: it was not drawn here, or the run ended before its first step."
+)
+
+
+class AttentionPanel(Panel):
+    """Shows maps, curves and the scrubber, live or replayed alike."""
+
+    title = "Attention"
+
+    def __init__(self, studio: Studio, theme: Theme) -> None:
+        super().__init__()
+        self._session = studio.session  # Qt holds a plain Python receiver weakly
+        self._strip = MapStrip(theme)
+        self._strip.word_picked.connect(self._pick_word)
+        self._chart = PosChart(theme)
+        self._chart.step_picked.connect(self._session.pick_step)
+        self._empty = TextLabel(NOTHING_YET, Tone.MUTED)
+        self._words = TextLabel(tone=Tone.MUTED)
+        self._replay = ReplayBar(theme)
+        self._replay.step_picked.connect(self._session.pick_step)
+        self._replay.live_asked.connect(self._session.go_live)
+        self._clock = FrameClock(self._draw)
+        self._lay_out()
+
+    @property
+    def replay(self) -> ReplayBar:
+        """The scrubber, for the actions that move it."""
+        return self._replay
+
+    def handle(self, event: object) -> None:
+        """Follow the run, the picked step and word."""
+        match event:
+            case RunChanged() | BaselineChanged() | StepPicked() | MentionPicked():
+                self._clock.request()
+
+    def _draw(self) -> None:
+        run, baseline, step = self._session.run, self._session.baseline, self._session.step
+        if run is None:
+            return
+        self._empty.setText(NO_TRACE if run.is_over else NOTHING_YET)
+        self._stack.setCurrentIndex(1 if run.steps else 0)
+        self._strip.show_words(word_maps(run, baseline, step))
+        self._strip.show_picked(self._session.mention_id or "")
+        curves = pos_curves(run)
+        if baseline is not None:
+            curves = (*pos_curves(baseline, is_baseline=True), *curves)
+        self._chart.show_curves(curves, guided_steps(run), run.total_steps if run.steps else 0)
+        self._chart.show_step(step)
+        self._replay.set_step_count(len(run.steps))
+        self._replay.show_step(step, step_name(run, step))
+        self._replay.show_live(offered=not run.is_over and not self._session.follows_live)
+        self._words.setText(_meaning(run, step))
+
+    def _pick_word(self, key: str) -> None:
+        self._session.pick_mention(MentionId(key) if key else None)
+
+    def _lay_out(self) -> None:
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        area.setWidget(self._strip)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        trace = QWidget()
+        row = QHBoxLayout(trace)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(em(1))
+        row.addWidget(area, 1)
+        row.addWidget(self._chart, 1)
+        stack = QWidget()
+        self._stack = QStackedLayout(stack)
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(trace)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
+        column.setSpacing(em(0.3))
+        column.addWidget(stack, 1)
+        column.addWidget(self._words)
+        column.addWidget(self._replay)
+
+
+def _meaning(run: OpenRun, step: int) -> str:
+    """Say the first relation's PoS at a step in plain words."""
+    event = step_at(run, step)
+    if event is None or not run.scene.relations:
+        return ""
+    relation = run.scene.relations[0]
+    if relation.id not in event.pos:
+        return ""
+    return relation_in_words(relation, event.pos[relation.id], run.scene)

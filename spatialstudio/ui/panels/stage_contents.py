@@ -1,0 +1,153 @@
+"""Turns an open run into what the picture views and the map strip show."""
+
+from collections.abc import Collection
+
+from spatialstudio.application.inspection import marginals
+from spatialstudio.application.session import OpenRun, RunState
+from spatialstudio.domain.arrays import FloatMap
+from spatialstudio.domain.generation import StepEvent
+from spatialstudio.domain.perception import Detection
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.ui.widgets.map_strip import WordMaps
+from spatialstudio.ui.widgets.picture_layers import (
+    BoxLayer,
+    Layer,
+    MapLayer,
+    MaskLayer,
+    PictureScene,
+    Profile,
+)
+
+WAITING = {
+    RunState.WAITING: "Waits for its turn",
+    RunState.RUNNING: "The model is being loaded",
+    RunState.FAILED: "This picture could not be drawn",
+    RunState.CANCELLED: "Cancelled",
+    RunState.DONE: "There is no picture",
+}
+
+
+def hue_of(scene: SceneGraph, mention_id: MentionId) -> int:
+    """Return a mention's hue: its place in the text, the same everywhere."""
+    return [mention.id for mention in scene.mentions].index(mention_id)
+
+
+def step_at(run: OpenRun, step: int) -> StepEvent | None:
+    """Return what happened at a step; None when it did not happen (yet)."""
+    return next((event for event in run.steps if event.step == step), None)
+
+
+def shows_result(run: OpenRun, step: int) -> bool:
+    """Whether at this step the finished picture is seen rather than a preview."""
+    return run.image is not None and step >= len(run.steps) - 1
+
+
+def picture_scene(
+    run: OpenRun,
+    step: int,
+    picked: MentionId | None,
+    layers: Collection[Layer],
+    title: str,
+) -> PictureScene:
+    """Return what one picture view shows of a run.
+
+    Args:
+        run: Live, replayed, or only judged.
+        step: The picked one.
+        picked: The object word looked at; None for those of the first relation.
+        layers: What is switched on.
+        title: Over the picture.
+    """
+    event = step_at(run, step)
+    at_result = shows_result(run, step)
+    picture = run.image if at_result else (event.preview if event else None)
+    words = _words_looked_at(run.scene, picked)
+    maps = _maps(event, run.scene, words)
+    shows_maps = Layer.MAPS in layers and (picked is not None or not at_result)
+    return PictureScene(
+        title=title,
+        remark=_remark(run, step, at_result=at_result),
+        picture=picture if Layer.PICTURE in layers else None,
+        waiting=WAITING[run.state] if picture is None else "The picture is hidden",
+        maps=maps if shows_maps else (),
+        masks=_masks(run, words) if at_result and Layer.MASKS in layers else (),
+        boxes=_boxes(run) if at_result and Layer.BOXES in layers else (),
+        profiles=_profiles(run, maps, words) if Layer.MARGINALS in layers else (),
+    )
+
+
+def word_maps(run: OpenRun, baseline: OpenRun | None, step: int) -> tuple[WordMaps, ...]:
+    """Return the tiles of the map strip at a step."""
+    event = step_at(run, step)
+    beside = step_at(baseline, step) if baseline else None
+    return tuple(
+        WordMaps(
+            key=mention.id,
+            phrase=mention.phrase,
+            hue=hue,
+            guided=_map_of(event, mention.id),
+            baseline=_map_of(beside, mention.id),
+        )
+        for hue, mention in enumerate(run.scene.mentions)
+    )
+
+
+def _remark(run: OpenRun, step: int, *, at_result: bool) -> str:
+    if at_result or not run.steps:
+        return f"seed {run.request.seed}" if run.request else ""
+    return f"step {step + 1} of {run.total_steps}"
+
+
+def _words_looked_at(scene: SceneGraph, picked: MentionId | None) -> tuple[MentionId, ...]:
+    if picked is not None:
+        return (picked,)
+    if scene.relations:
+        return scene.relations[0].ends
+    return tuple(mention.id for mention in scene.mentions)
+
+
+def _map_of(event: StepEvent | None, mention_id: MentionId) -> FloatMap | None:
+    if event is None or event.attention is None:
+        return None
+    return event.attention.maps.get(mention_id)
+
+
+def _maps(
+    event: StepEvent | None, scene: SceneGraph, words: tuple[MentionId, ...]
+) -> tuple[MapLayer, ...]:
+    found = ((word, _map_of(event, word)) for word in words)
+    return tuple(MapLayer(hue_of(scene, word), one) for word, one in found if one is not None)
+
+
+def _masks(run: OpenRun, words: tuple[MentionId, ...]) -> tuple[MaskLayer, ...]:
+    if run.evaluation is None:
+        return ()
+    best = (run.evaluation.perception.masks_of(word)[:1] for word in words)
+    return tuple(
+        MaskLayer(hue_of(run.scene, mask.mention_id), mask.pixels) for own in best for mask in own
+    )
+
+
+def _boxes(run: OpenRun) -> tuple[BoxLayer, ...]:
+    if run.evaluation is None:
+        return ()
+    perception = run.evaluation.perception
+    best = (perception.detections_of(mention.id)[:1] for mention in run.scene.mentions)
+    return tuple(_box(run.scene, found) for own in best for found in own)
+
+
+def _box(scene: SceneGraph, found: Detection) -> BoxLayer:
+    phrase = scene.mention(found.mention_id).phrase
+    return BoxLayer(hue_of(scene, found.mention_id), found.box, f"{phrase} {found.score:.2f}")
+
+
+def _profiles(
+    run: OpenRun, maps: tuple[MapLayer, ...], words: tuple[MentionId, ...]
+) -> tuple[Profile, ...]:
+    """Return the marginals of the maps; of the masks where nothing was attended to."""
+    weights = [(layer.hue, layer.weights) for layer in maps]
+    if not weights:
+        masks = _masks(run, words)
+        weights = [(mask.hue, mask.pixels.astype("float32")) for mask in masks]
+    return tuple(Profile(hue, *marginals(one)) for hue, one in weights)
