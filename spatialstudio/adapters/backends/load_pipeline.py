@@ -119,16 +119,20 @@ def _silence_libraries() -> None:
 
 
 def _family_of(model: ModelCard) -> Family:
-    index = model.folder / "model_index.json"
-    if not index.is_file():
+    index_file = model.folder / "model_index.json"
+    if not index_file.is_file():
         raise ModelNotFound(
             f'The model "{model.id}" is not where it was.',
             hint=f"Look for the folder {model.folder.name}, or choose another model.",
         )
     try:
-        class_name = json.loads(index.read_text(encoding="utf-8"))["_class_name"]
+        index = json.loads(index_file.read_text(encoding="utf-8"))
+        class_name = index["_class_name"]
+        parts = [name for name, value in index.items() if isinstance(value, list) and all(value)]
     except SIGNS_OF_DAMAGE as error:
         raise _damaged(model) from error
+    if not all((model.folder / part).is_dir() for part in parts):
+        raise _damaged(model)
     if class_name not in FAMILIES:
         raise BackendError(
             f'The model "{model.id}" is of a kind that cannot be guided yet: {class_name}.',

@@ -1,0 +1,262 @@
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from spatialstudio.adapters.backends import load_pipeline as loading
+from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
+from spatialstudio.domain.errors import (
+    BackendError,
+    Cancelled,
+    ModelNotFound,
+    OutOfMemory,
+    PromptError,
+    RequestError,
+)
+from spatialstudio.domain.generation import (
+    CaptureSettings,
+    GenerationFinished,
+    GenerationStarted,
+    GuidanceSettings,
+    StepEvent,
+)
+from spatialstudio.domain.relation import IN_FRONT_OF
+from tests.adapters.backends.tiny_pipeline import save_tiny_pipeline
+from tests.fakes import CountingToken, scene_of
+
+STRONG = GuidanceSettings(method_id="psg", strength=500.0)
+
+
+@pytest.fixture
+def draw(backend, tiny_model):
+    def run(request, model=tiny_model):
+        return list(backend.generate(request, model, CountingToken()))
+
+    return run
+
+
+def picture_of(events):
+    return events[-1].image
+
+
+def test_a_run_starts_steps_and_finishes(draw, tiny_request):
+    started, *steps, finished = draw(tiny_request)
+    assert isinstance(started, GenerationStarted)
+    assert [type(step) for step in steps] == [StepEvent] * started.total_steps
+    assert [step.step for step in steps] == [0, 1, 2, 3]
+    assert isinstance(finished, GenerationFinished)
+    assert (finished.image.shape, finished.image.dtype) == ((128, 128, 3), np.uint8)
+    assert finished.peak_memory_bytes > 0
+
+
+def test_steps_tell_timestep_pos_and_maps_of_every_mention(draw, tiny_request):
+    _, first, *_, last, _ = draw(tiny_request)
+    assert first.timestep > last.timestep
+    assert 0 < first.pos["r1"] < 1
+    assert {weights.shape for weights in first.attention.maps.values()} == {(16, 16)}
+    assert set(first.attention.maps) == {"m1", "m2"}
+    assert not first.attention.maps["m1"].flags.writeable
+    assert first.guidance_loss is None
+
+
+def test_the_same_seed_gives_the_same_picture(draw, tiny_request):
+    assert np.array_equal(picture_of(draw(tiny_request)), picture_of(draw(tiny_request)))
+
+
+def test_another_seed_gives_another_picture(draw, tiny_request):
+    other = replace(tiny_request, seed=8)
+    assert not np.array_equal(picture_of(draw(tiny_request)), picture_of(draw(other)))
+
+
+def test_the_picture_is_that_of_the_untouched_pipeline(draw, tiny_request, loaded):
+    loaded.set_scheduler("")
+    untouched = loaded.pipeline(
+        prompt=tiny_request.scene.prompt.text,
+        num_inference_steps=4,
+        guidance_scale=4.0,
+        generator=torch.Generator("cpu").manual_seed(7),
+    ).images[0]
+    assert np.array_equal(picture_of(draw(tiny_request)), np.asarray(untouched))
+
+
+@pytest.mark.parametrize("guidance", [GuidanceSettings(), STRONG], ids=["plain", "guided"])
+@pytest.mark.parametrize(
+    "capture",
+    [
+        CaptureSettings(attention_every=0, preview_every=0),
+        CaptureSettings(attention_every=2, preview_every=1),
+    ],
+    ids=["off", "on"],
+)
+def test_recording_never_changes_the_picture(draw, tiny_request, guidance, capture):
+    request = replace(tiny_request, guidance=guidance)
+    recorded = draw(replace(request, capture=capture))
+    assert np.array_equal(picture_of(recorded), picture_of(draw(request)))
+
+
+def test_guidance_of_no_strength_gives_the_unguided_picture(draw, tiny_request):
+    idle = replace(tiny_request, guidance=GuidanceSettings(method_id="psg", strength=0.0))
+    assert np.array_equal(picture_of(draw(idle)), picture_of(draw(tiny_request)))
+
+
+def test_guidance_changes_the_picture_and_tells_its_loss_and_length(draw, tiny_request):
+    _, first, *_, last, finished = draw(replace(tiny_request, guidance=STRONG))
+    assert first.guidance_loss > 0
+    assert first.step_size == 500.0
+    assert last.guidance_loss is None
+    assert not np.array_equal(finished.image, picture_of(draw(tiny_request)))
+
+
+def test_attention_and_previews_come_as_often_as_asked(draw, tiny_request):
+    capture = CaptureSettings(attention_every=2, preview_every=3)
+    _, *steps, _ = draw(replace(tiny_request, capture=capture))
+    assert [step.attention is not None for step in steps] == [True, False, True, False]
+    assert [step.preview is not None for step in steps] == [True, False, False, True]
+    assert steps[0].preview.shape == (128, 128, 3)
+
+
+def test_a_relation_of_depth_cannot_guide_and_changes_nothing(draw, tiny_request):
+    scene = scene_of("dog", "car", IN_FRONT_OF)
+    request = replace(tiny_request, scene=scene)
+    guided = draw(replace(request, guidance=STRONG))
+    assert guided[1].pos == {}
+    assert np.array_equal(picture_of(guided), picture_of(draw(request)))
+
+
+def test_one_given_side_leaves_the_other_as_the_model_has_it(draw, tiny_request):
+    assert picture_of(draw(replace(tiny_request, width=64))).shape == (128, 64, 3)
+
+
+def test_steps_are_counted_as_the_sampler_takes_them(draw, tiny_request):
+    started, *steps, _ = draw(replace(tiny_request, scheduler_id="PNDMScheduler"))
+    assert started.total_steps == len(steps) > 4
+
+
+def test_cancelling_after_a_step_ends_the_run_before_the_next_model_call(
+    backend, tiny_model, tiny_request
+):
+    token = CountingToken()
+    events = backend.generate(tiny_request, tiny_model, token)
+    taken = [next(events), next(events)]
+    asked_before = token.asked
+    token.stop_at = asked_before + 1
+    with pytest.raises(Cancelled):
+        next(events)
+    assert isinstance(taken[-1], StepEvent)
+    assert token.asked == asked_before + 1
+
+
+def test_after_a_cancelled_run_the_next_one_is_as_ever(backend, draw, tiny_model, tiny_request):
+    whole = draw(tiny_request)
+    with pytest.raises(Cancelled):
+        list(backend.generate(tiny_request, tiny_model, CountingToken(stop_at=3)))
+    assert np.array_equal(picture_of(draw(tiny_request)), picture_of(whole))
+
+
+def test_a_user_who_stops_listening_ends_the_run(backend, tiny_model, tiny_request, draw):
+    events = backend.generate(tiny_request, tiny_model, CountingToken())
+    next(events)
+    events.close()
+    assert isinstance(draw(tiny_request)[-1], GenerationFinished)
+
+
+def test_the_model_is_loaded_once(draw, backend, tiny_model, tiny_request):
+    draw(tiny_request)
+    loaded = backend._loaded
+    draw(tiny_request)
+    assert backend._loaded is loaded
+
+
+def test_an_unknown_sampler_is_refused(draw, tiny_request):
+    with pytest.raises(RequestError, match="cannot be sampled") as refusal:
+        draw(replace(tiny_request, scheduler_id="FlowMatchEulerDiscreteScheduler"))
+    assert "DDIMScheduler" in refusal.value.hint
+
+
+def test_an_unknown_guidance_method_is_refused(draw, tiny_request):
+    with pytest.raises(RequestError, match='"magic" is not known'):
+        draw(replace(tiny_request, guidance=GuidanceSettings(method_id="magic")))
+
+
+def test_a_mention_beyond_the_encoders_limit_is_refused(draw, tiny_request):
+    scene = scene_of("dog" + " of the left" * 8, "car")
+    with pytest.raises(PromptError, match=r'does not read .*"car"'):
+        draw(replace(tiny_request, scene=scene))
+
+
+def test_too_strong_guidance_is_told_when_numbers_turn_invalid(draw, tiny_request):
+    broken = GuidanceSettings(method_id="psg", strength=1e38)
+    with pytest.raises(BackendError, match="invalid numbers"):
+        draw(replace(tiny_request, guidance=broken))
+
+
+@pytest.fixture
+def copied_model(tiny_model, tmp_path, make_card):
+    folder = tmp_path / "copy"
+    shutil.copytree(tiny_model.folder, folder)
+    return make_card(folder)
+
+
+def test_a_missing_folder_is_told(draw, tiny_request, make_card, tmp_path):
+    with pytest.raises(ModelNotFound, match="not where it was"):
+        draw(tiny_request, make_card(tmp_path / "nowhere"))
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "unet/diffusion_pytorch_model.safetensors",
+        "text_encoder/model.safetensors",
+        "unet/config.json",
+        "tokenizer/tokenizer.json",
+        "model_index.json",
+    ],
+)
+def test_a_truncated_file_is_told_and_the_next_job_works(draw, tiny_request, copied_model, file):
+    path = copied_model.folder / file
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(ModelNotFound, match="damaged") as refusal:
+        draw(tiny_request, copied_model)
+    assert refusal.value.hint
+    assert isinstance(draw(tiny_request)[-1], GenerationFinished)
+
+
+@pytest.mark.parametrize("part", ["unet", "vae", "text_encoder", "tokenizer", "scheduler"])
+def test_a_missing_part_is_told(draw, tiny_request, copied_model, part):
+    shutil.rmtree(copied_model.folder / part)
+    with pytest.raises(ModelNotFound, match="damaged"):
+        draw(tiny_request, copied_model)
+
+
+def test_pickled_weights_are_never_loaded(draw, tiny_request, make_card, tmp_path):
+    save_tiny_pipeline(tmp_path / "pickled", uses_safetensors=False)
+    with pytest.raises(ModelNotFound, match="no safetensors"):
+        draw(tiny_request, make_card(tmp_path / "pickled"))
+
+
+def test_a_pipeline_of_an_unknown_kind_is_told(draw, tiny_request, copied_model):
+    index = copied_model.folder / "model_index.json"
+    text = index.read_text(encoding="utf-8")
+    index.write_text(text.replace('"StableDiffusionPipeline"', '"SomePipeline"'), encoding="utf-8")
+    with pytest.raises(BackendError, match="SomePipeline"):
+        draw(tiny_request, copied_model)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("CUDA out of memory."),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory"),
+        MemoryError(),
+    ],
+    ids=["device", "processor", "python"],
+)
+def test_too_little_memory_is_told(tiny_request, tiny_model, monkeypatch, error):
+    def exhausted(*_args, **_kwargs):
+        raise error
+
+    monkeypatch.setattr(loading.diffusers.StableDiffusionPipeline, "from_pretrained", exhausted)
+    with pytest.raises(OutOfMemory, match="too little memory"):
+        list(DiffusersBackend().generate(tiny_request, tiny_model, CountingToken()))
