@@ -22,7 +22,7 @@ class ScenePool:
 
     Attributes:
         scenes: What was painted.
-        latents: (scenes, channels, h, w) float16, scaled to deviation 1.
+        latents: (scenes, channels, h, w) float16.
         masks: (scenes, MOST_OBJECTS, h, w) uint8; how much of each latent pixel an object covers,
             0 to 255, in the order of the scene's placements.
     """
@@ -86,7 +86,7 @@ def _encode_all(
         with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
             encoded = autoencoder.encode(pictures).latents
         stop = start + len(painted)
-        latents[start:stop] = encoded.float().numpy() * autoencoder.config["scaling_factor"]
+        latents[start:stop] = encoded.float().numpy()
         masks[start:stop] = np.stack([shrink_masks(picture.masks) for picture in painted])
         if start // batch % 100 == 0:
             report(f"encoded {stop} of {len(scenes)} scenes")

@@ -21,7 +21,6 @@ from spatialstudio.adapters.stickers.text import build_text_encoder, build_token
 from spatialstudio.adapters.stickers.train_autoencoder import (
     AutoencoderSettings,
     build_autoencoder,
-    set_scaling,
     standardise,
     train_autoencoder,
 )
@@ -164,7 +163,6 @@ class StickerTraining:
         """The same encoder with a decoder that was trained on alone."""
         model = build_autoencoder(self._settings.autoencoder)
         model.load_state_dict(self.autoencoder.state_dict())
-        set_scaling(model, self.autoencoder.config["scaling_factor"])
         checkpoint = self._folder / "decoder.pt"
         train_autoencoder(model, self._settings.decoder, checkpoint, self._report)
         return model

@@ -7,6 +7,7 @@ that the same latents decode to.
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -100,17 +101,22 @@ def train_autoencoder(
 
 @torch.no_grad()
 def standardise(model: AutoencoderTiny, seed: int, count: int = 256) -> None:
-    """Set the scaling factor so that scaled latents of painted scenes have deviation 1."""
+    """Give each latent channel of painted scenes mean 0 and deviation 1, as the noise has.
+
+    The change is folded into the encoder's last and the decoder's first layer. It leaves the
+    pictures as they were, but for extreme latents, which the decoder squeezes; so train that on.
+    """
     rng = np.random.default_rng(seed)
     scenes = SceneSettings()
     pictures = [paint(draw_scene(rng, scenes), scenes.side).pixels for _ in range(count)]
     latents = model.encode(to_tensor(np.stack(pictures))).latents
-    set_scaling(model, round(1 / float(latents.std()), 4))
-
-
-def set_scaling(model: AutoencoderTiny, factor: float) -> None:
-    """Set what encoded latents are multiplied with before they are noised."""
-    model.register_to_config(scaling_factor=factor)  # type: ignore[no-untyped-call]
+    mean, deviation = latents.mean((0, 2, 3)), latents.std((0, 2, 3))
+    encoder, decoder = cast("Any", model.encoder), cast("Any", model.decoder)
+    last, first = encoder.layers[-1], decoder.layers[0]
+    last.weight.div_(deviation.view(-1, 1, 1, 1))
+    last.bias.sub_(mean).div_(deviation)
+    first.bias.add_(torch.einsum("oiyx,i->o", first.weight, mean))
+    first.weight.mul_(deviation.view(1, -1, 1, 1))
 
 
 def draw_crops(rng: np.random.Generator, count: int, side: int) -> Tensor:

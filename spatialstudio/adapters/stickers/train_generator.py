@@ -48,9 +48,9 @@ class GeneratorSettings:
     recipe: Recipe
     channels: tuple[int, int] = (64, 128)
     heads: tuple[int, int] = (4, 4)
-    scenes: int = 60_000
+    scenes: int = 40_000
     snr_limit: float = 5.0
-    map_weight: float = 0.02
+    map_weight: float = 0.03
 
 
 def build_denoiser(settings: GeneratorSettings, latent_channels: int) -> UNet2DConditionModel:
