@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from spatialstudio.application.flow.evaluate_image import evaluate_image
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.errors import Cancelled
 from spatialstudio.domain.generation import (
@@ -158,3 +159,27 @@ def step_of(request: GenerationRequest, step: int) -> StepEvent:
         attention=AttentionSnapshot(maps=maps, layers=("fake",)),
         preview=np.zeros((SIDE, SIDE, 3), np.uint8),
     )
+
+
+@dataclass
+class FakeWorkshop:
+    """Draws with a ``FakeBackend`` and judges with a ``FakeDetector`` and the real checker.
+
+    Attributes:
+        backend: Draws.
+        detector: Sees.
+        is_warm: Whether it was told to get ready.
+    """
+
+    backend: FakeBackend = field(default_factory=FakeBackend)
+    detector: FakeDetector = field(default_factory=FakeDetector)
+    is_warm: bool = False
+
+    def warm_up(self):
+        self.is_warm = True
+
+    def generate(self, request, model, token):
+        return self.backend.generate(request, model, token)
+
+    def evaluate(self, image, scene, token):
+        return evaluate_image(image, scene, self.detector, FakeDepth(), token)

@@ -105,7 +105,7 @@ class Worker:
         except Cancelled:
             self._report(GenerationCancelled(request_id=job.job_id, at_step=steps_ended))
         except Exception as error:  # noqa: BLE001 - one job's failure must not end the others
-            failure = report_on(error, "the generation")
+            failure = report_on(error, "Drawing the picture")
             self._report(GenerationFailed(request_id=job.job_id, error=failure))
         if finished is not None and job.judge:
             self._judge(job.job_id, finished.image, job.request.scene, token, steps_ended)
@@ -124,7 +124,7 @@ class Worker:
         except Cancelled:
             self._report(GenerationCancelled(request_id=job_id, at_step=steps_ended))
         except Exception as error:  # noqa: BLE001 - one job's failure must not end the others
-            failure = report_on(error, "the evaluation")
+            failure = report_on(error, "Judging the picture")
             self._report(JobFailed(request_id=job_id, error=failure))
         else:
             self._report(PictureJudged(request_id=job_id, evaluation=evaluation))

@@ -1,0 +1,31 @@
+import pytest
+import torch
+
+from spatialstudio.adapters.device import memory_errors_told, peak_memory_bytes, pick_device
+from spatialstudio.domain.errors import OutOfMemory
+
+
+@pytest.mark.parametrize(
+    ("has_cuda", "has_mps", "kind"),
+    [(True, True, "cuda"), (False, True, "mps"), (False, False, "cpu")],
+)
+def test_the_fastest_device_there_is_gets_picked(monkeypatch, has_cuda, has_mps, kind):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: has_cuda)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: has_mps)
+    assert pick_device().type == kind
+
+
+def test_the_peak_is_at_least_what_was_held():
+    held = torch.ones(50_000_000, dtype=torch.uint8)
+    assert peak_memory_bytes(torch.device("cpu")) > held.numel()
+
+
+def test_other_errors_pass_as_they_are():
+    with pytest.raises(RuntimeError, match="shapes"), memory_errors_told():
+        raise RuntimeError("shapes do not match")
+
+
+def test_memory_errors_come_with_advice():
+    with pytest.raises(OutOfMemory) as told, memory_errors_told():
+        raise MemoryError
+    assert told.value.hint

@@ -1,0 +1,44 @@
+import pytest
+
+from spatialstudio.application.engine.messages import GenerateJob
+from spatialstudio.domain.generation import GenerationRequest, ModelRef, RequestId
+from spatialstudio.domain.ports import ModelCard
+from tests.fakes import scene_of
+
+
+@pytest.fixture
+def model(tmp_path):
+    return ModelCard(
+        id="fake",
+        title="Fake",
+        backend_id="fake",
+        folder=tmp_path,
+        size_bytes=0,
+        licence="MIT",
+        native_size=16,
+        steps=3,
+        guidance_scale=4.0,
+        strength=5.0,
+        known_objects={},
+    )
+
+
+@pytest.fixture
+def make_job(model):
+    def make(name="job", judge=True, seed=0, steps=3):
+        request = GenerationRequest(
+            id=RequestId(name),
+            scene=scene_of(),
+            backend_id="fake",
+            model=ModelRef(id="fake"),
+            seed=seed,
+            steps=steps,
+        )
+        return GenerateJob(request=request, model=model, judge=judge)
+
+    return make
+
+
+@pytest.fixture
+def job(make_job):
+    return make_job()

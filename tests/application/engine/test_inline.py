@@ -1,0 +1,167 @@
+import numpy as np
+import pytest
+
+from spatialstudio.application.engine.inline import InlineEngine
+from spatialstudio.application.engine.messages import (
+    EvaluateJob,
+    JobFailed,
+    Phase,
+    PhaseChanged,
+    PictureJudged,
+)
+from spatialstudio.domain.errors import BackendError, DetectorError
+from spatialstudio.domain.generation import (
+    GenerationCancelled,
+    GenerationFailed,
+    GenerationFinished,
+    GenerationStarted,
+    RequestId,
+    StepEvent,
+)
+from spatialstudio.domain.verdict import Outcome
+from tests.fakes import FakeBackend, FakeDetector, FakeWorkshop, scene_of
+
+
+@pytest.fixture
+def workshop():
+    return FakeWorkshop()
+
+
+@pytest.fixture
+def reports():
+    return []
+
+
+@pytest.fixture
+def engine(workshop, reports):
+    engine = InlineEngine(lambda: workshop)
+    engine.start(reports.append)
+    yield engine
+    engine.close()
+
+
+def test_a_job_reports_its_phases_its_events_and_its_verdict_in_order(engine, reports, job):
+    engine.submit(job)
+    assert [getattr(report, "phase", type(report)) for report in reports] == [
+        Phase.LOADING,
+        GenerationStarted,
+        Phase.DENOISING,
+        StepEvent,
+        StepEvent,
+        StepEvent,
+        Phase.DECODING,
+        GenerationFinished,
+        Phase.JUDGING,
+        PictureJudged,
+    ]
+    assert {report.request_id for report in reports} == {"job"}
+    assert reports[-1].evaluation.verdicts[0].outcome is Outcome.PASS
+
+
+def test_a_picture_is_judged_only_when_that_is_wanted(engine, reports, make_job):
+    engine.submit(make_job(judge=False))
+    assert isinstance(reports[-1], GenerationFinished)
+
+
+def test_any_picture_can_be_judged(engine, reports):
+    picture = np.zeros((8, 8, 3), np.uint8)
+    engine.submit(EvaluateJob(job_id=RequestId("look"), image=picture, scene=scene_of()))
+    assert reports[0] == PhaseChanged(request_id=RequestId("look"), phase=Phase.JUDGING)
+    assert isinstance(reports[-1], PictureJudged)
+
+
+def test_a_failure_is_reported_in_the_users_words_and_the_next_job_works(
+    engine, reports, workshop, job
+):
+    workshop.backend.error = BackendError("The model is tired.", hint="Let it rest.")
+    engine.submit(job)
+    assert isinstance(reports[-1], GenerationFailed)
+    assert reports[-1].error.message == "The model is tired."
+    assert reports[-1].error.hint == "Let it rest."
+    workshop.backend.error = None
+    engine.submit(job)
+    assert isinstance(reports[-1], PictureJudged)
+
+
+def test_a_failure_that_nobody_foresaw_is_reported_too(engine, reports, workshop, job):
+    workshop.backend.error = ZeroDivisionError("oops")
+    engine.submit(job)
+    assert isinstance(reports[-1], GenerationFailed)
+    assert "ZeroDivisionError" in reports[-1].error.details
+
+
+def test_a_picture_that_cannot_be_judged_stands(engine, reports, workshop, job):
+    workshop.detector = FakeDetector(error=DetectorError("The detector is blind."))
+    engine.submit(job)
+    assert [type(report) for report in reports[-3:]] == [
+        GenerationFinished,
+        PhaseChanged,
+        JobFailed,
+    ]
+
+
+def test_a_workshop_that_cannot_be_built_fails_the_job_only(reports, job):
+    def build():
+        raise BackendError("The registry is lost.")
+
+    engine = InlineEngine(build)
+    engine.start(reports.append)
+    engine.submit(job)
+    assert isinstance(reports[-1], GenerationFailed)
+    engine.close()
+
+
+def test_cancelling_stops_before_the_next_step(workshop, job):
+    reports = []
+
+    def cancel_after_first_step(report):
+        reports.append(report)
+        if isinstance(report, StepEvent):
+            engine.cancel(report.request_id)
+
+    engine = InlineEngine(lambda: workshop)
+    engine.start(cancel_after_first_step)
+    engine.submit(job)
+    assert reports[-1] == GenerationCancelled(request_id=RequestId("job"), at_step=1)
+    assert sum(isinstance(report, StepEvent) for report in reports) == 1
+
+
+def test_cancelling_while_the_picture_is_judged_stops_the_judging(workshop, job):
+    reports = []
+
+    def cancel_when_judging(report):
+        reports.append(report)
+        if getattr(report, "phase", None) is Phase.JUDGING:
+            engine.cancel(report.request_id)
+
+    engine = InlineEngine(lambda: workshop)
+    engine.start(cancel_when_judging)
+    engine.submit(job)
+    assert reports[-1] == GenerationCancelled(request_id=RequestId("job"), at_step=3)
+
+
+def test_cancelling_a_job_that_has_ended_does_nothing(engine, reports, job):
+    engine.submit(job)
+    before = list(reports)
+    engine.cancel(job.job_id)
+    assert reports == before
+
+
+def test_a_closed_engine_takes_no_job(engine, job):
+    engine.close()
+    with pytest.raises(RuntimeError, match="between start and close"):
+        engine.submit(job)
+
+
+def test_models_are_kept_from_job_to_job(job):
+    built = []
+
+    def build():
+        built.append(FakeWorkshop(FakeBackend()))
+        return built[-1]
+
+    engine = InlineEngine(build)
+    engine.start(lambda _: None)
+    engine.submit(job)
+    engine.submit(job)
+    assert len(built) == 1

@@ -1,0 +1,216 @@
+import multiprocessing
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+from functools import partial
+
+import numpy as np
+import pytest
+
+from spatialstudio.application.engine.messages import (
+    EngineStopped,
+    EvaluateJob,
+    Phase,
+    PictureJudged,
+)
+from spatialstudio.application.engine.process import CLOSING_TIMEOUT_S, ProcessEngine
+from spatialstudio.domain.generation import (
+    GenerationCancelled,
+    GenerationFinished,
+    GenerationStarted,
+    RequestId,
+    StepEvent,
+)
+from tests.fakes import FakeBackend, FakeWorkshop, scene_of
+
+PATIENCE_S = 60.0
+ENDINGS = (PictureJudged, GenerationCancelled, EngineStopped)
+MANY_STEPS = 100_000
+KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL
+
+
+class DyingBackend(FakeBackend):
+    """Is ended from outside after the first step when the seed is 13."""
+
+    def generate(self, request, model, token):
+        for event in super().generate(request, model, token):
+            yield event
+            if request.seed == 13 and isinstance(event, StepEvent):
+                os.kill(os.getpid(), KILL)
+
+
+class DeafBackend(FakeBackend):
+    """Does not ask whether it is still wanted."""
+
+    def generate(self, request, model, token):
+        yield next(super().generate(request, model, token))
+        threading.Event().wait()
+
+
+class Reports:
+    """Takes an engine's reports on its thread, gives them out on the test's."""
+
+    def __init__(self):
+        self.seen = []
+        self._queue = queue.SimpleQueue()
+
+    def take(self, report):
+        self._queue.put(report)
+
+    def until(self, *kinds):
+        """Wait for a report of one of these types and return it."""
+        while True:
+            self.seen.append(self._queue.get(timeout=PATIENCE_S))
+            if isinstance(self.seen[-1], kinds):
+                return self.seen[-1]
+
+
+@pytest.fixture
+def reports():
+    return Reports()
+
+
+@pytest.fixture
+def start(reports):
+    engines = []
+
+    def run(backend=FakeBackend):
+        engine = ProcessEngine(partial(workshop_with, backend))
+        engines.append(engine)
+        engine.start(reports.take)
+        return engine
+
+    yield run
+    for engine in engines:
+        engine.close()
+
+
+def workshop_with(backend):
+    return FakeWorkshop(backend())
+
+
+def test_reports_arrive_in_the_order_in_which_they_were_made(start, reports, job):
+    start().submit(job)
+    reports.until(PictureJudged)
+    assert [getattr(report, "phase", type(report)) for report in reports.seen] == [
+        Phase.LOADING,
+        GenerationStarted,
+        Phase.DENOISING,
+        StepEvent,
+        StepEvent,
+        StepEvent,
+        Phase.DECODING,
+        GenerationFinished,
+        Phase.JUDGING,
+        PictureJudged,
+    ]
+
+
+def test_arrays_arrive_whole_and_read_only(start, reports, make_job):
+    start().submit(make_job(seed=9))
+    step, finished = reports.until(StepEvent), reports.until(GenerationFinished)
+    assert np.array_equal(finished.image, np.full((16, 16, 3), 9))
+    assert not finished.image.flags.writeable
+    assert not step.attention.maps["m1"].flags.writeable
+
+
+def test_jobs_run_one_after_the_other(start, reports, make_job):
+    engine = start()
+    engine.submit(make_job("first"))
+    engine.submit(make_job("second"))
+    assert reports.until(PictureJudged).request_id == "first"
+    assert reports.until(PictureJudged).request_id == "second"
+
+
+def test_a_large_picture_can_be_judged(start, reports):
+    picture = np.zeros((1024, 1024, 3), np.uint8)
+    start().submit(EvaluateJob(job_id=RequestId("look"), image=picture, scene=scene_of()))
+    assert reports.until(PictureJudged).request_id == "look"
+
+
+def test_cancelling_ends_the_running_job_and_the_next_one_works(start, reports, make_job):
+    engine = start()
+    engine.submit(make_job("long", steps=MANY_STEPS))
+    reports.until(StepEvent)
+    engine.cancel(RequestId("long"))
+    assert reports.until(*ENDINGS).at_step < MANY_STEPS
+    engine.submit(make_job("next"))
+    assert reports.until(PictureJudged).request_id == "next"
+
+
+def test_a_job_that_waits_can_be_cancelled(start, reports, make_job):
+    engine = start()
+    engine.submit(make_job("long", steps=MANY_STEPS))
+    engine.submit(make_job("waiting"))
+    reports.until(StepEvent)
+    engine.cancel(RequestId("waiting"))
+    engine.cancel(RequestId("long"))
+    assert reports.until(*ENDINGS).request_id == "long"
+    assert reports.until(*ENDINGS) == GenerationCancelled(
+        request_id=RequestId("waiting"), at_step=0
+    )
+
+
+def test_a_child_that_dies_is_reported_and_the_next_job_works(start, reports, make_job):
+    engine = start(DyingBackend)
+    engine.submit(make_job("deadly", seed=13))
+    assert "ended unexpectedly" in reports.until(EngineStopped).error.message
+    engine.submit(make_job("next"))
+    assert reports.until(*ENDINGS).request_id == "next"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows tells no one who ended a process")
+def test_a_child_that_the_system_killed_is_put_down_to_memory(start, reports, make_job):
+    start(DyingBackend).submit(make_job("deadly", seed=13))
+    assert "smaller" in reports.until(EngineStopped).error.hint
+
+
+def test_a_job_can_be_submitted_from_the_report_of_a_death(start, reports, make_job):
+    take = reports.take
+
+    def submit_again(report):
+        if isinstance(report, EngineStopped):
+            engine.submit(make_job("next"))
+        take(report)
+
+    reports.take = submit_again
+    engine = start(DyingBackend)
+    engine.submit(make_job("deadly", seed=13))
+    assert reports.until(PictureJudged).request_id == "next"
+
+
+def test_closing_an_idle_engine_leaves_no_process_and_tells_of_no_death(start, reports, job):
+    engine = start()
+    engine.submit(job)
+    reports.until(PictureJudged)
+    engine.close()
+    assert multiprocessing.active_children() == []
+    assert not any(isinstance(report, EngineStopped) for report in reports.seen)
+
+
+def test_closing_ends_a_running_job(start, reports, make_job):
+    engine = start()
+    engine.submit(make_job(steps=MANY_STEPS))
+    reports.until(StepEvent)
+    engine.close()
+    assert multiprocessing.active_children() == []
+
+
+def test_closing_does_not_wait_for_work_that_listens_to_nobody(start, reports, job):
+    engine = start(DeafBackend)
+    engine.submit(job)
+    reports.until(GenerationStarted)
+    begun = time.monotonic()
+    engine.close()
+    assert multiprocessing.active_children() == []
+    assert time.monotonic() - begun < 2 * CLOSING_TIMEOUT_S
+
+
+def test_a_closed_engine_takes_no_job(start, job):
+    engine = start()
+    engine.close()
+    with pytest.raises(RuntimeError, match="between start and close"):
+        engine.submit(job)
