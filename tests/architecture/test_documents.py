@@ -1,0 +1,34 @@
+"""The documents point only at what is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = ("README.md", "plugins/README.md", "spatialstudio/ARCHITECTURE.md")
+LINK = re.compile(r"\]\((?!https?://)([^)#]+)\)")
+FILE_IN_CODE = re.compile(r"`((?:packaging|resources|spatialstudio|plugins|tests)/[\w./-]*)`")
+
+
+def dead_ends(text, folder):
+    """List the links that lead nowhere from a folder, and the paths that the checkout lacks."""
+    links = [link for link in LINK.findall(text) if not (folder / link).exists()]
+    return links + [path for path in FILE_IN_CODE.findall(text) if not (ROOT / path).exists()]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_what_a_document_points_at_is_there(document):
+    path = ROOT / document
+    assert dead_ends(path.read_text(encoding="utf-8"), path.parent) == []
+
+
+def test_dead_ends_are_noticed():
+    text = "![x](a/b.png) [web](https://x.org) `tests/nowhere/` `science/` [map](README.md)"
+    assert dead_ends(text, ROOT) == ["a/b.png", "tests/nowhere/"]
+
+
+def test_the_readme_tells_both_commands():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "python3 packaging/bootstrap.py run" in text
+    assert "python3 packaging/bootstrap.py test" in text
