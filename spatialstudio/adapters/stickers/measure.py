@@ -163,7 +163,7 @@ def main() -> None:
     order = measure_depth_order(StickerDepth(arguments.models / StickerDepth.id), scenes)
     log.info("depth: order right in %.1f %% of pairs", 100 * order)
     folder = arguments.models / PIPELINE_FOLDER
-    pipeline = StableDiffusionPipeline.from_pretrained(folder, torch_dtype=torch.float32)
+    pipeline = StableDiffusionPipeline.from_pretrained(folder, dtype=torch.float32)
     pipeline.set_progress_bar_config(disable=True)  # type: ignore[no-untyped-call]
     advice = Advice(**tomllib.loads((folder / ADVICE_FILE).read_text(encoding="utf-8")))
     obedience = measure_obedience(pipeline, advice, segmenter, draw_pairs(arguments.pairs))

@@ -18,7 +18,7 @@ def connected_regions(mask: Mask, bridge: int) -> list[Mask]:
     Returns:
         (H, W) masks, disjoint; together they are the mask.
     """
-    joined = grown(mask, bridge)
+    joined = grown(mask, bridge).copy()
     regions = []
     for row, column in np.argwhere(mask):
         if joined[row, column]:
