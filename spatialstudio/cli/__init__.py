@@ -1,1 +1,1 @@
-"""The terminal: commands that know only the application."""
+"""The terminal: the studio for scripts, servers and people who like to type."""

@@ -1,0 +1,123 @@
+"""What the commands answer: plain data for programs, lines for people."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from spatialstudio.application.inspection import explain
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.prompt import TextSpan
+from spatialstudio.domain.relation import Relation, SceneGraph
+from spatialstudio.domain.verdict import Evaluation, Verdict
+from spatialstudio.science.scene_consistency import contradictions_of
+
+Answer = Mapping[str, Any]
+
+
+def scene_answer(scene: SceneGraph) -> Answer:
+    """Tell all that was read in a prompt."""
+    return {
+        "prompt": scene.prompt.text,
+        "objects": [
+            {
+                "id": mention.id,
+                "phrase": mention.phrase,
+                "head": mention.head,
+                "attributes": mention.attributes,
+                "span": _ends(mention.span),
+            }
+            for mention in scene.mentions
+        ],
+        "relations": [_relation_answer(relation, scene) for relation in scene.relations],
+        "contradictions": [
+            {"message": found.message, "relations": found.relation_ids}
+            for found in contradictions_of(scene)
+        ],
+        "notes": [{"message": note.message, "span": _ends(note.span)} for note in scene.notes],
+    }
+
+
+def scene_lines(scene: SceneGraph) -> Iterator[str]:
+    """Say what was read in a prompt."""
+    for mention in scene.mentions:
+        yield f"{mention.id}  {mention.phrase}"
+    for relation in scene.relations:
+        yield f"{relation.id}  {scene.sentence(relation)}"
+    yield from _warnings(scene)
+
+
+def run_answer(run: OpenRun) -> Answer:
+    """Tell of a picture that was drawn or only judged."""
+    answer: dict[str, Any] = {"prompt": run.scene.prompt.text}
+    if run.request is not None:
+        answer |= {
+            "model": run.request.model.id,
+            "seed": run.request.seed,
+            "guidance": run.request.guidance.method_id,
+            "device": run.device,
+            "seconds": run.seconds,
+            "folder": None if run.folder is None else str(run.folder),
+        }
+    if run.evaluation is not None:
+        answer |= _evaluation_answer(run.evaluation, run.scene)
+    return answer | {"notes": [note.message for note in run.scene.notes]}
+
+
+def run_lines(run: OpenRun) -> Iterator[str]:
+    """Say what came of a picture that was drawn or only judged."""
+    for verdict in run.evaluation.verdicts if run.evaluation else ():
+        relation = _relation_of(verdict, run.scene)
+        yield f"{verdict.outcome.value}: {run.scene.sentence(relation)}"
+        yield f"  {explain(verdict, run.scene)}"
+        if verdict.measurement is not None:
+            yield f"  PSE {verdict.measurement.pse:.2f}, confidence {verdict.confidence:.2f}"
+    if run.evaluation is not None and not run.evaluation.verdicts:
+        yield "There is no relation to judge."
+    if run.folder is not None and run.seconds is not None:
+        yield f"Drawn in {run.seconds:.1f} s on {run.device}, stored in {run.folder}"
+    yield from _warnings(run.scene)
+
+
+def _relation_answer(relation: Relation, scene: SceneGraph) -> Answer:
+    objects = [scene.mention(end).head for end in relation.ends[1:]]
+    return {
+        "id": relation.id,
+        "relation": relation.type.id,
+        "subject": scene.mention(relation.subject).head,
+        "object": objects if relation.second_object else objects[0],
+        "mentions": relation.ends,
+        "span": _ends(relation.span),
+    }
+
+
+def _evaluation_answer(evaluation: Evaluation, scene: SceneGraph) -> Answer:
+    return {
+        "mean_pse": evaluation.mean_pse,
+        "verdicts": [
+            {
+                "relation_id": verdict.relation_id,
+                "relation": scene.sentence(_relation_of(verdict, scene)),
+                "outcome": verdict.outcome.value,
+                "reason": verdict.reason.value if verdict.reason else None,
+                "confidence": verdict.confidence,
+                "pos": verdict.measurement.pos if verdict.measurement else None,
+                "pse": verdict.measurement.pse if verdict.measurement else None,
+                "why": explain(verdict, scene),
+            }
+            for verdict in evaluation.verdicts
+        ],
+    }
+
+
+def _relation_of(verdict: Verdict, scene: SceneGraph) -> Relation:
+    return next(known for known in scene.relations if known.id == verdict.relation_id)
+
+
+def _warnings(scene: SceneGraph) -> Iterator[str]:
+    for contradiction in contradictions_of(scene):
+        yield f"Contradiction: {contradiction.message}"
+    for note in scene.notes:
+        yield f"Note: {note.message}"
+
+
+def _ends(span: TextSpan | None) -> tuple[int, int] | None:
+    return None if span is None else (span.start, span.stop)

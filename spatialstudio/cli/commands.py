@@ -1,0 +1,164 @@
+"""What the commands of the terminal do."""
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from spatialstudio.application.error_reports import (
+    EXIT_CANCELLED,
+    EXIT_FAILURE,
+    exit_code_of,
+    report_on,
+)
+from spatialstudio.application.flow.generate_image import GUIDED
+from spatialstudio.application.session import RunState, StoreFailed
+from spatialstudio.application.studio import Studio
+from spatialstudio.cli.answers import run_answer, run_lines, scene_answer, scene_lines
+from spatialstudio.cli.doctor import examine
+from spatialstudio.cli.interrupts import interrupt_asks
+from spatialstudio.cli.parser import build_parser
+from spatialstudio.cli.printing import (
+    ProgressBar,
+    complain,
+    show_json,
+    show_lines,
+    show_progress,
+)
+from spatialstudio.domain.errors import Cancelled, ErrorReport
+
+OpenStudio = Callable[[Path | None], Studio]
+"""Opens a studio that stores its runs in a folder; None for the user's own."""
+
+STOPPED = ErrorReport(title="Stopped", message="Stopped.")
+NAME_WIDTH = 20
+
+
+def open_studio(runs_folder: Path | None) -> Studio:
+    """Open a studio whose models run in this process."""
+    return Studio.open("inline", runs_folder=runs_folder)
+
+
+def run(arguments: Sequence[str], open_studio: OpenStudio = open_studio) -> int:
+    """Do what was typed.
+
+    Args:
+        arguments: What was typed after the program's name.
+        open_studio: How a studio is opened.
+
+    Returns:
+        The exit code: 0 done, 1 failure, 2 the user's mistake, 130 stopped by the user.
+    """
+    options = build_parser().parse_args(arguments)
+    try:
+        return COMMANDS[options.command](options, open_studio)
+    except (Cancelled, KeyboardInterrupt):
+        complain(STOPPED)
+        return EXIT_CANCELLED
+    except Exception as error:  # noqa: BLE001 - the terminal's border: a sentence, no traceback
+        complain(report_on(error, f"The command {options.command}"), with_details=options.debug)
+        return exit_code_of(error)
+
+
+def parse(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    """Read a prompt."""
+    scene = open_studio(None).parse(options.prompt)
+    if options.json:
+        show_json(scene_answer(scene))
+    else:
+        show_lines(scene_lines(scene))
+    return 0
+
+
+def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    """Draw and judge a prompt, and store the run."""
+    studio = open_studio(options.out)
+    studio.edit_scene(studio.scene_of(options.prompt, options.model))
+    request = studio.new_request(
+        model_id=options.model,
+        seed=options.seed,
+        steps=options.steps,
+        strength=options.strength,
+        guided=options.guidance == GUIDED,
+    )
+    failures: list[ErrorReport] = []
+    studio.bus.subscribe(lambda event: failures.extend(_store_failure(event)))
+    with _working(studio):
+        studio.generate(request)
+    return _tell(studio, options, failures)
+
+
+def evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    """Judge any picture."""
+    studio = open_studio(None)
+    scene = studio.scene_of(options.prompt)
+    with _working(studio):
+        studio.judge_picture(options.image, scene)
+    return _tell(studio, options)
+
+
+def train_stickers(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    """Make the embedded models anew."""
+    trainer = open_studio(None).trainer
+    trainer.train(options.work, options.out, options.preset, show_progress)
+    if options.json:
+        show_json({"folder": str(options.out)})
+    else:
+        show_lines([f"The models are in {options.out}"])
+    return 0
+
+
+def doctor(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    """Tell what is installed and what is missing."""
+    findings = tuple(examine(open_studio(None)))
+    if options.json:
+        rows = [{"name": f.name, "value": f.value, "problem": f.is_problem} for f in findings]
+        show_json({"findings": rows})
+    else:
+        marks = {True: "!", False: " "}
+        show_lines(f"{marks[f.is_problem]} {f.name:{NAME_WIDTH}}{f.value}" for f in findings)
+    return EXIT_FAILURE if any(finding.is_problem for finding in findings) else 0
+
+
+COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
+    "parse": parse,
+    "generate": generate,
+    "evaluate": evaluate,
+    "train-stickers": train_stickers,
+    "doctor": doctor,
+}
+
+
+@contextmanager
+def _working(studio: Studio) -> Iterator[None]:
+    """Have the engine ready, the session up to date, the progress shown and Ctrl+C heard."""
+    bar = ProgressBar()
+    studio.bus.subscribe(studio.session.follow)
+    studio.bus.subscribe(bar.follow)
+    studio.start()
+    try:
+        with interrupt_asks(studio.cancel):
+            yield
+    finally:
+        bar.clear()
+        studio.close()
+
+
+def _store_failure(event: object) -> tuple[ErrorReport, ...]:
+    return (event.error,) if isinstance(event, StoreFailed) else ()
+
+
+def _tell(studio: Studio, options: argparse.Namespace, failures: Sequence[ErrorReport] = ()) -> int:
+    """Answer with what came of the open run; what failed is told last."""
+    run = studio.session.run
+    if run is None or run.state is RunState.CANCELLED:
+        raise Cancelled
+    if run.folder is not None or run.evaluation is not None:
+        if options.json:
+            show_json(run_answer(run))
+        else:
+            show_lines(run_lines(run))
+    problems = [*failures, *([run.failure] if run.failure else [])]
+    for problem in problems:
+        complain(problem, with_details=options.debug)
+    return exit_code_of(problems[0]) if problems else 0

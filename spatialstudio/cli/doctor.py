@@ -1,0 +1,92 @@
+"""Finds out what is installed, what is missing, and where the models would run.
+
+Whatever may crash or is slow to import is tried in a process of its own.
+"""
+
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+
+from spatialstudio.application.studio import Studio
+
+LIBRARIES = ("torch", "diffusers", "transformers", "safetensors", "numpy", "pillow", "lark")
+WINDOW_LIBRARIES = ("PySide6-Essentials", "pyqtgraph")
+
+TRY_DEVICE = "from spatialstudio.adapters.device import pick_device; print(pick_device())"
+TRY_WINDOW = "from PySide6.QtWidgets import QApplication; QApplication([]); print('ready')"
+PATIENCE_S = 120.0
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that the doctor looked at.
+
+    Attributes:
+        name: What.
+        value: What was found.
+        is_problem: Whether something cannot work as it is.
+    """
+
+    name: str
+    value: str
+    is_problem: bool = False
+
+
+def examine(studio: Studio) -> Iterator[Finding]:
+    """Look at the installation, bit by bit."""
+    yield Finding(name="Spatial Studio", value=_version("spatialstudio") or "run from its source")
+    yield Finding(name="Python", value=platform.python_version())
+    yield Finding(name="system", value=platform.platform())
+    for library in (*LIBRARIES, *WINDOW_LIBRARIES):
+        yield _installed(library)
+    yield _tried("device", TRY_DEVICE)
+    yield _tried("window", TRY_WINDOW)
+    for card in studio.models:
+        size = f"{card.size_bytes / MEGABYTE:.0f} MB"
+        yield Finding(name="model", value=f"{card.id}, {size}, in {card.folder}")
+    if not studio.models:
+        yield Finding(name="model", value="none found", is_problem=True)
+    yield Finding(name="runs", value=str(studio.runs_folder))
+
+
+def _installed(library: str) -> Finding:
+    version = _version(library)
+    return Finding(name=library, value=version or "not installed", is_problem=version is None)
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _tried(name: str, code: str) -> Finding:
+    environment = dict(os.environ)
+    if sys.platform == "linux" and not {"DISPLAY", "WAYLAND_DISPLAY"} & environment.keys():
+        environment["QT_QPA_PLATFORM"] = "offscreen"
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Finding(name=name, value="does not answer", is_problem=True)
+    if done.returncode:
+        return Finding(name=name, value=_cause(done.stderr.splitlines()), is_problem=True)
+    return Finding(name=name, value=done.stdout.strip())
+
+
+def _cause(lines: Sequence[str]) -> str:
+    """Pick the line that names the cause: the exception, else the first thing said."""
+    exceptions = [line for line in lines if "Error: " in line]
+    return next(iter([*reversed(exceptions), *lines]), "crashes without a word").strip()

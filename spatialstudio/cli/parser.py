@@ -1,0 +1,86 @@
+"""What can be typed in a terminal."""
+
+import argparse
+from pathlib import Path
+
+from spatialstudio.application.flow.generate_image import GUIDED, UNGUIDED
+
+DESCRIPTION = (
+    "Pictures from prompts that say where things are. Without a command, the window opens."
+)
+PROMPT_HELP = 'what the picture shows, as "a dog to the left of a car"'
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Make the parser of all commands."""
+    parser = argparse.ArgumentParser("spatialstudio", description=DESCRIPTION)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    shared = _shared_options()
+    _add_parse(commands.add_parser("parse", parents=[shared], help="read a prompt"))
+    _add_generate(commands.add_parser("generate", parents=[shared], help="draw and judge"))
+    _add_evaluate(commands.add_parser("evaluate", parents=[shared], help="judge any picture"))
+    _add_train(
+        commands.add_parser("train-stickers", parents=[shared], help="make the embedded models")
+    )
+    commands.add_parser("doctor", parents=[shared], help="tell what is installed and what is not")
+    return parser
+
+
+def _shared_options() -> argparse.ArgumentParser:
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--json", action="store_true", help="answer in JSON, for programs")
+    shared.add_argument("--debug", action="store_true", help="show where an error comes from")
+    return shared
+
+
+def _add_parse(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("prompt", help=PROMPT_HELP)
+
+
+def _add_generate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("prompt", help=PROMPT_HELP)
+    parser.add_argument("--model", metavar="ID", help="which model draws; the embedded by default")
+    parser.add_argument("--seed", type=int, default=0, help="another seed, another picture")
+    parser.add_argument(
+        "--guidance",
+        choices=(GUIDED, UNGUIDED),
+        default=GUIDED,
+        help="hold the picture to the relations, or let the model do as it likes",
+    )
+    parser.add_argument("--steps", type=int, help="denoising steps; the model's own by default")
+    parser.add_argument(
+        "--strength", type=float, help="step size of the guidance; the model's own by default"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="where the run's folder is made; your runs by default",
+    )
+
+
+def _add_evaluate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("image", type=Path, help="a picture file")
+    parser.add_argument("--prompt", required=True, help=PROMPT_HELP)
+
+
+def _add_train(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--work",
+        type=Path,
+        metavar="DIR",
+        default=Path("stickers-work"),
+        help="checkpoints; a stopped training goes on from them (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        default=Path("stickers-models"),
+        help="where the finished models are written (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--preset",
+        default="full",
+        help='"full", hours; or "smoke", seconds, to see that it works (default: %(default)s)',
+    )

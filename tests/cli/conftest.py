@@ -1,0 +1,124 @@
+"""A studio of fakes, and the terminal that commands it."""
+
+import signal
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from spatialstudio.adapters.extractors.grammar import build as build_extractor
+from spatialstudio.adapters.images import build as build_images
+from spatialstudio.adapters.stores.folder_store import build as build_store
+from spatialstudio.application.engine.inline import InlineEngine
+from spatialstudio.application.paths import StudioPaths
+from spatialstudio.application.registry import Registry
+from spatialstudio.application.studio import Studio
+from spatialstudio.application.workshop import ModelWorkshop
+from spatialstudio.cli.commands import run
+from spatialstudio.domain.generation import StepEvent
+from spatialstudio.domain.ports import ModelCard, Surroundings
+from tests.fakes import FakeBackend, FakeDepth, FakeDetector
+
+CARD = ModelCard(
+    id="fake",
+    title="Fake",
+    backend_id="fake",
+    folder=Path("models") / "fake",
+    size_bytes=3_000_000,
+    licence="MIT",
+    native_size=16,
+    steps=2,
+    guidance_scale=4.0,
+    strength=5.0,
+    known_objects={"dog": "dog", "car": "car", "cat": "cat"},
+)
+
+
+@dataclass
+class FakeShelf:
+    """Holds the fake model."""
+
+    models: tuple[ModelCard, ...] = (CARD,)
+
+    def cards(self):
+        return self.models
+
+
+@dataclass
+class FakeTrainer:
+    """Says what it was asked to do."""
+
+    error: Exception | None = None
+
+    def train(self, work_folder, output_folder, preset, report):
+        if self.error is not None:
+            raise self.error
+        report(f"training {preset} in {work_folder}")
+
+
+@dataclass
+class InterruptedBackend(FakeBackend):
+    """Draws while the user presses Ctrl+C behind the first step."""
+
+    def generate(self, request, model, token):
+        for event in super().generate(request, model, token):
+            yield event
+            if isinstance(event, StepEvent):
+                signal.raise_signal(signal.SIGINT)
+
+
+@dataclass
+class FakeRegistry(Registry):
+    """Gives out fakes where models would be needed."""
+
+    folder: Path
+    backend_made: FakeBackend = field(default_factory=FakeBackend)
+    detector_made: FakeDetector = field(default_factory=FakeDetector)
+    shelf_made: FakeShelf = field(default_factory=FakeShelf)
+    trainer_made: FakeTrainer = field(default_factory=FakeTrainer)
+
+    def _get(self, kind, adapter_id):
+        paths = StudioPaths.within(self.folder)
+        surroundings = Surroundings(resources=paths.resources, model_folders=())
+        made = {
+            "extractor": build_extractor,
+            "images": build_images,
+            "store": build_store,
+            "backend": lambda _: self.backend_made,
+            "detector": lambda _: self.detector_made,
+            "depth": lambda _: FakeDepth(),
+            "shelf": lambda _: self.shelf_made,
+            "trainer": lambda _: self.trainer_made,
+        }
+        return made[kind](surroundings)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a command left: its exit code and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def registry(tmp_path):
+    return FakeRegistry(tmp_path)
+
+
+@pytest.fixture
+def terminal(capsys, tmp_path, registry):
+    """Run a command as if it had been typed."""
+
+    def open_studio(runs_folder):
+        engine = InlineEngine(lambda: ModelWorkshop(registry))
+        return Studio(registry, engine, StudioPaths.within(tmp_path), runs_folder)
+
+    def type_in(*words):
+        capsys.readouterr()
+        code = run([str(word) for word in words], open_studio)
+        written = capsys.readouterr()
+        return Finished(code, written.out, written.err)
+
+    return type_in

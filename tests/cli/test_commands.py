@@ -1,0 +1,175 @@
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from spatialstudio.domain.errors import (
+    BackendError,
+    DetectorError,
+    PromptError,
+    SettingsError,
+)
+from tests.cli.conftest import FakeShelf, InterruptedBackend
+
+PROMPT = "a photo of a dog to the left of a car"
+
+
+@pytest.fixture
+def runs(tmp_path):
+    return tmp_path / "my runs"
+
+
+@pytest.fixture
+def picture(tmp_path):
+    path = tmp_path / "grey.png"
+    Image.fromarray(np.full((16, 16, 3), 128, np.uint8)).save(path)
+    return path
+
+
+def test_parse_says_what_it_read(terminal):
+    done = terminal("parse", "a dog left of a car, above it a unicorn without wings")
+    assert done.code == 0
+    assert "r1  dog to the left of car" in done.out
+    assert "r2  unicorn above car" in done.out
+    assert 'Note: I do not understand "without wings".' in done.out
+
+
+def test_parse_answers_programs(terminal):
+    answer = json.loads(terminal("parse", "two red cars between a dog and a cat", "--json").out)
+    assert [thing["head"] for thing in answer["objects"]] == ["car", "dog", "cat"]
+    assert answer["objects"][0]["attributes"] == ["two", "red"]
+    (relation,) = answer["relations"]
+    assert (relation["subject"], relation["object"]) == ("car", ["dog", "cat"])
+    assert relation["span"] == [13, 20]
+    assert answer["notes"] == answer["contradictions"] == []
+
+
+def test_parse_tells_contradictions(terminal):
+    done = terminal("parse", "a dog left of a car and right of the car")
+    assert done.code == 0
+    assert "Contradiction: " in done.out
+
+
+def test_generate_stores_the_run_and_tells_the_verdict(terminal, runs):
+    done = terminal("generate", PROMPT, "--seed", 7, "--out", runs)
+    assert done.code == 0
+    assert "PASS: dog to the left of car" in done.out
+    (folder,) = runs.iterdir()
+    assert str(folder) in done.out
+    assert (folder / "picture.png").exists()
+    assert done.err == ""
+
+
+def test_generate_answers_programs(terminal, runs):
+    answer = json.loads(terminal("generate", PROMPT, "--seed", 7, "--out", runs, "--json").out)
+    assert (answer["seed"], answer["guidance"], answer["device"]) == (7, "psg", "cpu")
+    assert [verdict["outcome"] for verdict in answer["verdicts"]] == ["PASS"]
+    assert answer["folder"].startswith(str(runs))
+
+
+def test_what_is_typed_goes_into_the_request(terminal, registry, runs):
+    terminal("generate", PROMPT, "--steps", 3, "--strength", 1.5, "--out", runs)
+    terminal("generate", PROMPT, "--guidance", "none", "--out", runs)
+    guided, plain = registry.backend_made.requests
+    assert (guided.steps, guided.guidance.strength) == (3, 1.5)
+    assert plain.guidance.method_id == "none"
+
+
+def test_evaluate_judges_a_picture(terminal, picture):
+    done = terminal("evaluate", picture, "--prompt", PROMPT)
+    assert done.code == 0
+    assert done.out.startswith("PASS: dog to the left of car\n  The dog is ")
+
+
+def test_evaluate_without_a_relation_has_nothing_to_judge(terminal, picture):
+    done = terminal("evaluate", picture, "--prompt", "a dog")
+    assert done.code == 0
+    assert done.out == "There is no relation to judge.\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "telling"),
+    [
+        (["parse", ""], "empty"),
+        (["generate", "a unicorn left of a dog"], "unicorn"),
+        (["generate", "a dog left of itself"], "itself"),
+        (["generate", PROMPT, "--seed", "-1"], "seed"),
+        (["generate", PROMPT, "--model", "nothing"], "nothing"),
+        (["evaluate", "nothing.png", "--prompt", PROMPT], "nothing.png"),
+    ],
+)
+def test_a_users_mistake_ends_with_two_and_a_sentence_with_a_hint(terminal, words, telling):
+    done = terminal(*words)
+    assert done.code == 2
+    assert done.out == ""
+    assert telling in done.err
+    assert len(done.err.splitlines()) == 2
+
+
+@pytest.mark.parametrize("words", [[], ["dance"], ["generate"], ["generate", "a", "--seed", "x"]])
+def test_what_cannot_be_read_ends_with_two(terminal, words):
+    with pytest.raises(SystemExit) as ended:
+        terminal(*words)
+    assert ended.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (BackendError("The model is tired.", hint="Let it rest."), 1),
+        (PromptError("The prompt is too long.", hint="Say less."), 2),
+        (ZeroDivisionError("by zero"), 1),
+    ],
+    ids=["failure", "mistake", "bug"],
+)
+def test_a_failed_drawing_is_explained_without_a_traceback(terminal, registry, runs, error, code):
+    registry.backend_made.error = error
+    done = terminal("generate", PROMPT, "--out", runs)
+    assert done.code == code
+    assert done.out == ""
+    assert len(done.err.splitlines()) == 2
+    assert list(runs.iterdir()) == []
+
+
+def test_a_traceback_is_shown_on_demand(terminal, registry, runs):
+    registry.backend_made.error = ZeroDivisionError("by zero")
+    assert "Traceback" in terminal("generate", PROMPT, "--out", runs, "--debug").err
+
+
+def test_a_picture_that_cannot_be_judged_is_stored_all_the_same(terminal, registry, runs):
+    registry.detector_made.error = DetectorError("The detector is missing.", hint="Reinstall.")
+    done = terminal("generate", PROMPT, "--out", runs)
+    assert done.code == 1
+    (folder,) = runs.iterdir()
+    assert str(folder) in done.out
+    assert done.err == "The detector is missing.\nReinstall.\n"
+
+
+def test_ctrl_c_stops_the_run_and_leaves_nothing(terminal, registry, runs):
+    registry.backend_made = InterruptedBackend()
+    done = terminal("generate", PROMPT, "--out", runs)
+    assert done.code == 130
+    assert done.err == "Stopped.\n"
+    assert list(runs.iterdir()) == []
+
+
+def test_training_reports_its_progress_apart_from_the_answer(terminal, tmp_path):
+    done = terminal("train-stickers", "--preset", "smoke", "--work", "w", "--out", tmp_path)
+    assert done.code == 0
+    assert done.err == "training smoke in w\n"
+    assert str(tmp_path) in done.out
+
+
+def test_an_unknown_preset_is_a_users_mistake(terminal, registry):
+    registry.trainer_made.error = SettingsError("There is no preset.", hint="Choose full.")
+    assert terminal("train-stickers", "--preset", "huge").code == 2
+
+
+def test_the_doctor_names_a_missing_model(terminal, registry):
+    registry.shelf_made = FakeShelf(models=())
+    done = terminal("doctor", "--json")
+    findings = {row["name"]: row for row in json.loads(done.out)["findings"]}
+    assert findings["model"] == {"name": "model", "value": "none found", "problem": True}
+    assert findings["device"]["value"] in {"cpu", "cuda", "mps"}
+    assert done.code == 1
