@@ -43,7 +43,7 @@ Piece = Word | NounPhrase
 
 
 def find_noun_phrases(text: str, words: Sequence[Word], vocabulary: Vocabulary) -> list[Piece]:
-    """Replace runs of words by the noun phrases they are; drop the words that say nothing here."""
+    """Replace runs of words by the noun phrases they are; of the others one word stays as a gap."""
     pieces: list[Piece] = []
     position = 0
     while position < len(words):
@@ -62,7 +62,7 @@ def find_noun_phrases(text: str, words: Sequence[Word], vocabulary: Vocabulary) 
             before=pieces[-1] if pieces else None,
             after=words[position] if position < len(words) else None,
         )
-        pieces += run.pieces(vocabulary)
+        pieces += run.pieces(vocabulary) or run.words[-1:]
     return _settle_loose_relations(pieces)
 
 

@@ -85,7 +85,7 @@ class Pieces:
         return self.is_at(*JOINERS) and self._is_at(self._position + 1, WordKind.RELATION)
 
     def is_inverted(self) -> bool:
-        """Tell whether a subject follows its verb: "... stands a horse"."""
+        """Tell whether a subject follows its place: "... stands a horse", "... a horse"."""
         return self._is_inverted_at(self._position)
 
     def _joined_things(self) -> list[int]:
@@ -115,4 +115,4 @@ class Pieces:
         return isinstance(self._pieces[place], NounPhrase) or self._is_at(place, *PRONOUNS)
 
     def _is_inverted_at(self, place: int) -> bool:
-        return self._is_at(place, WordKind.BE) and self._is_thing_at(place + 1)
+        return self._is_thing_at(place + 1 if self._is_at(place, WordKind.BE) else place)

@@ -125,6 +125,11 @@ def test_a_relation_phrase_is_read(phrase, relation_type):
             [("cat", LEFT_OF, "dog"), ("cat", ABOVE, "lamp")],
         ),
         ("a house with a tree behind it", [("tree", BEHIND, "house")]),
+        (
+            "a dog left of a car, above it a bird",
+            [("dog", LEFT_OF, "car"), ("bird", ABOVE, "car")],
+        ),
+        ("a dog left of a cat who eats a fish", [("dog", LEFT_OF, "cat")]),
         ("a girl with a balloon next to a boy", [("girl", NEAR, "boy")]),
         ("a dog wearing a hat to the left of a cat", [("dog", LEFT_OF, "cat")]),
         ("a cat and a dog next to each other", [("cat", NEAR, "dog")]),
