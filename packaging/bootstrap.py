@@ -131,14 +131,18 @@ def run_studio(arguments: Sequence[str]) -> int:
         return hand_over([str(venv_python()), "-m", "spatialstudio", *arguments], os.environ)
     prepare([LOCK], libraries=qt_libraries(os.environ))
     if has_display(os.environ):
-        return hand_over([str(venv_python()), "-m", "spatialstudio"], os.environ)
+        exit_code = hand_over([str(venv_python()), "-m", "spatialstudio"], os.environ)
+        if exit_code < 0:
+            print("The window broke off. If no screen can be reached, start without DISPLAY set.")
+        return exit_code
     folder = DEMO_FOLDER.resolve()
     print(f"There is no display, so the main job runs without one, into {folder}", flush=True)
     demo = [str(venv_python()), "-m", "spatialstudio.ui.demo", "--out", str(folder)]
     exit_code = hand_over(demo, {**os.environ, "QT_QPA_PLATFORM": "offscreen"})
     if exit_code == 0:
         print(f"Picture, trace, verdict and a screenshot of the window are in {folder}:")
-        print("\n".join(f"  {path.relative_to(folder)}" for path in files_below(folder)))
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        print("\n".join(f"  {path.relative_to(folder)}" for path in files))
     return exit_code
 
 
@@ -385,11 +389,6 @@ def check_python() -> None:
 def venv_python() -> Path:
     """Return the interpreter of the environment, there or not."""
     return VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-
-
-def files_below(folder: Path) -> list[Path]:
-    """List the files of a folder and its subfolders, sorted."""
-    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 if __name__ == "__main__":
