@@ -16,7 +16,11 @@ from spatialstudio.adapters.backends.guidance_hook import (
     GuidanceHook,
     Prediction,
 )
-from spatialstudio.adapters.backends.load_pipeline import LoadedPipeline, load_pipeline
+from spatialstudio.adapters.backends.load_pipeline import (
+    LoadedPipeline,
+    import_libraries,
+    load_pipeline,
+)
 from spatialstudio.adapters.backends.preview import decode_preview, predicted_clean_latents
 from spatialstudio.adapters.backends.token_spans import token_spans
 from spatialstudio.adapters.device import (
@@ -49,7 +53,8 @@ WHITE = 255
 
 
 def build(_surroundings: Surroundings) -> "DiffusersBackend":
-    """Make the backend; its model is loaded by the first request."""
+    """Make the backend with its libraries; a model is loaded by the first request."""
+    import_libraries()
     return DiffusersBackend()
 
 

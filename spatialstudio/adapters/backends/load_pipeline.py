@@ -14,6 +14,7 @@ from transformers.utils import logging as transformers_logging
 
 from spatialstudio.adapters.backends.families import (
     FAMILIES,
+    STABLE_DIFFUSION,
     AttentionLayer,
     Family,
     guiding_layers,
@@ -86,6 +87,11 @@ class LoadedPipeline:
         self.pipeline.scheduler = kind.from_config(self.own_scheduler.config)
 
 
+def import_libraries() -> None:
+    """Import what the embedded models need, which takes longer than to load them."""
+    _import_pipeline(STABLE_DIFFUSION)
+
+
 def load_pipeline(model: ModelCard, device: torch.device) -> LoadedPipeline:
     """Load a model's weights, frozen, in float32.
 
@@ -94,8 +100,7 @@ def load_pipeline(model: ModelCard, device: torch.device) -> LoadedPipeline:
         BackendError: The model is of a family that is not known.
     """
     family = _family_of(model)
-    _silence_libraries()
-    pipeline_class: Any = getattr(diffusers, family.pipeline_class)
+    pipeline_class = _import_pipeline(family)
     try:
         pipeline = pipeline_class.from_pretrained(
             model.folder, dtype=torch.float32, use_safetensors=True, local_files_only=True
@@ -111,11 +116,13 @@ def load_pipeline(model: ModelCard, device: torch.device) -> LoadedPipeline:
     return LoadedPipeline(pipeline, family, model.folder, device, pipeline.scheduler)
 
 
-def _silence_libraries() -> None:
+def _import_pipeline(family: Family) -> Any:
+    """Import a pipeline class; diffusers does so on first use only."""
     for library in (diffusers_logging, transformers_logging):
         logging: Any = library
         logging.set_verbosity_error()
         logging.disable_progress_bar()
+    return getattr(diffusers, family.pipeline_class)
 
 
 def _family_of(model: ModelCard) -> Family:
