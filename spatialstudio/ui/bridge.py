@@ -27,9 +27,9 @@ class Bridge(QObject):
         self._arrived.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
         self._unsubscribe = bus.subscribe(self._carry)
 
-    def serve(self, *panels: Panel) -> None:
-        """Hand events to these panels as well."""
-        self._panels = (*self._panels, *panels)
+    def serve(self, panel: Panel) -> None:
+        """Hand events to this panel as well."""
+        self._panels = (*self._panels, panel)
 
     def close(self) -> None:
         """Hear no more."""

@@ -34,10 +34,11 @@ from spatialstudio.ui.panels.prompt_panel import PromptPanel
 from spatialstudio.ui.panels.stage_panel import StagePanel
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.dock_title import DockTitle
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.workspaces import GENERATE, WORKSPACES, Dock, Workspace
 
-PROMPT_EM, RESULT_EM, ATTENTION_EM = 19, 19, 13.5
+PROMPT_EM, RESULT_EM, ATTENTION_EM = 19, 18, 15.5
 PICTURES = "Pictures (*.png *.jpg *.jpeg *.webp *.bmp *.tif *.tiff)"
 FAR_STEPS = 10_000
 
@@ -94,6 +95,11 @@ class MainWindow(QMainWindow):
         except StudioError as error:
             self.stage.show_error(report_on(error, f"Opening {path.name}"))
 
+    def serve(self, panel: Panel) -> None:
+        """Hand events to one more panel, and show its problems."""
+        self._bridge.serve(panel)
+        panel.problem_met.connect(self.stage.show_error)
+
     def closeEvent(self, event: QCloseEvent) -> None:
         """Stop all work before the window goes."""
         self._bridge.close()
@@ -113,8 +119,8 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.stage)
         self.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
         self.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
-        prompt = _column(self.prompt, self.generation, stretch=True)
-        result = _sections(self.evaluation, self.layers, self.details)
+        prompt = _column(self.prompt, self.generation)
+        result = _column(self.evaluation, _section(self.layers), _section(self.details))
         areas = Qt.DockWidgetArea
         self._add_dock(Dock.PROMPT, areas.LeftDockWidgetArea, prompt)
         self._add_dock(Dock.RESULT, areas.RightDockWidgetArea, result)
@@ -129,6 +135,7 @@ class MainWindow(QMainWindow):
     def _add_dock(self, name: Dock, area: Qt.DockWidgetArea, content: QWidget) -> None:
         dock = QDockWidget(name.value, self)
         dock.setObjectName(name.name)
+        dock.setTitleBarWidget(DockTitle(self._theme, dock))
         dock.setWidget(content)
         self.addDockWidget(area, dock)
         self._docks[name] = dock
@@ -136,11 +143,10 @@ class MainWindow(QMainWindow):
     def _connect_panels(self) -> None:
         panels: tuple[Panel, ...] = (
             *(self.prompt, self.generation, self.stage, self.attention),
-            *(self.evaluation, self.layers, self.details, self.progress),
+            *(self.evaluation, self.details, self.progress),
         )
-        self._bridge.serve(*panels)
         for panel in panels:
-            panel.problem_met.connect(self.stage.show_error)
+            self.serve(panel)
         self.stage.example_picked.connect(self.prompt.use_prompt)
         self.stage.file_dropped.connect(self.open_path)
         self.layers.layers_picked.connect(self.stage.show_layers)
@@ -198,7 +204,7 @@ class MainWindow(QMainWindow):
         corner.show()
 
     def _corner(self) -> QWidget:
-        corner = QWidget()
+        corner = QWidget(self.menuBar())  # the menu bar alone would not keep it alive
         row = QHBoxLayout(corner)
         row.setContentsMargins(0, 0, em(0.5), 0)
         row.setSpacing(em(0.2))
@@ -252,15 +258,14 @@ def _button(action: QAction, kind: str) -> QToolButton:
     return button
 
 
-def _column(*parts: QWidget, stretch: bool) -> QScrollArea:
+def _column(*parts: QWidget) -> QScrollArea:
     content = QWidget()
     column = QVBoxLayout(content)
     column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.9))
-    column.setSpacing(em(0.9))
+    column.setSpacing(em(1))
     for part in parts:
         column.addWidget(part)
-    if stretch:
-        column.addStretch()
+    column.addStretch()
     area = QScrollArea()
     area.setWidgetResizable(True)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -269,14 +274,12 @@ def _column(*parts: QWidget, stretch: bool) -> QScrollArea:
     return area
 
 
-def _sections(*panels: Panel) -> QScrollArea:
-    sections: list[QWidget] = []
-    for panel in panels:
-        section = QWidget()
-        column = QVBoxLayout(section)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.5))
-        column.addWidget(TextLabel(panel.title, Tone.HEADING))
-        column.addWidget(panel)
-        sections.append(section)
-    return _column(*sections, stretch=True)
+def _section(panel: Panel) -> QWidget:
+    """Return a panel under its title."""
+    section = QWidget()
+    column = QVBoxLayout(section)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(em(0.5))
+    column.addWidget(TextLabel(panel.title, Tone.HEADING))
+    column.addWidget(panel)
+    return section

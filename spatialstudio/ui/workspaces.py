@@ -11,7 +11,7 @@ class Dock(Enum):
 
     PROMPT = "Prompt"
     ATTENTION = "Attention over the steps"
-    RESULT = "Result"
+    RESULT = "Verdict"
 
 
 @dataclass(frozen=True, slots=True)

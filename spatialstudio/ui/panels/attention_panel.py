@@ -24,6 +24,7 @@ from spatialstudio.ui.widgets.pos_chart import PosChart
 from spatialstudio.ui.widgets.replay_bar import ReplayBar
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 
+TRACE_EM = 9
 NOTHING_YET = (
     "While a picture is drawn, each object word's attention map appears here, "
     "and the curve of every relation's PoS: how surely its first thing comes before its second."
@@ -98,6 +99,7 @@ class AttentionPanel(Panel):
         row.addWidget(area, 1)
         row.addWidget(self._chart, 1)
         stack = QWidget()
+        stack.setMinimumHeight(em(TRACE_EM))
         self._stack = QStackedLayout(stack)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(trace)

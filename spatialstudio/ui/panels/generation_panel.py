@@ -13,9 +13,9 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged
+from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged, SceneChanged
 from spatialstudio.application.studio import Studio
-from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.generation import MAX_SEED
 from spatialstudio.ui.panel_api import Panel
 from spatialstudio.ui.theme.metrics import em
@@ -41,6 +41,7 @@ class GenerationPanel(Panel):
         super().__init__()
         self._studio = studio
         self._run_id = ""
+        self._unreadable: ErrorReport | None = None
         self._model = QComboBox()
         self._model.setAccessibleName("Model")
         self._seed = SeedField(theme, MAX_SEED)
@@ -73,6 +74,9 @@ class GenerationPanel(Panel):
         """Draw the scene with what is set."""
         if self.is_running:
             return
+        if self._unreadable is not None:
+            self.problem_met.emit(self._unreadable)
+            return
         try:
             request = self._studio.new_request(
                 model_id=self._model.currentData(),
@@ -91,6 +95,10 @@ class GenerationPanel(Panel):
             self._cancel.setText("Cancelling…")
             self._studio.cancel()
 
+    def use_seed(self, seed: int) -> None:
+        """Take a seed that was chosen elsewhere."""
+        self._seed.show_seed(seed)
+
     def roll_seed(self) -> None:
         """Take a new seed by chance."""
         self._seed.roll()
@@ -102,6 +110,8 @@ class GenerationPanel(Panel):
     def handle(self, event: object) -> None:
         """Follow whether something runs; show what an opened run was made with."""
         match event:
+            case SceneChanged(error=error):
+                self._unreadable = error
             case RunChanged(run=run):
                 if run.is_over and run.id != self._run_id:
                     self._show_settings(run)

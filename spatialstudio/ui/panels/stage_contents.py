@@ -88,6 +88,7 @@ def word_maps(run: OpenRun, baseline: OpenRun | None, step: int) -> tuple[WordMa
             hue=hue,
             guided=_map_of(event, mention.id),
             baseline=_map_of(beside, mention.id),
+            has_baseline=baseline is not None,
         )
         for hue, mention in enumerate(run.scene.mentions)
     )

@@ -11,7 +11,7 @@ from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.array_images import heat_image
 
-MAP_EM = 5.6
+MAP_EM = 6.4
 LABEL_EM = 1.5
 PAD_EM = 0.35
 DOT_EM = 0.5
@@ -26,7 +26,8 @@ class WordMaps:
         phrase: The object word.
         hue: Its hue.
         guided: (h, w) of the run; None when this step was not captured.
-        baseline: (h, w) of the baseline; None when there is none.
+        baseline: (h, w) of the baseline; None when this step was not captured (yet).
+        has_baseline: Whether there is room for the baseline's map.
     """
 
     key: str
@@ -34,6 +35,7 @@ class WordMaps:
     hue: int
     guided: FloatMap | None
     baseline: FloatMap | None = None
+    has_baseline: bool = False
 
 
 class MapTile(QAbstractButton):
@@ -61,12 +63,12 @@ class MapTile(QAbstractButton):
 
     def show_maps(self, word: WordMaps) -> None:
         """Show the word's maps of another step."""
-        had_baseline = self._word.baseline is not None
+        had_baseline = self._word.has_baseline
         self._word = word
-        maps = [word.guided] if word.baseline is None else [word.guided, word.baseline]
+        maps = [word.guided, word.baseline] if word.has_baseline else [word.guided]
         table = self._theme.heat_table()
         self._images = tuple(None if one is None else heat_image(one, table) for one in maps)
-        if had_baseline != (word.baseline is not None):
+        if had_baseline != word.has_baseline:
             self.updateGeometry()
         self.update()
 
@@ -115,7 +117,7 @@ class MapTile(QAbstractButton):
             self._word.phrase, Qt.TextElideMode.ElideRight, round(line.width())
         )
         painter.drawText(line, low | Qt.AlignmentFlag.AlignLeft, phrase)
-        if self._word.baseline is not None:
+        if self._word.has_baseline:
             painter.setFont(font(SMALL))
             painter.setPen(self._theme.colour("muted"))
             line.setLeft(em(PAD_EM) * 2 + em(MAP_EM))

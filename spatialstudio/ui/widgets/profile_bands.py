@@ -9,7 +9,7 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.picture_layers import Profile
 
-BAND_EM = 3.0
+BAND_EM = 2.8
 GAP_EM = 0.4
 FILL = 0.24
 LINE_WIDTH = 1.8
