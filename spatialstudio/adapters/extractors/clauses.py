@@ -145,7 +145,7 @@ class ClauseReader:
         if claim.type.shape is Shape.BETWEEN:
             groups = [objects] if len(objects) == FLANKS else []
             if objects and not groups:
-                self._note_not_understood(claim.span)
+                self._note(f'Name both things after "{claim.text}".', claim.span)
         for subject, (first, *second) in product(subjects, groups):
             self.relations.append(
                 Relation(

@@ -85,6 +85,8 @@ class _Run:
         if found is None:
             return []
         start, stop, head = found
+        if head in vocabulary.places and self.after and self.after.kind is WordKind.WITH:
+            return []
         span = TextSpan(start=self.words[0].span.start, stop=self.words[stop - 1].span.stop)
         phrase = NounPhrase(
             text=span.of(self.text),

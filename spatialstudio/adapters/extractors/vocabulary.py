@@ -18,12 +18,14 @@ class Vocabulary:
 
     Attributes:
         nouns: Singular; of one to ``LONGEST_NOUN`` words.
+        places: Nouns for what holds things, as "a kitchen with ..."; no things themselves there.
         adjectives: Words that may stand before a noun, numbers included.
         numbers: Words that make an article needless: "two", "several".
         plurals: Irregular plural to singular.
     """
 
     nouns: frozenset[str]
+    places: frozenset[str]
     adjectives: frozenset[str]
     numbers: frozenset[str]
     plurals: Mapping[str, str]
@@ -52,6 +54,7 @@ def read_vocabulary(path: Path) -> Vocabulary:
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     return Vocabulary(
         nouns=_words(table["nouns"].values()),
+        places=_words(table["places"].values()),
         adjectives=_words(table["adjectives"].values()),
         numbers=_words([table["adjectives"]["numbers"]]),
         plurals=table["plurals"],
