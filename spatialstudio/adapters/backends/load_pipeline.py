@@ -84,7 +84,13 @@ class LoadedPipeline:
                 f'The model cannot be sampled with "{scheduler_id}".',
                 hint=f"Choose one of {', '.join(sorted(kinds))}.",
             )
-        self.pipeline.scheduler = kind.from_config(self.own_scheduler.config)
+        try:
+            self.pipeline.scheduler = kind.from_config(self.own_scheduler.config)
+        except ImportError as error:
+            raise RequestError(
+                f'The sampler "{scheduler_id}" needs a library that is not installed.',
+                hint="Choose another sampler, or leave the choice to the model.",
+            ) from error
 
 
 def import_libraries() -> None:

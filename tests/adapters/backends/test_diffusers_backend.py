@@ -175,6 +175,15 @@ def test_an_unknown_sampler_is_refused(draw, tiny_request):
     assert "DDIMScheduler" in refusal.value.hint
 
 
+def test_a_sampler_that_lacks_its_library_is_told(draw, tiny_request, loaded, monkeypatch):
+    def lacking(_config):
+        raise ImportError("torchsde")
+
+    monkeypatch.setattr(loading.diffusers.DDPMScheduler, "from_config", lacking)
+    with pytest.raises(RequestError, match="library that is not installed"):
+        draw(replace(tiny_request, scheduler_id="DDPMScheduler"))
+
+
 def test_an_unknown_guidance_method_is_refused(draw, tiny_request):
     with pytest.raises(RequestError, match='"magic" is not known'):
         draw(replace(tiny_request, guidance=GuidanceSettings(method_id="magic")))
