@@ -3,29 +3,32 @@
 import sys
 from importlib.util import find_spec
 
-from spatialstudio.application.error_reports import EXIT_FAILURE
-from spatialstudio.cli.commands import run
-from spatialstudio.cli.printing import complain
-from spatialstudio.domain.errors import ErrorReport
-
-NO_WINDOW = ErrorReport(
-    title="Opening the window",
-    message="The window needs PySide6, which is not installed.",
-    hint='Install "PySide6-Essentials", or type "spatialstudio --help" for the terminal.',
-)
+EXIT_FAILURE = 1
+NO_WINDOW = """The window needs PySide6, which is not installed.
+Install "PySide6-Essentials", or type "spatialstudio --help" for the terminal.
+"""
+NO_START = """Spatial Studio cannot start: {reason}.
+Run "python3 packaging/bootstrap.py run", which installs what is missing.
+"""
 
 
 def main() -> int:
     """Do what the command line asks for and return the exit code."""
     arguments = sys.argv[1:]
-    if arguments:
-        return run(arguments)
-    if find_spec("PySide6") is None:
-        complain(NO_WINDOW)
-        return EXIT_FAILURE
-    from spatialstudio.ui.app import main as open_window  # the terminal works without Qt
+    try:
+        if arguments:
+            from spatialstudio.cli.commands import run
 
-    return open_window()
+            return run(arguments)
+        if find_spec("PySide6") is None:
+            sys.stderr.write(NO_WINDOW)
+            return EXIT_FAILURE
+        from spatialstudio.ui.app import main as open_window
+
+        return open_window()
+    except ImportError as error:
+        sys.stderr.write(NO_START.format(reason=error))
+        return EXIT_FAILURE
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 import subprocess
 import sys
 
-WITHOUT_QT = "import sys; sys.modules['PySide6'] = None; "
+WITHOUT = "import sys; sys.modules['{library}'] = None; "
+WITHOUT_QT = WITHOUT.format(library="PySide6")
 TYPED = "sys.argv = ['spatialstudio', *{words}]; from spatialstudio.__main__ import main; "
 
 
@@ -22,6 +23,15 @@ def test_the_window_without_qt_says_what_is_missing():
     done = start(WITHOUT_QT + TYPED.format(words=[]) + "sys.exit(main())")
     assert done.returncode == 1
     assert done.stderr.startswith("The window needs PySide6")
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_a_missing_library_is_named():
+    words = TYPED.format(words=["doctor"])
+    done = start(WITHOUT.format(library="numpy") + words + "sys.exit(main())")
+    assert done.returncode == 1
+    assert done.stderr.startswith("Spatial Studio cannot start: ")
+    assert "numpy" in done.stderr
     assert len(done.stderr.splitlines()) == 2
 
 
