@@ -1,0 +1,81 @@
+import signal
+from multiprocessing import Pipe
+
+import pytest
+
+from spatialstudio.application.engine.child import Inbox, send, work
+from spatialstudio.application.engine.messages import CancelJob, Stop
+from spatialstudio.domain.errors import Cancelled
+from spatialstudio.domain.generation import RequestId
+from tests.fakes import FakeWorkshop
+
+
+@pytest.fixture
+def interrupts():
+    """Keep the test runner's own answer to Ctrl+C."""
+    handler = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, handler)
+
+
+@pytest.fixture
+def pipes(interrupts):
+    commands, to_child = Pipe(duplex=False)
+    from_child, reports = Pipe(duplex=False)
+    yield commands, to_child, from_child, reports
+    for pipe in (to_child, from_child, commands, reports):
+        pipe.close()
+
+
+def test_a_child_ends_when_it_is_told_to(pipes):
+    commands, to_child, _, reports = pipes
+    send(to_child, Stop())
+    work(commands, reports, FakeWorkshop)
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+def test_a_child_whose_parent_is_gone_ends(pipes):
+    commands, to_child, _, reports = pipes
+    to_child.close()
+    work(commands, reports, FakeWorkshop)
+
+
+def test_a_child_whose_reports_nobody_takes_ends(pipes, job):
+    commands, to_child, from_child, reports = pipes
+    from_child.close()
+    send(to_child, job)
+    with pytest.raises(SystemExit):
+        work(commands, reports, FakeWorkshop)
+
+
+def test_a_workshop_gets_ready_before_the_first_job(pipes):
+    workshop = FakeWorkshop()
+    commands, to_child, _, reports = pipes
+    send(to_child, Stop())
+    work(commands, reports, lambda: workshop)
+    assert workshop.is_warm
+
+
+def test_a_workshop_that_cannot_get_ready_does_not_end_the_child(pipes):
+    def build():
+        raise ImportError("torch")
+
+    commands, to_child, _, reports = pipes
+    send(to_child, Stop())
+    work(commands, reports, build)
+
+
+def test_stopping_cancels_what_still_waits(job):
+    inbox = Inbox()
+    inbox.take(job)
+    inbox.take(Stop())
+    with pytest.raises(Cancelled):
+        inbox.flag(job.job_id).raise_if_cancelled()
+
+
+def test_cancelling_an_unknown_job_does_nothing(job):
+    inbox = Inbox()
+    inbox.take(CancelJob(RequestId("long gone")))
+    inbox.take(job)
+    assert inbox.next_job() is job
+    assert inbox.flag(job.job_id).raise_if_cancelled() is None
