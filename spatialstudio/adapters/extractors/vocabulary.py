@@ -11,6 +11,11 @@ LONGEST_NOUN = 4
 # Ending of a plural, and what stands in its place; tried in this order.
 PLURAL_ENDINGS = (("ies", "y"), ("es", ""), ("s", ""))
 
+SINGULAR_ENDINGS = ("ss", "us", "is")
+
+# Where dropping the "s" may be wrong: "zombies", "elves", "lynxes".
+ODD_ENDINGS = ("ies", "ves", "oes", "ses", "xes", "zes", "ches", "shes")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
@@ -44,9 +49,9 @@ class Vocabulary:
 
     def singular(self, word: str) -> str:
         """Return the singular of a noun outside the vocabulary."""
-        if not word.endswith("s") or word.endswith("ss"):
+        if not word.endswith("s") or word.endswith(SINGULAR_ENDINGS):
             return self.plurals.get(word, word)
-        return _inflected_singular(word)
+        return _inflected_singular(word) if word.endswith(ODD_ENDINGS) else word.removesuffix("s")
 
 
 def read_vocabulary(path: Path) -> Vocabulary:

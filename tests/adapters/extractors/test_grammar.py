@@ -178,6 +178,8 @@ def test_false_friends_and_denials_claim_nothing(text):
         ("a garden gnome", ["garden gnome"], [()]),
         ("three gremlins", ["gremlin"], [("three",)]),
         ("a small gremlin jumping", ["gremlin"], [("small",)]),
+        ("three zombies", ["zombie"], [("three",)]),
+        ("a virus", ["virus"], [()]),
         ("a pair of scissors", ["scissors"], [()]),
         ("gremlins above ogres", ["gremlin", "ogre"], [(), ()]),
     ],
