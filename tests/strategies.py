@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from spatialstudio.domain.assertion import Assertion, AssertionScore, DaScore
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.generation import (
     CaptureSettings,
@@ -16,7 +17,7 @@ from spatialstudio.domain.generation import (
     ModelRef,
     StepEvent,
 )
-from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask, Perception
+from spatialstudio.domain.perception import Box, DepthMap, Detection, Looks, Mask, Perception
 from spatialstudio.domain.prompt import Note, ObjectMention, Prompt, TextSpan, TokenSpan
 from spatialstudio.domain.relation import BUILT_IN_TYPES, Relation, SceneGraph, Shape
 from spatialstudio.domain.verdict import (
@@ -176,12 +177,38 @@ def perceptions(draw):
     )
 
 
+assertions = st.builds(
+    Assertion,
+    id=words,
+    text=words,
+    question=words,
+    mention_id=mention_ids,
+    relation_id=st.none() | relation_ids,
+    attribute=words,
+    weight=shares,
+)
+
 evaluations = st.builds(
     Evaluation,
     perception=perceptions(),
     verdicts=tuples_of(verdicts),
     checker=st.builds(CheckerSettings, margin=shares, weights=st.tuples(*[shares] * 4)),
     seconds=floats,
+    looks=st.builds(
+        Looks,
+        perturbed=tuples_of(st.none() | perceptions()),
+        second=st.none() | perceptions(),
+        stability=st.none() | shares,
+    ),
+    da_score=st.none()
+    | st.builds(
+        DaScore,
+        value=st.none() | shares,
+        scores=tuples_of(
+            st.builds(AssertionScore, assertion=assertions, probability_yes=st.none() | shares)
+        ),
+        source_id=words,
+    ),
 )
 
 token_spans = st.builds(

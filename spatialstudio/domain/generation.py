@@ -14,6 +14,9 @@ RequestId = NewType("RequestId", str)
 
 MAX_SEED = 2**32 - 1
 
+UNGUIDED = "none"
+PSG = "psg"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRef:
@@ -35,7 +38,7 @@ class GuidanceSettings:
     """How the picture is held to the relations.
 
     Attributes:
-        method_id: "none", "psg" or a registered method.
+        method_id: ``UNGUIDED``, ``PSG`` or a registered method.
         strength: Step size in variance-preserving latent units at the first step, >= 0.
         first_step: First guided step, from 0.
         last_step: Last guided step, inclusive; None for half of all steps.
@@ -44,7 +47,7 @@ class GuidanceSettings:
         goal: Guidance rests while every relation's PoS is at least this, (0.5, 1]; 1 never rests.
     """
 
-    method_id: str = "none"
+    method_id: str = UNGUIDED
     strength: float = 0.0
     first_step: int = 0
     last_step: int | None = None

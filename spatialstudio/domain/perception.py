@@ -1,6 +1,7 @@
 """What detectors, segmenter and depth model saw in a picture."""
 
 from dataclasses import dataclass
+from enum import Enum
 
 from spatialstudio.domain.arrays import BoolMask, FloatMap, freeze
 from spatialstudio.domain.prompt import MentionId
@@ -122,3 +123,43 @@ class Perception:
         """Return the detections of one mention, best first."""
         own = [found for found in self.detections if found.mention_id == mention_id]
         return tuple(sorted(own, key=lambda found: -found.score))
+
+
+class PerturbationKind(Enum):
+    """How a picture is changed a little."""
+
+    BRIGHTNESS = "brightness"
+    """Amount: factor of all colours."""
+    GAUSSIAN_BLUR = "gaussian_blur"
+    """Amount: radius in pixels."""
+    RESIZE = "resize"
+    """Amount: scale; shrunk, then brought back to its size."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Perturbation:
+    """A small change of a picture that should change no answer.
+
+    Attributes:
+        kind: What is changed.
+        amount: By how much; the unit is that of the kind.
+    """
+
+    kind: PerturbationKind
+    amount: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Looks:
+    """What was seen of a picture beyond the first look.
+
+    Attributes:
+        perturbed: What the same detector saw after each of the checker's perturbations, in order;
+            None where it failed. Empty when stability was not tested.
+        second: What a second detector saw; None when there is none.
+        stability: Recorded by an earlier run, [0, 1]; stands in for ``perturbed``.
+    """
+
+    perturbed: tuple[Perception | None, ...] = ()
+    second: Perception | None = None
+    stability: float | None = None

@@ -8,105 +8,101 @@ For each relation, the first that applies:
     high overlap  the relation compares x, and the boxes overlap
     near boundary the relation holds, or fails, by no more than the margin
     unstable      the answer does not survive small changes of the picture
+    disagreement  a second detector sees it otherwise
     PASS or FAIL
 
 Source: Rostane 2026, SpatialBench-UC, arXiv:2601.13462, and its code, whose order and
-arithmetic are kept for left, right, above and below; the other relations are ours.
+arithmetic are kept for left, right, above and below; the other relations are ours. The settings can
+mend its faults: an ambiguous relation is decided where every choice of instances gives one answer,
+and overlap can bar above and below too.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
 
-import numpy as np
-
-from spatialstudio.domain.arrays import BoolMask
-from spatialstudio.domain.perception import Detection, Perception
+from spatialstudio.domain.perception import Looks, Perception
 from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import Axis, Relation, RelationId, RelationType, SceneGraph
+from spatialstudio.domain.relation import Axis, Relation, RelationType, SceneGraph
 from spatialstudio.domain.verdict import (
     AbstentionReason,
     CheckerSettings,
     ConfidenceComponents,
+    Evaluation,
     Measurement,
     Outcome,
     Verdict,
 )
+from spatialstudio.science.candidates import Candidates, candidates_of
 from spatialstudio.science.confidence import confidence, detection_component, geometry_component
-from spatialstudio.science.geometry import intersection_over_union
-from spatialstudio.science.readings import Reading, read_boxes, read_depth
+from spatialstudio.science.glance import Glance, glance_at, glance_from, masks_of_ends
 from spatialstudio.science.relation_rules import relation_pos_on_masks
+from spatialstudio.science.second_looks import agreement_of, stability_of
 from spatialstudio.science.superiority import pse_from_pos
 
-_NOT_TESTED: Mapping[RelationId, float] = MappingProxyType({})
+NO_LOOKS = Looks()
 _UNTESTED = 1.0
 _NO_CONFIDENCE = ConfidenceComponents(detection=0, geometry=0, stability=0, agreement=0)
 
 
 def decide(
-    scene: SceneGraph,
-    perception: Perception,
-    settings: CheckerSettings,
-    stability: Mapping[RelationId, float] = _NOT_TESTED,
-    agreement: Mapping[RelationId, float] = _NOT_TESTED,
+    scene: SceneGraph, perception: Perception, settings: CheckerSettings, looks: Looks = NO_LOOKS
 ) -> tuple[Verdict, ...]:
     """Judge every relation of a scene.
 
     Args:
         scene: What the prompt claims.
         perception: What was seen.
-        settings: Thresholds and weights.
-        stability: Share of small picture changes that an answer survives, [0, 1]; untested is 1.
-        agreement: Consent of a second detector, [0, 1]; untested is 1.
+        settings: Thresholds, weights and choices.
+        looks: What else was seen; what was not tested counts as passed.
 
     Returns:
         One verdict a relation, in the scene's order.
     """
     return tuple(
-        decide_relation(
-            relation,
-            perception,
-            settings,
-            stability.get(relation.id, _UNTESTED),
-            agreement.get(relation.id, _UNTESTED),
-        )
-        for relation in scene.relations
+        decide_relation(relation, perception, settings, looks) for relation in scene.relations
     )
+
+
+def decide_again(
+    evaluation: Evaluation, scene: SceneGraph, settings: CheckerSettings
+) -> Evaluation:
+    """Judge a judged picture by other settings, without any model.
+
+    Args:
+        evaluation: Holds what was seen.
+        scene: What the prompt claims.
+        settings: The perturbations must be those of the evaluation.
+    """
+    verdicts = decide(scene, evaluation.perception, settings, evaluation.looks)
+    return replace(evaluation, verdicts=verdicts, checker=settings)
 
 
 def decide_relation(
     relation: Relation,
     perception: Perception,
     settings: CheckerSettings,
-    stability: float = _UNTESTED,
-    agreement: float = _UNTESTED,
+    looks: Looks = NO_LOOKS,
 ) -> Verdict:
     """Judge one relation; arguments as for ``decide``."""
-    best = _best_detections(relation.ends, perception, settings)
-    missing = tuple(end for end in relation.ends if end not in best)
+    found = {end: candidates_of(end, perception, settings) for end in relation.ends}
+    missing = tuple(end for end in relation.ends if found[end].chosen is None)
     if missing:
         return _abstain(relation, AbstentionReason.MISSING_OBJECT, missing)
-    for end in relation.ends:
-        if _is_ambiguous(end, perception, settings):
-            return _abstain(relation, AbstentionReason.AMBIGUOUS_OBJECT, (end,))
-    chosen = [best[end] for end in relation.ends]
-    masks = [_mask_of(end, perception, settings) for end in relation.ends]
-    pos = relation_pos_on_masks(relation.type, masks, perception.depth)
-    reading = _read(relation.type, chosen, masks, perception, settings)
-    if reading is None:
+    ambiguous = _ambiguous_end(relation, found, perception, settings)
+    if ambiguous:
+        return _abstain(relation, AbstentionReason.AMBIGUOUS_OBJECT, (ambiguous,))
+    glance = glance_at(relation, perception, settings)
+    if glance is None:
         return _abstain(relation, AbstentionReason.NO_DEPTH, relation.ends)
-    measurement = _measurement(reading, chosen, pos)
-    if _compares_x(relation.type) and measurement.overlap > settings.max_overlap_iou:
+    measurement = _measure(relation, glance, perception, settings)
+    if _is_barred(relation.type, glance, settings):
         return _abstain(relation, AbstentionReason.HIGH_OVERLAP, relation.ends, measurement)
-    components = ConfidenceComponents(
-        detection=detection_component([detection.score for detection in chosen]),
-        geometry=geometry_component(reading.offset, reading.margin, settings.geometry_slope),
-        stability=stability if reading.is_clear else _UNTESTED,
-        agreement=agreement,
-    )
-    reason = _doubt(reading, components, settings)
+    components = _components(relation, glance, settings, looks)
+    reason = _doubt(glance, components, settings)
     return Verdict(
         relation_id=relation.id,
-        outcome=_outcome(reading, reason),
+        outcome=Outcome.UNDECIDABLE if reason else glance.outcome,
         confidence=confidence(components, settings.weights),
         components=components,
         measurement=measurement,
@@ -132,84 +128,97 @@ def _abstain(
     )
 
 
-def _best_detections(
-    mentions: Iterable[MentionId], perception: Perception, settings: CheckerSettings
-) -> dict[MentionId, Detection]:
-    least_area = settings.min_area_fraction * perception.width * perception.height
-    best = {}
-    for mention in mentions:
-        sure = _sure_detections(mention, perception, settings)
-        large = [detection for detection in sure if detection.box.area >= least_area]
-        if large:
-            best[mention] = large[0]
-    return best
-
-
-def _is_ambiguous(mention: MentionId, perception: Perception, settings: CheckerSettings) -> bool:
-    # NOTE: as in the source, detections of any area count here.
-    match _sure_detections(mention, perception, settings):
-        case [first, second, *_]:
-            return first.score - second.score < settings.ambiguity_delta
-        case _:
-            return False
-
-
-def _sure_detections(
-    mention: MentionId, perception: Perception, settings: CheckerSettings
-) -> list[Detection]:
-    found = perception.detections_of(mention)
-    return [detection for detection in found if detection.score >= settings.detection_score]
-
-
-def _mask_of(mention: MentionId, perception: Perception, settings: CheckerSettings) -> BoolMask:
-    """Unite the masks of a mention's sure instances; empty when there are none."""
-    union = np.zeros((perception.height, perception.width), dtype=np.bool_)
-    for mask in perception.masks_of(mention):
-        if mask.score >= settings.detection_score:
-            union |= mask.pixels
-    return union
-
-
-def _read(
-    relation_type: RelationType,
-    chosen: Sequence[Detection],
-    masks: Sequence[BoolMask],
+def _ambiguous_end(
+    relation: Relation,
+    found: dict[MentionId, Candidates],
     perception: Perception,
     settings: CheckerSettings,
-) -> Reading | None:
-    if relation_type.needs_depth:
-        return read_depth(relation_type, masks, perception.depth, settings)
-    boxes = [detection.box for detection in chosen]
-    return read_boxes(relation_type, boxes, perception, settings)
+) -> MentionId | None:
+    """Return the first end with several instances to choose from, unless the choice is idle."""
+    ambiguous = next((end for end in relation.ends if found[end].are_ambiguous), None)
+    if ambiguous and settings.decides_agreeing_instances and not relation.type.needs_depth:
+        choices = product(*(found[end].rivals for end in relation.ends))
+        glances = [glance_from(choice, relation, perception, settings) for choice in choices]
+        if _all_say_the_same(relation.type, glances, settings):
+            return None
+    return ambiguous
 
 
-def _measurement(reading: Reading, chosen: Sequence[Detection], pos: float | None) -> Measurement:
-    subject, *others = (detection.box for detection in chosen)
+def _all_say_the_same(
+    relation_type: RelationType, glances: Sequence[Glance | None], settings: CheckerSettings
+) -> bool:
+    outcomes = {
+        Outcome.UNDECIDABLE
+        if glance is None or _is_barred(relation_type, glance, settings)
+        else glance.outcome
+        for glance in glances
+    }
+    return len(outcomes) == 1 and Outcome.UNDECIDABLE not in outcomes
+
+
+def _measure(
+    relation: Relation, glance: Glance, perception: Perception, settings: CheckerSettings
+) -> Measurement:
+    masks = masks_of_ends(relation, perception, settings)
+    pos = relation_pos_on_masks(relation.type, masks, perception.depth)
     return Measurement(
-        delta=reading.delta,
-        margin=reading.margin,
-        overlap=max(intersection_over_union(subject, other) for other in others),
+        delta=glance.reading.delta,
+        margin=glance.reading.margin,
+        overlap=glance.overlap,
         pos=pos,
         pse=0.0 if pos is None else pse_from_pos(pos),
-        gap=reading.gap,
+        gap=glance.reading.gap,
     )
 
 
-def _compares_x(relation_type: RelationType) -> bool:
-    return any(claim.axis is Axis.X for claim in relation_type.claims)
+def _is_barred(relation_type: RelationType, glance: Glance, settings: CheckerSettings) -> bool:
+    barred = {Axis.X, Axis.Y} if settings.overlap_bars_vertical else {Axis.X}
+    compares = any(claim.axis in barred for claim in relation_type.claims)
+    return compares and glance.overlap > settings.max_overlap_iou
+
+
+def _components(
+    relation: Relation, glance: Glance, settings: CheckerSettings, looks: Looks
+) -> ConfidenceComponents:
+    reading = glance.reading
+    stability = _stability(relation, glance, settings, looks)
+    return ConfidenceComponents(
+        detection=detection_component([detection.score for detection in glance.chosen]),
+        geometry=geometry_component(reading.offset, reading.margin, settings.geometry_slope),
+        stability=stability,
+        agreement=_agreement(relation, glance, stability, settings, looks),
+    )
+
+
+def _stability(
+    relation: Relation, glance: Glance, settings: CheckerSettings, looks: Looks
+) -> float:
+    if not glance.reading.is_clear:
+        return _UNTESTED
+    if looks.stability is not None:
+        return looks.stability
+    if not looks.perturbed:
+        return _UNTESTED
+    return stability_of(relation, glance, looks.perturbed, settings)
+
+
+def _agreement(
+    relation: Relation, glance: Glance, stability: float, settings: CheckerSettings, looks: Looks
+) -> float:
+    if looks.second is None:
+        return _UNTESTED
+    is_unstable = stability < settings.min_stability
+    outcome = Outcome.UNDECIDABLE if is_unstable else glance.outcome
+    return agreement_of(outcome, glance, glance_at(relation, looks.second, settings))
 
 
 def _doubt(
-    reading: Reading, components: ConfidenceComponents, settings: CheckerSettings
+    glance: Glance, components: ConfidenceComponents, settings: CheckerSettings
 ) -> AbstentionReason | None:
-    if not reading.is_clear:
+    if not glance.reading.is_clear:
         return AbstentionReason.NEAR_BOUNDARY
     if components.stability < settings.min_stability:
         return AbstentionReason.UNSTABLE
+    if components.agreement < settings.min_agreement:
+        return AbstentionReason.DETECTORS_DISAGREE
     return None
-
-
-def _outcome(reading: Reading, doubt: AbstentionReason | None) -> Outcome:
-    if doubt:
-        return Outcome.UNDECIDABLE
-    return Outcome.PASS if reading.offset > 0 else Outcome.FAIL

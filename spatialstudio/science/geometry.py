@@ -8,16 +8,27 @@ from spatialstudio.domain.arrays import BoolMask, FloatMap
 from spatialstudio.domain.perception import Box
 
 
-def intersection_over_union(first: Box, second: Box) -> float:
-    """Return the IoU of two boxes, [0, 1]; 0 when both are empty."""
-    shared = Box(
+def intersection(first: Box, second: Box) -> Box:
+    """Return what two boxes share; its area is 0 when they are apart."""
+    return Box(
         left=max(first.left, second.left),
         top=max(first.top, second.top),
         right=min(first.right, second.right),
         bottom=min(first.bottom, second.bottom),
-    ).area
+    )
+
+
+def intersection_over_union(first: Box, second: Box) -> float:
+    """Return the IoU of two boxes, [0, 1]; 0 when both are empty."""
+    shared = intersection(first, second).area
     union = first.area + second.area - shared
     return shared / union if union > 0 else 0.0
+
+
+def containment(first: Box, second: Box) -> float:
+    """Return the share of the smaller box that lies in the other, [0, 1]; 0 when it is empty."""
+    smaller = min(first.area, second.area)
+    return intersection(first, second).area / smaller if smaller > 0 else 0.0
 
 
 def center_offset_xy(first: Box, second: Box, width: int, height: int) -> tuple[float, float]:

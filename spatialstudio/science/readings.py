@@ -126,4 +126,4 @@ def _read_between(
     to_other = center_offset_xy(other, subject, width, height)
     steps = max(zip(from_one, to_other, strict=True), key=lambda pair: abs(sum(pair)))
     direction = 1 if sum(steps) > 0 else -1
-    return Reading(offset=min(direction * step for step in steps), margin=settings.margin)
+    return Reading(offset=min(direction * step for step in steps), margin=settings.between_margin)

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-PER_STRATUM = 4
+PER_STRATUM = 3
 EVALUATIONS = ("eval", "eval_precal")
 
 
@@ -56,11 +56,18 @@ def compact(record: dict[str, Any], evaluation: str) -> dict[str, Any]:
         "components": record["conf_components"],
         "delta": record["geometry"]["delta"],
         "iou": record["geometry"]["iou_ab"],
-        "detections": [
-            [found["label"], found["score"], *found["box_xyxy"]]
-            for found in record["detectors"]["primary"]["detections"]
-        ],
+        "detections": detections_of(record, "primary"),
+        "second": detections_of(record, "secondary"),
     }
+
+
+def detections_of(record: dict[str, Any], detector: str) -> list[list[Any]] | None:
+    if detector not in record["detectors"]:
+        return None
+    return [
+        [found["label"], found["score"], *found["box_xyxy"]]
+        for found in record["detectors"][detector]["detections"]
+    ]
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask, Perception
+from spatialstudio.domain.perception import Box, DepthMap, Detection, Looks, Mask, Perception
 from spatialstudio.domain.prompt import ObjectMention, Prompt, TextSpan
 from spatialstudio.domain.relation import (
     ABOVE,
@@ -241,14 +241,14 @@ def test_what_was_not_tested_does_not_lower_confidence():
 
 def test_an_unstable_answer_is_withdrawn():
     boxes = perception(seen("dog", 20, 50), seen("car", 80, 50))
-    verdict = decide_relation(relation(LEFT_OF), boxes, SETTINGS, stability=0.49)
+    verdict = decide_relation(relation(LEFT_OF), boxes, SETTINGS, Looks(stability=0.49))
     assert verdict.reason is AbstentionReason.UNSTABLE
     assert verdict.confidence > 0
 
 
 def test_an_answer_not_given_cannot_be_unstable():
     boxes = perception(seen("dog", 50, 50), seen("car", 55, 20))
-    verdict = decide_relation(relation(LEFT_OF), boxes, SETTINGS, stability=0.1)
+    verdict = decide_relation(relation(LEFT_OF), boxes, SETTINGS, Looks(stability=0.1))
     assert verdict.reason is AbstentionReason.NEAR_BOUNDARY
     assert verdict.components.stability == 1
 
@@ -275,11 +275,12 @@ def test_every_relation_of_a_scene_is_judged_in_order(scene):
     assert [verdict.outcome for verdict in verdicts] == [Outcome.PASS, Outcome.PASS]
 
 
-def test_tests_of_stability_and_agreement_belong_to_their_relation(scene):
+def test_a_second_detector_is_heard_on_every_relation(scene):
     picture = perception(seen("dog", 20, 50), seen("car", 80, 20))
-    first, second = decide(scene, picture, SETTINGS, {"first": 0.75}, {"second": 0.5})
-    assert (first.components.stability, first.components.agreement) == (0.75, 1)
-    assert (second.components.stability, second.components.agreement) == (1, 0.5)
+    second = perception(seen("dog", 20, 20), seen("car", 80, 50))
+    first, other = decide(scene, picture, SETTINGS, Looks(second=second))
+    assert first.components.agreement == pytest.approx(0.5)
+    assert other.components.agreement == 0
 
 
 @pytest.mark.parametrize("relation_type", BUILT_IN_TYPES, ids=lambda known: known.id)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from spatialstudio.domain.perception import Box, Detection, Perception
+from spatialstudio.domain.perception import Box, Detection, Looks, Perception
 from spatialstudio.domain.relation import Relation, relation_types
 from spatialstudio.domain.verdict import AbstentionReason, CheckerSettings
 from spatialstudio.science.checker import decide_relation
@@ -32,9 +32,9 @@ REASONS = {
 }
 
 
-def replayed(record):
-    """Judge the recorded boxes, given the recorded stability and agreement."""
-    detections = [
+def perception(detections):
+    """What a detector saw in a picture of the release."""
+    found = tuple(
         Detection(
             mention_id=label,
             label=label,
@@ -42,16 +42,23 @@ def replayed(record):
             box=Box(left=left, top=top, right=right, bottom=bottom),
             detector_id="recorded",
         )
-        for label, score, left, top, right, bottom in record["detections"]
-    ]
+        for label, score, left, top, right, bottom in detections
+    )
+    return Perception(image_sha256="", height=512, width=512, detections=found, masks=())
+
+
+def replayed(record):
+    """Judge the recorded boxes of both detectors, given the recorded stability."""
     subject, other = record["objects"]
-    components = record["components"]
+    second = record["second"]
     return decide_relation(
         Relation(id="r", type=relation_types[record["relation"]], subject=subject, object=other),
-        Perception(image_sha256="", height=512, width=512, detections=tuple(detections), masks=()),
+        perception(record["detections"]),
         SETTINGS[record["evaluation"]],
-        components["stability"],
-        components["agreement"],
+        Looks(
+            second=None if second is None else perception(second),
+            stability=record["components"]["stability"],
+        ),
     )
 
 
@@ -69,6 +76,7 @@ def test_the_recorded_confidence_is_met(record):
     assert verdict.confidence == pytest.approx(record["confidence"], abs=1e-9)
     assert verdict.components.detection == pytest.approx(components["detection"], abs=1e-9)
     assert verdict.components.geometry == pytest.approx(components["geometry"], abs=1e-9)
+    assert verdict.components.agreement == components["agreement"]
 
 
 MEASURED = [record for record in RECORDS if record.values[0]["delta"] is not None]

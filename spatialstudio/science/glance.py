@@ -1,0 +1,97 @@
+"""What the chosen boxes and masks alone say of a relation: its reading, without any doubt."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from spatialstudio.domain.arrays import BoolMask
+from spatialstudio.domain.perception import Box, Detection, Perception
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import Relation
+from spatialstudio.domain.verdict import CheckerSettings, Outcome
+from spatialstudio.science.candidates import candidates_of
+from spatialstudio.science.geometry import intersection_over_union
+from spatialstudio.science.readings import Reading, read_boxes, read_depth
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glance:
+    """A relation as read from one choice of detections.
+
+    Attributes:
+        chosen: One detection for each of the relation's ends.
+        reading: By how much the relation holds.
+    """
+
+    chosen: tuple[Detection, ...]
+    reading: Reading
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        """Where the ends are."""
+        return tuple(detection.box for detection in self.chosen)
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the reading alone says; undecidable within its margin."""
+        if not self.reading.is_clear:
+            return Outcome.UNDECIDABLE
+        return Outcome.PASS if self.reading.offset > 0 else Outcome.FAIL
+
+    @property
+    def overlap(self) -> float:
+        """IoU of the subject with the other end it overlaps most, [0, 1]."""
+        subject, *others = self.boxes
+        return max(intersection_over_union(subject, other) for other in others)
+
+
+def glance_at(
+    relation: Relation, perception: Perception, settings: CheckerSettings
+) -> Glance | None:
+    """Read a relation from the surest detections.
+
+    Args:
+        relation: The claim.
+        perception: What was seen.
+        settings: Thresholds and margins.
+
+    Returns:
+        None when an end is missing, or depth is wanted and cannot be had.
+    """
+    chosen = [candidates_of(end, perception, settings).chosen for end in relation.ends]
+    found = [detection for detection in chosen if detection is not None]
+    if len(found) < len(chosen):
+        return None
+    return glance_from(found, relation, perception, settings)
+
+
+def glance_from(
+    chosen: Sequence[Detection],
+    relation: Relation,
+    perception: Perception,
+    settings: CheckerSettings,
+) -> Glance | None:
+    """Read a relation from given detections, one an end; None when depth cannot be had."""
+    if relation.type.needs_depth:
+        masks = masks_of_ends(relation, perception, settings)
+        reading = read_depth(relation.type, masks, perception.depth, settings)
+    else:
+        boxes = [detection.box for detection in chosen]
+        reading = read_boxes(relation.type, boxes, perception, settings)
+    return Glance(chosen=tuple(chosen), reading=reading) if reading else None
+
+
+def masks_of_ends(
+    relation: Relation, perception: Perception, settings: CheckerSettings
+) -> list[BoolMask]:
+    """Return a mask for each end: the union of its sure instances, empty when there are none."""
+    return [_union(end, perception, settings) for end in relation.ends]
+
+
+def _union(mention: MentionId, perception: Perception, settings: CheckerSettings) -> BoolMask:
+    union = np.zeros((perception.height, perception.width), dtype=np.bool_)
+    for mask in perception.masks_of(mention):
+        if mask.score >= settings.detection_score:
+            union |= mask.pixels
+    return union
