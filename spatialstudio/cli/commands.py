@@ -11,7 +11,6 @@ from spatialstudio.application.error_reports import (
     exit_code_of,
     report_on,
 )
-from spatialstudio.application.flow.generate_image import GUIDED
 from spatialstudio.application.session import RunState, StoreFailed
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import run_answer, run_lines, scene_answer, scene_lines
@@ -26,6 +25,7 @@ from spatialstudio.cli.printing import (
     show_progress,
 )
 from spatialstudio.domain.errors import Cancelled, ErrorReport
+from spatialstudio.domain.generation import PSG
 
 OpenStudio = Callable[[Path | None], Studio]
 """Opens a studio that stores its runs in a folder; None for the user's own."""
@@ -79,12 +79,12 @@ def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
         seed=options.seed,
         steps=options.steps,
         strength=options.strength,
-        guided=options.guidance == GUIDED,
+        guided=options.guidance == PSG,
     )
     failures: list[ErrorReport] = []
     studio.bus.subscribe(lambda event: failures.extend(_store_failure(event)))
     with _working(studio):
-        studio.generate(request)
+        studio.generate(replace(request, width=options.width, height=options.height))
     return _tell(studio, options, failures)
 
 

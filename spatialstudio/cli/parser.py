@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from spatialstudio.application.flow.generate_image import GUIDED, UNGUIDED
+from spatialstudio.domain.generation import PSG, UNGUIDED
 
 DESCRIPTION = (
     "Pictures from prompts that say where things are. Without a command, the window opens."
@@ -43,11 +43,13 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="another seed, another picture")
     parser.add_argument(
         "--guidance",
-        choices=(GUIDED, UNGUIDED),
-        default=GUIDED,
+        choices=(PSG, UNGUIDED),
+        default=PSG,
         help="hold the picture to the relations, or let the model do as it likes",
     )
     parser.add_argument("--steps", type=int, help="denoising steps; the model's own by default")
+    parser.add_argument("--width", type=int, help="pixels; the model's own by default")
+    parser.add_argument("--height", type=int, help="pixels; the model's own by default")
     parser.add_argument(
         "--strength", type=float, help="step size of the guidance; the model's own by default"
     )

@@ -32,6 +32,8 @@ from spatialstudio.adapters.device import (
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import BackendError, RequestError
 from spatialstudio.domain.generation import (
+    PSG,
+    UNGUIDED,
     GenerationEvent,
     GenerationFinished,
     GenerationRequest,
@@ -45,9 +47,8 @@ from spatialstudio.science.guidance_losses import GuidanceLoss, PsgLoss
 from spatialstudio.science.guidance_schedule import GuidanceSchedule
 from spatialstudio.science.relation_rules import can_guide
 
-UNGUIDED = "none"
 LOSSES: dict[str, Callable[[GuidanceSettings], GuidanceLoss]] = {
-    "psg": lambda settings: PsgLoss(paper_form=settings.paper_loss),
+    PSG: lambda settings: PsgLoss(paper_form=settings.paper_loss),
 }
 WHITE = 255
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from spatialstudio.domain.errors import PromptError, RequestError
 from spatialstudio.domain.generation import (
     MAX_SEED,
+    PSG,
     GenerationEvent,
     GenerationRequest,
     GuidanceSettings,
@@ -16,8 +17,6 @@ from spatialstudio.domain.ports import CancelToken, GenerationBackend, ModelCard
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.science.scene_consistency import contradictions_of
 
-GUIDED = "psg"
-UNGUIDED = "none"
 MAX_STEPS = 1000
 MAX_SIDE = 4096
 SIDE_UNIT = 8
@@ -50,7 +49,7 @@ def new_request(
     guidance = GuidanceSettings()
     if guided and scene.relations:
         guidance = GuidanceSettings(
-            method_id=GUIDED, strength=model.strength if strength is None else strength
+            method_id=PSG, strength=model.strength if strength is None else strength
         )
     return GenerationRequest(
         id=new_request_id(),
