@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from spatialstudio.application.error_reports import (

@@ -8,6 +8,7 @@ import pytest
 
 from spatialstudio.adapters.extractors.grammar import build as build_extractor
 from spatialstudio.adapters.images import build as build_images
+from spatialstudio.adapters.perturbations import build as build_perturber
 from spatialstudio.adapters.stores.folder_store import build as build_store
 from spatialstudio.application.engine.inline import InlineEngine
 from spatialstudio.application.paths import StudioPaths
@@ -87,6 +88,7 @@ class FakeRegistry(Registry):
             "backend": lambda _: self.backend_made,
             "detector": lambda _: self.detector_made,
             "depth": lambda _: FakeDepth(),
+            "perturber": build_perturber,
             "shelf": lambda _: self.shelf_made,
             "trainer": lambda _: self.trainer_made,
         }

@@ -95,6 +95,8 @@ def test_evaluate_without_a_relation_has_nothing_to_judge(terminal, picture):
         (["generate", "a unicorn left of a dog"], "unicorn"),
         (["generate", "a dog left of itself"], "itself"),
         (["generate", PROMPT, "--seed", "-1"], "seed"),
+        (["generate", PROMPT, "--width", "130"], "130"),
+        (["generate", PROMPT, "--height", "9000"], "9000"),
         (["generate", PROMPT, "--model", "nothing"], "nothing"),
         (["evaluate", "nothing.png", "--prompt", PROMPT], "nothing.png"),
     ],
