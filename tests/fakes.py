@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from spatialstudio.application.flow.evaluate_image import evaluate_image
+from spatialstudio.application.flow.evaluate_image import Judges, evaluate_image
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.errors import Cancelled
 from spatialstudio.domain.generation import (
@@ -182,4 +182,5 @@ class FakeWorkshop:
         return self.backend.generate(request, model, token)
 
     def evaluate(self, image, scene, token):
-        return evaluate_image(image, scene, self.detector, FakeDepth(), token)
+        judges = Judges(detector=self.detector, depth=FakeDepth())
+        return evaluate_image(image, scene, judges, token)

@@ -14,6 +14,7 @@ from spatialstudio.domain.ports import (
     GenerationBackend,
     ImageFiles,
     ModelShelf,
+    Perturber,
     RelationExtractor,
     RunStore,
     Surroundings,
@@ -85,6 +86,10 @@ class Registry:
     def depth(self, adapter_id: str) -> DepthEstimator:
         """Return a depth estimator."""
         return cast("DepthEstimator", self._get("depth", adapter_id))
+
+    def perturber(self, adapter_id: str) -> Perturber:
+        """Return what changes pictures a little."""
+        return cast("Perturber", self._get("perturber", adapter_id))
 
     def trainer(self, adapter_id: str) -> Trainer:
         """Return a trainer of embedded models."""

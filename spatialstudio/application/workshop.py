@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from spatialstudio.application.flow.evaluate_image import evaluate_image
+from spatialstudio.application.flow.evaluate_image import Judges, evaluate_image
 from spatialstudio.application.flow.generate_image import generate_image
 from spatialstudio.application.registry import Registry, built_in_registry
 from spatialstudio.domain.arrays import RgbImage
@@ -14,6 +14,7 @@ from spatialstudio.domain.verdict import Evaluation
 
 DETECTOR_ID = "sticker-segmenter"
 DEPTH_ID = "sticker-depth"
+PERTURBER_ID = "pillow"
 
 
 class ModelWorkshop:
@@ -36,8 +37,12 @@ class ModelWorkshop:
 
     def evaluate(self, image: RgbImage, scene: SceneGraph, token: CancelToken) -> Evaluation:
         """Judge a picture, (H, W, 3) uint8; see ``evaluate_image``."""
-        detector = self._registry.detector(DETECTOR_ID)
-        return evaluate_image(image, scene, detector, self._registry.depth(DEPTH_ID), token)
+        judges = Judges(
+            detector=self._registry.detector(DETECTOR_ID),
+            depth=self._registry.depth(DEPTH_ID),
+            perturber=self._registry.perturber(PERTURBER_ID),
+        )
+        return evaluate_image(image, scene, judges, token)
 
 
 def build_workshop(resources: Path, model_folders: tuple[Path, ...]) -> ModelWorkshop:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
-from spatialstudio.domain.perception import DepthMap, Detection, Mask
+from spatialstudio.domain.perception import DepthMap, Detection, Mask, Perturbation
 from spatialstudio.domain.prompt import ObjectMention, Prompt
 from spatialstudio.domain.record import RunRecord
 from spatialstudio.domain.relation import SceneGraph
@@ -153,6 +153,16 @@ class DepthEstimator(Protocol):
         Raises:
             DetectorError: The model is damaged or missing.
         """
+        ...
+
+
+class Perturber(Protocol):
+    """Changes pictures a little, to see whether answers survive."""
+
+    id: str
+
+    def perturb(self, image: RgbImage, perturbation: Perturbation) -> RgbImage:
+        """Return a changed copy of a picture, (H, W, 3) uint8, of the same size."""
         ...
 
 

@@ -159,7 +159,7 @@ def _all_say_the_same(
 def _measure(
     relation: Relation, glance: Glance, perception: Perception, settings: CheckerSettings
 ) -> Measurement:
-    masks = masks_of_ends(relation, perception, settings)
+    masks = masks_of_ends(relation, perception, settings.detection_score)
     pos = relation_pos_on_masks(relation.type, masks, perception.depth)
     return Measurement(
         delta=glance.reading.delta,

@@ -74,7 +74,7 @@ def glance_from(
 ) -> Glance | None:
     """Read a relation from given detections, one an end; None when depth cannot be had."""
     if relation.type.needs_depth:
-        masks = masks_of_ends(relation, perception, settings)
+        masks = masks_of_ends(relation, perception, settings.detection_score)
         reading = read_depth(relation.type, masks, perception.depth, settings)
     else:
         boxes = [detection.box for detection in chosen]
@@ -82,16 +82,14 @@ def glance_from(
     return Glance(chosen=tuple(chosen), reading=reading) if reading else None
 
 
-def masks_of_ends(
-    relation: Relation, perception: Perception, settings: CheckerSettings
-) -> list[BoolMask]:
+def masks_of_ends(relation: Relation, perception: Perception, least_score: float) -> list[BoolMask]:
     """Return a mask for each end: the union of its sure instances, empty when there are none."""
-    return [_union(end, perception, settings) for end in relation.ends]
+    return [_union(end, perception, least_score) for end in relation.ends]
 
 
-def _union(mention: MentionId, perception: Perception, settings: CheckerSettings) -> BoolMask:
+def _union(mention: MentionId, perception: Perception, least_score: float) -> BoolMask:
     union = np.zeros((perception.height, perception.width), dtype=np.bool_)
     for mask in perception.masks_of(mention):
-        if mask.score >= settings.detection_score:
+        if mask.score >= least_score:
             union |= mask.pixels
     return union

@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from spatialstudio.domain.perception import Box, DepthMap, Detection, Looks, Mask, Perception
+from spatialstudio.domain.perception import DepthMap, Looks
 from spatialstudio.domain.prompt import ObjectMention, Prompt, TextSpan
 from spatialstudio.domain.relation import (
     ABOVE,
@@ -14,44 +16,19 @@ from spatialstudio.domain.relation import (
     LEFT_OF,
     NEAR,
     RIGHT_OF,
-    Relation,
     SceneGraph,
 )
-from spatialstudio.domain.verdict import AbstentionReason, CheckerSettings, Outcome
-from spatialstudio.science.checker import decide, decide_relation
+from spatialstudio.domain.verdict import (
+    RECOMMENDED,
+    AbstentionReason,
+    CheckerSettings,
+    Evaluation,
+    Outcome,
+)
+from spatialstudio.science.checker import decide, decide_again, decide_relation
+from tests.science.seen_things import SIDE, masked, perception, relation, seen
 
 SETTINGS = CheckerSettings()
-SIDE = 100
-
-
-def seen(mention, x, y, score=0.9, size=20):
-    """A square detection centred at x, y."""
-    half = size / 2
-    box = Box(left=x - half, top=y - half, right=x + half, bottom=y + half)
-    return Detection(mention_id=mention, label=mention, score=score, box=box, detector_id="fake")
-
-
-def masked(mention, x, y, score=0.9, half=10):
-    pixels = np.zeros((SIDE, SIDE), dtype=bool)
-    pixels[y - half : y + half, x - half : x + half] = True
-    return Mask(mention_id=mention, pixels=pixels, score=score, source_id="fake")
-
-
-def perception(*detections, masks=(), depth=None):
-    return Perception(
-        image_sha256="", height=SIDE, width=SIDE, detections=detections, masks=masks, depth=depth
-    )
-
-
-def relation(relation_type, subject="dog", other="car", relation_id="r"):
-    flank = "cup" if relation_type is BETWEEN else None
-    return Relation(
-        id=relation_id,
-        type=relation_type,
-        subject=subject,
-        object=other,
-        second_object=flank,
-    )
 
 
 def judged(relation_type, *detections, settings=SETTINGS, **more):
@@ -291,3 +268,60 @@ def test_every_relation_type_is_judged(relation_type, farther_right):
     verdict = judged(relation_type, *boxes, masks=masks, depth=farther_right)
     assert verdict.outcome in {Outcome.PASS, Outcome.FAIL}
     assert 0 < verdict.confidence <= 1
+
+
+RECOMMENDED_CASES = [
+    pytest.param((seen("dog", 20, 50), seen("dog", 22, 50, 0.88, 18)), None, id="duplicate"),
+    pytest.param((seen("dog", 20, 50), seen("dog", 40, 50, size=2)), None, id="tiny"),
+    pytest.param((seen("dog", 20, 50), seen("dog", 45, 20)), None, id="instances agree"),
+    pytest.param(
+        (seen("dog", 20, 50), seen("dog", 90, 20)),
+        AbstentionReason.AMBIGUOUS_OBJECT,
+        id="instances differ",
+    ),
+    pytest.param(
+        (seen("dog", 20, 50), seen("dog", 75, 20)),
+        AbstentionReason.AMBIGUOUS_OBJECT,
+        id="one is undecided",
+    ),
+]
+
+
+@pytest.mark.parametrize(("dogs", "reason"), RECOMMENDED_CASES)
+def test_the_recommended_preset_decides_what_any_choice_decides(dogs, reason):
+    picture = (*dogs, seen("car", 80, 50))
+    assert judged(LEFT_OF, *picture, settings=RECOMMENDED).reason is reason
+    assert judged(LEFT_OF, *picture).reason is AbstentionReason.AMBIGUOUS_OBJECT
+
+
+def test_overlap_bars_above_and_below_on_demand():
+    boxes = seen("dog", 50, 40, size=60), seen("car", 50, 55, size=60)
+    strict = replace(SETTINGS, overlap_bars_vertical=True)
+    assert judged(ABOVE, *boxes, settings=strict).reason is AbstentionReason.HIGH_OVERLAP
+
+
+def test_a_second_detector_can_withdraw_an_answer():
+    picture = perception(seen("dog", 20, 50), seen("car", 80, 50))
+    opposite = perception(seen("dog", 80, 50), seen("car", 20, 50))
+    verdict = decide_relation(relation(LEFT_OF), picture, RECOMMENDED, Looks(second=opposite))
+    assert verdict.reason is AbstentionReason.DETECTORS_DISAGREE
+
+
+def test_an_unstable_answer_agrees_with_nobody():
+    picture = perception(seen("dog", 20, 50), seen("car", 80, 50))
+    looks = Looks(second=picture, stability=0.1)
+    verdict = decide_relation(relation(LEFT_OF), picture, SETTINGS, looks)
+    assert verdict.components.agreement == pytest.approx(0.75)
+
+
+def test_judging_again_uses_what_was_seen_before(scene):
+    picture = perception(seen("dog", 20, 50), seen("car", 80, 20))
+    lost = perception()
+    looks = Looks(perturbed=(picture, picture, lost, None))
+    first = Evaluation(
+        perception=picture, verdicts=decide(scene, picture, SETTINGS, looks), looks=looks
+    )
+    again = decide_again(first, scene, RECOMMENDED)
+    assert [verdict.outcome for verdict in first.verdicts] == [Outcome.PASS, Outcome.PASS]
+    assert [verdict.reason for verdict in again.verdicts] == [AbstentionReason.UNSTABLE] * 2
+    assert again.checker is RECOMMENDED

@@ -1,0 +1,36 @@
+"""Changes a picture a little, the way SpatialBench-UC does, to see whether answers survive."""
+
+import numpy as np
+from PIL import Image, ImageEnhance, ImageFilter
+
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.perception import Perturbation, PerturbationKind
+from spatialstudio.domain.ports import Surroundings
+
+
+def build(_: Surroundings) -> "PillowPerturber":
+    """Make the perturber."""
+    return PillowPerturber()
+
+
+class PillowPerturber:
+    """Changes pictures with Pillow, as the source does; implements ``Perturber``."""
+
+    id = "pillow"
+
+    def perturb(self, image: RgbImage, perturbation: Perturbation) -> RgbImage:
+        """Return a changed copy of a picture, (H, W, 3) uint8, of the same size."""
+        return np.array(_changed(Image.fromarray(image), perturbation))
+
+
+def _changed(picture: Image.Image, perturbation: Perturbation) -> Image.Image:
+    amount = perturbation.amount
+    match perturbation.kind:
+        case PerturbationKind.BRIGHTNESS:
+            return ImageEnhance.Brightness(picture).enhance(amount)
+        case PerturbationKind.GAUSSIAN_BLUR:
+            return picture.filter(ImageFilter.GaussianBlur(amount))
+        case PerturbationKind.RESIZE:
+            small = [max(int(side * amount), 1) for side in picture.size]
+            shrunk = picture.resize((small[0], small[1]), Image.Resampling.LANCZOS)
+            return shrunk.resize(picture.size, Image.Resampling.LANCZOS)
