@@ -1,5 +1,6 @@
 """Does the work of one job after the other, and reports all that happens."""
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Protocol, TypeAlias
 
@@ -29,6 +30,11 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.ports import CancelToken, ModelCard
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import Evaluation
+
+WAITING_VARIABLE = "OMP_WAIT_POLICY"
+"""Read by the maths library when it is loaded. Its threads wait by spinning unless told otherwise;
+on two cores that are shared with a window or another program, that makes a step four times slower.
+"""
 
 
 class Workshop(Protocol):
@@ -134,5 +140,6 @@ class Worker:
 
     def _ready_workshop(self) -> Workshop:
         if self._workshop is None:
+            os.environ.setdefault(WAITING_VARIABLE, "PASSIVE")
             self._workshop = self._build()
         return self._workshop

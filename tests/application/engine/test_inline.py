@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from spatialstudio.application.engine.messages import (
     PhaseChanged,
     PictureJudged,
 )
+from spatialstudio.application.engine.worker import WAITING_VARIABLE
 from spatialstudio.domain.errors import BackendError, DetectorError
 from spatialstudio.domain.generation import (
     GenerationCancelled,
@@ -165,3 +168,21 @@ def test_models_are_kept_from_job_to_job(job):
     engine.submit(job)
     engine.submit(job)
     assert len(built) == 1
+
+
+@pytest.fixture
+def waiting_policy(monkeypatch):
+    """Give back after the test what the environment says now."""
+    monkeypatch.setenv(WAITING_VARIABLE, "ACTIVE")
+    return monkeypatch
+
+
+def test_threads_that_wait_are_told_to_sleep(engine, job, waiting_policy):
+    waiting_policy.delenv(WAITING_VARIABLE)
+    engine.submit(job)
+    assert os.environ[WAITING_VARIABLE] == "PASSIVE"
+
+
+def test_a_user_who_lets_threads_spin_is_obeyed(engine, job, waiting_policy):
+    engine.submit(job)
+    assert os.environ[WAITING_VARIABLE] == "ACTIVE"
