@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from io import BytesIO
@@ -265,19 +266,21 @@ def test_a_folder_that_cannot_be_written_is_told_at_once(tmp_path):
         FolderStore().prepare(tmp_path / "file" / "runs")
 
 
-@pytest.fixture
+@contextmanager
 def tiny_disk():
-    """Let no file grow beyond 500 bytes, as if the disk were full."""
+    """Let no file grow beyond 500 bytes, as if the disk were full; nor pytest's, so be brief."""
     resource = pytest.importorskip("resource")
     usual = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (500, usual[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
 
 
-def test_nothing_half_written_is_left_when_the_disk_is_full(tmp_path, run_folder, tiny_disk):
+def test_nothing_half_written_is_left_when_the_disk_is_full(tmp_path, run_folder):
     record, events = FolderStore().load(run_folder)
-    with pytest.raises(StoreError, match="is full") as caught:
+    with tiny_disk(), pytest.raises(StoreError, match="is full") as caught:
         FolderStore().save(replace(record, evaluation=None), events, tmp_path / "full")
     assert caught.value.hint == "Free some space or choose a folder on another disk."
     assert visible(tmp_path / "full") == []
