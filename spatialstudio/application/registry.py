@@ -15,6 +15,7 @@ from spatialstudio.domain.ports import (
     ImageFiles,
     ModelShelf,
     Perturber,
+    RecordedRuns,
     RelationExtractor,
     RunStore,
     Surroundings,
@@ -98,6 +99,10 @@ class Registry:
     def images(self, adapter_id: str) -> ImageFiles:
         """Return a reader and writer of pictures."""
         return cast("ImageFiles", self._get("images", adapter_id))
+
+    def records(self, adapter_id: str) -> RecordedRuns:
+        """Return a reader and writer of a benchmark's run folders."""
+        return cast("RecordedRuns", self._get("records", adapter_id))
 
     def store(self, adapter_id: str) -> RunStore:
         """Return a store of runs."""

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Protocol
 
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.benchmark import JudgedSample, RecordedRun, RunReport
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
 from spatialstudio.domain.perception import DepthMap, Detection, Mask, Perturbation
 from spatialstudio.domain.prompt import ObjectMention, Prompt
 from spatialstudio.domain.record import RunRecord
 from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.verdict import CheckerSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +195,39 @@ class RunStore(Protocol):
 
         Raises:
             StoreError: The folder holds no run, or it is damaged.
+        """
+        ...
+
+
+class RecordedRuns(Protocol):
+    """Reads and writes the run folders of a published benchmark."""
+
+    id: str
+
+    def read(self, folder: Path) -> RecordedRun:
+        """Read a run and what was seen in its pictures.
+
+        Raises:
+            StoreError: The folder holds no such run, or it is damaged.
+            SettingsError: Its settings cannot be used.
+        """
+        ...
+
+    def read_settings(self, path: Path) -> CheckerSettings:
+        """Read a settings file of the benchmark.
+
+        Raises:
+            SettingsError: It cannot be read, or holds a value that cannot be used.
+        """
+        ...
+
+    def write(
+        self, run: RecordedRun, judged: Sequence[JudgedSample], report: RunReport, folder: Path
+    ) -> None:
+        """Write verdicts and figures in the benchmark's own schema.
+
+        Raises:
+            StoreError: The folder cannot be written or is full.
         """
         ...
 

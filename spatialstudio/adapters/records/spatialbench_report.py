@@ -1,0 +1,249 @@
+"""Writes verdicts and figures in the schema of SpatialBench-UC: JSON lines, JSON and CSV."""
+
+import csv
+import io
+import json
+import platform
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from spatialstudio.adapters.durable_files import explained_writing, write_whole
+from spatialstudio.domain.benchmark import (
+    JudgedSample,
+    OutcomeCounts,
+    PairCounts,
+    RecordedRun,
+    RunReport,
+)
+from spatialstudio.domain.perception import Detection
+from spatialstudio.domain.relation import RelationType
+from spatialstudio.domain.verdict import AbstentionReason, CheckerSettings, Verdict
+
+ERROR_VERDICT = "ERROR"
+ERROR_REASON = "error: no usable record of this picture"
+PLACES = ".4f"
+
+Row = Mapping[str, object]
+
+REASON_TEXTS: Mapping[AbstentionReason, Callable[[Verdict, CheckerSettings], str]] = {
+    AbstentionReason.MISSING_OBJECT: lambda verdict, _: f"missing: {', '.join(verdict.about)}",
+    AbstentionReason.AMBIGUOUS_OBJECT: lambda verdict, _: f"ambiguous: multiple {verdict.about[0]}",
+    AbstentionReason.HIGH_OVERLAP: lambda verdict, settings: (
+        f"high_overlap: IoU={_overlap(verdict):.2f} > {settings.max_overlap_iou}"
+    ),
+    AbstentionReason.NEAR_BOUNDARY: lambda verdict, settings: (
+        f"near_boundary (|delta|={abs(_delta(verdict) or 0.0):.3f} <= margin={settings.margin})"
+    ),
+    AbstentionReason.UNSTABLE: lambda verdict, settings: (
+        f"unstable: stability={verdict.components.stability:.2f} < {settings.min_stability}"
+    ),
+    AbstentionReason.DETECTORS_DISAGREE: lambda verdict, settings: (
+        f"detectors_disagree: agreement={verdict.components.agreement:.2f}"
+        f" < {settings.min_agreement}"
+    ),
+    AbstentionReason.NO_DEPTH: lambda *_: "no_depth",
+}
+"""How the release words each reason; the last two are ours."""
+
+
+def write_report(
+    run: RecordedRun, judged: Sequence[JudgedSample], report: RunReport, folder: Path
+) -> None:
+    """Write all files of a judged run.
+
+    Raises:
+        StoreError: The folder cannot be written or is full.
+    """
+    records = [_record(one, report.settings) for one in judged]
+    now = datetime.now(UTC).isoformat()
+    files = {
+        "per_sample.jsonl": "".join(json.dumps(record) + "\n" for record in records),
+        "metrics.json": _json(_metrics(run, records, report, now)),
+        "provenance.json": _json(_provenance(report, now)),
+        "main_results.csv": _csv([_main_results(run.id, report)]),
+        "prompt_metrics.csv": _csv([_prompt_metrics(run.id, report)]),
+        "by_relation.csv": _csv([_by_relation(run.id, report.by_relation)]),
+        "counterfactual.csv": _csv([_counterfactual(run.id, report.pairs)]),
+        "counterfactual_by_seed.csv": _csv([_counterfactual(run.id, report.pairs_by_seed)]),
+    }
+    with explained_writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        write_whole(folder / name, text.encode())
+
+
+def reason_text(verdict: Verdict, settings: CheckerSettings) -> str | None:
+    """Word a verdict's reason as the release does; None when it was decided."""
+    return REASON_TEXTS[verdict.reason](verdict, settings) if verdict.reason else None
+
+
+def _record(one: JudgedSample, settings: CheckerSettings) -> dict[str, Any]:
+    item = one.sample.item
+    verdict = one.verdict
+    parts = verdict.components if verdict else None
+    return {
+        "sample_id": one.sample.id,
+        "prompt_id": item.id,
+        "relation": item.relation_type.id,
+        "object_a": item.subject,
+        "object_b": item.object,
+        "verdict_raw": verdict.outcome.value if verdict else ERROR_VERDICT,
+        "verdict_reason": reason_text(verdict, settings) if verdict else ERROR_REASON,
+        "conf": one.confidence,
+        "conf_components": {
+            "detection": float(parts.detection) if parts else 0.0,
+            "geometry": float(parts.geometry) if parts else 0.0,
+            "stability": float(parts.stability) if parts else 0.0,
+            "agreement": float(parts.agreement) if parts else 0.0,
+        },
+        "detectors": one.sample.untouched.get("detectors"),
+        "selected": _selected(one.chosen),
+        "geometry": {
+            "delta": _delta(verdict),
+            "margin": settings.margin,
+            "iou_ab": _overlap(verdict),
+        },
+        "overlay_path": one.sample.untouched.get("overlay_path"),
+    }
+
+
+def _selected(chosen: Sequence[Detection | None]) -> dict[str, object]:
+    found = [detection for detection in chosen if detection is not None]
+    if not found or len(found) < len(chosen):
+        return dict.fromkeys(("box_a_xyxy", "box_b_xyxy", "score_a", "score_b"))
+    subject, other = found
+    return {
+        "box_a_xyxy": _edges(subject),
+        "box_b_xyxy": _edges(other),
+        "score_a": subject.score,
+        "score_b": other.score,
+    }
+
+
+def _edges(detection: Detection) -> list[float]:
+    box = detection.box
+    return [box.left, box.top, box.right, box.bottom]
+
+
+def _delta(verdict: Verdict | None) -> float | None:
+    return verdict.measurement.delta if verdict and verdict.measurement else None
+
+
+def _overlap(verdict: Verdict | None) -> float | None:
+    return verdict.measurement.overlap if verdict and verdict.measurement else None
+
+
+def _metrics(
+    run: RecordedRun, records: Sequence[Mapping[str, Any]], report: RunReport, now: str
+) -> Row:
+    undecidable = [record for record in records if record["verdict_raw"] != ERROR_VERDICT]
+    reasons = [record["verdict_reason"] for record in undecidable if record["verdict_reason"]]
+    counts = report.all
+    return {
+        "total_samples": counts.total,
+        **_rates(counts),
+        "undecidable_rate": counts.undecidable / counts.total,
+        "mean_confidence": report.mean_confidence,
+        "by_relation": {
+            kind.id: {"count": own.total, **_rates(own)} for kind, own in report.by_relation.items()
+        },
+        "undecidable_reasons": dict(
+            Counter(_bucket(reason, in_full=run.counts_full_reasons) for reason in reasons)
+        ),
+        "timestamp_utc": now,
+        "manifest": "manifest.jsonl",
+        "config": f"{report.settings.preset} preset",
+        "code_version": _versions(),
+    }
+
+
+def _rates(counts: OutcomeCounts) -> dict[str, object]:
+    errors = {"error_count": counts.errors} if counts.errors else {}
+    return {
+        "pass_count": counts.passes,
+        "fail_count": counts.fails,
+        "undecidable_count": counts.undecidable,
+        **errors,
+        "coverage": counts.coverage,
+        "pass_rate_overall": counts.pass_rate_all,
+        "pass_rate_conditional": counts.pass_rate_decided or 0.0,
+    }
+
+
+def _bucket(reason: str, *, in_full: bool) -> str:
+    kind = reason.partition(":")[0]
+    return kind if in_full else kind.partition("(")[0].strip()
+
+
+def _provenance(report: RunReport, now: str) -> Row:
+    return {
+        "timestamp_utc": now,
+        "python_version": platform.python_version(),
+        "platform": platform.platform(),
+        "checker_preset": report.settings.preset,
+        "library_versions": _versions(),
+    }
+
+
+def _versions() -> dict[str, str]:
+    try:
+        return {"spatialstudio": metadata.version("spatialstudio")}
+    except metadata.PackageNotFoundError:
+        return {}
+
+
+def _main_results(run_id: str, report: RunReport) -> Row:
+    return {
+        "run": run_id,
+        "samples": report.all.total,
+        "pass_rate": report.all.pass_rate_all,
+        "coverage": report.all.coverage,
+        "pass_rate_cond": report.all.pass_rate_decided or 0.0,
+        "prompt_pass_rate": report.best_of.pass_rate_all,
+        "mean_conf": report.mean_confidence,
+    }
+
+
+def _prompt_metrics(run_id: str, report: RunReport) -> Row:
+    return {
+        "run": run_id,
+        "total_prompts": report.best_of.total,
+        "best_of_k_pass_rate": report.best_of.pass_rate_all,
+        "all_of_k_pass_rate": report.all_of.pass_rate_all,
+    }
+
+
+def _by_relation(run_id: str, by_relation: Mapping[RelationType, OutcomeCounts]) -> Row:
+    ordered = sorted(by_relation.items(), key=lambda entry: entry[0].id)
+    return {"run": run_id, **{kind.id: counts.pass_rate_all for kind, counts in ordered}}
+
+
+def _counterfactual(run_id: str, counts: PairCounts) -> Row:
+    pairs = counts.pairs or 1  # NOTE: without pairs every rate is 0
+    return {
+        "run": run_id,
+        "pairs": counts.pairs,
+        "both_pass_rate": counts.both_pass / pairs,
+        "one_sided_rate": counts.one_sided / pairs,
+        "both_fail_rate": counts.both_fail / pairs,
+        "undecidable_rate": counts.undecidable / pairs,
+        "undecidable_count": counts.undecidable,
+    }
+
+
+def _json(value: Row) -> str:
+    return json.dumps(value, indent=2) + "\n"
+
+
+def _csv(rows: Sequence[Row]) -> str:
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(rows[0])
+    for row in rows:
+        values = row.values()
+        table.writerow(format(v, PLACES) if isinstance(v, float) else v for v in values)
+    return text.getvalue()

@@ -1,0 +1,211 @@
+"""Reads and writes run folders of SpatialBench-UC in the release's own schema.
+
+A run folder holds ``manifest.jsonl``, a line for each picture drawn, and ``eval/`` with
+``per_sample.jsonl``, a line for each picture judged, detections included. An evaluation's folder
+inside a run, such as ``eval_precal/``, can be named instead of the run.
+
+Source: Rostane 2026, SpatialBench-UC, arXiv:2601.13462, and its release v1.0.1. Its evaluation
+leaves out what it cannot judge; here a picture without a record is an error among the others.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from spatialstudio.adapters.records.checker_config import CONFIG_FILE, read_checker_config
+from spatialstudio.adapters.records.spatialbench_report import write_report
+from spatialstudio.domain.benchmark import (
+    BenchmarkItem,
+    JudgedSample,
+    RecordedRun,
+    RecordedSample,
+    RunReport,
+)
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.perception import Box, Detection, Looks, Perception
+from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import Relation, RelationId, relation_types
+from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings
+
+MANIFEST_FILE = "manifest.jsonl"
+RECORDS_FILE = "per_sample.jsonl"
+METRICS_FILE = "metrics.json"
+EVALUATION_FOLDER = "eval"
+
+_BROKEN = (KeyError, TypeError, ValueError, AttributeError)
+
+
+def build(_: Surroundings) -> "SpatialBenchRuns":
+    """Make the reader and writer."""
+    return SpatialBenchRuns()
+
+
+class SpatialBenchRuns:
+    """Reads and writes run folders of SpatialBench-UC; implements ``RecordedRuns``."""
+
+    id = "spatialbench-uc"
+
+    def read(self, folder: Path) -> RecordedRun:
+        """Read a run, or one evaluation of it.
+
+        Raises:
+            StoreError: The folder holds no such run, or its manifest is damaged.
+            SettingsError: Its settings cannot be used.
+        """
+        run_folder, evaluation = _find(folder)
+        records = dict(_records(evaluation / RECORDS_FILE))
+        config = evaluation / CONFIG_FILE
+        lines = list(_json_lines(run_folder / MANIFEST_FILE))
+        if not lines or None in lines:
+            raise _damaged(run_folder / MANIFEST_FILE)
+        try:
+            samples = tuple(_sample(line, records) for line in lines if line is not None)
+            run_id = str(lines[0]["run_id"]) if lines[0] else folder.name
+        except _BROKEN as error:
+            raise _damaged(run_folder / MANIFEST_FILE) from error
+        return RecordedRun(
+            id=run_id,
+            samples=samples,
+            settings=read_checker_config(config) if config.exists() else REPRODUCE,
+            counts_full_reasons=_counts_full_reasons(evaluation / METRICS_FILE),
+        )
+
+    def read_settings(self, path: Path) -> CheckerSettings:
+        """Read a settings file of the release.
+
+        Raises:
+            SettingsError: It cannot be read, or holds a value that cannot be used.
+        """
+        return read_checker_config(path)
+
+    def write(
+        self, run: RecordedRun, judged: Sequence[JudgedSample], report: RunReport, folder: Path
+    ) -> None:
+        """Write ``per_sample.jsonl``, ``metrics.json`` and the report's tables.
+
+        Raises:
+            StoreError: The folder cannot be written or is full.
+        """
+        write_report(run, judged, report, folder)
+
+
+def _find(folder: Path) -> tuple[Path, Path]:
+    """Return the run's folder and the evaluation's."""
+    candidates = ((folder, folder / EVALUATION_FOLDER), (folder.parent, folder), (folder, folder))
+    for run_folder, evaluation in candidates:
+        if (run_folder / MANIFEST_FILE).exists() and (evaluation / RECORDS_FILE).exists():
+            return run_folder, evaluation
+    raise StoreError(
+        f'The folder "{folder}" holds no run of SpatialBench-UC.',
+        hint=f'It needs "{MANIFEST_FILE}" and "{EVALUATION_FOLDER}/{RECORDS_FILE}".',
+    )
+
+
+def _json_lines(path: Path) -> Iterator[dict[str, Any] | None]:
+    """Read a file of one object a line; None for a damaged line."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise _damaged(path) from error
+    for line in text.split("\n"):
+        if line.strip():
+            try:
+                value = json.loads(line)
+            except ValueError:
+                value = None
+            yield value if isinstance(value, dict) else None
+
+
+def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for record in _json_lines(path):
+        if record is not None and "sample_id" in record:
+            yield str(record["sample_id"]), record
+
+
+def _sample(line: Mapping[str, Any], records: Mapping[str, dict[str, Any]]) -> RecordedSample:
+    item = BenchmarkItem(
+        id=line["prompt_id"],
+        prompt=line["prompt"],
+        relation_type=relation_types[line["relation"]],
+        subject=line["object_a"],
+        object=line["object_b"],
+    )
+    drawn = line["gen_params"]
+    record = records.get(line["sample_id"])
+    try:
+        looks, perception = _seen(record or {}, item, (drawn["height"], drawn["width"]))
+    except _BROKEN:
+        looks, perception = Looks(), None
+    return RecordedSample(
+        id=line["sample_id"],
+        item=item,
+        seed=drawn["seed"],
+        relation=Relation(
+            id=RelationId(item.id),
+            type=item.relation_type,
+            subject=MentionId(item.subject),
+            object=MentionId(item.object),
+        ),
+        perception=perception,
+        looks=looks,
+        untouched=record or {},
+    )
+
+
+def _seen(
+    record: Mapping[str, Any], item: BenchmarkItem, size: tuple[int, int]
+) -> tuple[Looks, Perception]:
+    detectors = record["detectors"]
+    second = detectors.get("secondary")
+    was_tested = record["conf"] > 0
+    looks = Looks(
+        second=_perception(second, item, size) if second else None,
+        stability=record["conf_components"]["stability"] if was_tested else None,
+    )
+    return looks, _perception(detectors["primary"], item, size)
+
+
+def _perception(
+    detector: Mapping[str, Any], item: BenchmarkItem, size: tuple[int, int]
+) -> Perception:
+    names = {name.lower(): name for name in (item.subject, item.object)}
+    height, width = size
+    return Perception(
+        image_sha256="",
+        height=height,
+        width=width,
+        detections=tuple(
+            _detection(found, names, detector["type"]) for found in detector["detections"]
+        ),
+        masks=(),
+    )
+
+
+def _detection(found: Mapping[str, Any], names: Mapping[str, str], detector_id: str) -> Detection:
+    left, top, right, bottom = (float(edge) for edge in found["box_xyxy"])
+    label = found["label"]
+    return Detection(
+        mention_id=MentionId(names.get(label.lower(), label)),
+        label=label,
+        score=float(found["score"]),
+        box=Box(left=left, top=top, right=right, bottom=bottom),
+        detector_id=detector_id,
+    )
+
+
+def _counts_full_reasons(path: Path) -> bool:
+    """Tell by a run's own figures how they count reasons."""
+    try:
+        reasons = json.loads(path.read_text(encoding="utf-8"))["undecidable_reasons"]
+    except (OSError, *_BROKEN):
+        return False
+    return any("(" in reason for reason in reasons)
+
+
+def _damaged(path: Path) -> StoreError:
+    return StoreError(
+        f'The file "{path.name}" is damaged or cannot be read.',
+        hint="Restore it from the release, or remove the lines that are cut.",
+    )
