@@ -72,18 +72,18 @@ FULL = TrainingSettings(
     ),
     generator=GeneratorSettings(
         recipe=Recipe(
-            steps=14_000,
-            batch=24,
+            steps=13_000,
+            batch=16,
             learning_rate=1e-3,
             weight_decay=1e-2,
             workers=2,
-            average_decay=0.9985,
+            average_decay=0.999,
             seed=2,
         )
     ),
-    segmenter=PerceptionSettings(recipe=Recipe(steps=2500, batch=24, learning_rate=4e-3, seed=3)),
+    segmenter=PerceptionSettings(recipe=Recipe(steps=1800, batch=16, learning_rate=4e-3, seed=3)),
     depth=PerceptionSettings(
-        recipe=Recipe(steps=1500, batch=24, learning_rate=4e-3, seed=4), widths=(16, 32, 64, 96)
+        recipe=Recipe(steps=800, batch=16, learning_rate=4e-3, seed=4), widths=(16, 32, 64, 96)
     ),
 )
 """What made the shipped weights."""

@@ -48,7 +48,7 @@ class GeneratorSettings:
     recipe: Recipe
     channels: tuple[int, int] = (64, 128)
     heads: tuple[int, int] = (4, 4)
-    scenes: int = 40_000
+    scenes: int = 30_000
     snr_limit: float = 5.0
     map_weight: float = 0.03
 

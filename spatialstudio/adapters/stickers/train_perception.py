@@ -43,7 +43,7 @@ class PerceptionSettings:
 
     recipe: Recipe
     widths: tuple[int, ...] = (24, 48, 96, 128)
-    decoded_share: float = 0.34
+    decoded_share: float = 0.25
     most_latent_noise: float = 0.5
     background_weight: float = 0.4
     scenes: SceneSettings = field(default_factory=SceneSettings)
