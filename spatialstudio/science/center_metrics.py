@@ -1,7 +1,8 @@
 """Metrics that compare the centres of boxes: VISOR.
 
 A relation holds when any instance of the subject and any of the object stand as asked, their
-centres compared strictly. The unconditional score counts a missing object as a failure, the
+centres compared strictly; that is generous where there are many, so the surest of each can be asked
+for instead. The unconditional score counts a missing object as a failure, the
 conditional one looks only at pictures with both objects, and VISOR_n is the share of prompts with
 at least n correct pictures.
 
@@ -52,23 +53,30 @@ class VisorScores:
 
 
 def visor_picture(
-    prompt_id: str, relation_type: RelationType, subjects: Sequence[Box], others: Sequence[Box]
+    prompt_id: str,
+    relation_type: RelationType,
+    subjects: Sequence[Box],
+    others: Sequence[Box],
+    *,
+    any_pair: bool = True,
 ) -> VisorPicture:
     """Judge one picture.
 
     Args:
         prompt_id: The prompt it was drawn from.
         relation_type: Left, right, above, below, or a diagonal.
-        subjects: Boxes of every instance of the subject.
-        others: Boxes of every instance of the object.
+        subjects: Boxes of every instance of the subject, surest first.
+        others: Boxes of every instance of the object, surest first.
+        any_pair: Whether any pair of instances will do, as published; else the surest pair counts.
     """
+    count = None if any_pair else 1
     return VisorPicture(
         prompt_id=prompt_id,
         has_both=bool(subjects) and bool(others),
         is_correct=any(
             all(_holds(claim, subject, other) for claim in relation_type.claims)
-            for subject in subjects
-            for other in others
+            for subject in subjects[:count]
+            for other in others[:count]
         ),
     )
 

@@ -33,6 +33,11 @@ def test_one_pair_of_instances_is_enough():
     assert visor_picture("p", LEFT_OF, subjects, others).is_correct
 
 
+def test_the_surest_pair_can_be_asked_for_instead():
+    subjects, others = [at(50, 20), at(10, 20)], [at(5, 20), at(12, 20)]
+    assert not visor_picture("p", LEFT_OF, subjects, others, any_pair=False).is_correct
+
+
 @pytest.mark.parametrize(
     ("subjects", "others"),
     [([], [at(10, 10)]), ([at(10, 10)], []), ([], [])],
