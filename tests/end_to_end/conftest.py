@@ -1,0 +1,68 @@
+"""A studio with the embedded models and a home of its own, and the terminal beside it."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+from spatialstudio.__main__ import main
+from spatialstudio.application.paths import HOME_VARIABLE, StudioPaths
+from spatialstudio.application.studio import Studio
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a command left: its exit code and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """The folder of everything that belongs to the user."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def studio(home):
+    """An open studio; its models stay loaded from job to job."""
+    studio = Studio.open("inline", StudioPaths.within(home))
+    studio.bus.subscribe(studio.session.follow)
+    studio.start()
+    yield studio
+    studio.close()
+
+
+@pytest.fixture
+def terminal(capsys, monkeypatch, home):
+    """Run a command in this process, as a shell would."""
+    monkeypatch.setenv(HOME_VARIABLE, str(home))
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["spatialstudio", *map(str, words)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            sys.exit(main())
+        written = capsys.readouterr()
+        return Finished(ended.value.code or 0, written.out, written.err)
+
+    return run
+
+
+@pytest.fixture
+def shell(home, tmp_path):
+    """Run a command as a program of its own, from a folder that is not the project's."""
+    environment = {**os.environ, HOME_VARIABLE: str(home)}
+
+    def run(*words):
+        command = [sys.executable, "-m", "spatialstudio", *map(str, words)]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        return Finished(done.returncode, done.stdout, done.stderr)
+
+    return run

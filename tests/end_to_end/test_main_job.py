@@ -1,0 +1,157 @@
+"""The main job: a prompt becomes a guided, inspected and judged picture, safe on disk."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from spatialstudio.adapters.stores.folder_store import FolderStore
+from spatialstudio.application.engine.messages import PictureJudged
+from spatialstudio.application.session import RunStored
+from spatialstudio.domain.generation import (
+    CaptureSettings,
+    GenerationFinished,
+    GenerationStarted,
+    StepEvent,
+)
+from tests.comparing import to_the_bit
+
+PROMPT = "a photo of a dog to the left of a car"
+SEED = 7
+STEPS = 4
+RUN_FILES = {"picture.png", "run.json", "trace.npz", "evaluation.json", "perception.npz"}
+
+
+class Heard(list):
+    """Everything a studio said during one job."""
+
+    def of(self, *kinds):
+        return [event for event in self if isinstance(event, kinds)]
+
+    @property
+    def image(self):
+        return self.of(GenerationFinished)[0].image
+
+    @property
+    def folder(self):
+        return self.of(RunStored)[0].folder
+
+
+def draw(studio, **changes):
+    """Draw the prompt and listen; ``changes`` go into the request."""
+    heard = Heard()
+    studio.edit_scene(studio.scene_of(PROMPT))
+    request = replace(studio.new_request(seed=SEED, steps=STEPS), **changes)
+    unsubscribe = studio.bus.subscribe(heard.append)
+    studio.generate(request)
+    unsubscribe()
+    return heard
+
+
+@pytest.fixture(scope="module")
+def drawn(studio):
+    return draw(studio)
+
+
+def test_every_step_shows_its_maps_its_preview_and_its_pos(drawn):
+    steps = drawn.of(StepEvent)
+    assert [event.step for event in steps] == list(range(STEPS))
+    assert all(set(event.attention.maps) == {"m1", "m2"} for event in steps)
+    assert all(event.preview.shape == drawn.image.shape for event in steps)
+    assert all(0 <= event.pos["r1"] <= 1 for event in steps)
+
+
+def test_guidance_acts_on_the_first_steps_only(drawn):
+    lengths = [event.step_size for event in drawn.of(StepEvent)]
+    assert lengths[0] > 0
+    assert lengths[-1] is None
+
+
+def test_a_finished_run_lies_on_disk_as_plain_files(drawn):
+    assert {path.name for path in drawn.folder.iterdir()} == RUN_FILES
+
+
+def test_a_reopened_run_equals_the_run_drawn(drawn):
+    record, events = FolderStore().load(drawn.folder)
+    lived = drawn.of(GenerationStarted, StepEvent, GenerationFinished)
+    assert to_the_bit(events) == to_the_bit(tuple(lived))
+    assert to_the_bit(record.evaluation) == to_the_bit(drawn.of(PictureJudged)[0].evaluation)
+
+
+def test_the_studio_opens_a_stored_run_as_if_it_had_just_ended(studio, drawn):
+    run = studio.open_run(drawn.folder)
+    assert run.is_over
+    assert [event.step for event in run.steps] == list(range(STEPS))
+    assert np.array_equal(run.image, drawn.image)
+
+
+def test_the_same_request_draws_the_same_picture(studio, drawn):
+    assert np.array_equal(draw(studio).image, drawn.image)
+
+
+def test_looking_on_does_not_change_the_picture(studio, drawn):
+    unseen = CaptureSettings(attention_every=0, preview_every=0)
+    assert np.array_equal(draw(studio, capture=unseen).image, drawn.image)
+
+
+def test_guidance_changes_the_picture(studio, drawn):
+    request = drawn_without_guidance(studio)
+    assert not np.array_equal(request.image, drawn.image)
+
+
+def drawn_without_guidance(studio):
+    heard = Heard()
+    studio.edit_scene(studio.scene_of(PROMPT))
+    unsubscribe = studio.bus.subscribe(heard.append)
+    studio.generate(studio.new_request(seed=SEED, steps=STEPS, guided=False))
+    unsubscribe()
+    return heard
+
+
+def test_a_cancelled_run_leaves_nothing_and_the_next_one_is_drawn(studio, drawn):
+    before = set(studio.runs_folder.iterdir())
+
+    def stop_after_the_first_step(event):
+        if isinstance(event, StepEvent):
+            studio.cancel()
+
+    unsubscribe = studio.bus.subscribe(stop_after_the_first_step)
+    stopped = draw(studio)
+    unsubscribe()
+    assert len(stopped.of(StepEvent)) == 1
+    assert set(studio.runs_folder.iterdir()) == before
+    assert draw(studio).folder.exists()
+
+
+def test_the_terminal_draws_stores_and_judges(terminal, tmp_path):
+    done = terminal("generate", PROMPT, "--seed", SEED, "--steps", STEPS, "--out", tmp_path)
+    assert done.code == 0
+    (folder,) = tmp_path.iterdir()
+    record, _ = FolderStore().load(folder)
+    assert record.request.seed == SEED
+    assert len(record.trace) == STEPS
+    assert len(record.evaluation.verdicts) == 1
+
+
+def test_guidance_can_be_switched_off_in_the_terminal(terminal, tmp_path):
+    done = terminal("generate", PROMPT, "--steps", 1, "--guidance", "none", "--out", tmp_path)
+    assert done.code == 0
+    (folder,) = tmp_path.iterdir()
+    record, _ = FolderStore().load(folder)
+    assert record.trace[0].step_size is None
+
+
+def test_judging_a_stored_picture_again_gives_the_stored_verdict(terminal, drawn):
+    done = terminal("evaluate", drawn.folder / "picture.png", "--prompt", PROMPT, "--json")
+    assert done.code == 0
+    stored = json.loads((drawn.folder / "evaluation.json").read_text())["verdicts"]
+    assert json.loads(done.out)["verdicts"][0]["outcome"] == stored[0]["outcome"]
+
+
+def test_a_program_of_its_own_does_the_main_job_from_any_folder(shell, tmp_path):
+    done = shell("generate", PROMPT, "--steps", 1, "--out", "here", "--json")
+    assert done.code == 0
+    (folder,) = (tmp_path / "here").iterdir()
+    assert json.loads(done.out)["folder"].endswith(folder.name)
+    assert FolderStore().load(folder)[0].request.scene.prompt.text == PROMPT
