@@ -1,6 +1,6 @@
 """Compare guided with unguided pictures of the same prompts and seeds, and print the table.
 
-    python -m tests.performance.compare_guidance ROWS_FILE [--prompts N] [--seeds N]
+    python -m tests.performance.compare_guidance ROWS_FILE [--prompts N] [--seeds N] [--strength S]
 
 Draws 40 two-object prompts of SpatialBench-UC with 4 seeds each, with and without PSG, and judges
 them with the embedded segmenter. One line a picture goes to ROWS_FILE as soon as it is judged; a
@@ -89,7 +89,8 @@ def main() -> int:
     ]
     missing = [w for w in wanted if (w[0], w[2], w[3]) not in {row.key for row in done}]
     with options.rows.open("a", encoding="utf-8") as file:
-        for number, row in enumerate(draw(missing, options.rows.parent / "runs"), 1):
+        drawn = draw(missing, options.rows.parent / "runs", options.strength)
+        for number, row in enumerate(drawn, 1):
             file.write(json.dumps(asdict(row)) + "\n")
             file.flush()
             done.append(row)
@@ -104,6 +105,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("rows", type=Path, help="JSON lines, one a picture")
     parser.add_argument("--prompts", type=int, default=40)
     parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--strength", type=float, help="of PSG; the model's own by default")
     return parser.parse_args()
 
 
@@ -113,14 +115,16 @@ def read_rows(path: Path) -> list[Row]:
     return [Row(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def draw(wanted: Sequence[tuple[str, str, int, str]], runs_folder: Path) -> Iterator[Row]:
+def draw(
+    wanted: Sequence[tuple[str, str, int, str]], runs_folder: Path, strength: float | None
+) -> Iterator[Row]:
     studio = Studio.open("inline", runs_folder=runs_folder)
     studio.start()
     try:
         for prompt_id, text, seed, method in wanted:
             scene = studio.scene_of(text)
             studio.edit_scene(scene)
-            request = studio.new_request(seed=seed, guided=method == "psg")
+            request = studio.new_request(seed=seed, strength=strength, guided=method == "psg")
             listener = Listener()
             unsubscribe = studio.bus.subscribe(listener.hear)
             studio.generate(replace(request, capture=NOTHING_CAPTURED))
