@@ -78,14 +78,19 @@ class FakeBackend:
     error: Exception | None = None
     requests: list[GenerationRequest] = field(default_factory=list)
 
+    def token_spans(self, scene, model):
+        return tuple(
+            TokenSpan(mention_id=mention.id, encoder_id="text_encoder", indices=(index + 1,))
+            for index, mention in enumerate(scene.mentions)
+        )
+
     def generate(self, request, model, token):
         self.requests.append(request)
-        spans = tuple(
-            TokenSpan(mention_id=mention.id, encoder_id="text_encoder", indices=(index + 1,))
-            for index, mention in enumerate(request.scene.mentions)
-        )
         yield GenerationStarted(
-            request_id=request.id, total_steps=request.steps, token_spans=spans, device="cpu"
+            request_id=request.id,
+            total_steps=request.steps,
+            token_spans=self.token_spans(request.scene, model),
+            device="cpu",
         )
         for step in range(request.steps):
             token.raise_if_cancelled()

@@ -32,6 +32,7 @@ from spatialstudio.domain.generation import (
     unguided,
 )
 from spatialstudio.domain.ports import ModelCard, Surroundings, Trainer
+from spatialstudio.domain.prompt import TokenSpan
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.scene_consistency import contradictions_of
@@ -142,6 +143,16 @@ class Studio:
         """
         extractor = self._registry.extractor(EXTRACTOR_ID)
         return read_prompt(text, extractor, self.model(model_id).known_objects or None)
+
+    def token_spans(self, scene: SceneGraph, model_id: str | None = None) -> tuple[TokenSpan, ...]:
+        """Say where a model's text encoders hold the mentions of a scene.
+
+        Raises:
+            BackendError: The model is damaged or missing.
+            PromptError: A mention lies beyond the text encoder's limit.
+        """
+        model = self.model(model_id)
+        return self._registry.backend(model.backend_id).token_spans(scene, model)
 
     def read_prompt(self, text: str, model_id: str | None = None) -> None:
         """Read a prompt and make its scene the one that is worked on; says why when it cannot."""

@@ -1,11 +1,11 @@
 """What the commands answer: plain data for programs, lines for people."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from spatialstudio.application.inspection import explain
 from spatialstudio.application.session import OpenRun
-from spatialstudio.domain.prompt import TextSpan
+from spatialstudio.domain.prompt import TextSpan, TokenSpan
 from spatialstudio.domain.relation import Relation, SceneGraph
 from spatialstudio.domain.verdict import Evaluation, Verdict
 from spatialstudio.science.scene_consistency import contradictions_of
@@ -13,8 +13,9 @@ from spatialstudio.science.scene_consistency import contradictions_of
 Answer = Mapping[str, Any]
 
 
-def scene_answer(scene: SceneGraph) -> Answer:
-    """Tell all that was read in a prompt."""
+def scene_answer(scene: SceneGraph, tokens: Sequence[TokenSpan] = ()) -> Answer:
+    """Tell all that was read in a prompt, and where a model's text encoders hold it."""
+    positions = {token_span.mention_id: token_span.indices for token_span in tokens}
     return {
         "prompt": scene.prompt.text,
         "objects": [
@@ -24,6 +25,7 @@ def scene_answer(scene: SceneGraph) -> Answer:
                 "head": mention.head,
                 "attributes": mention.attributes,
                 "span": _ends(mention.span),
+                "tokens": positions.get(mention.id),
             }
             for mention in scene.mentions
         ],
@@ -36,10 +38,13 @@ def scene_answer(scene: SceneGraph) -> Answer:
     }
 
 
-def scene_lines(scene: SceneGraph) -> Iterator[str]:
-    """Say what was read in a prompt."""
+def scene_lines(scene: SceneGraph, tokens: Sequence[TokenSpan] = ()) -> Iterator[str]:
+    """Say what was read in a prompt, and where a model's text encoders hold it."""
+    positions = {token_span.mention_id: token_span.indices for token_span in tokens}
     for mention in scene.mentions:
-        yield f"{mention.id}  {mention.phrase}"
+        places = ", ".join(str(index) for index in positions.get(mention.id, ()))
+        tail = f"  (tokens {places})" if places else ""
+        yield f"{mention.id}  {mention.phrase}{tail}"
     for relation in scene.relations:
         yield f"{relation.id}  {scene.sentence(relation)}"
     yield from _warnings(scene)

@@ -63,11 +63,13 @@ def run(arguments: Sequence[str], open_studio: OpenStudio = open_studio) -> int:
 
 def parse(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Read a prompt."""
-    scene = open_studio(None).parse(options.prompt)
+    studio = open_studio(None)
+    scene = studio.parse(options.prompt)
+    tokens = studio.token_spans(scene, options.model) if options.model else ()
     if options.json:
-        show_json(scene_answer(scene))
+        show_json(scene_answer(scene, tokens))
     else:
-        show_lines(scene_lines(scene))
+        show_lines(scene_lines(scene, tokens))
     return 0
 
 

@@ -34,6 +34,9 @@ def _shared_options() -> argparse.ArgumentParser:
 
 
 def _add_parse(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--model", metavar="ID", help="tell the positions of the objects' tokens in this model"
+    )
     parser.add_argument("prompt", help=PROMPT_HELP)
 
 

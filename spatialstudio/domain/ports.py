@@ -9,7 +9,7 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.benchmark import JudgedSample, RecordedRun, RunReport
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
 from spatialstudio.domain.perception import DepthMap, Detection, Mask, Perturbation
-from spatialstudio.domain.prompt import ObjectMention, Prompt
+from spatialstudio.domain.prompt import ObjectMention, Prompt, TokenSpan
 from spatialstudio.domain.record import RunRecord
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import CheckerSettings
@@ -97,6 +97,15 @@ class GenerationBackend(Protocol):
     """Draws pictures. Loads its model on first use and keeps it for the next request."""
 
     id: str
+
+    def token_spans(self, scene: SceneGraph, model: ModelCard) -> tuple[TokenSpan, ...]:
+        """Say where the model's text encoders hold every mention; no weights are loaded.
+
+        Raises:
+            BackendError: The model is damaged or missing.
+            PromptError: A mention lies beyond the text encoder's limit.
+        """
+        ...
 
     def generate(
         self, request: GenerationRequest, model: ModelCard, token: CancelToken

@@ -51,6 +51,12 @@ def test_parse_tells_contradictions(terminal):
     assert "Contradiction: " in done.out
 
 
+def test_parse_tells_the_positions_of_tokens_in_a_model(terminal):
+    answer = json.loads(terminal("parse", PROMPT, "--model", "fake", "--json").out)
+    assert [thing["tokens"] for thing in answer["objects"]] == [[1], [2]]
+    assert "(tokens 1)" in terminal("parse", PROMPT, "--model", "fake").out
+
+
 def test_generate_stores_the_run_and_tells_the_verdict(terminal, runs):
     done = terminal("generate", PROMPT, "--seed", 7, "--out", runs)
     assert done.code == 0

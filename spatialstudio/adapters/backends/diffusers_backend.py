@@ -20,6 +20,7 @@ from spatialstudio.adapters.backends.load_pipeline import (
     LoadedPipeline,
     import_libraries,
     load_pipeline,
+    load_tokenizer,
 )
 from spatialstudio.adapters.backends.preview import decode_preview, predicted_clean_latents
 from spatialstudio.adapters.backends.token_spans import token_spans
@@ -43,6 +44,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.ports import CancelToken, ModelCard, Surroundings
 from spatialstudio.domain.prompt import TokenSpan
+from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.science.guidance_losses import GuidanceLoss, PsgLoss
 from spatialstudio.science.guidance_schedule import GuidanceSchedule
 from spatialstudio.science.relation_rules import can_guide
@@ -50,6 +52,7 @@ from spatialstudio.science.relation_rules import can_guide
 LOSSES: dict[str, Callable[[GuidanceSettings], GuidanceLoss]] = {
     PSG: lambda settings: PsgLoss(paper_form=settings.paper_loss),
 }
+TEXT_ENCODER = "text_encoder"
 WHITE = 255
 
 
@@ -66,6 +69,16 @@ class DiffusersBackend:
 
     def __init__(self) -> None:
         self._loaded: LoadedPipeline | None = None
+
+    def token_spans(self, scene: SceneGraph, model: ModelCard) -> tuple[TokenSpan, ...]:
+        """Locate the mentions; see ``GenerationBackend``.
+
+        Raises:
+            BackendError: The model is damaged or missing.
+            PromptError: A mention lies beyond the text encoder's limit.
+        """
+        tokenizer = load_tokenizer(model)
+        return token_spans(tokenizer, TEXT_ENCODER, scene.prompt.text, scene.mentions)
 
     def generate(
         self, request: GenerationRequest, model: ModelCard, token: CancelToken
@@ -131,7 +144,7 @@ class _Drawing:
         """Run the pipeline and report its steps."""
         request, pipeline = self._request, self._loaded.pipeline
         prompt = request.scene.prompt
-        spans = token_spans(pipeline.tokenizer, "text_encoder", prompt.text, request.scene.mentions)
+        spans = token_spans(pipeline.tokenizer, TEXT_ENCODER, prompt.text, request.scene.mentions)
         guidance = self._guidance()
         is_read = guidance is not None or request.capture.attention_every > 0
         reader = self._reader(spans) if spans and is_read else None

@@ -10,6 +10,7 @@ import diffusers
 import torch
 from diffusers.utils import logging as diffusers_logging
 from safetensors import SafetensorError
+from transformers import AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from spatialstudio.adapters.backends.families import (
@@ -120,6 +121,20 @@ def load_pipeline(model: ModelCard, device: torch.device) -> LoadedPipeline:
         if isinstance(part, torch.nn.Module):
             part.requires_grad_(False).eval()
     return LoadedPipeline(pipeline, family, model.folder, device, pipeline.scheduler)
+
+
+def load_tokenizer(model: ModelCard) -> Any:
+    """Load a model's tokenizer alone.
+
+    Raises:
+        ModelNotFound: The folder is missing or damaged.
+        BackendError: The model is of a family that is not known.
+    """
+    _family_of(model)
+    try:
+        return AutoTokenizer.from_pretrained(model.folder / "tokenizer", local_files_only=True)
+    except SIGNS_OF_DAMAGE as error:
+        raise _damaged(model) from error
 
 
 def _import_pipeline(family: Family) -> Any:

@@ -269,3 +269,9 @@ def test_too_little_memory_is_told(tiny_request, tiny_model, monkeypatch, error)
     monkeypatch.setattr(loading.diffusers.StableDiffusionPipeline, "from_pretrained", exhausted)
     with pytest.raises(OutOfMemory, match="too little memory"):
         list(DiffusersBackend().generate(tiny_request, tiny_model, CountingToken()))
+
+
+def test_tokens_are_located_without_weights(backend, tiny_model, tiny_request):
+    spans = backend.token_spans(tiny_request.scene, tiny_model)
+    assert [span.mention_id for span in spans] == ["m1", "m2"]
+    assert spans[0].indices < spans[1].indices
