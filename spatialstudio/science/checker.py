@@ -35,10 +35,9 @@ from spatialstudio.domain.verdict import (
 )
 from spatialstudio.science.candidates import Candidates, candidates_of
 from spatialstudio.science.confidence import confidence, detection_component, geometry_component
-from spatialstudio.science.glance import Glance, glance_at, glance_from, masks_of_ends
-from spatialstudio.science.relation_rules import relation_pos_on_masks
+from spatialstudio.science.glance import Glance, glance_at, glance_from
+from spatialstudio.science.pse import relation_pse
 from spatialstudio.science.second_looks import agreement_of, stability_of
-from spatialstudio.science.superiority import pse_from_pos
 
 NO_LOOKS = Looks()
 _UNTESTED = 1.0
@@ -159,14 +158,13 @@ def _all_say_the_same(
 def _measure(
     relation: Relation, glance: Glance, perception: Perception, settings: CheckerSettings
 ) -> Measurement:
-    masks = masks_of_ends(relation, perception, settings.detection_score)
-    pos = relation_pos_on_masks(relation.type, masks, perception.depth)
+    shown = relation_pse(relation, perception, least_score=settings.detection_score)
     return Measurement(
         delta=glance.reading.delta,
         margin=glance.reading.margin,
         overlap=glance.overlap,
-        pos=pos,
-        pse=0.0 if pos is None else pse_from_pos(pos),
+        pos=shown.pos,
+        pse=shown.pse,
         gap=glance.reading.gap,
     )
 

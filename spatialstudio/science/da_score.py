@@ -14,12 +14,10 @@ from spatialstudio.domain.assertion import Assertion, AssertionId, AssertionScor
 from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.prompt import MentionId, ObjectMention
 from spatialstudio.domain.relation import Relation, SceneGraph
-from spatialstudio.science.glance import masks_of_ends
-from spatialstudio.science.relation_rules import relation_pos_on_masks
+from spatialstudio.science.pse import relation_pse
 
 PERCEPTION_ID = "perception"
 _VOWELS = "aeiou"
-_EVERY_INSTANCE = 0.0
 
 
 def assertions_of(scene: SceneGraph) -> tuple[Assertion, ...]:
@@ -76,8 +74,7 @@ def _answer(claim: Assertion, scene: SceneGraph, perception: Perception) -> floa
         return None
     if not all(known):
         return 0.0
-    masks = masks_of_ends(relation, perception, _EVERY_INSTANCE)
-    pos = relation_pos_on_masks(relation.type, masks, perception.depth)
+    pos = relation_pse(relation, perception).pos
     return None if pos is None else prod(known) * pos
 
 

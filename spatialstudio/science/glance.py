@@ -3,15 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from spatialstudio.domain.arrays import BoolMask
 from spatialstudio.domain.perception import Box, Detection, Perception
-from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.verdict import CheckerSettings, Outcome
 from spatialstudio.science.candidates import candidates_of
 from spatialstudio.science.geometry import intersection_over_union
+from spatialstudio.science.pse import masks_of_ends
 from spatialstudio.science.readings import Reading, read_boxes, read_depth
 
 
@@ -80,16 +77,3 @@ def glance_from(
         boxes = [detection.box for detection in chosen]
         reading = read_boxes(relation.type, boxes, perception, settings)
     return Glance(chosen=tuple(chosen), reading=reading) if reading else None
-
-
-def masks_of_ends(relation: Relation, perception: Perception, least_score: float) -> list[BoolMask]:
-    """Return a mask for each end: the union of its sure instances, empty when there are none."""
-    return [_union(end, perception, least_score) for end in relation.ends]
-
-
-def _union(mention: MentionId, perception: Perception, least_score: float) -> BoolMask:
-    union = np.zeros((perception.height, perception.width), dtype=np.bool_)
-    for mask in perception.masks_of(mention):
-        if mask.score >= least_score:
-            union |= mask.pixels
-    return union

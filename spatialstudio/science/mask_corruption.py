@@ -1,0 +1,117 @@
+"""Spoils masks on purpose, to see how much PSE minds.
+
+Source: Rezaei et al. 2025, arXiv:2506.23418, table 10: dropout of pixels, jitter of position,
+morphological opening. Ours, where the paper is silent: pixels drop independently, each mask jitters
+in a direction of its own, and what leaves the picture is lost.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import cos, pi, sin
+
+import numpy as np
+
+from spatialstudio.domain.arrays import BoolMask
+
+FULL_TURN = 2 * pi
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corruption:
+    """One way of spoiling a mask, at one strength.
+
+    Attributes:
+        name: For the table.
+        level: Its strength, in the unit of the way.
+        spoil: Takes a mask and a source of chance, returns a spoilt copy.
+    """
+
+    name: str
+    level: float
+    spoil: Callable[[BoolMask, np.random.Generator], BoolMask]
+
+
+def dropout(mask: BoolMask, share: float, chance: np.random.Generator) -> BoolMask:
+    """Delete a random share of a mask's pixels.
+
+    Args:
+        mask: (H, W) bool.
+        share: Of the mask's pixels, [0, 1].
+        chance: Source of randomness.
+    """
+    return mask & (chance.random(mask.shape) >= share)
+
+
+def jitter(mask: BoolMask, distance: float, chance: np.random.Generator) -> BoolMask:
+    """Shift a mask in a random direction; what leaves the picture is lost.
+
+    Args:
+        mask: (H, W) bool.
+        distance: Pixels.
+        chance: Source of randomness.
+    """
+    angle = chance.uniform(0, FULL_TURN)
+    return shifted(mask, round(distance * cos(angle)), round(distance * sin(angle)))
+
+
+def shifted(mask: BoolMask, right: int, down: int) -> BoolMask:
+    """Shift a mask, (H, W) bool, by whole pixels; what leaves the picture is lost."""
+    height, width = mask.shape
+    moved = np.zeros_like(mask)
+    if abs(down) < height and abs(right) < width:
+        moved[max(down, 0) : height + min(down, 0), max(right, 0) : width + min(right, 0)] = mask[
+            max(-down, 0) : height - max(down, 0), max(-right, 0) : width - max(right, 0)
+        ]
+    return moved
+
+
+def opening(mask: BoolMask, iterations: int) -> BoolMask:
+    """Erode a mask, then dilate it, with a square of 3 x 3 pixels.
+
+    Args:
+        mask: (H, W) bool; beyond the picture counts as empty.
+        iterations: Of each.
+    """
+    for _ in range(iterations):
+        mask = _over_neighbours(mask, np.logical_and)
+    for _ in range(iterations):
+        mask = _over_neighbours(mask, np.logical_or)
+    return mask
+
+
+def published_corruptions() -> Sequence[Corruption]:
+    """Return the twelve corruptions of the published table."""
+    return (
+        *(
+            Corruption(name="dropout", level=share, spoil=_with(dropout, share))
+            for share in (0.1, 0.3, 0.5, 0.8)
+        ),
+        *(
+            Corruption(name="jitter", level=pixels, spoil=_with(jitter, pixels))
+            for pixels in (5, 20, 50, 100)
+        ),
+        *(
+            Corruption(name="opening", level=count, spoil=_opening(count))
+            for count in (1, 2, 5, 10)
+        ),
+    )
+
+
+def _with(
+    spoil: Callable[[BoolMask, float, np.random.Generator], BoolMask], level: float
+) -> Callable[[BoolMask, np.random.Generator], BoolMask]:
+    return lambda mask, chance: spoil(mask, level, chance)
+
+
+def _opening(count: int) -> Callable[[BoolMask, np.random.Generator], BoolMask]:
+    return lambda mask, _: opening(mask, count)
+
+
+def _over_neighbours(mask: BoolMask, combine: np.ufunc) -> BoolMask:
+    for axis in (0, 1):
+        pads = [(1, 1) if axis == own else (0, 0) for own in (0, 1)]
+        padded = np.pad(mask, pads)
+        size = mask.shape[axis]
+        parts = [padded.take(range(start, start + size), axis) for start in range(3)]
+        mask = combine.reduce(parts)
+    return mask
