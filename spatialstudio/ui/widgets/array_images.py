@@ -2,8 +2,7 @@
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QBitmap, QColor, QImage, QPainterPath, QRegion
+from PySide6.QtGui import QColor, QImage, QPainterPath
 
 from spatialstudio.domain.arrays import BoolMask, FloatMap, RgbImage
 
@@ -37,14 +36,23 @@ def mask_image(pixels: BoolMask, colour: QColor) -> QImage:
 
 
 def mask_outline(pixels: BoolMask) -> QPainterPath:
-    """Return the border of a mask, (H, W), in pixel coordinates."""
-    height, width = pixels.shape
-    grey = np.ascontiguousarray(np.where(pixels, np.uint8(0), np.uint8(255)))
-    image = QImage(grey.data, width, height, width, QImage.Format.Format_Grayscale8)
-    bitmap = QBitmap.fromImage(image, Qt.ImageConversionFlag.ThresholdDither)
+    """Return the border of a mask, (H, W), in pixel coordinates: one line a straight stretch."""
     path = QPainterPath()
-    path.addRegion(QRegion(bitmap))
-    return path.simplified()
+    for y, start, stop in _borders(pixels):
+        path.moveTo(start, y)
+        path.lineTo(stop, y)
+    for x, start, stop in _borders(pixels.T):
+        path.moveTo(x, start)
+        path.lineTo(x, stop)
+    return path
+
+
+def _borders(pixels: BoolMask) -> list[tuple[int, int, int]]:
+    """Return where one row differs from the next: the line between them, start and stop."""
+    differs = np.diff(np.pad(pixels, ((1, 1), (0, 0))), axis=0)
+    ends = np.diff(np.pad(differs, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    starts, stops = np.argwhere(ends > 0).tolist(), np.argwhere(ends < 0).tolist()
+    return [(row, start, stop) for (row, start), (_, stop) in zip(starts, stops, strict=True)]
 
 
 def _share_of_peak(weights: FloatMap) -> FloatMap:

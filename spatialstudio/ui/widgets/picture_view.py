@@ -197,7 +197,8 @@ class PictureView(QWidget):
         place = QTransform.fromTranslate(whole.left(), whole.top())
         place.scale(whole.width() / width, whole.height() / height)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(self._theme.mention(mask.hue), 1.5))
+        pen = QPen(self._theme.mention(mask.hue), 1.5, c=Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
         painter.drawPath(place.map(outline))
 
     def _draw_box(self, painter: QPainter, frame: QRectF, layer: BoxLayer) -> None:

@@ -1,0 +1,94 @@
+import threading
+
+import pytest
+from PySide6.QtCore import QThread
+
+from spatialstudio.application.events import EventBus
+from spatialstudio.application.session import StepPicked
+from spatialstudio.ui.bridge import Bridge, FrameClock
+from spatialstudio.ui.panel_api import Panel
+
+
+class Witness(Panel):
+    """Remembers what it was handed, and on which thread."""
+
+    def __init__(self):
+        super().__init__()
+        self.events = []
+        self.threads = set()
+
+    def handle(self, event):
+        self.events.append(event)
+        self.threads.add(QThread.currentThread())
+
+
+class Follower:
+    """A session that remembers what it followed."""
+
+    def __init__(self, witness):
+        self.followed = []
+        self._witness = witness
+
+    def follow(self, event):
+        assert event not in self._witness.events
+        self.followed.append(event)
+
+
+@pytest.fixture
+def bus():
+    return EventBus()
+
+
+@pytest.fixture
+def witness(qtbot):
+    panel = Witness()
+    qtbot.addWidget(panel)
+    return panel
+
+
+@pytest.fixture
+def bridge(bus, witness):
+    bridge = Bridge(bus, Follower(witness))
+    bridge.serve(witness)
+    yield bridge
+    bridge.close()
+
+
+EVENTS = [StepPicked(step=step) for step in range(50)]
+
+
+def publish_all(bus):
+    for event in EVENTS:
+        bus.publish(event)
+
+
+def test_events_of_another_thread_arrive_in_order_on_the_gui_thread(qtbot, bus, bridge, witness):
+    thread = threading.Thread(target=publish_all, args=(bus,))
+    thread.start()
+    thread.join()
+    qtbot.waitUntil(lambda: len(witness.events) == len(EVENTS))
+    assert witness.events == EVENTS
+    assert witness.threads == {bridge.thread()}
+
+
+def test_a_closed_bridge_hears_nothing(qtbot, bus, bridge, witness):
+    bridge.close()
+    publish_all(bus)
+    qtbot.wait(10)
+    assert witness.events == []
+
+
+def test_the_first_request_is_drawn_at_once(qtbot):
+    drawn = []
+    FrameClock(lambda: drawn.append(1)).request()
+    assert drawn == [1]
+
+
+def test_a_burst_of_requests_is_drawn_twice(qtbot):
+    drawn = []
+    clock = FrameClock(lambda: drawn.append(1))
+    for _ in EVENTS:
+        clock.request()
+    qtbot.waitUntil(lambda: len(drawn) > 1)
+    qtbot.wait(100)
+    assert len(drawn) == 2

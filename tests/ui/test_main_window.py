@@ -1,0 +1,277 @@
+import numpy as np
+import pytest
+from PIL import Image
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QCheckBox,
+    QComboBox,
+    QDockWidget,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+)
+
+from spatialstudio.application.engine.messages import EvaluateJob
+from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.domain.generation import GenerationFailed
+from spatialstudio.domain.relation import relation_types
+from spatialstudio.ui.dialogs.shortcut_sheet import ShortcutSheet
+from spatialstudio.ui.widgets.map_strip import MapTile
+from spatialstudio.ui.widgets.notice_bar import NoticeBar
+from spatialstudio.ui.widgets.picture_view import PictureView
+from spatialstudio.ui.widgets.prompt_editor import PromptEditor
+from spatialstudio.ui.widgets.relation_chip import RelationChip
+from spatialstudio.ui.widgets.step_scrubber import StepScrubber
+from spatialstudio.ui.widgets.verdict_card import VerdictCard
+from tests.ui.scripted_engine import PROMPT, STEPS
+
+INTERACTIVE = (
+    QAbstractButton,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    PictureView,
+)
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+def shown(window, kind):
+    return [widget for widget in window.findChildren(kind) if widget.isVisible()]
+
+
+def button(window, name):
+    return next(
+        each
+        for each in shown(window, QAbstractButton)
+        if name in (each.text(), each.accessibleName())
+    )
+
+
+def texts(window):
+    return [label.text() for label in shown(window, QLabel)]
+
+
+def write(qtbot, window, text):
+    editor = window.findChild(PromptEditor)
+    editor.clear()
+    qtbot.keyClicks(editor, text)
+
+
+def test_writing_a_prompt_makes_a_chip(qtbot, window):
+    write(qtbot, window, PROMPT)
+    qtbot.waitUntil(lambda: bool(shown(window, RelationChip)))
+    assert shown(window, RelationChip)[0].accessibleName() == "Relation: dog to the left of car"
+
+
+def test_changing_the_type_changes_the_prompt_as_well(qtbot, window, studio):
+    window.prompt.use_prompt(PROMPT)
+    qtbot.waitUntil(lambda: bool(shown(window, RelationChip)))
+    above = relation_types["above"]
+    shown(window, RelationChip)[0].type_picked.emit(above.id)
+    qtbot.waitUntil(lambda: "above" in window.findChild(PromptEditor).toPlainText())
+    assert studio.session.scene.relations[0].type == above
+
+
+def test_a_contradiction_is_told(qtbot, window):
+    window.prompt.use_prompt("a dog to the left of a car and the car to the left of the dog")
+    qtbot.waitUntil(lambda: any("cannot" in text or "both" in text for text in texts(window)))
+
+
+def test_ctrl_enter_draws_with_what_is_set(qtbot, window, engine):
+    window.prompt.use_prompt(PROMPT)
+    window.generation.use_seed(7)
+    qtbot.keyClick(window.findChild(PromptEditor), Qt.Key.Key_Return, CONTROL)
+    assert [job.request.seed for job in engine.jobs] == [7, 7]
+    assert [job.request.guidance.strength for job in engine.jobs] == [5.0, 0.0]
+
+
+def test_without_the_baseline_one_picture_is_drawn(qtbot, window, engine):
+    window.prompt.use_prompt(PROMPT)
+    baseline = next(each for each in shown(window, QCheckBox) if "baseline" in each.text())
+    qtbot.keyClick(baseline, Qt.Key.Key_Space)
+    qtbot.mouseClick(button(window, "Generate"), Qt.MouseButton.LeftButton)
+    assert len(engine.jobs) == 1
+
+
+def test_an_empty_prompt_gets_a_sentence(qtbot, window, engine):
+    qtbot.mouseClick(
+        next(each for each in shown(window, QPushButton) if each.text() == "Generate"),
+        Qt.MouseButton.LeftButton,
+    )
+    assert window.findChild(NoticeBar).isVisible()
+    assert engine.jobs == []
+
+
+def test_cancel_says_so_and_reaches_the_engine(qtbot, window, engine):
+    window.prompt.use_prompt(PROMPT)
+    window.generation.generate()
+    qtbot.waitUntil(lambda: window.generation.is_running)
+    qtbot.mouseClick(button(window, "Cancel"), Qt.MouseButton.LeftButton)
+    assert button(window, "Cancelling…")
+    assert engine.cancelled == [job.job_id for job in engine.jobs]
+
+
+def test_a_live_run_shows_its_maps_and_its_progress(qtbot, window, engine):
+    window.prompt.use_prompt(PROMPT)
+    window.generation.generate()
+    engine.play(engine.jobs[0], steps=3)
+    qtbot.waitUntil(lambda: f"Denoise 3 of {STEPS}" in texts(window))
+    qtbot.waitUntil(lambda: f"Step 3 of {STEPS}" in texts(window))
+    assert [tile.text() for tile in shown(window, MapTile)] == ["dog", "car"]
+
+
+def test_a_finished_run_shows_both_verdicts(drawn):
+    names = [card.accessibleName() for card in shown(drawn, VerdictCard)]
+    assert names == [
+        "Guided verdict on dog to the left of car: PASS",
+        "Baseline verdict on dog to the left of car: PASS",
+    ]
+
+
+def test_a_finished_run_can_be_scrubbed(qtbot, drawn, studio):
+    scrubber = drawn.findChild(StepScrubber)
+    qtbot.waitUntil(scrubber.isEnabled)
+    qtbot.keyClick(scrubber, Qt.Key.Key_Home)
+    qtbot.waitUntil(lambda: f"Step 1 of {STEPS}" in texts(drawn))
+    assert studio.session.step == 0
+
+
+def test_picking_a_word_reaches_the_session(qtbot, drawn, studio):
+    qtbot.waitUntil(lambda: bool(shown(drawn, MapTile)))
+    qtbot.mouseClick(shown(drawn, MapTile)[1], Qt.MouseButton.LeftButton)
+    assert studio.session.mention_id == studio.session.run.scene.mentions[1].id
+
+
+def test_a_digit_hides_a_layer_unless_one_is_typing(qtbot, drawn):
+    boxes = next(each for each in shown(drawn, QCheckBox) if each.text() == "Boxes")
+    qtbot.keyClick(drawn.findChild(PromptEditor), Qt.Key.Key_4)
+    assert boxes.isChecked()
+    qtbot.keyClick(drawn, Qt.Key.Key_4)
+    assert not boxes.isChecked()
+
+
+def test_a_failure_is_told_and_the_next_run_begins(qtbot, window, engine):
+    window.prompt.use_prompt(PROMPT)
+    window.generation.generate()
+    report = ErrorReport(title="Drawing", message="The model is damaged.", hint="Reinstall.")
+    for job in engine.jobs:
+        engine.report(GenerationFailed(request_id=job.job_id, error=report))
+    qtbot.waitUntil(lambda: "The model is damaged." in texts(window))
+    qtbot.waitUntil(lambda: not window.generation.is_running)
+    window.generation.generate()
+    qtbot.waitUntil(lambda: window.generation.is_running)
+    assert not window.findChild(NoticeBar).isVisible()
+
+
+def test_a_dropped_picture_is_judged_against_the_prompt(qtbot, window, engine, tmp_path):
+    path = tmp_path / "mine.png"
+    Image.fromarray(np.zeros((32, 32, 3), np.uint8)).save(path)
+    window.prompt.use_prompt(PROMPT)
+    drop(window.stage, path)
+    assert isinstance(engine.jobs[0], EvaluateJob)
+
+
+def test_a_picture_without_a_prompt_gets_a_hint(window, engine, tmp_path):
+    path = tmp_path / "mine.png"
+    Image.fromarray(np.zeros((32, 32, 3), np.uint8)).save(path)
+    window.open_path(path)
+    assert "There is no prompt to judge the picture against." in texts(window)
+    assert engine.jobs == []
+
+
+def test_what_is_not_a_picture_gets_a_sentence(window, tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("no picture")
+    window.prompt.use_prompt(PROMPT)
+    window.open_path(path)
+    assert window.findChild(NoticeBar).isVisible()
+
+
+def test_a_stored_run_opens_like_a_live_one(qtbot, drawn, studio):
+    qtbot.waitUntil(lambda: studio.session.run.folder is not None)
+    folder = studio.session.run.folder
+    drawn.prompt.use_prompt("a clock to the right of a couch")
+    drawn.open_path(folder)
+    qtbot.waitUntil(lambda: len(shown(drawn, VerdictCard)) == 1)
+    assert drawn.findChild(PromptEditor).toPlainText() == PROMPT
+    assert f"Step {STEPS} of {STEPS}" in texts(drawn)
+
+
+def test_a_folder_without_a_run_gets_a_sentence(window, tmp_path):
+    window.open_path(tmp_path)
+    assert window.findChild(NoticeBar).isVisible()
+
+
+def test_an_example_fills_the_prompt(qtbot, window):
+    qtbot.mouseClick(
+        button(window, "Example: a photo of a dog to the left of a car"), Qt.MouseButton.LeftButton
+    )
+    assert window.findChild(PromptEditor).toPlainText() == PROMPT
+
+
+@pytest.mark.parametrize(
+    ("key", "docks"),
+    [
+        (Qt.Key.Key_1, {"Prompt", "Verdict", "Attention over the steps"}),
+        (Qt.Key.Key_2, {"Verdict", "Attention over the steps"}),
+        (Qt.Key.Key_3, {"Prompt", "Verdict"}),
+    ],
+    ids=["generate", "inspect", "evaluate"],
+)
+def test_a_workspace_shows_its_docks(qtbot, window, key, docks):
+    qtbot.keyClick(window, key, CONTROL)
+    assert {dock.windowTitle() for dock in shown(window, QDockWidget)} == docks
+
+
+def test_the_colours_can_be_switched_while_it_runs(qtbot, drawn, theme):
+    before = drawn.grab().toImage().pixelColor(4, 100).lightness()
+    qtbot.mouseClick(button(drawn, "Dark colours"), Qt.MouseButton.LeftButton)
+    assert theme.palette.is_dark
+    assert drawn.grab().toImage().pixelColor(4, 100).lightness() < before - 100
+
+
+def test_a_question_mark_opens_the_sheet_of_keys(qtbot, window):
+    qtbot.keyClick(window, Qt.Key.Key_Question)
+    sheet = window.findChild(ShortcutSheet)
+    assert sheet.isVisible()
+    sheet.reject()
+
+
+def test_every_control_has_a_name(drawn):
+    controls = [each for kind in INTERACTIVE for each in shown(drawn, kind)]
+    nameless = [each for each in controls if not (each.accessibleName() or text_of(each))]
+    assert len(controls) > 20
+    assert nameless == []
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)], ids=["1280x800", "1920x1080"])
+def test_the_window_fits_common_screens(qtbot, drawn, size):
+    drawn.resize(*size)
+    assert (drawn.width(), drawn.height()) == size
+    generate = button(drawn, "Generate")
+    bottom = generate.mapTo(drawn, QPoint(0, generate.height())).y()
+    assert bottom < drawn.height()
+
+
+def text_of(widget):
+    return widget.text() if isinstance(widget, QAbstractButton) else ""
+
+
+def drop(widget, path):
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    middle = widget.rect().center()
+    copy, left, none = (
+        Qt.DropAction.CopyAction,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    widget.dragEnterEvent(QDragEnterEvent(middle, copy, data, left, none))
+    widget.dropEvent(QDropEvent(QPointF(middle), copy, data, left, none))

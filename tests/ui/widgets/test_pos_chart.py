@@ -1,0 +1,56 @@
+import pytest
+from PySide6.QtCore import QPoint, Qt
+
+from spatialstudio.ui.widgets.pos_chart import PosChart, PosCurve
+
+GUIDED = PosCurve("dog to the left of car", 0, tuple((step, step / 10) for step in range(11)))
+BASELINE = PosCurve("dog to the left of car", 0, ((0, 0.4), (10, 0.4)), is_baseline=True)
+
+
+@pytest.fixture
+def chart(qtbot, theme):
+    chart = PosChart(theme)
+    qtbot.addWidget(chart)
+    chart.resize(500, 160)
+    chart.show_curves((BASELINE, GUIDED), (0, 1, 2), 11)
+    chart.show()
+    return chart
+
+
+def test_a_click_picks_the_step_under_it(qtbot, chart):
+    with qtbot.waitSignal(chart.step_picked) as picked:
+        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(chart.width() // 2, 80))
+    assert 4 <= picked.args[0] <= 6
+
+
+def test_dragging_to_the_edge_picks_the_last_step(qtbot, chart):
+    qtbot.mousePress(chart, Qt.MouseButton.LeftButton, pos=QPoint(100, 80))
+    with qtbot.waitSignal(chart.step_picked) as picked:
+        qtbot.mouseMove(chart, QPoint(chart.width() - 2, 80))
+    assert picked.args == [10]
+
+
+def test_showing_a_step_does_not_echo_it(qtbot, chart):
+    with qtbot.assertNotEmitted(chart.step_picked):
+        chart.show_step(3)
+
+
+def test_the_values_can_be_heard(chart):
+    chart.show_step(10)
+    said = chart.accessibleDescription()
+    assert "guided: 1.00" in said
+    assert "baseline: 0.40" in said
+
+
+def test_the_curve_is_drawn_in_its_subjects_hue(chart, theme):
+    image = chart.grab().toImage()
+    seen = {
+        image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())
+    }
+    assert theme.mention(0).name() in seen
+
+
+def test_an_empty_chart_picks_nothing(qtbot, chart):
+    chart.show_curves((), (), 0)
+    with qtbot.assertNotEmitted(chart.step_picked):
+        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(200, 80))
