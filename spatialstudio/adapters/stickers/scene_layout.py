@@ -7,9 +7,7 @@ import numpy as np
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 
 BACKGROUND_DEPTH = 1.0
-FLAT_DEPTH = 0.6
-OCCLUSION_STEP = 0.15
-TOUCHING_SHARE = 0.05
+FLAT_DEPTH = 0.6  # of all objects of a flat scene: nothing in it tells which is nearer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +86,7 @@ def draw_scene(rng: np.random.Generator, settings: SceneSettings) -> Scene:
                 placements = _ground_layout(rng, numbers.tolist(), horizon, settings)
             if _all_visible(placements, settings.least_visible):
                 return Scene(
-                    placements=placements if horizon is not None else _layered(placements),
+                    placements=placements,
                     horizon=horizon,
                     background_seed=int(rng.integers(2**31)),
                 )
@@ -120,25 +118,6 @@ def _ground_layout(
         depth = 0.9 - 0.8 * nearness
         placements.append(Placement(number=number, x=x, y=y, size=size, depth=depth))
     return tuple(sorted(placements, key=lambda placement: -placement.depth))
-
-
-def _layered(placements: tuple[Placement, ...]) -> tuple[Placement, ...]:
-    """In a flat scene only overlap tells depth: the one on top is a step nearer."""
-    layered: list[Placement] = []
-    for placement in placements:
-        touching = TOUCHING_SHARE * placement.size**2
-        covered = [below.depth for below in layered if _shared_area(placement, below) > touching]
-        depth = min(covered) - OCCLUSION_STEP if covered else FLAT_DEPTH
-        layered.append(
-            Placement(
-                number=placement.number,
-                x=placement.x,
-                y=placement.y,
-                size=placement.size,
-                depth=depth,
-            )
-        )
-    return tuple(layered)
 
 
 def _all_visible(placements: tuple[Placement, ...], least_visible: float) -> bool:

@@ -4,7 +4,6 @@ Each stage keeps its checkpoint in the work folder, goes on from it when started
 skipped when it is done.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +14,7 @@ from diffusers.models.autoencoders.autoencoder_tiny import AutoencoderTiny
 from spatialstudio.adapters.stickers.depth import StickerDepth
 from spatialstudio.adapters.stickers.export import export_pipeline
 from spatialstudio.adapters.stickers.pixel_net import PixelNet
+from spatialstudio.adapters.stickers.scene_layout import SceneSettings
 from spatialstudio.adapters.stickers.scene_pool import fill_pool
 from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
 from spatialstudio.adapters.stickers.text import build_text_encoder, build_tokenizer
@@ -83,7 +83,8 @@ FULL = TrainingSettings(
     ),
     segmenter=PerceptionSettings(recipe=Recipe(steps=1800, batch=16, learning_rate=4e-3, seed=3)),
     depth=PerceptionSettings(
-        recipe=Recipe(steps=800, batch=16, learning_rate=4e-3, seed=4), widths=(16, 32, 64, 96)
+        recipe=Recipe(steps=800, batch=16, learning_rate=2e-3, seed=4),
+        scenes=SceneSettings(perspective_share=0.5),
     ),
 )
 """What made the shipped weights."""
@@ -95,7 +96,7 @@ SMOKE = TrainingSettings(
     decoder=AutoencoderSettings(recipe=_GLANCE, channels=8, decoder_only=True),
     generator=GeneratorSettings(recipe=_GLANCE, channels=(16, 32), scenes=8),
     segmenter=PerceptionSettings(recipe=_GLANCE, widths=(8, 8, 8, 8)),
-    depth=PerceptionSettings(recipe=_GLANCE, widths=(8, 8, 8, 8)),
+    depth=PerceptionSettings(recipe=_GLANCE),
 )
 """Runs through every stage in seconds; the models it makes are useless."""
 
@@ -183,12 +184,19 @@ class StickerTraining:
     def segmenter(self) -> PixelNet:
         """The net that finds objects."""
         settings = self._settings.segmenter
-        return self._perception("segmenter", build_segmenter, segmenter_loss(settings), settings)
+        torch.manual_seed(settings.recipe.seed)
+        net = build_segmenter(settings)
+        self._train_perception(net, segmenter_loss(settings), settings, "segmenter.pt")
+        return net
 
     @cached_property
     def depth_net(self) -> PixelNet:
         """The net that estimates depth."""
-        return self._perception("depth", build_depth_net, depth_loss, self._settings.depth)
+        settings = self._settings.depth
+        torch.manual_seed(settings.recipe.seed)
+        net = build_depth_net(self.segmenter)
+        self._train_perception(net, depth_loss, settings, "depth.pt")
+        return net
 
     def untrained_generator(self) -> Generator:
         """Make a generator with random weights."""
@@ -205,15 +213,8 @@ class StickerTraining:
         export_pipeline(self.generator, self.sharpened_autoencoder, folder / PIPELINE_FOLDER)
         self._report(f"exported to {folder}")
 
-    def _perception(
-        self,
-        name: str,
-        build_net: Callable[[PerceptionSettings], PixelNet],
-        loss: Loss,
-        settings: PerceptionSettings,
-    ) -> PixelNet:
-        torch.manual_seed(settings.recipe.seed)
-        net = build_net(settings)
-        checkpoint = self._folder / f"{name}.pt"
-        train_perception(net, loss, self.autoencoder, settings, checkpoint, self._report)
-        return net
+    def _train_perception(
+        self, net: PixelNet, loss: Loss, settings: PerceptionSettings, checkpoint: str
+    ) -> None:
+        file = self._folder / checkpoint
+        train_perception(net, loss, self.autoencoder, settings, file, self._report)

@@ -1,7 +1,7 @@
 """Trains segmenter and depth estimator on painted scenes, roughened like generated pictures."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -58,9 +58,16 @@ def build_segmenter(settings: PerceptionSettings) -> PixelNet:
     return PixelNet(PixelNetConfig(outputs=outputs, widths=settings.widths))
 
 
-def build_depth_net(settings: PerceptionSettings) -> PixelNet:
-    """Make an untrained net with one channel, depth."""
-    return PixelNet(PixelNetConfig(outputs=1, widths=settings.widths))
+def build_depth_net(segmenter: PixelNet) -> PixelNet:
+    """Make a net with one channel, depth, that sees as the segmenter does."""
+    net = PixelNet(replace(segmenter.config, outputs=1))
+    seen = {
+        name: weight
+        for name, weight in segmenter.state_dict().items()
+        if not name.startswith("answer.")
+    }
+    net.load_state_dict({**net.state_dict(), **seen})
+    return net
 
 
 def segmenter_loss(settings: PerceptionSettings) -> Loss:
@@ -77,9 +84,13 @@ def segmenter_loss(settings: PerceptionSettings) -> Loss:
 
 
 def depth_loss(answer: Tensor, scenes: list[PaintedScene]) -> Tensor:
-    """Compare (batch, 1, h, w) with the true depth."""
+    """Compare (batch, 1, h, w) with the true depth; objects count as much as all the rest."""
     target = torch.from_numpy(_to_answer_size(np.stack([scene.depth for scene in scenes]), answer))
-    return functional.l1_loss(answer.float()[:, 0], target)
+    objects = torch.from_numpy(
+        _to_answer_size(np.stack([scene.masks.any(0) for scene in scenes]), answer)
+    )
+    error = (answer.float()[:, 0] - target).abs()
+    return error[objects].mean() + error[~objects].mean()
 
 
 def class_map(scene: PaintedScene) -> NDArray[np.int64]:
