@@ -50,10 +50,11 @@ class FrameClock(QObject):
 
     Args:
         draw: Draws the present state.
+        parent: Whose state is drawn; the clock ends with it.
     """
 
-    def __init__(self, draw: Callable[[], None]) -> None:
-        super().__init__()
+    def __init__(self, draw: Callable[[], None], parent: QObject) -> None:
+        super().__init__(parent)
         self._draw = draw
         self._is_asked = False
         self._timer = QTimer(self)

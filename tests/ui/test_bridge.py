@@ -78,15 +78,15 @@ def test_a_closed_bridge_hears_nothing(qtbot, bus, bridge, witness):
     assert witness.events == []
 
 
-def test_the_first_request_is_drawn_at_once(qtbot):
+def test_the_first_request_is_drawn_at_once(witness):
     drawn = []
-    FrameClock(lambda: drawn.append(1)).request()
+    FrameClock(lambda: drawn.append(1), witness).request()
     assert drawn == [1]
 
 
-def test_a_burst_of_requests_is_drawn_twice(qtbot):
+def test_a_burst_of_requests_is_drawn_twice(qtbot, witness):
     drawn = []
-    clock = FrameClock(lambda: drawn.append(1))
+    clock = FrameClock(lambda: drawn.append(1), witness)
     for _ in EVENTS:
         clock.request()
     qtbot.waitUntil(lambda: len(drawn) > 1)

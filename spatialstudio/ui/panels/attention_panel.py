@@ -51,7 +51,7 @@ class AttentionPanel(Panel):
         self._replay = ReplayBar(theme)
         self._replay.step_picked.connect(self._session.pick_step)
         self._replay.live_asked.connect(self._session.go_live)
-        self._clock = FrameClock(self._draw)
+        self._clock = FrameClock(self._draw, self)
         self._lay_out()
 
     @property

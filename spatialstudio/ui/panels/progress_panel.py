@@ -33,7 +33,7 @@ class ProgressPanel(Panel):
         self._now = clock
         self._remaining = RemainingTime()
         self._bar = PhaseBar()
-        self._frames = FrameClock(self._draw)
+        self._frames = FrameClock(self._draw, self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._bar)

@@ -50,7 +50,7 @@ class StagePanel(Panel):
         self._beside.hide()
         for view in (self._picture, self._beside):
             view.view_picked.connect(self._show_view)
-        self._clock = FrameClock(self._draw)
+        self._clock = FrameClock(self._draw, self)
         self._lay_out()
         self.setAcceptDrops(True)
 
