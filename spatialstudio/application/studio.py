@@ -1,6 +1,6 @@
 """The studio: everything the window and the terminal can ask for, in one place."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,19 +11,26 @@ from spatialstudio.application.engine.messages import Engine, EvaluateJob, Gener
 from spatialstudio.application.engine.process import ProcessEngine
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.events import EventBus
+from spatialstudio.application.flow.evaluate_pictures import (
+    JudgedPicture,
+    PictureTask,
+    evaluate_pictures,
+)
 from spatialstudio.application.flow.generate_image import (
     check_request,
     check_scene,
     new_request,
     new_request_id,
 )
+from spatialstudio.application.flow.judge_records import judge_records
 from spatialstudio.application.flow.read_prompt import read_prompt
 from spatialstudio.application.flow.store_run import store_run
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import Registry, built_in_registry
 from spatialstudio.application.run_keeper import RunKeeper
 from spatialstudio.application.session import OpenRun, RunState, Session, after
-from spatialstudio.application.workshop import build_workshop
+from spatialstudio.application.workshop import ModelWorkshop, build_workshop
+from spatialstudio.domain.benchmark import RunReport
 from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
 from spatialstudio.domain.generation import (
     GenerationEvent,
@@ -31,10 +38,10 @@ from spatialstudio.domain.generation import (
     RequestId,
     unguided,
 )
-from spatialstudio.domain.ports import ModelCard, Surroundings, Trainer
+from spatialstudio.domain.ports import CancelToken, ModelCard, Surroundings, Trainer
 from spatialstudio.domain.prompt import TokenSpan
 from spatialstudio.domain.relation import SceneGraph
-from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.domain.verdict import CHECKER_PRESETS, CheckerSettings, Evaluation
 from spatialstudio.science.scene_consistency import contradictions_of
 
 EngineKind: TypeAlias = Literal["process", "inline"]
@@ -44,6 +51,7 @@ SHELF_ID = "folders"
 IMAGES_ID = "pillow"
 STORE_ID = "folder"
 TRAINER_ID = "stickers"
+RECORDS_ID = "spatialbench-uc"
 
 
 class Studio:
@@ -223,6 +231,48 @@ class Studio:
         self.session.open(OpenRun(id=request_id, scene=scene, image=image))
         self._engine.submit(EvaluateJob(job_id=request_id, image=image, scene=scene))
         return request_id
+
+    def checker(self, name: str) -> CheckerSettings:
+        """Return the checker's settings by the name of a preset, or from a settings file.
+
+        Raises:
+            SettingsError: There is no such preset or file, or it cannot be used.
+        """
+        if name in CHECKER_PRESETS:
+            return CHECKER_PRESETS[name]
+        return self._registry.records(RECORDS_ID).read_settings(Path(name))
+
+    def judge_pictures(
+        self, tasks: Sequence[PictureTask], settings: CheckerSettings, token: CancelToken
+    ) -> Iterator[JudgedPicture]:
+        """Judge many pictures here and now, one after the other; an error ends only its own.
+
+        Raises:
+            Cancelled: The token was cancelled.
+        """
+        workshop = ModelWorkshop(self._registry)
+        return evaluate_pictures(
+            tasks,
+            self._registry.images(IMAGES_ID),
+            self.scene_of,
+            lambda image, scene: workshop.evaluate(image, scene, token, settings),
+        )
+
+    def judge_records(
+        self, source: Path, target: Path, settings: CheckerSettings | None = None
+    ) -> RunReport:
+        """Judge a recorded run of a benchmark again, without any model.
+
+        Args:
+            source: The run's folder.
+            target: Where verdicts and figures are written.
+            settings: None for those that the run was judged with.
+
+        Raises:
+            StoreError: The folder holds no such run, or the target cannot be written.
+            SettingsError: The run's settings cannot be used.
+        """
+        return judge_records(self._registry.records(RECORDS_ID), source, target, settings)
 
     def cancel(self) -> None:
         """Stop the open run and its baseline before their next model call."""

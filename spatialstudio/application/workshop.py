@@ -10,7 +10,7 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
 from spatialstudio.domain.ports import CancelToken, ModelCard, Surroundings
 from spatialstudio.domain.relation import SceneGraph
-from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings, Evaluation
 
 DETECTOR_ID = "sticker-segmenter"
 DEPTH_ID = "sticker-depth"
@@ -35,14 +35,20 @@ class ModelWorkshop:
         backend = self._registry.backend(request.backend_id)
         yield from generate_image(request, model, backend, token)
 
-    def evaluate(self, image: RgbImage, scene: SceneGraph, token: CancelToken) -> Evaluation:
+    def evaluate(
+        self,
+        image: RgbImage,
+        scene: SceneGraph,
+        token: CancelToken,
+        settings: CheckerSettings = REPRODUCE,
+    ) -> Evaluation:
         """Judge a picture, (H, W, 3) uint8; see ``evaluate_image``."""
         judges = Judges(
             detector=self._registry.detector(DETECTOR_ID),
             depth=self._registry.depth(DEPTH_ID),
             perturber=self._registry.perturber(PERTURBER_ID),
         )
-        return evaluate_image(image, scene, judges, token)
+        return evaluate_image(image, scene, judges, token, settings)
 
 
 def build_workshop(resources: Path, model_folders: tuple[Path, ...]) -> ModelWorkshop:

@@ -63,7 +63,7 @@ def run_answer(run: OpenRun) -> Answer:
             "folder": None if run.folder is None else str(run.folder),
         }
     if run.evaluation is not None:
-        answer |= _evaluation_answer(run.evaluation, run.scene)
+        answer |= evaluation_answer(run.evaluation, run.scene)
     return answer | {"notes": [note.message for note in run.scene.notes]}
 
 
@@ -82,6 +82,32 @@ def run_lines(run: OpenRun) -> Iterator[str]:
     yield from _warnings(run.scene)
 
 
+def evaluation_answer(evaluation: Evaluation, scene: SceneGraph) -> Answer:
+    """Tell all verdicts of a picture, and whose settings gave them."""
+    return {
+        "checker": evaluation.checker.preset,
+        "mean_pse": evaluation.mean_pse,
+        "da_score": evaluation.da_score.value if evaluation.da_score else None,
+        "verdicts": [_verdict_answer(verdict, scene) for verdict in evaluation.verdicts],
+    }
+
+
+def _verdict_answer(verdict: Verdict, scene: SceneGraph) -> Answer:
+    measured = verdict.measurement
+    return {
+        "relation_id": verdict.relation_id,
+        "relation": scene.sentence(_relation_of(verdict, scene)),
+        "outcome": verdict.outcome.value,
+        "reason": verdict.reason.value if verdict.reason else None,
+        "confidence": verdict.confidence,
+        "delta": measured.delta if measured else None,
+        "margin": measured.margin if measured else None,
+        "pos": measured.pos if measured else None,
+        "pse": measured.pse if measured else None,
+        "why": explain(verdict, scene),
+    }
+
+
 def _relation_answer(relation: Relation, scene: SceneGraph) -> Answer:
     objects = [scene.mention(end).head for end in relation.ends[1:]]
     return {
@@ -91,25 +117,6 @@ def _relation_answer(relation: Relation, scene: SceneGraph) -> Answer:
         "object": objects if relation.second_object else objects[0],
         "mentions": relation.ends,
         "span": _ends(relation.span),
-    }
-
-
-def _evaluation_answer(evaluation: Evaluation, scene: SceneGraph) -> Answer:
-    return {
-        "mean_pse": evaluation.mean_pse,
-        "verdicts": [
-            {
-                "relation_id": verdict.relation_id,
-                "relation": scene.sentence(_relation_of(verdict, scene)),
-                "outcome": verdict.outcome.value,
-                "reason": verdict.reason.value if verdict.reason else None,
-                "confidence": verdict.confidence,
-                "pos": verdict.measurement.pos if verdict.measurement else None,
-                "pse": verdict.measurement.pse if verdict.measurement else None,
-                "why": explain(verdict, scene),
-            }
-            for verdict in evaluation.verdicts
-        ],
     }
 
 

@@ -17,6 +17,7 @@ from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import run_answer, run_lines, scene_answer, scene_lines
 from spatialstudio.cli.doctor import examine
 from spatialstudio.cli.interrupts import interrupt_asks
+from spatialstudio.cli.judging import OpenStudio, judge_pictures, judge_records
 from spatialstudio.cli.parser import build_parser
 from spatialstudio.cli.printing import (
     ProgressBar,
@@ -27,9 +28,6 @@ from spatialstudio.cli.printing import (
 )
 from spatialstudio.domain.errors import Cancelled, ErrorReport
 from spatialstudio.domain.generation import PSG
-
-OpenStudio = Callable[[Path | None], Studio]
-"""Opens a studio that stores its runs in a folder; None for the user's own."""
 
 STOPPED = ErrorReport(title="Stopped", message="Stopped.")
 NAME_WIDTH = 20
@@ -92,11 +90,15 @@ def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
 
 def evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
-    """Judge any picture."""
+    """Judge any picture, or many."""
+    only, *others = options.paths
+    is_many = others or only.is_dir() or options.prompts or options.checker
+    if is_many or options.csv or options.out:
+        return judge_pictures(options, open_studio)
     studio = open_studio(None)
     scene = studio.scene_of(options.prompt)
     with _working(studio):
-        studio.judge_picture(options.image, scene)
+        studio.judge_picture(only, scene)
     return _tell(studio, options)
 
 
@@ -127,6 +129,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
     "parse": parse,
     "generate": generate,
     "evaluate": evaluate,
+    "judge-records": judge_records,
     "train-stickers": train_stickers,
     "doctor": doctor,
 }

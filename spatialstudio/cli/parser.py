@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from spatialstudio.domain.generation import PSG, UNGUIDED
+from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE
 
 DESCRIPTION = (
     "Pictures from prompts that say where things are. Without a command, the window opens."
@@ -19,6 +20,11 @@ def build_parser() -> argparse.ArgumentParser:
     _add_parse(commands.add_parser("parse", parents=[shared], help="read a prompt"))
     _add_generate(commands.add_parser("generate", parents=[shared], help="draw and judge"))
     _add_evaluate(commands.add_parser("evaluate", parents=[shared], help="judge any picture"))
+    _add_judge_records(
+        commands.add_parser(
+            "judge-records", parents=[shared], help="judge a run of SpatialBench-UC again"
+        )
+    )
     _add_train(
         commands.add_parser("train-stickers", parents=[shared], help="make the embedded models")
     )
@@ -65,8 +71,39 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_evaluate(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("image", type=Path, help="a picture file")
-    parser.add_argument("--prompt", required=True, help=PROMPT_HELP)
+    parser.add_argument("paths", type=Path, nargs="+", metavar="PATH", help="pictures, or folders")
+    prompts = parser.add_mutually_exclusive_group(required=True)
+    prompts.add_argument("--prompt", help=PROMPT_HELP)
+    prompts.add_argument(
+        "--prompts",
+        type=Path,
+        metavar="FILE",
+        help='CSV, or JSON a line, with "picture" and "prompt"',
+    )
+    parser.add_argument("--csv", action="store_true", help="answer in CSV, a line a relation")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="keep every picture's answer, JSON a line; a stopped call goes on from it",
+    )
+    _add_checker(parser, "as published by default")
+
+
+def _add_judge_records(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", type=Path, metavar="DIR", help="the run's folder")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", required=True, help="where verdicts and figures go"
+    )
+    _add_checker(parser, "the run's own by default")
+
+
+def _add_checker(parser: argparse.ArgumentParser, default: str) -> None:
+    parser.add_argument(
+        "--checker",
+        metavar="NAME",
+        help=f'"{REPRODUCE.preset}", "{RECOMMENDED.preset}" or a settings file; {default}',
+    )
 
 
 def _add_train(parser: argparse.ArgumentParser) -> None:

@@ -87,6 +87,11 @@ def perceive(
     token.raise_if_cancelled()
     seen = detector.detect(image, scene.mentions)
     token.raise_if_cancelled()
+    if any(mask.pixels.shape != image.shape[:2] for mask in seen.masks):
+        raise DetectorError(
+            f'The detector "{detector.id}" gives masks of another size than the picture.',
+            hint="Choose another detector, and report this to its author.",
+        )
     wants_depth = any(relation.type.needs_depth for relation in scene.relations)
     return Perception(
         image_sha256=hash_of_picture(image),

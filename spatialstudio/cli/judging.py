@@ -1,0 +1,175 @@
+"""The commands that judge many pictures: files and folders, or recorded runs of a benchmark."""
+
+import argparse
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from spatialstudio.application.cancellation import CancelFlag
+from spatialstudio.application.error_reports import EXIT_FAILURE
+from spatialstudio.application.flow.evaluate_pictures import (
+    JudgedPicture,
+    PictureTask,
+    list_tasks,
+    read_prompts,
+)
+from spatialstudio.application.studio import Studio
+from spatialstudio.cli.answers import Answer, evaluation_answer
+from spatialstudio.cli.interrupts import interrupt_asks
+from spatialstudio.cli.printing import show_json, show_lines, show_progress
+from spatialstudio.domain.benchmark import RunReport
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.verdict import REPRODUCE
+
+OpenStudio: TypeAlias = Callable[[Path | None], Studio]
+"""Opens a studio that stores its runs in a folder; None for the user's own."""
+
+ERROR = "ERROR"
+TABLE_COLUMNS = (
+    *("picture", "prompt", "checker", "relation", "outcome", "reason"),
+    *("confidence", "delta", "margin", "pos", "pse", "why"),
+)
+
+
+def judge_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    """Judge a recorded run again, and write verdicts and figures in its own schema."""
+    studio = open_studio(None)
+    settings = studio.checker(options.checker) if options.checker else None
+    report = studio.judge_records(options.run, options.out, settings)
+    if options.json:
+        show_json(_report_answer(report, options.out))
+    else:
+        show_lines(_report_lines(report, options.out))
+    return 0
+
+
+def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    """Judge files and folders; what cannot be judged is a row among the others."""
+    studio = open_studio(None)
+    settings = studio.checker(options.checker) if options.checker else REPRODUCE
+    prompts = read_prompts(options.prompts) if options.prompts else {}
+    tasks = list_tasks(options.paths, options.prompt, prompts)
+    rows = list(_rows_kept(options.out, tasks, settings.preset))
+    done = {row["picture"] for row in rows}
+    waiting = [task for task in tasks if str(task.path) not in done]
+    flag = CancelFlag()
+    with interrupt_asks(flag.cancel):
+        for judged in studio.judge_pictures(waiting, settings, flag):
+            rows.append(_row(judged, settings.preset))
+            _keep(options.out, rows[-1])
+            show_progress(f"{len(rows)}/{len(tasks)} {judged.task.path}")
+    _show(rows, options)
+    return EXIT_FAILURE if any(row["error"] for row in rows) else 0
+
+
+def _row(judged: JudgedPicture, preset: str) -> dict[str, Any]:
+    row = {
+        "picture": str(judged.task.path),
+        "prompt": judged.task.prompt,
+        "checker": preset,
+        "error": judged.error.message if judged.error else None,
+        "relations": len(judged.scene.relations) if judged.scene else None,
+    }
+    if judged.evaluation is not None and judged.scene is not None:
+        row |= evaluation_answer(judged.evaluation, judged.scene)
+    return row
+
+
+def _rows_kept(
+    path: Path | None, tasks: Sequence[PictureTask], preset: str
+) -> Iterator[dict[str, Any]]:
+    """Read the rows of an earlier, interrupted call that still answer what is asked."""
+    if path is None or not path.exists():
+        return
+    wanted = {(str(task.path), task.prompt, preset) for task in tasks}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            row = json.loads(line)
+            key = row["picture"], row["prompt"], row["checker"]
+        except (ValueError, KeyError, TypeError):  # NOTE: the last line of a killed call is cut
+            continue
+        if key in wanted and not row["error"]:
+            wanted.remove(key)
+            yield row
+
+
+def _keep(path: Path | None, row: Mapping[str, Any]) -> None:
+    if path is None:
+        return
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise StoreError(
+            f'The file "{path}" cannot be written.', hint="Choose another file for --out."
+        ) from error
+
+
+def _show(rows: Sequence[Mapping[str, Any]], options: argparse.Namespace) -> None:
+    if options.csv:
+        show_lines(_table(rows))
+    elif options.json:
+        show_json({"pictures": rows, "summary": _summary(rows)})
+    else:
+        show_lines(_lines(rows))
+
+
+def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for row in rows:
+        yield row["picture"]
+        if row["error"]:
+            yield f"  {ERROR}: {row['error']}"
+        for verdict in row.get("verdicts", ()):
+            yield f"  {verdict['outcome']}: {verdict['why']}"
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in _summary(rows).items())
+    yield f"Of all: {counts}"
+
+
+def _summary(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
+    """Count outcomes of relations; a picture that failed counts as often as it has relations."""
+    counts: Counter[str] = Counter()
+    for row in rows:
+        if row["error"]:
+            counts[ERROR] += row["relations"] or 1
+        counts.update(verdict["outcome"] for verdict in row.get("verdicts", ()))
+    return counts
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    text = io.StringIO()
+    table = csv.DictWriter(text, TABLE_COLUMNS, extrasaction="ignore", lineterminator="\n")
+    table.writeheader()
+    for row in rows:
+        if row["error"]:
+            table.writerow({**row, "outcome": ERROR, "reason": row["error"]})
+        for verdict in row.get("verdicts", ()):
+            table.writerow({**row, **verdict})
+    yield text.getvalue().rstrip("\n")
+
+
+def _report_answer(report: RunReport, folder: Path) -> Answer:
+    return {
+        "checker": report.settings.preset,
+        "samples": report.all.total,
+        "pass": report.all.passes,
+        "fail": report.all.fails,
+        "undecidable": report.all.undecidable,
+        "error": report.all.errors,
+        "coverage": report.all.coverage,
+        "mean_confidence": report.mean_confidence,
+        "folder": str(folder),
+    }
+
+
+def _report_lines(report: RunReport, folder: Path) -> Iterator[str]:
+    counts = report.all
+    yield (
+        f"{counts.total} pictures: {counts.passes} PASS, {counts.fails} FAIL, "
+        f"{counts.undecidable} UNDECIDABLE, {counts.errors} {ERROR} "
+        f"({report.settings.preset})"
+    )
+    yield f"Verdicts and figures are in {folder}"

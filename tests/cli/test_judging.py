@@ -1,0 +1,137 @@
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from spatialstudio.domain.errors import DetectorError
+
+PROMPT = "a photo of a dog to the left of a car"
+GOLDEN = Path(__file__).parents[1] / "golden" / "spatialbench_run"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two pictures and one that is none."""
+    place = tmp_path / "pictures"
+    place.mkdir()
+    for name in ("a.png", "b.png"):
+        Image.fromarray(np.full((16, 16, 3), 128, np.uint8)).save(place / name)
+    (place / "c.png").write_bytes(b"no picture")
+    (place / "notes.txt").write_text("not asked for")
+    return place
+
+
+@pytest.fixture
+def kept(tmp_path):
+    return tmp_path / "rows.jsonl"
+
+
+def test_a_folder_is_judged_and_an_error_is_a_row_among_the_others(terminal, folder):
+    done = terminal("evaluate", folder, "--prompt", PROMPT, "--json")
+    answer = json.loads(done.out)
+    assert done.code == 1
+    assert [Path(row["picture"]).name for row in answer["pictures"]] == ["a.png", "b.png", "c.png"]
+    assert answer["summary"] == {"PASS": 2, "ERROR": 1}
+    assert "not a picture" in answer["pictures"][2]["error"]
+    assert answer["pictures"][0]["checker"] == "reproduce"
+
+
+def test_people_read_one_sentence_a_relation(terminal, folder):
+    done = terminal("evaluate", folder / "a.png", folder / "c.png", "--prompt", PROMPT)
+    lines = done.out.splitlines()
+    assert lines[1].startswith("  PASS: The dog is ")
+    assert lines[3].startswith("  ERROR: ")
+    assert lines[-1] == "Of all: 1 PASS, 1 ERROR"
+
+
+def test_a_table_has_a_line_for_each_relation_and_each_error(terminal, folder):
+    done = terminal("evaluate", folder, "--prompt", PROMPT, "--csv")
+    rows = list(csv.DictReader(done.out.splitlines()))
+    assert [row["outcome"] for row in rows] == ["PASS", "PASS", "ERROR"]
+    assert float(rows[0]["delta"]) == -0.5
+    assert rows[2]["reason"].endswith("is not a picture.")
+
+
+def test_every_picture_can_have_a_prompt_of_its_own(terminal, folder, tmp_path):
+    prompts = tmp_path / "prompts.csv"
+    prompts.write_text(f'picture,prompt\na.png,"{PROMPT}"\nb,a dog to the right of a car\n')
+    answer = json.loads(terminal("evaluate", folder, "--prompts", prompts, "--json").out)
+    outcomes = [[v["outcome"] for v in row.get("verdicts", [])] for row in answer["pictures"]]
+    assert outcomes == [["PASS"], ["FAIL"], []]
+    assert "Nobody said" in answer["pictures"][2]["error"]
+
+
+def test_a_stopped_call_goes_on_from_its_rows(terminal, registry, folder, kept):
+    first = terminal("evaluate", folder / "a.png", "--prompt", PROMPT, "--out", kept)
+    assert first.code == 0
+    kept.write_text(kept.read_text() + '{"picture": "cut')
+    registry.detector_made.error = DetectorError("The model is damaged.")
+    answer = json.loads(
+        terminal("evaluate", folder, "--prompt", PROMPT, "--out", kept, "--json").out
+    )
+    assert answer["summary"] == {"PASS": 1, "ERROR": 2}
+
+
+def test_rows_of_another_prompt_or_checker_are_not_taken_over(terminal, folder, kept):
+    terminal("evaluate", folder / "a.png", "--prompt", PROMPT, "--out", kept)
+    words = ("evaluate", folder / "a.png", "--out", kept, "--json")
+    other = terminal(*words, "--prompt", "a dog to the right of a car")
+    assert json.loads(other.out)["summary"] == {"FAIL": 1}
+    strict = terminal(*words, "--prompt", PROMPT, "--checker", "recommended")
+    assert json.loads(strict.out)["pictures"][0]["checker"] == "recommended"
+
+
+def test_a_settings_file_of_the_release_can_be_used(terminal, folder):
+    config = GOLDEN / "eval" / "checker_config.yaml"
+    done = terminal("evaluate", folder / "a.png", "--prompt", PROMPT, "--checker", config)
+    assert done.code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "telling"),
+    [
+        (["--checker", "nothing"], "nothing"),
+        (["--prompts", "nothing.csv"], "nothing.csv"),
+        (["--out", "no/such/folder/rows.jsonl", "--prompt", PROMPT], "rows.jsonl"),
+    ],
+    ids=["checker", "prompts", "rows"],
+)
+def test_what_cannot_be_used_is_told(terminal, folder, words, telling):
+    given = [] if "--prompts" in words or "--prompt" in words else ["--prompt", PROMPT]
+    done = terminal("evaluate", folder, *given, *words)
+    assert done.code in {1, 2}
+    assert telling in done.err
+
+
+def test_an_empty_folder_holds_nothing_to_judge(terminal, tmp_path):
+    done = terminal("evaluate", tmp_path, "--prompt", PROMPT)
+    assert done.code == 2
+    assert "no picture" in done.err
+
+
+def test_records_are_judged_again(terminal, tmp_path):
+    target = tmp_path / "judged"
+    done = terminal("judge-records", GOLDEN, "--out", target)
+    assert done.code == 0
+    assert done.out.startswith("32 pictures: ")
+    assert "0 ERROR (reproduce)" in done.out
+    published = (GOLDEN / "eval" / "per_sample.jsonl").read_bytes()
+    assert (target / "per_sample.jsonl").read_bytes() == published
+
+
+def test_records_answer_programs_and_other_settings(terminal, tmp_path):
+    words = ("judge-records", GOLDEN, "--out", tmp_path / "judged", "--json")
+    answer = json.loads(terminal(*words, "--checker", "recommended").out)
+    assert answer["checker"] == "recommended"
+    plain = json.loads(terminal(*words).out)
+    assert answer["samples"] == plain["samples"] == 32
+    assert answer["coverage"] >= plain["coverage"]
+
+
+def test_what_is_no_run_ends_with_a_sentence(terminal, tmp_path):
+    done = terminal("judge-records", tmp_path, "--out", tmp_path / "judged")
+    assert done.code == 1
+    assert "holds no run" in done.err
