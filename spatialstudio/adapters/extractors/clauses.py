@@ -1,22 +1,28 @@
 """Reads noun phrases and relation words as clauses: who stands where, against what.
 
 From left to right, with little memory: whom the next relation speaks of (``_focus``), whom it
-speaks of after "and" (``_clause``), and what a thing hangs on in "a dog with a hat" (``_owner``).
+speaks of after "and" (``_clause``), what a thing hangs on in "a dog with a hat" (``_owner``), and
+what "it" is in "a house with a tree behind it" (``_host``).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 
 from spatialstudio.adapters.extractors.noun_phrases import PRONOUNS, NounPhrase, Piece
+from spatialstudio.adapters.extractors.picture_frame import Framed
 from spatialstudio.adapters.extractors.pieces import JOINERS, Pieces, Thing
 from spatialstudio.adapters.extractors.references import Ends, References
 from spatialstudio.adapters.extractors.words import Word, WordKind
 from spatialstudio.domain.prompt import Note, ObjectMention, TextSpan
-from spatialstudio.domain.relation import Relation, RelationId, RelationType, Shape, relation_types
+from spatialstudio.domain.relation import BETWEEN, Relation, RelationId, RelationType, Shape
+
+ENDS = (WordKind.STOP, WordKind.COLON)
+BEFORE_SUBJECT = (*(WordKind.COMMA, WordKind.COLON, WordKind.BE, WordKind.VERB, WordKind.PLACING),)
 
 FLANKS = 2
 MANY = 99
+NEUTER = "its"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +50,9 @@ class ClauseReader:
         self._focus: Ends = ()
         self._clause: Ends = ()
         self._owner: Ends = ()
-        self._topic: Ends = ()
-        self._framed: list[tuple[Claim, Ends]] = []
+        self._host: Ends = ()
+        self._topics: list[Ends] = []
+        self._framed: list[Framed] = []
 
     @property
     def mentions(self) -> tuple[ObjectMention, ...]:
@@ -54,10 +61,8 @@ class ClauseReader:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What was not understood, or guessed; in order of the text."""
-        end = len(self._text)
-        notes = [*self._notes, *self._references.notes]
-        return tuple(sorted(notes, key=lambda note: note.span.start if note.span else end))
+        """What was not understood, or guessed."""
+        return (*self._notes, *self._references.notes)
 
     def read(self) -> None:
         """Read all pieces."""
@@ -66,38 +71,47 @@ class ClauseReader:
                 self._start_clause(self._resolve_subjects(self._pieces.take_subjects()))
             elif self._pieces.is_at(WordKind.RELATION):
                 self._read_relation()
-            elif self._pieces.is_at(WordKind.FRAME):
-                self._read_frame()
-            elif self._pieces.is_at(WordKind.NOT):
-                self._read_negation(self._pieces.take_word())
             else:
-                self._read_link(self._pieces.take_word())
+                self._read_word(self._pieces.take_word())
         self._pair_frames()
         self._note_unrelated()
 
+    def _read_word(self, word: Word) -> None:
+        match word.kind:
+            case WordKind.FRAME | WordKind.CENTRE:
+                self._read_frame(word)
+            case WordKind.ROW:
+                self._read_row(_claim(word))
+            case WordKind.FLANKING:
+                self._read_flanking(word)
+            case WordKind.NOT:
+                self._read_negation(word)
+            case _:
+                self._read_link(word)
+
     def _read_link(self, word: Word) -> None:
         """Follow a word that turns attention: "and", a full stop, "which", "with"."""
-        if word.kind is WordKind.STOP:
+        if word.kind in ENDS:
             self._focus = self._clause = self._owner = ()
         elif word.kind is WordKind.RELATIVE:
-            self._focus = self._references.latest
+            self._focus, self._owner = self._references.latest, ()
         elif word.kind in JOINERS or word.kind is WordKind.BE:
             self._focus, self._owner = self._clause, ()
-        elif phrase := self._pieces.take_phrase():
+        elif word.kind is WordKind.PLACING and self._pieces.is_at_thing():
+            self._start_clause(self._resolve_subjects(self._pieces.take_subjects()))
+        elif word.kind is not WordKind.WORD and (phrase := self._pieces.take_phrase()):
             self._read_dependent(word, phrase)
 
     def _read_dependent(self, word: Word, phrase: NounPhrase) -> None:
-        """Read a thing behind a preposition: it hangs on the thing before, or is a mere setting."""
-        if word.kind is WordKind.PREPOSITION and not phrase.is_known:
-            span = TextSpan(start=word.span.start, stop=phrase.span.stop)
-            self._note(f'I read "{span.of(self._text)}" as a setting, not as an object.', span)
-            return
+        """Read a thing that hangs on the thing before: "a dog with a hat"."""
         self._owner = self._focus
+        self._host = self._focus if word.kind is WordKind.WITH else ()
         self._focus = (self._references.refer(phrase),)
         self._clause = self._clause or self._focus
 
     def _read_relation(self) -> None:
         """Read one relation, or several with the same ends: "in front of and left of a dog"."""
+        opens_clause = self._pieces.is_at_clause_start
         claims = [_claim(self._pieces.take_word())]
         while self._pieces.is_at_joined_relation():
             self._pieces.skip(*JOINERS)
@@ -105,31 +119,36 @@ class ClauseReader:
         if self._pieces.is_at(WordKind.EACH_OTHER):
             self._relate_to_each_other(claims[-1], self._pieces.take_word())
             return
-        hangs = self._owner and not self._pieces.is_at(*PRONOUNS)
+        against_pronoun = self._pieces.is_at(*PRONOUNS)
+        hangs = self._owner and not against_pronoun
         subjects = self._owner if hangs else self._focus
-        objects = self._take_objects(subjects, claims[-1])
-        is_fronted = not subjects or self._pieces.is_inverted()
+        things = self._take_objects(claims[-1])
+        is_fronted = not subjects or self._pieces.is_subject_ahead(after_verb=opens_clause)
+        objects = self._resolve(things, () if is_fronted else subjects)
         if objects and is_fronted:
-            subjects = self._take_fronted_subject(claims[0])
+            subjects = self._take_fronted_subject(claims[0].text, claims[0].span)
+        if against_pronoun:
+            self._references.pass_over(subjects)
         for claim in claims:
             self._relate(claim, subjects, objects)
         self._start_clause(subjects)
+        self._references.group((*subjects, *objects))
         if not is_fronted:
             self._focus = objects
 
-    def _take_objects(self, subjects: Ends, claim: Claim) -> Ends:
+    def _take_objects(self, claim: Claim) -> list[Thing]:
         at_most = FLANKS if claim.type.shape is Shape.BETWEEN else MANY
         things = self._pieces.take_objects(at_most)
         if not things:
             self._note_not_understood(claim.span)
-        return self._resolve(things, subjects)
+        return things
 
-    def _take_fronted_subject(self, claim: Claim) -> Ends:
+    def _take_fronted_subject(self, text: str, span: TextSpan) -> Ends:
         """Take the subject that follows: "to the left of the car stands a horse"."""
-        self._pieces.skip(WordKind.COMMA, WordKind.BE)
+        self._pieces.skip(*BEFORE_SUBJECT)
         things = self._pieces.take_objects(MANY)
         if not things:
-            self._note(f'I do not see what is "{claim.text}".', claim.span)
+            self._note(f'I do not see what is "{text}".', span)
         return self._resolve(things, ())
 
     def _relate_to_each_other(self, claim: Claim, each_other: Word) -> None:
@@ -158,50 +177,81 @@ class ClauseReader:
                 )
             )
 
-    def _read_frame(self) -> None:
+    def _read_flanking(self, word: Word) -> None:
+        """Read two things on either side of a third, which is thereby between them."""
+        flanks = self._focus
+        things = self._pieces.take_objects(1)
+        if len(flanks) == FLANKS and things:
+            self._relate(Claim(BETWEEN, word.text, word.span), self._resolve(things, ()), flanks)
+        else:
+            self._resolve(things, ())
+            self._note_not_understood(word.span)
+
+    def _read_row(self, claim: Claim) -> None:
+        """Read an ordered list, before or behind the words that order it."""
+        before = self._focus
+        self._pieces.skip(*BEFORE_SUBJECT, WordKind.WITH)
+        row = self._resolve(self._pieces.take_list(), ())
+        if len(row) > 1 or len(before) <= 1:
+            before = row
+        if len(before) <= 1:
+            self._note_not_understood(claim.span)
+        for first, second in pairwise(before):
+            self._relate(claim, (first,), (second,))
+        self._start_clause(row or before)
+
+    def _read_frame(self, word: Word) -> None:
         """Read a place in the picture: "a cat on the left", "on the right is a dog"."""
-        claim = _claim(self._pieces.take_word())
         ends = self._owner or self._focus
-        if not ends or self._pieces.is_at_thing() or self._pieces.is_inverted():
-            ends = self._take_fronted_subject(claim)
-        self._framed.append((claim, ends))
+        opens_clause = self._pieces.is_behind_clause_start
+        if not ends or self._pieces.is_subject_ahead(after_verb=opens_clause):
+            ends = self._take_fronted_subject(word.text, word.span)
+        self._framed.append(Framed(word, ends))
         self._start_clause(ends)
 
     def _pair_frames(self) -> None:
-        """Relate the things at opposite sides of the picture."""
-        waiting: list[tuple[Claim, Ends]] = []
-        for claim, ends in self._framed:
-            inverse = relation_types.inverse(claim.type)
-            opposite = next((other for other in waiting if other[0].type == inverse), None)
-            if opposite is None:
-                waiting.append((claim, ends))
-                continue
-            waiting.remove(opposite)
-            self._relate(*opposite, ends)
-        for claim, _ in waiting:
-            self._note(f'I find nothing opposite to "{claim.text}".', claim.span)
+        """Relate the things at different places of the picture."""
+        lonely = list(self._framed)
+        for first, second in combinations(self._framed, 2):
+            relation_type = first.relation_to(second)
+            if relation_type is not None:
+                claim = Claim(relation_type, first.word.text, first.word.span)
+                self._relate(claim, first.ends, second.ends)
+                lonely = [each for each in lonely if each not in (first, second)]
+        for each in lonely:
+            self._note(f'I find nothing opposite to "{each.word.text}".', each.word.span)
 
     def _read_negation(self, word: Word) -> None:
-        """Skip what is denied, and say so; a thing that is only misplaced stays."""
-        stop = word
-        if self._pieces.is_at(WordKind.RELATION):
-            stop = self._pieces.take_word()
-            self._resolve(self._pieces.take_objects(at_most=1), self._focus)
-        elif phrase := self._pieces.take_phrase():
-            self._note_not_understood(word.span, phrase.span)
-            return
-        self._note_not_understood(word.span, stop.span)
+        """Skip what is denied, up to the end of the clause, and say so.
+
+        A thing that is only misplaced is there: the dog in "a cat not left of a dog"; one that is
+        denied itself is not: the lamp in "a table without a lamp".
+        """
+        stop = word.span
+        is_misplaced = False
+        while not self._pieces.is_done and not self._pieces.is_at(*JOINERS, *ENDS):
+            if phrase := self._pieces.take_phrase():
+                if is_misplaced:
+                    self._references.refer(phrase)
+                else:
+                    stop = phrase.span
+            else:
+                denied = self._pieces.take_word()
+                if denied.kind is WordKind.RELATION:
+                    is_misplaced, stop = True, denied.span
+        self._note_not_understood(word.span, stop)
 
     def _start_clause(self, subjects: Ends) -> None:
         self._focus = self._clause = subjects
-        self._topic = subjects or self._topic
-        self._owner = ()
+        self._topics += [subjects] if subjects else []
+        self._references.group(subjects)
+        self._owner = self._host = ()
 
     def _resolve_subjects(self, things: Sequence[Thing]) -> Ends:
         """Resolve the subjects of a clause; "it" alone is what the last clause spoke of."""
         match things:
-            case [Word(kind=WordKind.IT)] if self._topic:
-                return self._topic[:1]
+            case [Word(kind=WordKind.IT)] if self._topics:
+                return self._topics[-1][:1]
         return self._resolve(things, ())
 
     def _resolve(self, things: Sequence[Thing], subjects: Ends) -> Ends:
@@ -210,8 +260,18 @@ class ClauseReader:
             if isinstance(thing, NounPhrase):
                 ends += (self._references.refer(thing),)
             else:
-                ends += self._references.stand_for(thing, subjects)
+                preferred = self._preferred(thing, subjects)
+                ends += self._references.stand_for(thing, subjects, preferred)
         return ends
+
+    def _preferred(self, pronoun: Word, subjects: Ends) -> Ends:
+        """Return what a pronoun means by its place: the owner, or for "its left" the topic."""
+        if self._host and not set(self._host) & set(subjects):
+            return self._host[:1]
+        if pronoun.kind is WordKind.ITS and pronoun.text.lower().split()[1] == NEUTER:
+            topics = (ends for ends in reversed(self._topics) if not set(ends) & set(subjects))
+            return next(topics, ())[:1]
+        return ()
 
     def _note_unrelated(self) -> None:
         """Name the things that no relation places, when there are things to place."""

@@ -1,15 +1,19 @@
 """Reads prompts offline: a lexer of layout words and a small reader of clauses, no model."""
 
+import sys
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from spatialstudio.adapters.extractors.clauses import ClauseReader
-from spatialstudio.adapters.extractors.noun_phrases import find_noun_phrases
+from spatialstudio.adapters.extractors.contexts import settle
+from spatialstudio.adapters.extractors.noun_phrases import PhraseFinder
+from spatialstudio.adapters.extractors.spelling import Slip, Speller
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary, read_vocabulary
 from spatialstudio.adapters.extractors.words import WordCutter
 from spatialstudio.domain.errors import PromptError
 from spatialstudio.domain.ports import Surroundings
-from spatialstudio.domain.prompt import Prompt
+from spatialstudio.domain.prompt import Note, Prompt, TextSpan
 from spatialstudio.domain.relation import SceneGraph
 
 
@@ -41,15 +45,19 @@ class GrammarExtractor:
                 "The prompt is empty.",
                 hint='Describe a picture, for example "a cat to the left of a dog".',
             )
-        words = tuple(self._cutter.cut(prompt.text))
-        reader = ClauseReader(prompt.text, find_noun_phrases(prompt.text, words, self._vocabulary))
+        mended = self._speller.mend(prompt.text)
+        words = tuple(self._cutter.cut(mended))
+        pieces = PhraseFinder(prompt.text, self._vocabulary).find(words)
+        settled = settle(prompt.text, pieces, self._vocabulary)
+        reader = ClauseReader(prompt.text, settled.pieces)
         reader.read()
+        notes = [*reader.notes, *_notes_on(settled.settings, mended.slips, prompt.text)]
         return SceneGraph(
             prompt=prompt,
             mentions=reader.mentions,
             relations=tuple(reader.relations),
             extractor_id=self.id,
-            notes=reader.notes,
+            notes=tuple(sorted(notes, key=_place)),
         )
 
     @cached_property
@@ -57,5 +65,21 @@ class GrammarExtractor:
         return WordCutter(self._folder / "phrases.lark")
 
     @cached_property
+    def _speller(self) -> Speller:
+        return Speller(self._vocabulary)
+
+    @cached_property
     def _vocabulary(self) -> Vocabulary:
         return read_vocabulary(self._folder / "vocabulary.toml")
+
+
+def _notes_on(settings: Sequence[TextSpan], slips: Sequence[Slip], text: str) -> Iterator[Note]:
+    for span in settings:
+        yield Note(message=f'I read "{span.of(text)}" as a setting, not as an object.', span=span)
+    for slip in slips:
+        yield Note(message=f'I read "{slip.span.of(text)}" as "{slip.word}".', span=slip.span)
+
+
+def _place(note: Note) -> int:
+    """Order notes by the text; those on the whole prompt come last."""
+    return note.span.start if note.span else sys.maxsize

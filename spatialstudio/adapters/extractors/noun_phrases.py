@@ -1,4 +1,4 @@
-"""Noun phrases: which runs of words name a thing, and which of them is the head.
+"""Noun phrases: which runs of words name a thing, and which of them are its name.
 
 A run is a noun phrase when it holds a noun of the vocabulary, when an article or a number opens it,
 or when it stands where only a thing can stand: beside a relation. Verbs at its end are cut off.
@@ -12,10 +12,15 @@ from spatialstudio.adapters.extractors.words import Word, WordKind
 from spatialstudio.domain.prompt import TextSpan
 
 DETERMINERS = {WordKind.INDEFINITE, WordKind.DEFINITE, WordKind.MEASURE}
+ARTICLES = {WordKind.INDEFINITE, WordKind.DEFINITE}
 RUN_KINDS = {WordKind.WORD, WordKind.FALSE_FRIEND}
-OPENERS = {WordKind.STYLE, WordKind.STOP, WordKind.COMMA, WordKind.AND}
-PRONOUNS = {WordKind.IT, WordKind.THEM, WordKind.ITSELF, WordKind.EACH_OTHER}
-VERB_ENDINGS = ("ing", "ed", "ly")
+OPENERS = {WordKind.STYLE, WordKind.SHOWING, WordKind.STOP, WordKind.COMMA, WordKind.AND}
+PRONOUNS = {
+    *(WordKind.IT, WordKind.ITS, WordKind.THEM, WordKind.ITSELF, WordKind.EACH_OTHER),
+}
+SILENT_KINDS = {WordKind.OTHER, WordKind.STYLE_OF}
+POSSESSIVES = {"his", "her", "its"}
+ONE = {"one", "ones"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +34,8 @@ class NounPhrase:
         attributes: The words before the head.
         is_definite: Whether it may point back: "the dog".
         is_known: Whether the head is in the vocabulary.
+        is_person: Whether "he" or "she" may stand for it.
+        is_place: Whether it names a place, once a preposition says so: "in a park".
     """
 
     text: str
@@ -37,36 +44,93 @@ class NounPhrase:
     attributes: tuple[str, ...]
     is_definite: bool
     is_known: bool
+    is_person: bool
+    is_place: bool
 
 
 Piece = Word | NounPhrase
 
 
-def find_noun_phrases(text: str, words: Sequence[Word], vocabulary: Vocabulary) -> list[Piece]:
-    """Replace runs of words by the noun phrases they are; of the others one word stays as a gap."""
-    pieces: list[Piece] = []
-    position = 0
-    while position < len(words):
-        word = words[position]
-        if word.kind not in DETERMINERS | RUN_KINDS:
-            pieces += [word] if word.kind is not WordKind.OTHER else []
-            position += 1
-            continue
-        determiner = word if word.kind in DETERMINERS else None
-        start = position + 1 if determiner else position
-        position = _end_of_run(words, start)
-        run = _Run(
-            text=text,
-            words=tuple(words[start:position]),
-            determiner=determiner,
-            before=pieces[-1] if pieces else None,
-            after=words[position] if position < len(words) else None,
-        )
-        pieces += run.pieces(vocabulary) or run.words[-1:]
-    return _settle_loose_relations(pieces)
+class PhraseFinder:
+    """Finds the noun phrases of one prompt.
+
+    Args:
+        text: The prompt as typed.
+        vocabulary: What is known.
+    """
+
+    def __init__(self, text: str, vocabulary: Vocabulary) -> None:
+        self._text = text
+        self._vocabulary = vocabulary
+        self._pieces: list[Piece] = []
+
+    def find(self, words: Sequence[Word]) -> list[Piece]:
+        """Replace runs of words by noun phrases and verbs; of the others one stays as a gap."""
+        position = 0
+        while position < len(words):
+            word = words[position]
+            if word.kind not in DETERMINERS | RUN_KINDS:
+                self._pieces += [word] if word.kind not in SILENT_KINDS else []
+                position += 1
+                continue
+            determiner = word if word.kind in DETERMINERS else None
+            start = position + 1 if determiner else position
+            position = self._end_of_run(words, start)
+            self._take_run(words[start:position], determiner, next(iter(words[position:]), None))
+        return self._pieces
+
+    def _take_run(
+        self, words: Sequence[Word], determiner: Word | None, following: Word | None
+    ) -> None:
+        if not words:
+            if determiner is not None and determiner.text.lower() in POSSESSIVES:
+                self._pieces.append(replace(determiner, kind=WordKind.IT))
+            return
+        before = self._pieces[-1] if self._pieces else None
+        cut = self._second_thing(words, before)
+        run = _Run(self._text, tuple(words[:cut]), determiner, before, following)
+        if determiner is None and run.is_qualified_by_place(self._vocabulary):
+            self._pieces[-1] = words[0]
+            return
+        self._pieces += run.pieces(self._vocabulary, self._latest_phrase())
+        if cut < len(words):
+            self._take_run(words[cut:], None, following)
+
+    def _second_thing(self, words: Sequence[Word], before: Piece | None) -> int:
+        """Find where a second thing starts: after a verb, or with a number."""
+        after_be = isinstance(before, Word) and before.kind is WordKind.BE
+        if after_be and len(words) > 1 and words[0].text.lower() in self._vocabulary.verbs:
+            return 1
+        for place in range(1, len(words)):
+            if words[place].text.lower() in self._vocabulary.numbers:
+                return place
+            starts_anew = place + 1 < len(words) and self._is_finite_verb(words, place)
+            if starts_anew and self._ends_with_noun(words[:place]):
+                return place + 1
+        return len(words)
+
+    def _is_finite_verb(self, words: Sequence[Word], place: int) -> bool:
+        text = words[place].text.lower()
+        return text in self._vocabulary.verbs and self._vocabulary.noun([text]) is None
+
+    def _ends_with_noun(self, words: Sequence[Word]) -> bool:
+        return self._vocabulary.noun([words[-1].text]) is not None
+
+    def _latest_phrase(self) -> NounPhrase | None:
+        phrases = (piece for piece in reversed(self._pieces) if isinstance(piece, NounPhrase))
+        return next(phrases, None)
+
+    def _end_of_run(self, words: Sequence[Word], start: int) -> int:
+        stop = start
+        while stop < len(words):
+            is_one = stop > start and words[stop].text.lower() in ONE
+            if words[stop].kind not in RUN_KINDS and not is_one:
+                break
+            stop += 1
+        return stop
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Run:
     """Words in a row that may name a thing, with what stands around them."""
 
@@ -76,45 +140,109 @@ class _Run:
     before: Piece | None
     after: Word | None
 
-    def pieces(self, vocabulary: Vocabulary) -> list[Piece]:
+    def pieces(self, vocabulary: Vocabulary, latest: NounPhrase | None) -> Sequence[Piece]:
         """Split into the noun phrase, if there is one, and the verb that follows it."""
         found = self._known(vocabulary)
         is_known = found is not None
+        if found is None and self._may_be_open(vocabulary):
+            found = self._open(vocabulary)
         if found is None:
-            found = self._open(vocabulary) if self._may_be_open(vocabulary) else None
-        if found is None:
-            return []
+            return self._verb(self.words, vocabulary) or self.words[-1:]
         start, stop, head = found
-        if head in vocabulary.places and self.after and self.after.kind is WordKind.WITH:
+        if head in vocabulary.containers and self.after and self.after.kind is WordKind.WITH:
             return []
+        if head in ONE and latest is not None:
+            head = latest.head
         span = TextSpan(start=self.words[0].span.start, stop=self.words[stop - 1].span.stop)
         phrase = NounPhrase(
             text=span.of(self.text),
             span=span,
             head=head,
-            attributes=tuple(word.text for word in self.words[:start]),
+            attributes=tuple(
+                word.text
+                for word in self.words[:start]
+                if word.text.lower() not in vocabulary.numbers
+            ),
             is_definite=self.determiner is not None and self.determiner.kind is WordKind.DEFINITE,
             is_known=is_known,
+            is_person=head in vocabulary.persons,
+            is_place=head in vocabulary.places,
         )
-        return [phrase, *(_as_link(word) for word in self.words[stop:][-1:])]
+        return [phrase, *self._verb(self.words[stop:], vocabulary)]
+
+    def is_qualified_by_place(self, vocabulary: Vocabulary) -> bool:
+        """Tell whether what looks like a place in the picture is none: "on the right foot"."""
+        if not isinstance(self.before, Word) or self.before.kind is not WordKind.FRAME:
+            return False
+        first = self.words[0].text.lower()
+        goes_on = first in vocabulary.trailing or vocabulary.is_verb(first)
+        return not goes_on and self._known(vocabulary) is None
 
     def _known(self, vocabulary: Vocabulary) -> tuple[int, int, str] | None:
-        """Find the last known noun, if nothing but verbs follows it."""
+        """Find the last known noun, if nothing but verbs and the like follows it."""
         for stop in range(len(self.words), 0, -1):
-            for start in range(max(0, stop - LONGEST_NOUN), stop):
-                head = vocabulary.noun([word.text for word in self.words[start:stop]])
-                if head is not None:
-                    return (start, stop, head)
-            if not _is_verb(self.words[stop - 1].text, after_noun=stop > 1):
+            start = self._start_of_noun(stop, vocabulary)
+            if start is not None:
+                return self._with_compound(start, stop, vocabulary)
+            if not self._may_trail(stop - 1, vocabulary):
                 return None
         return None
 
+    def _start_of_noun(self, stop: int, vocabulary: Vocabulary) -> int | None:
+        for start in range(max(0, stop - LONGEST_NOUN), stop):
+            if self._noun(start, stop, vocabulary) is not None:
+                is_verb = stop - start == 1 and self._is_verb_here(start, vocabulary)
+                return None if is_verb else start
+        return None
+
+    def _is_verb_here(self, place: int, vocabulary: Vocabulary) -> bool:
+        """Tell whether a word that may be a noun is a verb: "a hunter watches", "watches a dog"."""
+        text = self.words[place].text.lower()
+        if text not in vocabulary.verbs or text in vocabulary.nouns:
+            return False
+        if place == 0:
+            return (
+                self.determiner is None and self.after is not None and self.after.kind in ARTICLES
+            )
+        return vocabulary.noun([self.words[place - 1].text]) is not None
+
+    def _noun(self, start: int, stop: int, vocabulary: Vocabulary) -> str | None:
+        words = [word.text for word in self.words[start:stop]]
+        counted = any(word.text.lower() in vocabulary.numbers for word in self.words[:start])
+        return vocabulary.noun(words, counted=counted)
+
+    def _with_compound(self, start: int, stop: int, vocabulary: Vocabulary) -> tuple[int, int, str]:
+        """Take the nouns right before the head for a part of its name: "delivery van"."""
+        head = self._noun(start, stop, vocabulary)
+        first = start
+        while first > 0 and self._names(self.words[first - 1], vocabulary):
+            first -= 1
+        before = [word.text.lower() for word in self.words[first:start]]
+        return first, stop, " ".join([*before, head or ""])
+
+    def _names(self, word: Word, vocabulary: Vocabulary) -> bool:
+        if word.kind is not WordKind.WORD or vocabulary.is_adjective(word.text):
+            return False
+        lower = word.text.lower()
+        others = (vocabulary.verbs, vocabulary.trailing, vocabulary.numbers)
+        return not any(lower in words for words in others)
+
+    def _may_trail(self, place: int, vocabulary: Vocabulary) -> bool:
+        """Tell whether a word may follow its noun: "a dog jumps", "a cat asleep"."""
+        word = self.words[place]
+        lower = word.text.lower()
+        if word.kind is WordKind.FALSE_FRIEND or lower in vocabulary.trailing:
+            return True
+        return vocabulary.is_verb(lower) or (place > 0 and lower.endswith("s"))
+
     def _may_be_open(self, vocabulary: Vocabulary) -> bool:
-        if not self.words:
+        if all(vocabulary.is_verb(word.text) for word in self.words):
+            return False
+        if all(word.text.lower() in vocabulary.adjectives for word in self.words):
             return False
         if self.determiner or self.words[0].text.lower() in vocabulary.numbers:
             return True
-        if _is_verb(self.words[-1].text):
+        if vocabulary.is_verb(self.words[-1].text):
             return False
         before = self.before.kind if isinstance(self.before, Word) else None
         if before in {WordKind.RELATION, WordKind.NOT}:
@@ -126,44 +254,26 @@ class _Run:
         """Take adjectives for attributes and all between them and the verbs for the head."""
         texts = [word.text.lower() for word in self.words]
         stop = len(texts)
-        start = 0
-        while start < stop - 1 and texts[start] in vocabulary.adjectives:
-            start += 1
-        while stop > start + 1 and _is_verb(texts[stop - 1]):
+        while stop > 1 and self._may_be_cut(stop - 1, vocabulary):
             stop -= 1
+        start = 0
+        while start < stop - 1 and vocabulary.is_adjective(texts[start]):
+            start += 1
         *before, last = texts[start:stop]
         return start, stop, " ".join([*before, vocabulary.singular(last)])
 
+    def _may_be_cut(self, place: int, vocabulary: Vocabulary) -> bool:
+        word = self.words[place]
+        lower = word.text.lower()
+        is_trailing = word.kind is WordKind.FALSE_FRIEND or lower in vocabulary.trailing
+        return is_trailing or vocabulary.is_verb(lower)
 
-def _settle_loose_relations(pieces: Sequence[Piece]) -> list[Piece]:
-    """Make "on" and "by" relations where a known thing or a pronoun follows, else prepositions."""
-    settled = list(pieces)
-    for position, piece in enumerate(pieces):
-        if isinstance(piece, Word) and piece.kind is WordKind.LOOSE_RELATION:
-            following = next(iter(pieces[position + 1 : position + 2]), None)
-            counts = following is not None and _is_certain_thing(following)
-            kind = WordKind.RELATION if counts else WordKind.PREPOSITION
-            settled[position] = replace(piece, kind=kind)
-    return settled
-
-
-def _is_certain_thing(piece: Piece) -> bool:
-    return piece.is_known if isinstance(piece, NounPhrase) else piece.kind in PRONOUNS
-
-
-def _end_of_run(words: Sequence[Word], start: int) -> int:
-    stop = start
-    while stop < len(words) and words[stop].kind in RUN_KINDS:
-        stop += 1
-    return stop
-
-
-def _is_verb(text: str, *, after_noun: bool = False) -> bool:
-    """Guess from the ending; behind a noun a lone "s" makes a verb too: "a dog jumps"."""
-    lower = text.lower()
-    return lower.endswith(VERB_ENDINGS) or (after_noun and lower.endswith("s"))
-
-
-def _as_link(verb: Word) -> Word:
-    """Let what follows a verb hang on its subject: "a dog wearing a hat"."""
-    return Word(kind=WordKind.WITH, text=verb.text, span=verb.span)
+    def _verb(self, words: Sequence[Word], vocabulary: Vocabulary) -> list[Piece]:
+        """Keep the last verb: it tells whether a thing that follows is placed or merely held."""
+        for word in reversed(words):
+            lower = word.text.lower()
+            if lower in vocabulary.placing_verbs:
+                return [replace(word, kind=WordKind.PLACING)]
+            if vocabulary.is_verb(lower) or lower.endswith("s"):
+                return [replace(word, kind=WordKind.VERB)]
+        return []

@@ -6,7 +6,9 @@ from spatialstudio.adapters.extractors.noun_phrases import PRONOUNS, NounPhrase,
 from spatialstudio.adapters.extractors.words import Word, WordKind
 
 JOINERS = {WordKind.AND, WordKind.COMMA}
-CLAUSE_STARTS = (WordKind.RELATION, WordKind.FRAME, WordKind.BE, WordKind.NOT)
+CLAIMS = (WordKind.RELATION, WordKind.FRAME, WordKind.BE, WordKind.NOT)
+VERBS = (WordKind.VERB, WordKind.PLACING)
+BREAKS = {*JOINERS, WordKind.STOP, WordKind.COLON}
 
 Thing = NounPhrase | Word
 """A noun phrase, or a pronoun that stands for one."""
@@ -43,10 +45,14 @@ class Pieces:
 
         A comma alone starts a clause: in "a cat and a dog, a bird above them" the bird waits.
         """
-        places = self._joined_things()
+        places = self._one_list(self._joined_things())
         if len(places) > 1 and self._is_at(places[-1] - 1, WordKind.COMMA):
             places.pop()
         return self._take(places)
+
+    def take_list(self) -> list[Thing]:
+        """Take the things of an ordered list, which commas alone may join."""
+        return self._take(self._one_list(self._joined_things()))
 
     def take_objects(self, at_most: int) -> list[Thing]:
         """Take the things that belong to one relation.
@@ -57,8 +63,7 @@ class Pieces:
         places = self._joined_things()
         if not places:
             return []
-        after = places[-1] + 1
-        starts_clause = self._is_at(after, *CLAUSE_STARTS) and not self._is_inverted_at(after)
+        starts_clause = self._claims_at(places[-1] + 1)
         joined_by_and = [
             n for n, place in enumerate(places) if self._is_at(place - 1, WordKind.AND)
         ]
@@ -84,9 +89,45 @@ class Pieces:
         """Tell whether "and" and a relation are at hand: "... and left of"."""
         return self.is_at(*JOINERS) and self._is_at(self._position + 1, WordKind.RELATION)
 
-    def is_inverted(self) -> bool:
-        """Tell whether a subject follows its place: "... stands a horse", "... a horse"."""
-        return self._is_inverted_at(self._position)
+    @property
+    def is_at_clause_start(self) -> bool:
+        """Whether nothing of the clause at hand was taken yet."""
+        return self._starts_clause_at(self._position)
+
+    @property
+    def is_behind_clause_start(self) -> bool:
+        """Whether one word of the clause at hand was taken."""
+        return self._starts_clause_at(self._position - 1)
+
+    def is_subject_ahead(self, *, after_verb: bool) -> bool:
+        """Tell whether a subject follows its place: "... stands a horse", "... a horse".
+
+        Args:
+            after_verb: Whether any verb may stand before it, or only a form of "be" and its like.
+        """
+        place = self._position
+        while after_verb and self._is_at(place, *VERBS):
+            place += 1
+        return self._is_inverted_at(place)
+
+    def _starts_clause_at(self, place: int) -> bool:
+        return place < 1 or self._is_at(place - 1, *BREAKS)
+
+    def _one_list(self, places: list[int]) -> list[int]:
+        """Cut behind the thing that "and" joins: it ends a list, and another starts a clause."""
+        ends = [n for n, place in enumerate(places) if self._is_at(place - 1, WordKind.AND)]
+        is_new_clause = ends[1:] and self._is_at(places[ends[1]] - 2, WordKind.COMMA)
+        if is_new_clause:
+            return places[: ends[1]]
+        return places[: ends[-1] + 1] if ends else places
+
+    def _claims_at(self, place: int) -> bool:
+        """Tell whether a claim about the thing before follows: "... a lamp shining above"."""
+        after = place
+        while self._is_at(after, *VERBS):
+            after += 1
+        acts = after > place and self._is_thing_at(after)
+        return acts or (self._is_at(after, *CLAIMS) and not self._is_inverted_at(after))
 
     def _joined_things(self) -> list[int]:
         places = []

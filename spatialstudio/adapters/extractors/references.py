@@ -1,10 +1,14 @@
 """What the words of a prompt refer to: new mentions, earlier ones, pronouns."""
 
+from collections.abc import Sequence
+
 from spatialstudio.adapters.extractors.noun_phrases import NounPhrase
 from spatialstudio.adapters.extractors.words import Word, WordKind
 from spatialstudio.domain.prompt import MentionId, Note, ObjectMention
 
 Ends = tuple[MentionId, ...]
+
+PERSONAL = {"he", "she", "him", "her", "his"}
 
 
 class References:
@@ -18,6 +22,9 @@ class References:
     def __init__(self) -> None:
         self.mentions: list[ObjectMention] = []
         self.notes: list[Note] = []
+        self._persons: set[MentionId] = set()
+        self._passed_over: set[MentionId] = set()
+        self._groups: list[Ends] = []
 
     @property
     def latest(self) -> Ends:
@@ -36,24 +43,48 @@ class References:
             span=phrase.span,
         )
         self.mentions.append(mention)
+        if phrase.is_person:
+            self._persons.add(mention.id)
         return mention.id
 
-    def stand_for(self, pronoun: Word, subjects: Ends) -> Ends:
-        """Resolve a pronoun, given the subjects of its clause.
+    def group(self, ends: Ends) -> None:
+        """Remember things named together, for "them"."""
+        if len(ends) > 1:
+            self._groups.append(ends)
 
-        "itself" is these; "them" all other things, "it" the nearest of them, which is noted when
-        others could be.
+    def pass_over(self, placed: Ends) -> None:
+        """Remember what was placed against a pronoun: the next "it" is not likely to mean it."""
+        self._passed_over.update(placed)
+
+    def stand_for(self, pronoun: Word, subjects: Ends, preferred: Ends = ()) -> Ends:
+        """Resolve a pronoun.
+
+        Args:
+            pronoun: "itself" is the subjects, "them" the latest group, "it" one other thing.
+            subjects: Those of its clause, for which only "itself" can stand.
+            preferred: What "it" is where grammar says so: the owner in "a house with a tree behind
+                it", the subject before in "to its left".
         """
         if pronoun.kind is WordKind.ITSELF:
             return subjects
         others = [mention for mention in self.mentions if mention.id not in subjects]
-        if pronoun.kind is WordKind.IT:
-            if len(others) > 1:
-                self._note(f'I read "{pronoun.text}" as "{others[-1].phrase}".', pronoun)
-            others = others[-1:]
-        if not others:
+        if pronoun.kind is WordKind.THEM:
+            groups = (g for g in reversed(self._groups) if not set(g) & set(subjects))
+            ends = next(groups, tuple(mention.id for mention in others))
+        else:
+            ends = preferred or self._nearest(pronoun, others)
+        if not ends:
             self._note(f'I do not know what "{pronoun.text}" stands for.', pronoun)
-        return tuple(mention.id for mention in others)
+        return ends
+
+    def _nearest(self, pronoun: Word, others: Sequence[ObjectMention]) -> Ends:
+        """Find what was named last; not what was itself placed against a pronoun before."""
+        is_personal = bool(PERSONAL & set(pronoun.text.lower().split()))
+        free = [each for each in others if each.id not in self._passed_over] or others
+        fitting = [each for each in free if (each.id in self._persons) is is_personal] or free
+        if len(fitting) > 1:
+            self._note(f'I read "{pronoun.text}" as "{fitting[-1].phrase}".', pronoun)
+        return tuple(mention.id for mention in fitting[-1:])
 
     def _antecedent(self, phrase: NounPhrase) -> ObjectMention | None:
         for earlier in reversed(self.mentions):

@@ -1,73 +1,163 @@
-"""The nouns and adjectives that the grammar knows, and how plurals become singular."""
+"""The words that the grammar knows, and what may be told from a word's ending."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 LONGEST_NOUN = 4
+SHORTEST_STEM = 3
 
 # Ending of a plural, and what stands in its place; tried in this order.
-PLURAL_ENDINGS = (("ies", "y"), ("es", ""), ("s", ""))
+PLURAL_ENDINGS = (("ies", "y"), ("s", ""), ("es", ""))
+# Plurals that these endings do not settle: knives, potatoes, buses, caches.
+DOUBTFUL_PLURALS = ("ves", "oes", "ses", "ches")
 
-SINGULAR_ENDINGS = ("ss", "us", "is")
+VERB_ENDINGS = ("ing", "ed", "ly")
+ADJECTIVE_ENDINGS = (
+    *("ing", "ed", "y", "ish", "ful", "less", "ous", "ic", "ive", "able", "ible", "al", "en"),
+)
 
-# Where dropping the "s" may be wrong: "zombies", "elves", "lynxes".
-ODD_ENDINGS = ("ies", "ves", "oes", "ses", "xes", "zes", "ches", "shes")
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Vocabulary:
-    """Words by their part in a noun phrase, all in lower case.
+    """Words by what they do, all in lower case.
 
     Attributes:
         nouns: Singular; of one to ``LONGEST_NOUN`` words.
-        places: Nouns for what holds things, as "a kitchen with ..."; no things themselves there.
+        persons: Nouns that "he" and "she" stand for, rather than "it".
         adjectives: Words that may stand before a noun, numbers included.
         numbers: Words that make an article needless: "two", "several".
+        verbs: In every form.
+        placing_verbs: Verbs whose object is placed, not their subject: "she puts a cup on ...".
+        trailing: What may follow its noun: "asleep".
+        depictions: What a clause of style hangs on: "a painting of ...".
+        places: Where a thing is, not what it is placed against: "in a park".
+        containers: Places that are no things where something that they hold is named.
+        ambience: Light and weather, never what a thing is placed against.
         plurals: Irregular plural to singular.
+        slip_targets: Words of the layout that a slip of one letter may hide.
+        lookalikes: Real words that look like such a slip.
     """
 
     nouns: frozenset[str]
-    places: frozenset[str]
+    persons: frozenset[str]
     adjectives: frozenset[str]
     numbers: frozenset[str]
+    verbs: frozenset[str]
+    placing_verbs: frozenset[str]
+    trailing: frozenset[str]
+    depictions: frozenset[str]
+    places: frozenset[str]
+    containers: frozenset[str]
+    ambience: frozenset[str]
     plurals: Mapping[str, str]
+    slip_targets: frozenset[str]
+    lookalikes: frozenset[str]
 
-    def noun(self, words: Sequence[str]) -> str | None:
-        """Find the known noun, singular, that these words spell; None for a stranger."""
+    def noun(self, words: Sequence[str], *, counted: bool = False) -> str | None:
+        """Find the known noun, singular, that these words spell; None for a stranger.
+
+        Args:
+            words: In any case.
+            counted: Whether a number stands before them, so that "glasses" are two of "glass".
+        """
         *before, last = (word.lower() for word in words)
-        singulars = [last, self.plurals.get(last, last)]
+        singulars = [self.plurals[last]] if last in self.plurals else []
         singulars += [
             last.removesuffix(ending) + instead
             for ending, instead in PLURAL_ENDINGS
             if last.endswith(ending)
         ]
-        spelled = (" ".join([*before, singular]) for singular in singulars)
+        forms = [*singulars, last] if counted else [last, *singulars]
+        spelled = (" ".join([*before, form]) for form in forms)
         return next((noun for noun in spelled if noun in self.nouns), None)
 
     def singular(self, word: str) -> str:
         """Return the singular of a noun outside the vocabulary."""
-        if not word.endswith("s") or word.endswith(SINGULAR_ENDINGS):
-            return self.plurals.get(word, word)
-        return _inflected_singular(word) if word.endswith(ODD_ENDINGS) else word.removesuffix("s")
+        if word in self.plurals:
+            return self.plurals[word]
+        if not word.endswith("s") or word.endswith(("ss", "us", "is")):
+            return word
+        if word.endswith(DOUBTFUL_PLURALS):
+            return _inflected_singular(word)
+        if word.endswith(("xes", "shes")):
+            return word.removesuffix("es")
+        return word.removesuffix("ies") + "y" if word.endswith("ies") else word.removesuffix("s")
+
+    def is_adjective(self, word: str) -> bool:
+        """Tell whether a word before a noun tells of it, rather than being part of its name."""
+        lower = word.lower()
+        if lower in self.adjectives or lower.rpartition("-")[2] in self.adjectives:
+            return True
+        return lower not in self.nouns and _has_ending(lower, ADJECTIVE_ENDINGS)
+
+    def is_verb(self, word: str) -> bool:
+        """Tell whether a word may be a verb or adverb, listed or by its ending."""
+        lower = word.lower()
+        return lower in self.verbs or _has_ending(lower, VERB_ENDINGS)
+
+    def knows(self, word: str) -> bool:
+        """Tell whether a word is listed, in any form and part."""
+        lower = word.lower()
+        return lower in self._listed or self.noun([lower]) is not None
+
+    @cached_property
+    def _listed(self) -> frozenset[str]:
+        lists = (self.adjectives, self.verbs, self.trailing, self.lookalikes, self.places)
+        parts = (part for noun in self.nouns for part in noun.split())
+        return frozenset[str]().union(*lists, self.depictions, self.ambience, parts)
 
 
 def read_vocabulary(path: Path) -> Vocabulary:
     """Read a vocabulary from a TOML file of word lists."""
     table = tomllib.loads(path.read_text(encoding="utf-8"))
+    verbs, kinds, spelling = table["verbs"], table["kinds"], table["spelling"]
+    placing = _verb_forms(_words(verbs["placing"])) | _words(verbs["placed"])
     return Vocabulary(
-        nouns=_words(table["nouns"].values()),
-        places=_words(table["places"].values()),
-        adjectives=_words(table["adjectives"].values()),
-        numbers=_words([table["adjectives"]["numbers"]]),
+        nouns=_words(*table["nouns"].values()),
+        persons=_words(table["nouns"]["people"]),
+        adjectives=_words(*table["adjectives"].values()),
+        numbers=_words(table["adjectives"]["numbers"]),
+        verbs=_verb_forms(_words(verbs["regular"])) | _words(verbs["irregular"]) | placing,
+        placing_verbs=placing,
+        trailing=_words(table["after"]["words"]),
+        depictions=_words(kinds["depictions"]),
+        places=_words(kinds["places"]),
+        containers=_words(kinds["containers"]),
+        ambience=_words(kinds["ambience"]),
         plurals=table["plurals"],
+        slip_targets=_words(spelling["targets"]),
+        lookalikes=_words(spelling["real"]),
     )
 
 
-def _words(lists: Sequence[str]) -> frozenset[str]:
-    return frozenset(word.strip() for line in lists for word in line.split(","))
+def _words(*lists: str) -> frozenset[str]:
+    return frozenset(
+        " ".join(entry.split()) for line in lists for entry in line.split(",") if entry.strip()
+    )
+
+
+def _verb_forms(bases: Iterable[str]) -> frozenset[str]:
+    """Make the regular forms: sit, sits, sitting; carry, carries, carried."""
+    forms: set[str] = set()
+    for base in bases:
+        soft = base.removesuffix("e")
+        doubled = base + base[-1]
+        forms |= {base, base + "s", base + "es", base + "ing", base + "ed"}
+        forms |= {soft + "ing", soft + "ed", doubled + "ing", doubled + "ed"}
+        if base.endswith("y"):
+            forms |= {base[:-1] + "ies", base[:-1] + "ied"}
+        if base.endswith("ie"):
+            forms.add(base[:-2] + "ying")
+    return frozenset(forms)
+
+
+def _has_ending(word: str, endings: Sequence[str]) -> bool:
+    return any(
+        word.endswith(ending) and len(word) >= len(ending) + SHORTEST_STEM for ending in endings
+    )
 
 
 @cache

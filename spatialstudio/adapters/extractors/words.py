@@ -8,10 +8,11 @@ from pathlib import Path
 
 from lark import Lark
 
+from spatialstudio.adapters.extractors.spelling import MendedText
 from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.domain.relation import RelationType, relation_types
 
-LOOSE, FRAME, WITH_OBJECT = "LOOSE_", "FRAME_", "_IT"
+LOOSE, FRAME, ROW, ITS, EACH_OTHER = "LOOSE_", "FRAME_", "ROW_", "_ITS", "_EACH_OTHER"
 
 
 class WordKind(Enum):
@@ -22,23 +23,39 @@ class WordKind(Enum):
     """Claims a relation only before a noun of the vocabulary: "on", "by"."""
     FRAME = "FRAME"
     """Places a thing in the picture: "on the left"."""
+    CENTRE = "CENTRE"
+    ROW = "ROW"
+    """Orders a list: "from left to right"."""
+    FLANKING = "FLANKING"
+    """Puts its object between two subjects: "on either side of"."""
     STYLE = "STYLE"
+    STYLE_OF = "STYLE_OF"
+    SHOWING = "SHOWING"
+    """Turns from the style to what is shown: "depicting", "in which"."""
     FALSE_FRIEND = "FALSE_FRIEND"
     INDEFINITE = "INDEFINITE"
     DEFINITE = "DEFINITE"
     MEASURE = "MEASURE"
     IT = "IT"
+    ITS = "ITS"
+    """The owner of a side: "to its left"."""
     THEM = "THEM"
     EACH_OTHER = "EACH_OTHER"
     ITSELF = "ITSELF"
     RELATIVE = "RELATIVE"
+    BOTH = "BOTH"
     AND = "AND"
     COMMA = "COMMA"
+    COLON = "COLON"
     STOP = "STOP"
     NOT = "NOT"
     BE = "BE"
     WITH = "WITH"
     """Hangs a thing on the one before: "with", "of"."""
+    VERB = "VERB"
+    """Found among the words: "wearing", "kneels"."""
+    PLACING = "PLACING"
+    """A verb whose object is placed: "she puts a cup on ..."."""
     PREPOSITION = "PREPOSITION"
     WORD = "WORD"
     OTHER = "OTHER"
@@ -68,24 +85,30 @@ class WordCutter:
         text = grammar.read_text(encoding="utf-8")
         self._lexer = Lark(text, parser="lalr", lexer="basic", g_regex_flags=re.IGNORECASE)
 
-    def cut(self, text: str) -> Iterator[Word]:
+    def cut(self, mended: MendedText) -> Iterator[Word]:
         """Cut a prompt into words, in order; white space is dropped."""
-        for token in self._lexer.lex(text):
+        for token in self._lexer.lex(mended.text):
             start = token.start_pos or 0
-            span = TextSpan(start=start, stop=start + len(token))
+            span = mended.span(start, start + len(token))
             kind, relation_type = _meaning(token.type)
             yield Word(kind=kind, text=str(token), span=span, relation_type=relation_type)
-            if token.type.endswith(WITH_OBJECT):
-                yield Word(kind=WordKind.IT, text=str(token), span=span)
+            if kind is WordKind.RELATION and token.type.endswith(ITS):
+                yield Word(kind=WordKind.ITS, text=str(token), span=span)
+            elif kind is WordKind.RELATION and token.type.endswith(EACH_OTHER):
+                yield Word(kind=WordKind.EACH_OTHER, text=str(token), span=span)
 
 
 def _meaning(terminal: str) -> tuple[WordKind, RelationType | None]:
-    relation_id = terminal.removeprefix(LOOSE).removeprefix(FRAME).removesuffix(WITH_OBJECT).lower()
+    name = terminal
+    for prefix in (LOOSE, FRAME, ROW):
+        name = name.removeprefix(prefix)
+    relation_id = name.removesuffix(ITS).removesuffix(EACH_OTHER).lower()
     if relation_id not in relation_types:
         return WordKind(terminal), None
-    kind = WordKind.RELATION
-    if terminal.startswith(LOOSE):
-        kind = WordKind.LOOSE_RELATION
-    elif terminal.startswith(FRAME):
-        kind = WordKind.FRAME
-    return kind, relation_types[relation_id]
+    return _kind_of_relation(terminal), relation_types[relation_id]
+
+
+def _kind_of_relation(terminal: str) -> WordKind:
+    kinds = {LOOSE: WordKind.LOOSE_RELATION, FRAME: WordKind.FRAME, ROW: WordKind.ROW}
+    by_prefix = (kind for prefix, kind in kinds.items() if terminal.startswith(prefix))
+    return next(by_prefix, WordKind.RELATION)

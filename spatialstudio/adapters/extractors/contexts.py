@@ -1,0 +1,160 @@
+"""Settles what pieces mean by what stands around them, before clauses are read.
+
+Style is dropped, "on" and "by" become relations or not, "both" a pronoun or nothing, and what names
+light or a place becomes a setting, which nothing can be placed against.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from spatialstudio.adapters.extractors.noun_phrases import PRONOUNS, NounPhrase, Piece
+from spatialstudio.adapters.extractors.vocabulary import Vocabulary
+from spatialstudio.adapters.extractors.words import Word, WordKind
+from spatialstudio.domain.prompt import TextSpan
+from spatialstudio.domain.relation import NEAR, Axis, RelationType
+
+STYLE_ENDS = {WordKind.SHOWING, WordKind.WITH, WordKind.COLON, WordKind.COMMA, WordKind.STYLE}
+CLAUSE_STARTS = {WordKind.COMMA, WordKind.AND, WordKind.STOP, WordKind.COLON}
+OF_DEPICTION = {"depicting", "depicts", "portraying", "portrays", "featuring", "illustrating"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettledPieces:
+    """Pieces ready to be read as clauses.
+
+    Attributes:
+        pieces: Without style; settings are a gap.
+        settings: Where the settings stand: "in a park".
+    """
+
+    pieces: tuple[Piece, ...]
+    settings: tuple[TextSpan, ...]
+
+
+def settle(text: str, pieces: Sequence[Piece], vocabulary: Vocabulary) -> SettledPieces:
+    """Settle the pieces of one prompt, whose text is given as typed."""
+    kept = _without_style(list(pieces), vocabulary)
+    kept = list(_with_settled_words(_with_contents(kept, text)))
+    settled: list[Piece] = []
+    settings: list[TextSpan] = []
+    for piece in kept:
+        before = settled[-1] if settled else None
+        if isinstance(piece, NounPhrase) and _is_setting(before, piece, vocabulary):
+            assert isinstance(before, Word)
+            span = TextSpan(start=before.span.start, stop=piece.span.stop)
+            settled[-1] = replace(before, kind=WordKind.WORD, relation_type=None, span=span)
+            settings.append(span)
+        else:
+            settled.append(piece)
+    return SettledPieces(pieces=tuple(settled), settings=tuple(settings))
+
+
+def _without_style(pieces: list[Piece], vocabulary: Vocabulary) -> list[Piece]:
+    """Drop what comes before the thing depicted: "an oil painting of", "a scene in which"."""
+    depicts = False
+    for place, piece in enumerate(pieces):
+        if isinstance(piece, NounPhrase):
+            is_depiction = _is_depiction(piece, vocabulary)
+            if not is_depiction and not depicts and not _is_depicting(pieces, place + 1):
+                return pieces
+            depicts = depicts or is_depiction
+        elif piece.kind in {WordKind.RELATION, WordKind.FRAME, WordKind.ROW}:
+            return pieces
+        follows = isinstance(pieces[place - 1], NounPhrase) if place else False
+        if isinstance(piece, Word) and depicts and follows and piece.kind in STYLE_ENDS:
+            rest = _without_style(pieces[place + 1 :], vocabulary)
+            return [piece, *rest] if piece.kind is WordKind.COMMA else rest
+        if isinstance(piece, Word) and _is_depicting(pieces, place):
+            return pieces[place + 1 :]
+    return pieces
+
+
+def _is_depiction(phrase: NounPhrase, vocabulary: Vocabulary) -> bool:
+    last = phrase.head.split()[-1]
+    return phrase.head in vocabulary.depictions or last in vocabulary.depictions
+
+
+def _is_depicting(pieces: Sequence[Piece], place: int) -> bool:
+    if place >= len(pieces):
+        return False
+    piece = pieces[place]
+    is_showing = isinstance(piece, Word) and piece.kind is WordKind.SHOWING
+    return is_showing and piece.text.lower() in OF_DEPICTION
+
+
+def _with_contents(pieces: Sequence[Piece], text: str) -> list[Piece]:
+    """Make one thing of two that "of" joins: "a glass of orange juice" is a glass."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        match joined:
+            case [*_, NounPhrase() as whole, Word(kind=WordKind.WITH, text="of")] if isinstance(
+                piece, NounPhrase
+            ):
+                span = TextSpan(start=whole.span.start, stop=piece.span.stop)
+                joined[-2:] = [replace(whole, text=span.of(text), span=span)]
+            case _:
+                joined.append(piece)
+    return joined
+
+
+def _with_settled_words(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    for place, piece in enumerate(pieces):
+        before = pieces[place - 1] if place else None
+        after = pieces[place + 1] if place + 1 < len(pieces) else None
+        if isinstance(piece, NounPhrase):
+            yield piece
+        elif piece.kind is WordKind.BOTH:
+            if _is_pronoun(before, after):
+                yield replace(piece, kind=WordKind.THEM)
+        elif piece.kind is WordKind.LOOSE_RELATION:
+            yield replace(piece, kind=_settled_kind(piece, before, after))
+        elif piece.kind is not WordKind.SHOWING:
+            yield piece
+
+
+def _is_pronoun(before: Piece | None, after: Piece | None) -> bool:
+    """Tell whether "both" stands for things: ", both behind a fence"."""
+    starts_clause = before is None or (isinstance(before, Word) and before.kind in CLAUSE_STARTS)
+    claims = isinstance(after, Word) and after.kind in {WordKind.RELATION, WordKind.BE}
+    return starts_clause and claims
+
+
+def _settled_kind(piece: Word, before: Piece | None, after: Piece | None) -> WordKind:
+    """Let "on" claim a relation where a known thing or a pronoun follows, but no place.
+
+    What does something is no place either: "led by a horse".
+    """
+    if piece.relation_type is NEAR and _is_act(before):
+        return WordKind.PREPOSITION
+    if isinstance(after, NounPhrase):
+        counts = after.is_known and not after.is_place
+    else:
+        counts = after is not None and after.kind in PRONOUNS
+    return WordKind.RELATION if counts else WordKind.PREPOSITION
+
+
+def _is_act(piece: Piece | None) -> bool:
+    if not isinstance(piece, Word) or piece.kind is not WordKind.VERB:
+        return False
+    return piece.text.endswith("ed")
+
+
+def _is_setting(before: Piece | None, phrase: NounPhrase, vocabulary: Vocabulary) -> bool:
+    """Tell whether a phrase says where or in what light all is, behind "in" or "under"."""
+    if not isinstance(before, Word):
+        return False
+    if before.kind is WordKind.PREPOSITION:
+        return phrase.is_place or not phrase.is_known
+    in_light = before.kind is WordKind.RELATION and _orders_space(before.relation_type)
+    return in_light and _is_ambience(phrase, vocabulary)
+
+
+def _is_ambience(phrase: NounPhrase, vocabulary: Vocabulary) -> bool:
+    last = phrase.head.split()[-1]
+    return phrase.head in vocabulary.ambience or (
+        not phrase.is_known and last in vocabulary.ambience
+    )
+
+
+def _orders_space(relation_type: RelationType | None) -> bool:
+    return relation_type is not None and relation_type.axis in {Axis.Y, Axis.DEPTH}

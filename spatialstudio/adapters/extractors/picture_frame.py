@@ -1,0 +1,43 @@
+"""Places in the picture: "on the left", "in the foreground"; two of them make a relation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from spatialstudio.adapters.extractors.references import Ends
+from spatialstudio.adapters.extractors.words import Word
+from spatialstudio.domain.relation import Axis, AxisClaim, RelationType, relation_types
+
+FIRST, MIDDLE, LAST = -1, 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Framed:
+    """Things at one place of the picture.
+
+    Attributes:
+        word: What says so.
+        ends: The things.
+    """
+
+    word: Word
+    ends: Ends
+
+    @property
+    def place(self) -> Mapping[Axis, int]:
+        """Where along each axis that the word speaks of."""
+        if self.word.relation_type is None:
+            return {Axis.X: MIDDLE, Axis.Y: MIDDLE}
+        return {
+            claim.axis: FIRST if claim.subject_first else LAST
+            for claim in self.word.relation_type.claims
+        }
+
+    def relation_to(self, other: "Framed") -> RelationType | None:
+        """Return how these things stand to those; None where their places say nothing."""
+        here, there = self.place, other.place
+        claims = tuple(
+            AxisClaim(axis, here[axis] < there[axis])
+            for axis in Axis
+            if axis in here and axis in there and here[axis] != there[axis]
+        )
+        return next((each for each in relation_types if claims and each.claims == claims), None)

@@ -1,0 +1,112 @@
+"""The grammar on prompts of artists, on VISOR's templates, and on noise."""
+
+import random
+import string
+from itertools import permutations
+from pathlib import Path
+from time import process_time
+
+import pytest
+
+from spatialstudio.adapters.extractors.grammar import GrammarExtractor
+from spatialstudio.application.flow.list_relations import list_relations
+from spatialstudio.application.paths import resources_folder
+from spatialstudio.domain.prompt import Prompt
+from spatialstudio.domain.relation import ABOVE, BELOW, LEFT_OF, RIGHT_OF
+from tests.performance.score_extractor import read_rows, score
+
+LETTERS = string.ascii_letters + string.digits + " \n\t.,:;-'()äß中😀"
+WORDS = [
+    *(
+        "a",
+        "the",
+        "it",
+        "them",
+        "cat",
+        "dogs",
+        "unicorn",
+        "of",
+        "to",
+        "on",
+        "by",
+        "in",
+        "side",
+        "top",
+    ),
+    *("left", "right", "above", "between", "near", "front", "and", ",", ":", "with", "not", "is"),
+]
+COCO = (Path(__file__).parents[2] / "golden" / "coco_names.txt").read_text().splitlines()
+
+extractor = GrammarExtractor(resources_folder() / "prompts")
+
+
+def read(text):
+    return extractor.extract(Prompt(text=text))
+
+
+def with_article(noun):
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+def misread(relation_type, phrase):
+    """List the pairs of COCO objects whose VISOR sentence is read as anything else."""
+    return [
+        (subject, thing)
+        for subject, thing in permutations(COCO, 2)
+        if [
+            (each.subject, each.type, each.objects)
+            for each in list_relations(
+                read(f"{with_article(subject)} {phrase} {with_article(thing)}")
+            )
+        ]
+        != [(subject, relation_type, (thing,))]
+    ]
+
+
+def noise(count, seed):
+    rng = random.Random(seed)
+    for number in range(count):
+        source, joint = ((LETTERS, ""), (WORDS, " "))[number % 2]
+        yield joint.join(rng.choices(source, k=rng.randint(1, 60))) + "."
+
+
+def slowest_milliseconds(texts):
+    slowest = 0.0
+    for text in texts:
+        started = process_time()
+        read(text)
+        slowest = max(slowest, process_time() - started)
+    return 1000 * slowest
+
+
+@pytest.mark.parametrize("split", ["tuning"])
+def test_free_prompts_are_read_well(split):
+    scores = score(extractor, read_rows([split]))
+    assert scores["all"].f1 >= 0.95
+    assert scores["negation"].clean >= 0.95 * scores["negation"].prompts
+
+
+@pytest.mark.parametrize(
+    ("relation_type", "phrase"),
+    [
+        (LEFT_OF, "to the left of"),
+        (RIGHT_OF, "to the right of"),
+        (ABOVE, "above"),
+        (BELOW, "below"),
+    ],
+    ids=lambda value: getattr(value, "id", ""),
+)
+@pytest.mark.slow
+def test_every_visor_sentence_is_read(relation_type, phrase):
+    assert not misread(relation_type, phrase)
+
+
+def test_noise_is_read_quickly():
+    read("a cat")
+    assert slowest_milliseconds(noise(1000, seed=1)) < 50
+
+
+@pytest.mark.slow
+def test_a_lot_of_noise_is_read_quickly():
+    read("a cat")
+    assert slowest_milliseconds(noise(100_000, seed=2)) < 50

@@ -1,0 +1,45 @@
+import pytest
+
+from spatialstudio.adapters.extractors.spelling import Speller
+from spatialstudio.adapters.extractors.vocabulary import read_vocabulary
+from spatialstudio.application.paths import resources_folder
+
+speller = Speller(read_vocabulary(resources_folder() / "prompts" / "vocabulary.toml"))
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("a cat to the lfet of a dog", "a cat to the left of a dog"),
+        ("a cat undr a dog", "a cat under a dog"),
+        ("a cat besiide a dog", "a cat beside a dog"),
+        ("a cat in fromt of a dog", "a cat in front of a dog"),
+        ("teh cat infront of it", "the cat in front of it"),
+        ("a bycicle and three umbrelas", "a bicycle and three umbrella"),
+    ],
+)
+def test_a_slip_of_one_letter_is_mended(written, meant):
+    assert speller.mend(written).text == meant
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a bright light at night",
+        "a thunder storm, a fright, an elbow",
+        "the closet of my brother",
+        "a blob by Hopper",
+        "a xylophonist and a gremlin",
+        "4k, unreal engine, trending on artstation",
+    ],
+)
+def test_words_that_are_right_are_left_alone(text):
+    assert speller.mend(text).text == text
+
+
+@pytest.mark.parametrize("text", ["a cat infront of a dog", "a girafe abve a hous", "lfet"])
+def test_every_letter_keeps_its_place_in_the_prompt(text):
+    mended = speller.mend(text)
+    assert len(mended.origins) == len(mended.text)
+    assert list(mended.origins) == sorted(mended.origins)
+    assert mended.span(0, len(mended.text)).of(text) == text
