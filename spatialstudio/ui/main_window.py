@@ -36,7 +36,7 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.dock_title import DockTitle
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.workspaces import GENERATE, WORKSPACES, Dock, Workspace
+from spatialstudio.ui.workspaces import GENERATE, STAGE_ONLY, WORKSPACES, Dock, Workspace
 
 PROMPT_EM, RESULT_EM, ATTENTION_EM = 19, 18, 15.5
 PICTURES = "Pictures (*.png *.jpg *.jpeg *.webp *.bmp *.tif *.tiff)"
@@ -69,6 +69,7 @@ class MainWindow(QMainWindow):
         self.details = DetailsPanel()
         self.progress = ProgressPanel(studio)
         self._docks: dict[Dock, QDockWidget] = {}
+        self._workspace = self._docked = GENERATE
         self._lay_out()
         self._connect_panels()
         self._connect_actions()
@@ -79,7 +80,12 @@ class MainWindow(QMainWindow):
         self._dress()
 
     def use_workspace(self, workspace: Workspace) -> None:
-        """Show a workspace's docks; the stage stays as it is."""
+        """Show a workspace's docks; the stage stays as it is. Stage only twice is back again."""
+        if workspace is STAGE_ONLY and self._workspace is STAGE_ONLY:
+            workspace = self._docked
+        if workspace is not STAGE_ONLY:
+            self._docked = workspace
+        self._workspace = workspace
         for name, dock in self._docks.items():
             dock.setVisible(name in workspace.docks)
         self._actions[workspace.command].setChecked(True)
@@ -119,7 +125,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.stage)
         self.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
         self.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
-        prompt = _column(self.prompt, self.generation)
+        prompt = _pinned(_column(self.prompt, self.generation), self.generation.buttons)
         result = _column(self.evaluation, _section(self.layers), _section(self.details))
         areas = Qt.DockWidgetArea
         self._add_dock(Dock.PROMPT, areas.LeftDockWidgetArea, prompt)
@@ -184,9 +190,10 @@ class MainWindow(QMainWindow):
         for workspace in WORKSPACES:
             action = group.addAction(self._actions[workspace.command])
             action.triggered.connect(_without_argument(partial(self.use_workspace, workspace)))
-        replay_actions = [action for _, action in self._actions.of_menu(Menu.REPLAY)]
-        self.stage.addActions(replay_actions)
-        self.attention.addActions(replay_actions)
+        for command, action in self._actions.of_menu(Menu.REPLAY):
+            self.stage.pictures.addAction(action)
+            if command is not Command.PLAY:  # Space also presses the dock's buttons
+                self.attention.addAction(action)
 
     def _make_menus(self) -> None:
         for menu in Menu:
@@ -272,6 +279,17 @@ def _column(*parts: QWidget) -> QScrollArea:
     area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     area.setWidget(content)
     return area
+
+
+def _pinned(content: QWidget, foot: QWidget) -> QWidget:
+    """Return content over a foot that is always in sight."""
+    both = QWidget()
+    column = QVBoxLayout(both)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    column.addWidget(content, 1)
+    column.addWidget(foot)
+    return both
 
 
 def _section(panel: Panel) -> QWidget:

@@ -234,10 +234,14 @@ def test_a_workspace_shows_its_docks(qtbot, window, key, docks):
 def test_the_colours_can_be_switched_while_it_runs(qtbot, drawn, theme):
     qtbot.mouseClick(button(drawn, "Dark colours"), Qt.MouseButton.LeftButton)
     assert theme.palette.is_dark
-    frame = drawn.findChild(PictureView).frame()
-    beside = (frame.topRight() + QPointF(10, 10)).toPoint()
-    band = drawn.findChild(PictureView).grab().toImage().pixelColor(beside)
-    assert band.lightness() < 80
+    view = drawn.findChild(PictureView)
+    qtbot.waitUntil(lambda: beside(view).lightness() < 80)
+
+
+def beside(view):
+    """Return the colour of the band at the picture's right."""
+    place = (view.frame().topRight() + QPointF(10, 10)).toPoint()
+    return view.grab().toImage().pixelColor(place)
 
 
 def test_a_question_mark_opens_the_sheet_of_keys(qtbot, window):

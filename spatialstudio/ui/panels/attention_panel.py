@@ -44,9 +44,11 @@ class AttentionPanel(Panel):
         self._session = studio.session  # Qt holds a plain Python receiver weakly
         self._strip = MapStrip(theme)
         self._strip.word_picked.connect(self._pick_word)
+        self._area = QScrollArea()
         self._chart = PosChart(theme)
         self._chart.step_picked.connect(self._session.pick_step)
         self._empty = TextLabel(NOTHING_YET, Tone.MUTED)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._words = TextLabel(tone=Tone.MUTED)
         self._replay = ReplayBar(theme)
         self._replay.step_picked.connect(self._session.pick_step)
@@ -72,6 +74,7 @@ class AttentionPanel(Panel):
         self._empty.setText(NO_TRACE if run.is_over else NOTHING_YET)
         self._stack.setCurrentIndex(1 if run.steps else 0)
         self._strip.show_words(word_maps(run, baseline, step))
+        self._area.setMaximumWidth(self._strip.sizeHint().width())
         self._strip.show_picked(self._session.mention_id or "")
         curves = pos_curves(run)
         if baseline is not None:
@@ -81,23 +84,22 @@ class AttentionPanel(Panel):
         self._replay.set_step_count(len(run.steps))
         self._replay.show_step(step, step_name(run, step))
         self._replay.show_live(offered=not run.is_over and not self._session.follows_live)
-        self._words.setText(_meaning(run, step))
+        self._words.setText(_meaning(run, step, self._session.mention_id))
 
     def _pick_word(self, key: str) -> None:
         self._session.pick_mention(MentionId(key) if key else None)
 
     def _lay_out(self) -> None:
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        area.setWidget(self._strip)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area.setWidgetResizable(True)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self._area.setWidget(self._strip)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         trace = QWidget()
         row = QHBoxLayout(trace)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(em(1))
-        row.addWidget(area, 1)
-        row.addWidget(self._chart, 1)
+        row.addWidget(self._area, 3)
+        row.addWidget(self._chart, 2)
         stack = QWidget()
         stack.setMinimumHeight(em(TRACE_EM))
         self._stack = QStackedLayout(stack)
@@ -111,12 +113,13 @@ class AttentionPanel(Panel):
         column.addWidget(self._replay)
 
 
-def _meaning(run: OpenRun, step: int) -> str:
-    """Say the first relation's PoS at a step in plain words."""
+def _meaning(run: OpenRun, step: int, picked: MentionId | None) -> str:
+    """Say in plain words the PoS of the first relation, or the first of the picked word."""
     event = step_at(run, step)
-    if event is None or not run.scene.relations:
+    if event is None:
         return ""
-    relation = run.scene.relations[0]
-    if relation.id not in event.pos:
-        return ""
-    return relation_in_words(relation, event.pos[relation.id], run.scene)
+    measured = [relation for relation in run.scene.relations if relation.id in event.pos]
+    of_word = [relation for relation in measured if picked in relation.ends]
+    for relation in of_word or measured:
+        return relation_in_words(relation, event.pos[relation.id], run.scene)
+    return ""

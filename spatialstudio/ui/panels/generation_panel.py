@@ -61,9 +61,15 @@ class GenerationPanel(Panel):
         self._cancel.setToolTip("Stop before the next model call (Esc Esc)")
         self._cancel.clicked.connect(self.cancel)
         self._cancel.setEnabled(False)
+        self._buttons = QWidget()
         self._lay_out()
         self._fill()
         self._model.currentIndexChanged.connect(self._use_model)
+
+    @property
+    def buttons(self) -> QWidget:
+        """Generate and Cancel, to stand where they are always in sight."""
+        return self._buttons
 
     @property
     def is_running(self) -> bool:
@@ -172,10 +178,11 @@ class GenerationPanel(Panel):
             label.setBuddy(field)
             grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignVCenter)
             grid.addWidget(field, row, 1)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(em(0.5))
-        buttons.addWidget(self._generate, 2)
-        buttons.addWidget(self._cancel, 1)
+        foot = QHBoxLayout(self._buttons)
+        foot.setContentsMargins(em(0.9), em(0.6), em(0.9), em(0.8))
+        foot.setSpacing(em(0.5))
+        foot.addWidget(self._generate, 2)
+        foot.addWidget(self._cancel, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(em(0.6))
@@ -184,5 +191,3 @@ class GenerationPanel(Panel):
         column.addWidget(TextLabel("Hold layout", Tone.HEADING))
         column.addWidget(self._strength)
         column.addWidget(self._baseline)
-        column.addSpacing(em(0.2))
-        column.addLayout(buttons)

@@ -87,6 +87,9 @@ class PromptPanel(Panel):
             case SceneChanged(scene=scene, contradictions=contradictions) if scene is not None:
                 self._show_text(scene)
                 self._show_relations(scene)
+                doubtful = {name for each in contradictions for name in each.relation_ids}
+                for relation_id in doubtful.intersection(self._chips):
+                    self._chips[relation_id].show_doubt()
                 notes = [note.message for note in scene.notes]
                 self._notes.show_notes((*(each.message for each in contradictions), *notes))
 

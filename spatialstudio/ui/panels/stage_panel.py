@@ -48,11 +48,17 @@ class StagePanel(Panel):
         self._picture = PictureView(theme, "Picture")
         self._beside = PictureView(theme, "Baseline picture")
         self._beside.hide()
+        self._pictures = QWidget()
         for view in (self._picture, self._beside):
             view.view_picked.connect(self._show_view)
         self._clock = FrameClock(self._draw, self)
         self._lay_out()
         self.setAcceptDrops(True)
+
+    @property
+    def pictures(self) -> QWidget:
+        """Where the pictures are; replay keys work here."""
+        return self._pictures
 
     def handle(self, event: object) -> None:
         """Follow the run, the picked step and word; tell of failures."""
@@ -114,8 +120,7 @@ class StagePanel(Panel):
             self._beside.show_scene(scene)
 
     def _lay_out(self) -> None:
-        pictures = QWidget()
-        row = QHBoxLayout(pictures)
+        row = QHBoxLayout(self._pictures)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(em(1))
         row.addWidget(self._picture)
@@ -123,7 +128,7 @@ class StagePanel(Panel):
         stage = QWidget()
         self._stack = QStackedLayout(stage)
         self._stack.addWidget(self._empty)
-        self._stack.addWidget(pictures)
+        self._stack.addWidget(self._pictures)
         column = QVBoxLayout(self)
         column.setContentsMargins(em(1), em(0.8), em(1), em(0.8))
         column.addWidget(self._notice)

@@ -14,7 +14,7 @@ LEVELS = ((1.0, "1"), (EVEN, "0.5"), (0.0, "0"))
 MAX_LABELS = 9
 SHADE = 0.08
 DOT_EM = 0.5
-LEGEND_EM = 1.6
+LEGEND_EM = 2.1
 
 
 @dataclass(frozen=True, slots=True)

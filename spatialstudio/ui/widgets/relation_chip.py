@@ -30,8 +30,8 @@ from spatialstudio.ui.theme.theme import Theme
 GAP_EM = 0.9
 UNDERLINE_EM = 0.14
 HEAD_EM = 0.2
-ROOM_EM = 16.5
-"""Width of the prompt dock's content; what does not fit stands in two lines."""
+ROOM_EM = 15.8
+"""Width of the prompt dock's content; what does not fit stands in three lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,8 @@ class RelationChip(QFrame):
         objects: What it is placed against; two for "between".
         chosen: The present type.
         choices: All types to offer, the present one among them.
+
+    ``show_doubt`` marks a relation that cannot hold together with another.
     """
 
     type_picked = Signal(str)
@@ -92,6 +94,11 @@ class RelationChip(QFrame):
         theme.changed.connect(self._dress)
         self._dress()
 
+    def show_doubt(self) -> None:
+        """Mark the relation as one that contradicts another; the notes say which."""
+        self.setProperty("kind", "doubtful")
+        self.setAccessibleDescription("Contradicts another relation.")
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take Delete on the chip's buttons as the wish to remove it."""
         is_delete = isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Delete)
@@ -113,50 +120,61 @@ class RelationChip(QFrame):
         painter.end()
 
     def _draw_arrow(self, painter: QPainter) -> None:
-        ink = self._theme.colour("faint")
-        painter.setPen(QPen(ink, 1.4, c=Qt.PenCapStyle.RoundCap))
+        painter.setPen(QPen(self._theme.colour("faint"), 1.4, c=Qt.PenCapStyle.RoundCap))
         middle = QRectF(self._middle.geometry())
-        height = middle.center().y()
         subject, thing = (QRectF(label.geometry()) for label, _ in self._words[:2])
+        tip = QPointF(thing.left() - em(0.25), thing.center().y() + 1)
         if self._is_tall:
-            corner = QPointF(subject.left() + em(0.4), height)
-            painter.drawLine(QPointF(corner.x(), subject.bottom() + em(0.35)), corner)
+            left = subject.left() + em(0.4)
+            painter.drawLine(QPointF(left, subject.bottom() + em(0.35)), QPointF(left, tip.y()))
+            painter.drawLine(
+                QPointF(left, middle.center().y()), QPointF(middle.left(), middle.center().y())
+            )
+            painter.drawLine(QPointF(left, tip.y()), tip)
         else:
-            corner = QPointF(subject.right() + em(0.25), height)
-        painter.drawLine(corner, QPointF(middle.left() - 1, height))
-        tip = thing.left() - em(0.25)
-        painter.drawLine(QPointF(middle.right() + 1, height), QPointF(tip - 1, height))
+            height = middle.center().y()
+            tip.setY(height)
+            start = QPointF(subject.right() + em(0.25), height)
+            painter.drawLine(start, QPointF(middle.left() - 1, height))
+            painter.drawLine(QPointF(middle.right() + 1, height), tip)
+        self._draw_head(painter, tip)
+
+    def _draw_head(self, painter: QPainter, tip: QPointF) -> None:
         head = em(HEAD_EM)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(ink)
-        back = tip - 1.5 * head
-        corners = [(tip, height), (back, height - head), (back, height + head)]
-        painter.drawPolygon(QPolygonF([QPointF(*corner) for corner in corners]))
+        painter.setBrush(self._theme.colour("faint"))
+        back = tip - QPointF(1.5 * head, 0)
+        painter.drawPolygon(QPolygonF([tip, back - QPointF(0, head), back + QPointF(0, head)]))
 
     def _lay_out(self) -> None:
         grid = QGridLayout(self)
         grid.setContentsMargins(em(0.6), em(0.45), em(0.35), em(0.5))
-        grid.setVerticalSpacing(em(0.5))
-        claim = QHBoxLayout()
-        claim.setSpacing(em(0.3))
+        grid.setVerticalSpacing(em(0.45))
+        grid.setHorizontalSpacing(em(0.3))
+        grid.setColumnStretch(4, 1)
         subject, *others = (label for label, _ in self._words)
-        claim.addSpacing(em(GAP_EM))
-        claim.addWidget(self._middle)
-        claim.addSpacing(em(GAP_EM))
+        objects = QHBoxLayout()
+        objects.setSpacing(em(0.6))
         for label in others:
-            claim.addWidget(label)
-        claim.addStretch()
-        grid.addWidget(subject, 0, 0, Qt.AlignmentFlag.AlignLeft)
-        grid.addWidget(self._remove, 0, 2)
-        grid.setColumnStretch(1, 1)
+            objects.addWidget(label)
+        objects.addStretch()
+        left = Qt.AlignmentFlag.AlignLeft
         if self._is_tall:
-            grid.addLayout(claim, 1, 0, 1, 3)
+            grid.setColumnMinimumWidth(0, em(1.4))
+            grid.addWidget(subject, 0, 0, 1, 4, left)
+            grid.addWidget(self._middle, 1, 1, 1, 3, left)
+            grid.addLayout(objects, 2, 1, 1, 3)
         else:
-            grid.addLayout(claim, 0, 1)
+            grid.setColumnMinimumWidth(1, em(GAP_EM))
+            grid.setColumnMinimumWidth(3, em(GAP_EM))
+            grid.addWidget(subject, 0, 0)
+            grid.addWidget(self._middle, 0, 2)
+            grid.addLayout(objects, 0, 4)
+        grid.addWidget(self._remove, 0, 5)
 
     def _fits_one_line(self) -> bool:
         parts = [self._middle, self._remove, *(label for label, _ in self._words)]
-        return sum(part.sizeHint().width() for part in parts) + em(4 * GAP_EM) <= em(ROOM_EM)
+        return sum(part.sizeHint().width() for part in parts) + em(3) <= em(ROOM_EM)
 
     def _middle_button(self, chosen: Choice, choices: tuple[Choice, ...]) -> QToolButton:
         button = QToolButton()

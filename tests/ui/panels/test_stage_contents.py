@@ -1,0 +1,114 @@
+import pytest
+
+from spatialstudio.application.flow.generate_image import new_request
+from spatialstudio.application.session import OpenRun, RunState
+from spatialstudio.ui.panels.stage_contents import picture_scene, shows_result, word_maps
+from spatialstudio.ui.widgets.picture_layers import Layer
+from tests.fakes import scene_of
+from tests.ui.scripted_engine import STEPS, STICKERS, evaluation_of, picture_of, step_of
+
+ALL = frozenset(Layer)
+
+
+@pytest.fixture
+def live():
+    """A run after three of its steps."""
+    request = new_request(scene_of(), STICKERS, seed=7)
+    return OpenRun(
+        id=request.id,
+        scene=request.scene,
+        request=request,
+        state=RunState.RUNNING,
+        total_steps=STEPS,
+        steps=tuple(step_of(request, step) for step in range(3)),
+    )
+
+
+@pytest.fixture
+def done(live):
+    """The same run, finished and judged."""
+    picture = picture_of(7)
+    return OpenRun(
+        id=live.id,
+        scene=live.scene,
+        request=live.request,
+        state=RunState.DONE,
+        total_steps=STEPS,
+        steps=tuple(step_of(live.request, step) for step in range(STEPS)),
+        image=picture,
+        evaluation=evaluation_of(live.scene, picture),
+    )
+
+
+def test_a_live_run_shows_its_preview_under_both_maps(live):
+    shown = picture_scene(live, 2, None, ALL, "Guided")
+    assert shown.picture is live.steps[2].preview
+    assert [layer.hue for layer in shown.maps] == [0, 1]
+    assert shown.remark == f"step 3 of {STEPS}"
+
+
+def test_the_last_step_of_a_finished_run_is_the_picture_as_judged(done):
+    shown = picture_scene(done, STEPS - 1, None, ALL, "Guided")
+    assert shown.picture is done.image
+    assert [box.label for box in shown.boxes] == ["dog 0.90", "car 0.90"]
+    assert len(shown.masks) == 2
+    assert shown.maps == ()
+
+
+def test_a_picked_word_shows_its_map_on_the_finished_picture(done):
+    car = done.scene.mentions[1].id
+    shown = picture_scene(done, STEPS - 1, car, ALL, "Guided")
+    assert [layer.hue for layer in shown.maps] == [1]
+    assert [profile.hue for profile in shown.profiles] == [1]
+
+
+def test_an_earlier_step_of_a_finished_run_has_no_boxes(done):
+    shown = picture_scene(done, 0, None, ALL, "Guided")
+    assert shown.boxes == ()
+    assert not shows_result(done, 0)
+
+
+def test_marginals_are_distributions(live):
+    for_dog = picture_scene(live, 1, None, ALL, "").profiles[0]
+    assert for_dog.along_x.sum() == pytest.approx(1, abs=1e-5)
+    assert for_dog.along_y.sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_a_picture_without_a_trace_shows_the_marginals_of_its_masks(done):
+    foreign = OpenRun(
+        id=done.id,
+        scene=done.scene,
+        state=RunState.DONE,
+        image=done.image,
+        evaluation=done.evaluation,
+    )
+    shown = picture_scene(foreign, 0, None, ALL, "Your picture")
+    assert len(shown.profiles) == 2
+
+
+@pytest.mark.parametrize(
+    ("layer", "part"),
+    [
+        (Layer.PICTURE, "picture"),
+        (Layer.MASKS, "masks"),
+        (Layer.BOXES, "boxes"),
+        (Layer.MARGINALS, "profiles"),
+    ],
+    ids=lambda value: str(value),
+)
+def test_a_layer_that_is_off_is_not_shown(done, layer, part):
+    shown = picture_scene(done, STEPS - 1, None, ALL - {layer}, "")
+    assert not getattr(shown, part)
+
+
+def test_a_run_in_the_queue_says_that_it_waits():
+    request = new_request(scene_of(), STICKERS, seed=7)
+    waiting = OpenRun(id=request.id, scene=request.scene, request=request)
+    assert picture_scene(waiting, 0, None, ALL, "Baseline").waiting == "Waits for its turn"
+
+
+def test_tiles_keep_room_for_a_baseline_that_has_not_begun(live):
+    waiting = OpenRun(id=live.id, scene=live.scene, request=live.request)
+    tiles = word_maps(live, waiting, 1)
+    assert [tile.has_baseline for tile in tiles] == [True, True]
+    assert [tile.baseline for tile in tiles] == [None, None]
