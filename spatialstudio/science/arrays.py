@@ -1,7 +1,8 @@
 """The array types of the maths: numpy for masks, torch where gradients flow."""
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
@@ -9,3 +10,4 @@ if TYPE_CHECKING:
 
 ArrayT = TypeVar("ArrayT", npt.NDArray[Any], "torch.Tensor")
 ValueT = TypeVar("ValueT", float, npt.NDArray[Any], "torch.Tensor")
+FloatArray: TypeAlias = npt.NDArray[np.float64]

@@ -7,7 +7,10 @@ answer given, FAIL included, not a probability.
 from collections.abc import Sequence
 from math import prod
 
+import numpy as np
+
 from spatialstudio.domain.verdict import ConfidenceComponents
+from spatialstudio.science.arrays import FloatArray
 
 _EPSILON = 1e-10
 
@@ -32,6 +35,22 @@ def confidence(
     )
     weighted = ((value + _EPSILON) ** weight for value, weight in zip(values, weights, strict=True))
     return min(prod(weighted), 1.0)
+
+
+def confidences(
+    components: Sequence[FloatArray], weights: tuple[float, float, float, float]
+) -> FloatArray:
+    """Combine the components of many verdicts.
+
+    Args:
+        components: (records,) each, in [0, 1]: detection, geometry, stability, agreement.
+        weights: As for ``confidence``.
+
+    Returns:
+        (records,) [0, 1].
+    """
+    stacked = np.stack(components, -1)
+    return ((stacked + _EPSILON) ** np.array(weights)).prod(-1).clip(None, 1.0)
 
 
 def detection_component(scores: Sequence[float]) -> float:

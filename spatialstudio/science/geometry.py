@@ -6,6 +6,7 @@ import numpy as np
 
 from spatialstudio.domain.arrays import BoolMask, FloatMap
 from spatialstudio.domain.perception import Box
+from spatialstudio.science.arrays import FloatArray
 
 
 def intersection(first: Box, second: Box) -> Box:
@@ -29,6 +30,36 @@ def containment(first: Box, second: Box) -> float:
     """Return the share of the smaller box that lies in the other, [0, 1]; 0 when it is empty."""
     smaller = min(first.area, second.area)
     return intersection(first, second).area / smaller if smaller > 0 else 0.0
+
+
+def shared_areas(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the areas that pairs of boxes share.
+
+    Args:
+        first: (..., 4) left, top, right, bottom.
+        second: (..., 4) likewise.
+    """
+    leading = np.maximum(first[..., :2], second[..., :2])
+    trailing = np.minimum(first[..., 2:], second[..., 2:])
+    return np.maximum(trailing - leading, 0.0).prod(-1)
+
+
+def box_areas(boxes: FloatArray) -> FloatArray:
+    """Return the areas of boxes, (..., 4) left, top, right, bottom."""
+    return np.maximum(boxes[..., 2:] - boxes[..., :2], 0.0).prod(-1)
+
+
+def intersections_over_unions(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the IoU of pairs of boxes, as ``intersection_over_union``; (..., 4) each."""
+    shared = shared_areas(first, second)
+    union = box_areas(first) + box_areas(second) - shared
+    return shared / np.where(union > 0, union, 1.0)
+
+
+def containments(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the containment of pairs of boxes, as ``containment``; (..., 4) each."""
+    smaller = np.minimum(box_areas(first), box_areas(second))
+    return shared_areas(first, second) / np.where(smaller > 0, smaller, 1.0)
 
 
 def center_offset_xy(first: Box, second: Box, width: int, height: int) -> tuple[float, float]:
