@@ -47,6 +47,8 @@ from spatialstudio.science.scene_consistency import contradictions_of
 EngineKind: TypeAlias = Literal["process", "inline"]
 
 EXTRACTOR_ID = "grammar"
+LANGUAGE_MODEL_ID = "llm"
+EXTRACTOR_IDS = (EXTRACTOR_ID, LANGUAGE_MODEL_ID)
 SHELF_ID = "folders"
 IMAGES_ID = "pillow"
 STORE_ID = "folder"
@@ -135,13 +137,15 @@ class Studio:
         """Stop all work and give everything back."""
         self._engine.close()
 
-    def parse(self, text: str) -> SceneGraph:
+    def parse(self, text: str, extractor_id: str = EXTRACTOR_ID) -> SceneGraph:
         """Read a prompt, whatever things it names.
+
+        A language model may take its time; it falls back to the grammar, and a note says so.
 
         Raises:
             PromptError: It is empty or too long.
         """
-        return read_prompt(text, self._registry.extractor(EXTRACTOR_ID))
+        return read_prompt(text, self._registry.extractor(extractor_id))
 
     def scene_of(self, text: str, model_id: str | None = None) -> SceneGraph:
         """Read a prompt, with the objects that a model knows.

@@ -14,7 +14,7 @@ from spatialstudio.application.error_reports import (
 )
 from spatialstudio.application.session import RunState, StoreFailed
 from spatialstudio.application.studio import Studio
-from spatialstudio.cli.answers import run_answer, run_lines, scene_answer, scene_lines
+from spatialstudio.cli.answers import run_answer, run_lines
 from spatialstudio.cli.doctor import examine
 from spatialstudio.cli.interrupts import interrupt_asks
 from spatialstudio.cli.judging import OpenStudio, judge_pictures, judge_records
@@ -26,6 +26,7 @@ from spatialstudio.cli.printing import (
     show_lines,
     show_progress,
 )
+from spatialstudio.cli.reading import parse
 from spatialstudio.domain.errors import Cancelled, ErrorReport
 from spatialstudio.domain.generation import PSG
 
@@ -57,18 +58,6 @@ def run(arguments: Sequence[str], open_studio: OpenStudio = open_studio) -> int:
     except Exception as error:  # noqa: BLE001 - the terminal's border: a sentence, no traceback
         complain(report_on(error, f"The command {options.command}"), with_details=options.debug)
         return exit_code_of(error)
-
-
-def parse(options: argparse.Namespace, open_studio: OpenStudio) -> int:
-    """Read a prompt."""
-    studio = open_studio(None)
-    scene = studio.parse(options.prompt)
-    tokens = studio.token_spans(scene, options.model) if options.model else ()
-    if options.json:
-        show_json(scene_answer(scene, tokens))
-    else:
-        show_lines(scene_lines(scene, tokens))
-    return 0
 
 
 def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from spatialstudio.application.studio import EXTRACTOR_ID, EXTRACTOR_IDS
 from spatialstudio.domain.generation import PSG, UNGUIDED
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE
 
@@ -43,7 +44,20 @@ def _add_parse(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", metavar="ID", help="tell the positions of the objects' tokens in this model"
     )
-    parser.add_argument("prompt", help=PROMPT_HELP)
+    parser.add_argument(
+        "--extractor",
+        choices=EXTRACTOR_IDS,
+        default=EXTRACTOR_ID,
+        help="who reads: the grammar, or a language model (default: %(default)s)",
+    )
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument(
+        "--file",
+        type=Path,
+        metavar="FILE",
+        help='read a JSON object a line, with "id" and "prompt"; answer alike',
+    )
+    source.add_argument("prompt", nargs="?", help=PROMPT_HELP)
 
 
 def _add_generate(parser: argparse.ArgumentParser) -> None:

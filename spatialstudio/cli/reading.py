@@ -1,0 +1,71 @@
+"""The command that reads prompts: one, or a file of them."""
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from spatialstudio.application.error_reports import EXIT_FAILURE
+from spatialstudio.application.flow.list_relations import list_relations, names_of
+from spatialstudio.application.studio import Studio
+from spatialstudio.cli.answers import scene_answer, scene_lines
+from spatialstudio.cli.judging import OpenStudio
+from spatialstudio.cli.printing import show_json, show_lines
+from spatialstudio.domain.errors import PromptError, StudioError
+
+Row = dict[str, Any]
+
+
+def parse(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    """Read a prompt, or every prompt of a file."""
+    studio = open_studio(None)
+    if options.file:
+        return _parse_file(studio, options.file, options.extractor)
+    scene = studio.parse(options.prompt, options.extractor)
+    tokens = studio.token_spans(scene, options.model) if options.model else ()
+    if options.json:
+        show_json(scene_answer(scene, tokens))
+    else:
+        show_lines(scene_lines(scene, tokens))
+    return 0
+
+
+def _parse_file(studio: Studio, path: Path, extractor_id: str) -> int:
+    """Answer with a JSON object a line; a prompt that cannot be read is a row among the others."""
+    failures = 0
+    for number, line in enumerate(_lines(path), 1):
+        row = _row(studio, line, number, extractor_id)
+        failures += "error" in row
+        show_lines([json.dumps(row, ensure_ascii=False)])
+    return EXIT_FAILURE if failures else 0
+
+
+def _lines(path: Path) -> Iterator[str]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PromptError(
+            f"The file {path} cannot be read.",
+            hint="Name a text file with a JSON object a line.",
+        ) from error
+    return (line for line in text.split("\n") if line.strip())
+
+
+def _row(studio: Studio, line: str, number: int, extractor_id: str) -> Row:
+    try:
+        asked = json.loads(line)
+        row_id, prompt = asked["id"], asked["prompt"]
+    except (ValueError, KeyError, TypeError):
+        return {"line": number, "error": 'The line is no JSON object with "id" and "prompt".'}
+    if not isinstance(prompt, str):
+        return {"id": row_id, "error": "The prompt is no text."}
+    try:
+        scene = studio.parse(prompt, extractor_id)
+    except StudioError as error:
+        return {"id": row_id, "error": error.message}
+    return {
+        "id": row_id,
+        "objects": list(names_of(scene).values()),
+        "relations": [relation.as_fields() for relation in list_relations(scene)],
+    }

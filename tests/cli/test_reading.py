@@ -1,0 +1,72 @@
+import json
+
+import pytest
+
+
+@pytest.fixture
+def prompts(tmp_path):
+    """A file of prompts, a JSON object a line."""
+
+    def written(*rows):
+        path = tmp_path / "prompts.jsonl"
+        path.write_text("\n".join(rows), encoding="utf-8")
+        return path
+
+    return written
+
+
+def asked(prompt):
+    return json.dumps({"id": "a", "prompt": prompt})
+
+
+def answered(done):
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "objects", "relations"),
+    [
+        (
+            "A silver car was parked next to the blue truck.",
+            ["car", "truck"],
+            [{"subject": "car", "relation": "near", "object": "truck"}],
+        ),
+        (
+            "a cat between a dog and a lamp",
+            ["cat", "dog", "lamp"],
+            [{"subject": "cat", "relation": "between", "object": ["dog", "lamp"]}],
+        ),
+        (
+            "a red cup to the upper left of two blue cups",
+            ["red cup", "blue cup"],
+            [
+                {"subject": "red cup", "relation": "left_of", "object": "blue cup"},
+                {"subject": "red cup", "relation": "above", "object": "blue cup"},
+            ],
+        ),
+    ],
+    ids=["attributes go", "between", "diagonal"],
+)
+def test_a_file_is_answered_by_names(terminal, prompts, prompt, objects, relations):
+    done = terminal("parse", "--file", prompts(asked(prompt)))
+    assert done.code == 0
+    assert answered(done) == [{"id": "a", "objects": objects, "relations": relations}]
+
+
+def test_a_prompt_that_cannot_be_read_is_a_row_among_the_others(terminal, prompts):
+    done = terminal(
+        "parse", "--file", prompts(asked(""), "no json", '{"id": 3, "prompt": 4}', asked("a cat"))
+    )
+    assert done.code == 1
+    assert [row.get("error", "") for row in answered(done)] == [
+        "The prompt is empty.",
+        'The line is no JSON object with "id" and "prompt".',
+        "The prompt is no text.",
+        "",
+    ]
+
+
+def test_a_file_that_is_not_there_ends_with_two(terminal, tmp_path):
+    done = terminal("parse", "--file", tmp_path / "nothing.jsonl")
+    assert done.code == 2
+    assert "nothing.jsonl" in done.err
