@@ -38,7 +38,7 @@ from spatialstudio.ui.widgets.dock_title import DockTitle
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.workspaces import GENERATE, STAGE_ONLY, WORKSPACES, Dock, Workspace
 
-PROMPT_EM, RESULT_EM, ATTENTION_EM = 19, 18, 15.5
+PROMPT_EM, RESULT_EM, ATTENTION_EM = 19, 18, 17.5
 PICTURES = "Pictures (*.png *.jpg *.jpeg *.webp *.bmp *.tif *.tiff)"
 FAR_STEPS = 10_000
 

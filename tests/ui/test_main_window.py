@@ -118,6 +118,33 @@ def test_cancel_says_so_and_reaches_the_engine(qtbot, window, engine):
     assert engine.cancelled == [job.job_id for job in engine.jobs]
 
 
+def test_escape_twice_cancels(qtbot, window, engine):
+    window.prompt.use_prompt(PROMPT)
+    window.generation.generate()
+    qtbot.waitUntil(lambda: window.generation.is_running)
+    qtbot.keyClick(window.findChild(PromptEditor), Qt.Key.Key_Escape)
+    assert engine.cancelled == []
+    qtbot.keyClick(window.findChild(PromptEditor), Qt.Key.Key_Escape)
+    assert len(engine.cancelled) == 2
+
+
+def test_stage_only_twice_brings_the_docks_back(qtbot, window):
+    qtbot.keyClick(window, Qt.Key.Key_2, CONTROL)
+    qtbot.keyClick(window, Qt.Key.Key_F)
+    assert shown(window, QDockWidget) == []
+    qtbot.keyClick(window, Qt.Key.Key_F)
+    assert len(shown(window, QDockWidget)) == 2
+
+
+def test_the_docks_keep_their_place_when_a_run_begins(qtbot, window, engine):
+    before = window.stage.height()
+    window.prompt.use_prompt(PROMPT)
+    window.generation.generate()
+    engine.play(engine.jobs[0], steps=3)
+    qtbot.waitUntil(lambda: bool(shown(window, MapTile)))
+    assert window.stage.height() == before
+
+
 def test_a_live_run_shows_its_maps_and_its_progress(qtbot, window, engine):
     window.prompt.use_prompt(PROMPT)
     window.generation.generate()

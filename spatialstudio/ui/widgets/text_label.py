@@ -2,10 +2,12 @@
 
 from enum import Enum
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
-from spatialstudio.ui.theme.metrics import SMALL, font
+from spatialstudio.ui.theme.metrics import SMALL, em, font
+
+NARROWEST_EM = 3
 
 
 class Tone(Enum):
@@ -29,3 +31,9 @@ class TextLabel(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         if small:
             self.setFont(font(SMALL))
+
+    def minimumSizeHint(self) -> QSize:
+        """Let wrapped text be narrow; Qt's own idea of its least width would widen whole docks."""
+        if not self.wordWrap():
+            return super().minimumSizeHint()
+        return QSize(em(NARROWEST_EM), self.fontMetrics().lineSpacing())
