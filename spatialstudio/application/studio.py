@@ -278,6 +278,14 @@ class Studio:
         """
         return judge_records(self._registry.records(RECORDS_ID), source, target, settings)
 
+    def write_benchmark_prompts(self, path: Path) -> None:
+        """Write the prompts of the benchmark, drawn again from its recipe.
+
+        Raises:
+            StoreError: The file cannot be written.
+        """
+        self._registry.records(RECORDS_ID).write_prompts(path)
+
     def cancel(self) -> None:
         """Stop the open run and its baseline before their next model call."""
         for run in (self.session.run, self.session.baseline):

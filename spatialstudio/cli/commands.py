@@ -17,7 +17,12 @@ from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import run_answer, run_lines
 from spatialstudio.cli.doctor import examine
 from spatialstudio.cli.interrupts import interrupt_asks
-from spatialstudio.cli.judging import OpenStudio, judge_pictures, judge_records
+from spatialstudio.cli.judging import (
+    OpenStudio,
+    benchmark_prompts,
+    judge_pictures,
+    judge_records,
+)
 from spatialstudio.cli.parser import build_parser
 from spatialstudio.cli.printing import (
     ProgressBar,
@@ -119,6 +124,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
     "generate": generate,
     "evaluate": evaluate,
     "judge-records": judge_records,
+    "benchmark-prompts": benchmark_prompts,
     "train-stickers": train_stickers,
     "doctor": doctor,
 }

@@ -47,6 +47,16 @@ def judge_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     return 0
 
 
+def benchmark_prompts(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    """Write the prompts of SpatialBench-UC."""
+    open_studio(None).write_benchmark_prompts(options.out)
+    if options.json:
+        show_json({"file": str(options.out)})
+    else:
+        show_lines([f"The prompts are in {options.out}"])
+    return 0
+
+
 def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Judge files and folders; what cannot be judged is a row among the others."""
     studio = open_studio(None)

@@ -26,6 +26,11 @@ def build_parser() -> argparse.ArgumentParser:
             "judge-records", parents=[shared], help="judge a run of SpatialBench-UC again"
         )
     )
+    _add_benchmark_prompts(
+        commands.add_parser(
+            "benchmark-prompts", parents=[shared], help="write the prompts of SpatialBench-UC"
+        )
+    )
     _add_train(
         commands.add_parser("train-stickers", parents=[shared], help="make the embedded models")
     )
@@ -110,6 +115,10 @@ def _add_judge_records(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, metavar="DIR", required=True, help="where verdicts and figures go"
     )
     _add_checker(parser, "the run's own by default")
+
+
+def _add_benchmark_prompts(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="where they go")
 
 
 def _add_checker(parser: argparse.ArgumentParser, default: str) -> None:

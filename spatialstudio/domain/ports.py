@@ -240,6 +240,14 @@ class RecordedRuns(Protocol):
         """
         ...
 
+    def write_prompts(self, path: Path) -> None:
+        """Write the benchmark's file of prompts, drawn again from its recipe.
+
+        Raises:
+            StoreError: The file cannot be written.
+        """
+        ...
+
 
 class ImageFiles(Protocol):
     """Reads and writes pictures."""

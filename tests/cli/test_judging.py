@@ -135,3 +135,9 @@ def test_what_is_no_run_ends_with_a_sentence(terminal, tmp_path):
     done = terminal("judge-records", tmp_path, "--out", tmp_path / "judged")
     assert done.code == 1
     assert "holds no run" in done.err
+
+
+def test_the_prompts_of_the_benchmark_are_written(terminal, tmp_path):
+    done = terminal("benchmark-prompts", "--out", tmp_path / "prompts.jsonl")
+    assert done.code == 0
+    assert len((tmp_path / "prompts.jsonl").read_text().splitlines()) == 200

@@ -13,7 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from spatialstudio.adapters.durable_files import write_whole
 from spatialstudio.adapters.records.checker_config import CONFIG_FILE, read_checker_config
+from spatialstudio.adapters.records.spatialbench_prompts import draw_prompts, read_objects
 from spatialstudio.adapters.records.spatialbench_report import write_report
 from spatialstudio.domain.benchmark import (
     BenchmarkItem,
@@ -37,15 +39,18 @@ EVALUATION_FOLDER = "eval"
 _BROKEN = (KeyError, TypeError, ValueError, AttributeError)
 
 
-def build(_: Surroundings) -> "SpatialBenchRuns":
+def build(surroundings: Surroundings) -> "SpatialBenchRuns":
     """Make the reader and writer."""
-    return SpatialBenchRuns()
+    return SpatialBenchRuns(surroundings.resources)
 
 
 class SpatialBenchRuns:
     """Reads and writes run folders of SpatialBench-UC; implements ``RecordedRuns``."""
 
     id = "spatialbench-uc"
+
+    def __init__(self, resources: Path) -> None:
+        self._resources = resources
 
     def read(self, folder: Path) -> RecordedRun:
         """Read a run, or one evaluation of it.
@@ -89,6 +94,14 @@ class SpatialBenchRuns:
             StoreError: The folder cannot be written or is full.
         """
         write_report(run, judged, report, folder)
+
+    def write_prompts(self, path: Path) -> None:
+        """Write the release's ``prompts.jsonl``, drawn again.
+
+        Raises:
+            StoreError: The file cannot be written.
+        """
+        write_whole(path, draw_prompts(read_objects(self._resources)))
 
 
 def _find(folder: Path) -> tuple[Path, Path]:

@@ -13,7 +13,7 @@ from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.verdict import RECOMMENDED
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "spatialbench_run"
-RUNS = SpatialBenchRuns()
+RUNS = SpatialBenchRuns(Path(__file__).parents[3] / "resources")
 
 
 @pytest.fixture
@@ -102,8 +102,7 @@ def test_other_settings_give_other_verdicts_and_their_name(target):
     assert report.settings is RECOMMENDED
     assert json.loads((target / "metrics.json").read_text())["config"] == "recommended preset"
     assert json.loads((target / "provenance.json").read_text())["checker_preset"] == "recommended"
-    again = SpatialBenchRuns().read(GOLDEN)
-    assert report.all.total == len(again.samples)
+    assert report.all.total == len(RUNS.read(GOLDEN).samples)
 
 
 @pytest.mark.parametrize("line", ["", '{"sample_id": "sd15', "[1, 2]", '{"sample_id": 5}'])
@@ -148,3 +147,9 @@ def test_a_target_that_is_a_file_is_refused(tmp_path):
     (tmp_path / "taken").write_text("")
     with pytest.raises(StoreError):
         judge_records(RUNS, GOLDEN, tmp_path / "taken")
+
+
+def test_the_prompts_are_written_for_whoever_wants_to_draw_them(tmp_path):
+    RUNS.write_prompts(tmp_path / "prompts.jsonl")
+    lines = (tmp_path / "prompts.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(lines[0])["prompt"] == "A photo of a cake to the left of a bed."
