@@ -31,6 +31,7 @@ from spatialstudio.domain.verdict import (
     Evaluation,
     Measurement,
     Outcome,
+    StabilityMeasure,
     Verdict,
 )
 from spatialstudio.science.candidates import Candidates, candidates_of
@@ -98,7 +99,7 @@ def decide_relation(
     if _is_barred(relation.type, glance, settings):
         return _abstain(relation, AbstentionReason.HIGH_OVERLAP, relation.ends, measurement)
     components = _components(relation, glance, settings, looks)
-    reason = _doubt(glance, components, settings)
+    reason = _doubt(glance, components, settings, looks)
     return Verdict(
         relation_id=relation.id,
         outcome=Outcome.UNDECIDABLE if reason else glance.outcome,
@@ -205,17 +206,23 @@ def _agreement(
 ) -> float:
     if looks.second is None:
         return _UNTESTED
-    is_unstable = stability < settings.min_stability
-    outcome = Outcome.UNDECIDABLE if is_unstable else glance.outcome
+    unstable = _is_unstable(stability, settings, looks)
+    outcome = Outcome.UNDECIDABLE if unstable else glance.outcome
     return agreement_of(outcome, glance, glance_at(relation, looks.second, settings))
 
 
+def _is_unstable(stability: float, settings: CheckerSettings, looks: Looks) -> bool:
+    # NOTE: recorded stability is a mix; settings that count the answers alone cannot hold it low.
+    is_mixed = settings.stability_measure is StabilityMeasure.MIXED
+    return (looks.stability is None or is_mixed) and stability < settings.min_stability
+
+
 def _doubt(
-    glance: Glance, components: ConfidenceComponents, settings: CheckerSettings
+    glance: Glance, components: ConfidenceComponents, settings: CheckerSettings, looks: Looks
 ) -> AbstentionReason | None:
     if not glance.reading.is_clear:
         return AbstentionReason.NEAR_BOUNDARY
-    if components.stability < settings.min_stability:
+    if _is_unstable(components.stability, settings, looks):
         return AbstentionReason.UNSTABLE
     if components.agreement < settings.min_agreement:
         return AbstentionReason.DETECTORS_DISAGREE

@@ -13,7 +13,12 @@ import numpy.typing as npt
 
 from spatialstudio.domain.perception import Box, Looks, Perception
 from spatialstudio.domain.relation import Axis, Relation, RelationType
-from spatialstudio.domain.verdict import AbstentionReason, CheckerSettings, Outcome
+from spatialstudio.domain.verdict import (
+    AbstentionReason,
+    CheckerSettings,
+    Outcome,
+    StabilityMeasure,
+)
 from spatialstudio.science.arrays import FloatArray
 from spatialstudio.science.confidence import confidences
 from spatialstudio.science.geometry import (
@@ -146,7 +151,8 @@ def decide_many(table: RecordTable, settings: CheckerSettings) -> Decisions:
     outcome = _signs(offset, settings)
     is_clear = outcome != 0
     stability = np.where(is_clear, table.stability, 1.0)
-    is_unstable = stability < settings.min_stability
+    is_mixed = settings.stability_measure is StabilityMeasure.MIXED
+    is_unstable = (stability < settings.min_stability) & is_mixed
     agreement = _agreements(table, choice, offset, np.where(is_unstable, 0, outcome), settings)
     doubts = [
         choice.is_missing.any(-1),

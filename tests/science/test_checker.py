@@ -223,6 +223,13 @@ def test_an_unstable_answer_is_withdrawn():
     assert verdict.confidence > 0
 
 
+def test_a_recorded_mix_withdraws_no_answer_from_who_counts_answers_alone():
+    boxes = perception(seen("dog", 20, 50), seen("car", 80, 50))
+    verdict = decide_relation(relation(LEFT_OF), boxes, RECOMMENDED, Looks(stability=0.49))
+    assert verdict.outcome is Outcome.PASS
+    assert verdict.components.stability == 0.49
+
+
 def test_an_answer_not_given_cannot_be_unstable():
     boxes = perception(seen("dog", 50, 50), seen("car", 55, 20))
     verdict = decide_relation(relation(LEFT_OF), boxes, SETTINGS, Looks(stability=0.1))

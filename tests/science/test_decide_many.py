@@ -51,7 +51,7 @@ SETTINGS = [
     pytest.param(RECOMMENDED, id="recommended"),
     pytest.param(replace(REPRODUCE, margin=0.02, detection_score=0.6), id="other thresholds"),
     pytest.param(
-        replace(RECOMMENDED, overlap_bars_vertical=True, max_overlap_iou=0.1, min_stability=0.9),
+        replace(RECOMMENDED, overlap_bars_vertical=True, max_overlap_iou=0.1, min_agreement=0.7),
         id="strict",
     ),
     pytest.param(replace(REPRODUCE, min_area_fraction=0.2, ambiguity_delta=0.5), id="coarse"),
