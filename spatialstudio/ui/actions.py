@@ -15,6 +15,7 @@ class Command(Enum):
 
     OPEN_PICTURE = auto()
     OPEN_RUN = auto()
+    SHOW_FOLDER = auto()
     QUIT = auto()
     GENERATE = auto()
     CANCEL = auto()
@@ -76,6 +77,7 @@ class ActionText:
 ACTIONS = {
     Command.OPEN_PICTURE: ActionText(Menu.FILE, "Judge a picture…", "Ctrl+O", "picture"),
     Command.OPEN_RUN: ActionText(Menu.FILE, "Open a run…", "Ctrl+Shift+O", "folder"),
+    Command.SHOW_FOLDER: ActionText(Menu.FILE, "Show the run's folder", "Ctrl+Shift+F"),
     Command.QUIT: ActionText(Menu.FILE, "Quit", "Ctrl+Q", starts_group=True),
     Command.GENERATE: ActionText(Menu.RUN, "Generate", "Ctrl+Return", "generate"),
     Command.CANCEL: ActionText(Menu.RUN, "Cancel", "Esc, Esc", "cancel"),

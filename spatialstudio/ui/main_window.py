@@ -4,14 +4,13 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAction, QActionGroup, QCloseEvent
+from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtGui import QAction, QActionGroup, QCloseEvent, QDesktopServices
 from PySide6.QtWidgets import (
     QDockWidget,
     QFileDialog,
     QHBoxLayout,
     QMainWindow,
-    QScrollArea,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -34,6 +33,7 @@ from spatialstudio.ui.panels.prompt_panel import PromptPanel
 from spatialstudio.ui.panels.stage_panel import StagePanel
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.dock_column import DockColumn
 from spatialstudio.ui.widgets.dock_title import DockTitle
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.workspaces import GENERATE, STAGE_ONLY, WORKSPACES, Dock, Workspace
@@ -125,8 +125,8 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.stage)
         self.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
         self.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
-        prompt = _pinned(_column(self.prompt, self.generation), self.generation.buttons)
-        result = _column(self.evaluation, _section(self.layers), _section(self.details))
+        prompt = _over(DockColumn(self.prompt, self.generation), self.generation.buttons)
+        result = DockColumn(self.evaluation, _section(self.layers), _section(self.details))
         areas = Qt.DockWidgetArea
         self._add_dock(Dock.PROMPT, areas.LeftDockWidgetArea, prompt)
         self._add_dock(Dock.RESULT, areas.RightDockWidgetArea, result)
@@ -165,6 +165,7 @@ class MainWindow(QMainWindow):
         by_hand: dict[Command, Callable[[], object]] = {
             Command.OPEN_PICTURE: self._choose_picture,
             Command.OPEN_RUN: self._choose_run,
+            Command.SHOW_FOLDER: self._show_folder,
             Command.QUIT: self.close,
             Command.GENERATE: self.generation.generate,
             Command.CANCEL: self.generation.cancel,
@@ -238,6 +239,11 @@ class MainWindow(QMainWindow):
         if folder := QFileDialog.getExistingDirectory(self, "Open a run", start):
             self.open_path(Path(folder))
 
+    def _show_folder(self) -> None:
+        run = self._studio.session.run
+        if run is not None and run.folder is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(run.folder)))
+
     def _show_shortcuts(self) -> None:
         ShortcutSheet(self).open()
 
@@ -265,30 +271,15 @@ def _button(action: QAction, kind: str) -> QToolButton:
     return button
 
 
-def _column(*parts: QWidget) -> QScrollArea:
-    content = QWidget()
-    column = QVBoxLayout(content)
-    column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.9))
-    column.setSpacing(em(1))
-    for part in parts:
-        column.addWidget(part)
-    column.addStretch()
-    area = QScrollArea()
-    area.setWidgetResizable(True)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    area.setWidget(content)
-    return area
-
-
-def _pinned(content: QWidget, foot: QWidget) -> QWidget:
-    """Return content over a foot that is always in sight."""
+def _over(content: QWidget, foot: QWidget) -> QWidget:
+    """Return content over a foot that is always in sight, close under it where there is room."""
     both = QWidget()
     column = QVBoxLayout(both)
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(0)
-    column.addWidget(content, 1)
+    column.addWidget(content)
     column.addWidget(foot)
+    column.addStretch(1)
     return both
 
 

@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QAbstractSlider,
     QAbstractSpinBox,
     QCheckBox,
     QComboBox,
@@ -14,6 +13,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
+    QSlider,
 )
 
 from spatialstudio.application.engine.messages import EvaluateJob
@@ -32,7 +32,7 @@ from tests.ui.scripted_engine import PROMPT, STEPS
 
 INTERACTIVE = (
     QAbstractButton,
-    QAbstractSlider,
+    QSlider,
     QAbstractSpinBox,
     QComboBox,
     QLineEdit,
@@ -230,6 +230,15 @@ def test_a_stored_run_opens_like_a_live_one(qtbot, drawn, studio):
     qtbot.waitUntil(lambda: len(shown(drawn, VerdictCard)) == 1)
     assert drawn.findChild(PromptEditor).toPlainText() == PROMPT
     assert f"Step {STEPS} of {STEPS}" in texts(drawn)
+
+
+def test_the_folder_of_a_run_can_be_shown(qtbot, drawn, studio, monkeypatch):
+    shown_urls = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", shown_urls.append)
+    qtbot.waitUntil(lambda: studio.session.run.folder is not None)
+    shift = Qt.KeyboardModifier.ShiftModifier
+    qtbot.keyClick(drawn, Qt.Key.Key_F, CONTROL | shift)
+    assert [url.toLocalFile() for url in shown_urls] == [str(studio.session.run.folder)]
 
 
 def test_a_folder_without_a_run_gets_a_sentence(window, tmp_path):

@@ -1,7 +1,14 @@
 """Where each word is attended to, step by step, and what PoS makes of it."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QScrollArea,
+    QSizePolicy,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
 
 from spatialstudio.application.inspection import relation_in_words
 from spatialstudio.application.session import (
@@ -26,8 +33,8 @@ from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 
 TRACE_EM = 9
 NOTHING_YET = (
-    "While a picture is drawn, each object word's attention map appears here, "
-    "and the curve of every relation's PoS: how surely its first thing comes before its second."
+    "While a picture is drawn, each object word's attention map appears here,\n"
+    "and for each relation the curve of its PoS: how surely its things stand as claimed."
 )
 NO_TRACE = (
     "This picture has no trace: it was not drawn here, or the run ended before its first step."
@@ -50,6 +57,8 @@ class AttentionPanel(Panel):
         self._empty = TextLabel(NOTHING_YET, Tone.MUTED)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._words = TextLabel(tone=Tone.MUTED)
+        self._words.setWordWrap(False)
+        self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._replay = ReplayBar(theme)
         self._replay.step_picked.connect(self._session.pick_step)
         self._replay.live_asked.connect(self._session.go_live)

@@ -13,7 +13,7 @@ EXAMPLES = (
     "a photo of a bird above an elephant",
     "a clock to the right of a couch",
 )
-DRAWING_EM = (15, 8)
+DRAWING_EM = (13, 6.5)
 SENTENCE_EM = 26
 BLOB_TINT = 0.25
 

@@ -104,7 +104,7 @@ class PosChart(QWidget):
 
     def _field(self) -> QRectF:
         top = em(LEGEND_EM)
-        return QRectF(em(2.2), top, self.width() - em(4.6), self.height() - top - em(1.5))
+        return QRectF(em(2.6), top, self.width() - em(5), self.height() - top - em(1.5))
 
     def _x(self, field: QRectF, step: float) -> float:
         return field.left() + step / max(self._count - 1, 1) * field.width()
@@ -146,6 +146,8 @@ class PosChart(QWidget):
 
     def _draw_steps(self, painter: QPainter, field: QRectF) -> None:
         painter.setPen(self._theme.colour("muted"))
+        low = QRectF(0, field.bottom() + em(0.25), field.left() - em(0.6), em(1.1))
+        painter.drawText(low, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, "step")
         stride = max(-(-self._count // MAX_LABELS), 1)
         for step in range(0, self._count, stride):
             x = self._x(field, step)

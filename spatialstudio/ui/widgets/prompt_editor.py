@@ -63,9 +63,12 @@ class PromptEditor(QPlainTextEdit):
         return QSize(em(8), self.sizeHint().height())
 
     def show_prompt(self, text: str) -> None:
-        """Show a prompt that someone else chose."""
+        """Show a prompt that someone else chose; the user can undo it."""
+        cursor = self.textCursor()
+        cursor.select(QTextCursor.SelectionType.Document)
         with QSignalBlocker(self):
-            self.setPlainText(text)
+            cursor.insertText(text)
+            self.setTextCursor(cursor)
         self._pause.stop()
         self.show_words(())
 

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 
 GAP_EM = 0.9
 UNDERLINE_EM = 0.14
@@ -155,7 +156,9 @@ class RelationChip(QFrame):
         subject, *others = (label for label, _ in self._words)
         objects = QHBoxLayout()
         objects.setSpacing(em(0.6))
-        for label in others:
+        for place, label in enumerate(others):
+            if place:
+                objects.addWidget(TextLabel("and", Tone.MUTED))
             objects.addWidget(label)
         objects.addStretch()
         left = Qt.AlignmentFlag.AlignLeft

@@ -47,3 +47,11 @@ def test_a_word_beyond_the_text_is_let_be(editor):
     editor.show_prompt("a dog")
     editor.show_words((MarkedWord(2, 50, 0),))
     assert not editor.viewport().grab().isNull()
+
+
+def test_a_prompt_that_was_shown_can_be_undone(qtbot, editor):
+    qtbot.keyClicks(editor, "a dog")
+    editor.show_prompt("a cat")
+    with qtbot.waitSignal(editor.prompt_edited) as told:
+        editor.undo()
+    assert told.args == ["a dog"]
