@@ -1,12 +1,18 @@
 """The numbers and sentences that a window shows about maps, relations and verdicts."""
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
+from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import FloatMap
+from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.relation import Axis, Relation, SceneGraph
-from spatialstudio.domain.verdict import Verdict
+from spatialstudio.domain.verdict import CheckerSettings, Evaluation, Verdict
+from spatialstudio.science.checker import decide_again
 from spatialstudio.science.evidence import explain as explain_verdict
+from spatialstudio.science.show_evidence import evidence_of as gather_evidence
 from spatialstudio.science.superiority import marginal
 
 PERCENT = 100
@@ -43,3 +49,15 @@ def relation_in_words(relation: Relation, pos: float, scene: SceneGraph) -> str:
 def explain(verdict: Verdict, scene: SceneGraph) -> str:
     """Say a verdict in one sentence with its numbers."""
     return explain_verdict(verdict, scene)
+
+
+def evidence_of(verdict: Verdict, scene: SceneGraph, evaluation: Evaluation) -> Evidence:
+    """Gather the boxes, masks, bands and projections behind a verdict, to be drawn."""
+    return gather_evidence(verdict, scene, evaluation)
+
+
+def judged_again(run: OpenRun, settings: CheckerSettings) -> OpenRun:
+    """Return a run judged by other settings from what was seen; an unjudged one as it is."""
+    if run.evaluation is None:
+        return run
+    return replace(run, evaluation=decide_again(run.evaluation, run.scene, settings))

@@ -32,6 +32,7 @@ from spatialstudio.cli.printing import (
     show_progress,
 )
 from spatialstudio.cli.reading import parse
+from spatialstudio.cli.stored_runs import corruption_study, judge_again
 from spatialstudio.domain.errors import Cancelled, ErrorReport
 from spatialstudio.domain.generation import PSG
 
@@ -123,8 +124,10 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
     "parse": parse,
     "generate": generate,
     "evaluate": evaluate,
+    "judge-again": judge_again,
     "judge-records": judge_records,
     "benchmark-prompts": benchmark_prompts,
+    "corruption-study": corruption_study,
     "train-stickers": train_stickers,
     "doctor": doctor,
 }

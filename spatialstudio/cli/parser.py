@@ -21,6 +21,11 @@ def build_parser() -> argparse.ArgumentParser:
     _add_parse(commands.add_parser("parse", parents=[shared], help="read a prompt"))
     _add_generate(commands.add_parser("generate", parents=[shared], help="draw and judge"))
     _add_evaluate(commands.add_parser("evaluate", parents=[shared], help="judge any picture"))
+    _add_judge_again(
+        commands.add_parser(
+            "judge-again", parents=[shared], help="judge stored runs by other settings"
+        )
+    )
     _add_judge_records(
         commands.add_parser(
             "judge-records", parents=[shared], help="judge a run of SpatialBench-UC again"
@@ -29,6 +34,11 @@ def build_parser() -> argparse.ArgumentParser:
     _add_benchmark_prompts(
         commands.add_parser(
             "benchmark-prompts", parents=[shared], help="write the prompts of SpatialBench-UC"
+        )
+    )
+    _add_corruption_study(
+        commands.add_parser(
+            "corruption-study", parents=[shared], help="spoil the masks of runs, measure PSE"
         )
     )
     _add_train(
@@ -109,6 +119,20 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     _add_checker(parser, "as published by default")
 
 
+def _add_judge_again(parser: argparse.ArgumentParser) -> None:
+    _add_runs(parser)
+    _add_checker(parser, "as published by default", preset=REPRODUCE.preset)
+
+
+def _add_corruption_study(parser: argparse.ArgumentParser) -> None:
+    _add_runs(parser)
+    parser.add_argument("--seed", type=int, default=0, help="of the corruptions' randomness")
+
+
+def _add_runs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="folders of runs")
+
+
 def _add_judge_records(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", type=Path, metavar="DIR", help="the run's folder")
     parser.add_argument(
@@ -121,10 +145,11 @@ def _add_benchmark_prompts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="where they go")
 
 
-def _add_checker(parser: argparse.ArgumentParser, default: str) -> None:
+def _add_checker(parser: argparse.ArgumentParser, default: str, preset: str | None = None) -> None:
     parser.add_argument(
         "--checker",
         metavar="NAME",
+        default=preset,
         help=f'"{REPRODUCE.preset}", "{RECOMMENDED.preset}" or a settings file; {default}',
     )
 

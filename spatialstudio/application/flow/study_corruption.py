@@ -1,0 +1,94 @@
+"""How much PSE minds when masks are spoilt: the published study, on any judged pictures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import mean
+
+import numpy as np
+
+from spatialstudio.domain.arrays import BoolMask
+from spatialstudio.domain.errors import EmptyMapError
+from spatialstudio.domain.perception import Perception
+from spatialstudio.domain.relation import Relation, SceneGraph
+from spatialstudio.science.mask_corruption import Corruption, published_corruptions
+from spatialstudio.science.pse import masks_of_ends
+from spatialstudio.science.relation_rules import relation_pos_on_masks
+from spatialstudio.science.superiority import pse_from_pos
+
+UNSPOILT = Corruption(name="none", level=0.0, spoil=lambda mask, _: mask)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudiedPicture:
+    """A picture of the study.
+
+    Attributes:
+        scene: What its prompt claims.
+        perception: What was seen, masks included.
+    """
+
+    scene: SceneGraph
+    perception: Perception
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorruptionRow:
+    """One line of the study.
+
+    Attributes:
+        name: Of the corruption; "none" for the masks as they are.
+        level: Its strength: share of pixels, pixels of distance, or iterations.
+        mean_pse: Over all relations, [0, 1]; what cannot be measured counts 0.
+    """
+
+    name: str
+    level: float
+    mean_pse: float
+
+
+def study_corruption(
+    pictures: Sequence[StudiedPicture], least_score: float, seed: int = 0
+) -> tuple[CorruptionRow, ...]:
+    """Spoil the masks of pictures in every published way, and measure PSE each time.
+
+    Args:
+        pictures: Judged pictures.
+        least_score: Least score of a mask that counts, [0, 1].
+        seed: Of the corruptions' randomness.
+
+    Returns:
+        The unspoilt masks first, then a row for each corruption.
+
+    Raises:
+        EmptyMapError: No picture claims a relation.
+    """
+    cases = [
+        (relation, picture.perception, masks_of_ends(relation, picture.perception, least_score))
+        for picture in pictures
+        for relation in picture.scene.relations
+    ]
+    if not cases:
+        raise EmptyMapError(
+            "There is no relation to study.", hint="Name runs whose prompts claim relations."
+        )
+    return tuple(
+        CorruptionRow(
+            name=corruption.name,
+            level=corruption.level,
+            mean_pse=_mean_pse(cases, corruption, np.random.default_rng(seed)),
+        )
+        for corruption in (UNSPOILT, *published_corruptions())
+    )
+
+
+def _mean_pse(
+    cases: Sequence[tuple[Relation, Perception, Sequence[BoolMask]]],
+    corruption: Corruption,
+    chance: np.random.Generator,
+) -> float:
+    scores = []
+    for relation, perception, masks in cases:
+        spoilt = [corruption.spoil(mask, chance) for mask in masks]
+        pos = relation_pos_on_masks(relation.type, spoilt, perception.depth)
+        scores.append(0.0 if pos is None else pse_from_pos(pos))
+    return mean(scores)

@@ -1,0 +1,185 @@
+"""Gathers what lies behind a verdict: boxes, masks, bands, projections, perturbed answers."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from spatialstudio.domain.arrays import BoolMask
+from spatialstudio.domain.evidence import (
+    Evidence,
+    EvidenceBox,
+    MarginBand,
+    PerturbedAnswer,
+    Profile,
+    Role,
+)
+from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask, Perception
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import Axis, Relation, SceneGraph
+from spatialstudio.domain.verdict import CheckerSettings, Evaluation, Verdict
+from spatialstudio.science.candidates import candidates_of
+from spatialstudio.science.evidence import explain
+from spatialstudio.science.geometry import intersection
+from spatialstudio.science.glance import glance_at
+from spatialstudio.science.pse import masks_of_ends
+from spatialstudio.science.relation_rules import PICTURE_AXES
+from spatialstudio.science.superiority import marginal
+
+DEPTH_SLICES = 64
+CROP_BORDER = 0.1
+"""Border around the chosen boxes, share of the picture's longer side."""
+
+
+def evidence_of(verdict: Verdict, scene: SceneGraph, evaluation: Evaluation) -> Evidence:
+    """Gather what lies behind a verdict.
+
+    Args:
+        verdict: One of the evaluation's.
+        scene: What the prompt claims.
+        evaluation: What was seen, and by which settings it was judged.
+    """
+    relation = next(known for known in scene.relations if known.id == verdict.relation_id)
+    perception, settings = evaluation.perception, evaluation.checker
+    chosen = _chosen(relation, perception, settings)
+    profiles, depth_edges = _profiles(relation, perception, settings)
+    return Evidence(
+        relation_id=relation.id,
+        sentence=explain(verdict, scene),
+        boxes=tuple(_boxes(relation, evaluation)),
+        masks=_masks(relation, perception, settings),
+        bands=tuple(_bands(relation, perception, settings)),
+        intersection=_shared(chosen) if len(chosen) == len(relation.ends) else None,
+        profiles=profiles,
+        depth_edges=depth_edges,
+        perturbed=tuple(_perturbed(relation, evaluation)),
+        crop=_crop(chosen, perception),
+    )
+
+
+def _chosen(
+    relation: Relation, perception: Perception, settings: CheckerSettings
+) -> list[Detection]:
+    choices = (candidates_of(end, perception, settings).chosen for end in relation.ends)
+    return [detection for detection in choices if detection is not None]
+
+
+def _boxes(relation: Relation, evaluation: Evaluation) -> Iterator[EvidenceBox]:
+    for end in relation.ends:
+        for detection in evaluation.perception.detections_of(end):
+            yield _evidence_box(detection, _role(detection, evaluation))
+    if evaluation.looks.second is not None:
+        for detection in _chosen(relation, evaluation.looks.second, evaluation.checker):
+            yield _evidence_box(detection, Role.SECOND_OPINION)
+
+
+def _role(detection: Detection, evaluation: Evaluation) -> Role:
+    settings = evaluation.checker
+    candidates = candidates_of(detection.mention_id, evaluation.perception, settings)
+    if detection is candidates.chosen:
+        return Role.CHOSEN
+    if any(detection is rival for rival in candidates.rivals):
+        return Role.RIVAL
+    is_sure = detection.score >= settings.detection_score
+    return Role.PASSED_OVER if is_sure else Role.TOO_UNSURE
+
+
+def _evidence_box(detection: Detection, role: Role) -> EvidenceBox:
+    return EvidenceBox(
+        mention_id=detection.mention_id, box=detection.box, score=detection.score, role=role
+    )
+
+
+def _masks(
+    relation: Relation, perception: Perception, settings: CheckerSettings
+) -> tuple[Mask, ...]:
+    return tuple(
+        mask
+        for end in relation.ends
+        for mask in perception.masks_of(end)
+        if mask.score >= settings.detection_score
+    )
+
+
+def _bands(
+    relation: Relation, perception: Perception, settings: CheckerSettings
+) -> Iterator[MarginBand]:
+    landmark = candidates_of(relation.object, perception, settings).chosen
+    if landmark is None:
+        return
+    sides = dict(zip(PICTURE_AXES, (perception.width, perception.height), strict=True))
+    centers = dict(zip(PICTURE_AXES, landmark.box.center_xy, strict=True))
+    for claim in relation.type.claims:
+        if claim.axis in sides:
+            half_width = settings.margin * sides[claim.axis]
+            yield MarginBand(
+                axis=claim.axis,
+                start=centers[claim.axis] - half_width,
+                stop=centers[claim.axis] + half_width,
+                wanted_before=claim.subject_first,
+            )
+
+
+def _shared(chosen: Sequence[Detection]) -> Box | None:
+    subject, *others = (detection.box for detection in chosen)
+    largest = max((intersection(subject, other) for other in others), key=lambda box: box.area)
+    return largest if largest.area > 0 else None
+
+
+def _profiles(
+    relation: Relation, perception: Perception, settings: CheckerSettings
+) -> tuple[tuple[Profile, ...], tuple[float, ...]]:
+    """Project the ends' masks on what is compared; without claims, on both axes of the picture."""
+    masks = masks_of_ends(relation, perception, settings.detection_score)
+    seen = [pair for pair in zip(relation.ends, masks, strict=True) if pair[1].any()]
+    axes = [claim.axis for claim in relation.type.claims] or PICTURE_AXES
+    flat = [
+        Profile(mention_id=end, axis=axis, weights=marginal(mask.astype(np.float64), axis))
+        for axis in axes
+        if axis in PICTURE_AXES
+        for end, mask in seen
+    ]
+    if Axis.DEPTH not in axes or perception.depth is None or not seen:
+        return tuple(flat), ()
+    edges = _depth_edges(seen, perception.depth)
+    deep = [
+        Profile(mention_id=end, axis=Axis.DEPTH, weights=_depths(mask, perception.depth, edges))
+        for end, mask in seen
+    ]
+    return (*flat, *deep), edges
+
+
+def _depth_edges(seen: Sequence[tuple[MentionId, BoolMask]], depth: DepthMap) -> tuple[float, ...]:
+    values = np.concatenate([depth.values[mask] for _, mask in seen])
+    edges = np.histogram_bin_edges(values.astype(np.float64), DEPTH_SLICES)
+    return tuple(float(edge) for edge in edges)
+
+
+def _depths(
+    mask: BoolMask, depth: DepthMap, edges: tuple[float, ...]
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    counts, _ = np.histogram(depth.values[mask].astype(np.float64), np.array(edges))
+    return counts / counts.sum()
+
+
+def _perturbed(relation: Relation, evaluation: Evaluation) -> Iterator[PerturbedAnswer]:
+    pairs = zip(evaluation.checker.perturbations, evaluation.looks.perturbed, strict=False)
+    for perturbation, look in pairs:
+        glance = look and glance_at(relation, look, evaluation.checker)
+        yield PerturbedAnswer(
+            perturbation=perturbation,
+            outcome=glance.outcome if glance else None,
+            boxes=glance.boxes if glance else (),
+        )
+
+
+def _crop(chosen: Sequence[Detection], perception: Perception) -> Box | None:
+    if not chosen:
+        return None
+    boxes = [detection.box for detection in chosen]
+    border = CROP_BORDER * max(perception.width, perception.height)
+    return Box(
+        left=max(min(box.left for box in boxes) - border, 0.0),
+        top=max(min(box.top for box in boxes) - border, 0.0),
+        right=min(max(box.right for box in boxes) + border, float(perception.width)),
+        bottom=min(max(box.bottom for box in boxes) + border, float(perception.height)),
+    )

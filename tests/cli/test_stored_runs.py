@@ -1,0 +1,45 @@
+import json
+
+import pytest
+
+PROMPT = "a photo of a dog to the left of a car"
+
+
+@pytest.fixture
+def run_folder(terminal, tmp_path):
+    return json.loads(terminal("generate", PROMPT, "--out", tmp_path / "runs", "--json").out)[
+        "folder"
+    ]
+
+
+def test_a_stored_run_is_judged_by_other_settings(terminal, run_folder, tmp_path):
+    config = tmp_path / "strict.yaml"
+    config.write_text("geometry: {margin: 0.6}\n")
+    (strict,) = json.loads(terminal("judge-again", run_folder, "--checker", config, "--json").out)[
+        "runs"
+    ]
+    assert [verdict["reason"] for verdict in strict["verdicts"]] == ["near_boundary"]
+    (plain,) = json.loads(terminal("judge-again", run_folder, "--json").out)["runs"]
+    assert [verdict["outcome"] for verdict in plain["verdicts"]] == ["PASS"]
+    assert plain["checker"] == "reproduce"
+
+
+def test_people_read_what_became_of_it(terminal, run_folder):
+    done = terminal("judge-again", run_folder, "--checker", "recommended")
+    assert done.code == 0
+    assert done.out.startswith("PASS: dog to the left of car\n")
+
+
+def test_the_masks_of_stored_runs_are_spoilt_on_purpose(terminal, run_folder):
+    answer = json.loads(terminal("corruption-study", run_folder, run_folder, "--json").out)
+    assert answer["pictures"] == 2
+    assert [row["name"] for row in answer["rows"]][:2] == ["none", "dropout"]
+    assert answer["rows"][0]["mean_pse"] == 1
+    lines = terminal("corruption-study", run_folder).out.splitlines()
+    assert lines[1].split() == ["none", "0", "100.00"]
+
+
+def test_a_folder_without_a_run_is_told(terminal, tmp_path):
+    done = terminal("judge-again", tmp_path)
+    assert done.code == 1
+    assert done.err
