@@ -9,6 +9,7 @@ from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.perception import Detection
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.verdict import AbstentionReason
 from spatialstudio.ui.widgets.map_strip import WordMaps
 from spatialstudio.ui.widgets.picture_layers import (
     BoxLayer,
@@ -131,16 +132,27 @@ def _masks(run: OpenRun, words: tuple[MentionId, ...]) -> tuple[MaskLayer, ...]:
 
 
 def _boxes(run: OpenRun) -> tuple[BoxLayer, ...]:
+    """Return each mention's best box; its rival as well where the checker could not choose."""
     if run.evaluation is None:
         return ()
     perception = run.evaluation.perception
-    best = (perception.detections_of(mention.id)[:1] for mention in run.scene.mentions)
-    return tuple(_box(run.scene, found) for own in best for found in own)
+    torn = {
+        mention_id
+        for verdict in run.evaluation.verdicts
+        if verdict.reason is AbstentionReason.AMBIGUOUS_OBJECT
+        for mention_id in verdict.about
+    }
+    return tuple(
+        _box(run.scene, found, is_rival=rank > 0)
+        for mention in run.scene.mentions
+        for rank, found in enumerate(perception.detections_of(mention.id)[:2])
+        if rank == 0 or mention.id in torn
+    )
 
 
-def _box(scene: SceneGraph, found: Detection) -> BoxLayer:
-    phrase = scene.mention(found.mention_id).phrase
-    return BoxLayer(hue_of(scene, found.mention_id), found.box, f"{phrase} {found.score:.2f}")
+def _box(scene: SceneGraph, found: Detection, *, is_rival: bool) -> BoxLayer:
+    label = f"{scene.mention(found.mention_id).phrase} {found.score:.2f}"
+    return BoxLayer(hue_of(scene, found.mention_id), found.box, label, is_rival)
 
 
 def _profiles(

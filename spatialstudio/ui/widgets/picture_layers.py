@@ -38,11 +38,12 @@ class MaskLayer:
 
 @dataclass(frozen=True, slots=True)
 class BoxLayer:
-    """A box in picture pixels, with what to write on it."""
+    """A box in picture pixels, with what to write on it; a rival of the best one is dashed."""
 
     hue: int
     box: Box
     label: str
+    is_rival: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

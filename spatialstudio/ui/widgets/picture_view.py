@@ -213,7 +213,8 @@ class PictureView(QWidget):
         )
         box = box.intersected(frame).adjusted(1, 1, -1, -1)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(self._theme.mention(layer.hue), 2))
+        style = Qt.PenStyle.DashLine if layer.is_rival else Qt.PenStyle.SolidLine
+        painter.setPen(QPen(self._theme.mention(layer.hue), 2, style))
         painter.drawRect(box)
         self._draw_label(painter, frame, box, layer)
 

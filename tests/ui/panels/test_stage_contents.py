@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from spatialstudio.application.flow.generate_image import new_request
 from spatialstudio.application.session import OpenRun, RunState
+from spatialstudio.domain.verdict import AbstentionReason, Outcome
 from spatialstudio.ui.panels.stage_contents import picture_scene, shows_result, word_maps
 from spatialstudio.ui.widgets.picture_layers import Layer
 from tests.fakes import scene_of
@@ -53,6 +56,27 @@ def test_the_last_step_of_a_finished_run_is_the_picture_as_judged(done):
     assert [box.label for box in shown.boxes] == ["dog 0.90", "car 0.90"]
     assert len(shown.masks) == 2
     assert shown.maps == ()
+
+
+def test_where_the_checker_could_not_choose_both_candidates_are_shown(done):
+    found = done.evaluation.perception.detections
+    second_dog = replace(found[0], score=0.85)
+    perception = replace(done.evaluation.perception, detections=(*found, second_dog))
+    verdict = replace(
+        done.evaluation.verdicts[0],
+        outcome=Outcome.UNDECIDABLE,
+        reason=AbstentionReason.AMBIGUOUS_OBJECT,
+        about=(done.scene.mentions[0].id,),
+    )
+    torn = replace(
+        done, evaluation=replace(done.evaluation, perception=perception, verdicts=(verdict,))
+    )
+    shown = picture_scene(torn, STEPS - 1, None, ALL, "Guided")
+    assert [(box.label, box.is_rival) for box in shown.boxes] == [
+        ("dog 0.90", False),
+        ("dog 0.85", True),
+        ("car 0.90", False),
+    ]
 
 
 def test_a_picked_word_shows_its_map_on_the_finished_picture(done):
