@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
@@ -9,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.application.studio import Studio
 from spatialstudio.application.theme_file import load_theme
+from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.palette import Palette
 from spatialstudio.ui.main_window import MainWindow
 from spatialstudio.ui.theme.fonts import use_bundled_font
@@ -18,6 +20,7 @@ from spatialstudio.ui.theme.theme import Theme
 
 NAME = "Spatial Studio"
 SIZE_EM = (90, 56)
+FIRST_PROMPT = "a cat left of a dog"
 
 
 def main(arguments: Sequence[str] = ()) -> int:
@@ -60,7 +63,7 @@ def open_window(
     theme.changed.connect(lambda: dress(application, theme))
     window = MainWindow(studio, theme, lambda on: theme.use(palette_of(dark=on)))
     window.resize(*(em(side) for side in SIZE_EM))
-    QTimer.singleShot(0, window, studio.start)
+    QTimer.singleShot(0, window, lambda: _get_ready(studio))
     return window
 
 
@@ -68,3 +71,10 @@ def palette_of(*, dark: bool) -> Palette:
     """Return the dark or the light palette."""
     name = "dark" if dark else "light"
     return load_theme(resources_folder() / "themes" / f"{name}.toml")
+
+
+def _get_ready(studio: Studio) -> None:
+    """Start the engine, and read a first prompt before anyone types: it takes much longer."""
+    studio.start()
+    with suppress(StudioError):
+        studio.scene_of(FIRST_PROMPT)

@@ -15,7 +15,6 @@ class Tone(Enum):
 
     PLAIN = "plain"
     MUTED = "muted"
-    WARNING = "warning"
     HEADING = "heading"
 
 
