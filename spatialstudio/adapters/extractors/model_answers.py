@@ -1,0 +1,209 @@
+"""Reads what a language model has answered. The answer is untrusted, and often half right.
+
+Accepted are the JSON that was asked for, alone, amid prose, or cut off; and the lines
+``(object1, object2, relation)`` of Rezaei et al. 2025, arXiv:2506.23418, appendix B.7.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from spatialstudio.domain.relation import (
+    ABOVE,
+    BEHIND,
+    BELOW,
+    FAR_FROM,
+    IN_FRONT_OF,
+    LEFT_OF,
+    NEAR,
+    RIGHT_OF,
+    RelationType,
+    Shape,
+    relation_types,
+)
+
+MAX_RELATIONS = 64
+MAX_NAME = 100
+FLANKS = 2
+
+PAPER_LINE = re.compile(r"\(([^,()\n]+),([^,()\n]+),([^,()\n]+)\)")
+PLAIN_NAMES = {
+    "left": LEFT_OF,
+    "right": RIGHT_OF,
+    "top": ABOVE,
+    "on": ABOVE,
+    "over": ABOVE,
+    "on_top_of": ABOVE,
+    "bottom": BELOW,
+    "under": BELOW,
+    "beneath": BELOW,
+    "in_front": IN_FRONT_OF,
+    "front": IN_FRONT_OF,
+    "hidden_by": BEHIND,
+    "next_to": NEAR,
+    "beside": NEAR,
+    "close_to": NEAR,
+    "far": FAR_FROM,
+}
+
+ANSWER_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "relations": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "subject": {"type": "string"},
+                    "relation": {
+                        "type": "string",
+                        "enum": [each.id for each in relation_types if len(each.claims) <= 1],
+                    },
+                    "objects": {"type": "array", "items": {"type": "string"}},
+                    "words": {"type": "string"},
+                    "implied": {"type": "boolean"},
+                },
+                "required": ["subject", "relation", "objects", "words", "implied"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["relations"],
+    "additionalProperties": False,
+}
+
+
+class UnreadableAnswer(Exception):  # noqa: N818 - told as a note, never to the user as an error
+    """The answer holds no relations in any form that was asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredRelation:
+    """A relation as the model claims it; names are not yet found in the prompt.
+
+    Attributes:
+        subject: Name of the thing placed.
+        type: Known to the studio.
+        objects: One name, or two for "between".
+        words: What the model says that the prompt says; may be empty.
+        is_implied: Whether the prompt only implies it.
+    """
+
+    subject: str
+    type: RelationType
+    objects: tuple[str, ...]
+    words: str = ""
+    is_implied: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAnswer:
+    """All that could be read.
+
+    Attributes:
+        relations: In the order of the answer.
+        dropped: Names of relations that the studio does not know.
+    """
+
+    relations: tuple[AnsweredRelation, ...]
+    dropped: tuple[str, ...]
+
+
+def read_answer(text: str) -> ModelAnswer:
+    """Read an answer.
+
+    Raises:
+        UnreadableAnswer: It holds no relations, not even an empty list of them.
+    """
+    rows, is_list = _rows(text)
+    if not rows and not is_list:
+        raise UnreadableAnswer
+    relations: list[AnsweredRelation] = []
+    dropped: list[str] = []
+    for row in rows[:MAX_RELATIONS]:
+        relation_type = _relation_type(row["relation"])
+        if relation_type is None:
+            dropped.append(row["relation"])
+        elif (relation := _relation(row, relation_type)) is not None:
+            relations.append(relation)
+    return ModelAnswer(relations=tuple(relations), dropped=tuple(dict.fromkeys(dropped)))
+
+
+def _rows(text: str) -> tuple[list[dict[str, Any]], bool]:
+    """Find rows that look like relations, and whether they were given as a list."""
+    found = list(_json_objects(text))
+    for value in found:
+        if isinstance(value.get("relations"), list):
+            rows = [row for row in value["relations"] if _is_row(row)]
+            return rows, bool(rows) or not value["relations"]
+    rows = [value for value in found if _is_row(value)]
+    lines = PAPER_LINE.findall(text)
+    rows = rows or [
+        {"subject": subject, "relation": relation, "objects": [thing]}
+        for subject, thing, relation in lines
+    ]
+    return rows, False
+
+
+def _json_objects(text: str) -> Iterator[dict[str, Any]]:
+    """Find every JSON object, the outermost that is whole first."""
+    decoder = json.JSONDecoder()
+    position = text.find("{")
+    while position >= 0:
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            end = position + 1
+        else:
+            yield value
+        position = text.find("{", end)
+
+
+def _is_row(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("subject"), str)
+        and isinstance(value.get("relation"), str)
+        and bool(_names(value))
+    )
+
+
+def _names(row: dict[str, Any]) -> tuple[str, ...]:
+    """Read the objects, which some models write as "object"."""
+    value = row.get("objects", row.get("object"))
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return ()
+    return tuple(names)
+
+
+def _relation_type(name: str) -> RelationType | None:
+    plain = "_".join(name.lower().replace("-", " ").replace("_", " ").split())
+    plain = plain.removeprefix("to_").removeprefix("the_").strip('"*_.')
+    if plain in relation_types:
+        return relation_types[plain]
+    return PLAIN_NAMES.get(plain)
+
+
+def _relation(row: dict[str, Any], relation_type: RelationType) -> AnsweredRelation | None:
+    wanted = FLANKS if relation_type.shape is Shape.BETWEEN else 1
+    names = tuple(_clean(name) for name in _names(row))[:wanted]
+    subject = _clean(row["subject"])
+    if len(names) != wanted or not all(names) or not subject:
+        return None
+    words = row.get("words")
+    return AnsweredRelation(
+        subject=subject,
+        type=relation_type,
+        objects=names,
+        words=words.strip()[:MAX_NAME] if isinstance(words, str) else "",
+        is_implied=row.get("implied") is True,
+    )
+
+
+def _clean(name: str) -> str:
+    """Take the article and the marks off a name: "**a red cup**"."""
+    plain = name.strip(" \t\"'*`.")[:MAX_NAME]
+    return re.sub(r"^(?:an?|the)\s+", "", plain, flags=re.IGNORECASE)
