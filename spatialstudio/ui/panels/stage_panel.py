@@ -4,7 +4,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QRectF, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from spatialstudio.application.engine.messages import EngineStopped, JobFailed
 from spatialstudio.application.session import (
@@ -49,6 +49,7 @@ class StagePanel(Panel):
         self._beside = PictureView(theme, "Baseline picture")
         self._beside.hide()
         self._pictures = QWidget()
+        self._pictures.hide()
         for view in (self._picture, self._beside):
             view.view_picked.connect(self._show_view)
         self._clock = FrameClock(self._draw, self)
@@ -108,9 +109,10 @@ class StagePanel(Panel):
 
     def _draw(self) -> None:
         run, baseline = self._session.run, self._session.baseline
-        self._stack.setCurrentIndex(0 if run is None else 1)
         if run is None:
             return
+        self._empty.hide()
+        self._pictures.show()
         step, word = self._session.step, self._session.mention_id
         title = "Guided" if baseline else ("Picture" if run.request else "Your picture")
         self._picture.show_scene(picture_scene(run, step, word, self._layers, title))
@@ -125,11 +127,8 @@ class StagePanel(Panel):
         row.setSpacing(em(1))
         row.addWidget(self._picture)
         row.addWidget(self._beside)
-        stage = QWidget()
-        self._stack = QStackedLayout(stage)
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(self._pictures)
         column = QVBoxLayout(self)
         column.setContentsMargins(em(1), em(0.8), em(1), em(0.8))
         column.addWidget(self._notice)
-        column.addWidget(stage, 1)
+        column.addWidget(self._empty, 1)
+        column.addWidget(self._pictures, 1)
