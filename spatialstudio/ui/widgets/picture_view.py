@@ -61,6 +61,11 @@ class PictureView(QWidget):
         self.setMinimumSize(em(12), em(12))
         theme.changed.connect(self.update)
 
+    @property
+    def view(self) -> QRectF:
+        """The part in sight, as shares of the picture's sides."""
+        return QRectF(self._view)
+
     def sizeHint(self) -> QSize:
         """Ask for a comfortable square."""
         return QSize(em(26), em(26))
