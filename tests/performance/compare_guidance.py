@@ -88,6 +88,7 @@ def main() -> int:
         for method in METHODS
     ]
     missing = [w for w in wanted if (w[0], w[2], w[3]) not in {row.key for row in done}]
+    options.rows.parent.mkdir(parents=True, exist_ok=True)
     with options.rows.open("a", encoding="utf-8") as file:
         drawn = draw(missing, options.rows.parent / "runs", options.strength)
         for number, row in enumerate(drawn, 1):
