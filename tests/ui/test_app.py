@@ -1,11 +1,13 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from spatialstudio.ui.app import open_window
 from spatialstudio.ui.theme.fonts import FAMILY
 
+PROJECT = Path(__file__).parents[2]
 SHOW_WITHOUT_MODELS = """
 import sys
 from spatialstudio.application.studio import Studio
@@ -42,8 +44,12 @@ def test_the_engine_starts_after_the_window_is_shown(qtbot, qapp, restored_look,
     qtbot.waitUntil(lambda: engine.is_started)
 
 
-def test_showing_the_window_loads_no_model_library(tmp_path):
+def test_showing_the_window_loads_no_model_library():
     done = subprocess.run(
-        [sys.executable, "-c", SHOW_WITHOUT_MODELS], capture_output=True, text=True, check=True
+        [sys.executable, "-c", SHOW_WITHOUT_MODELS],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.split("\n")[:2] == [FAMILY, "[]"]

@@ -105,6 +105,7 @@ class PromptPanel(Panel):
         )
 
     def _show_relations(self, scene: SceneGraph | None) -> None:
+        in_focus = [name for name, chip in self._chips.items() if chip.has_focus_inside]
         for chip in self._chips.values():
             self._chip_column.removeWidget(chip)
             chip.hide()
@@ -114,6 +115,8 @@ class PromptPanel(Panel):
             for relation in scene.relations:
                 self._chips[relation.id] = self._chip(scene, relation)
                 self._chip_column.addWidget(self._chips[relation.id])
+        for relation_id in set(in_focus).intersection(self._chips):
+            self._chips[relation_id].setFocus()
         can_relate = scene is not None and len(scene.mentions) > 1
         self._heading.setVisible(can_relate)
         self._add.setVisible(can_relate)

@@ -102,7 +102,8 @@ def _remark(run: OpenRun, step: int, *, at_result: bool) -> str:
 
 
 def _words_looked_at(scene: SceneGraph, picked: MentionId | None) -> tuple[MentionId, ...]:
-    if picked is not None:
+    """Return the picked word, if it is of this scene; else those of the first relation."""
+    if picked in {mention.id for mention in scene.mentions}:
         return (picked,)
     if scene.relations:
         return scene.relations[0].ends

@@ -90,10 +90,16 @@ class RelationChip(QFrame):
         self._words = [(_word(end), end.hue) for end in (subject, *objects)]
         self._middle = self._middle_button(chosen, choices)
         self._remove = self._remove_button(sentence)
+        self.setFocusProxy(self._middle)
         self._is_tall = not self._fits_one_line()
         self._lay_out()
         theme.changed.connect(self._dress)
         self._dress()
+
+    @property
+    def has_focus_inside(self) -> bool:
+        """Whether one of its buttons has the keyboard focus."""
+        return self._middle.hasFocus() or self._remove.hasFocus()
 
     def show_doubt(self) -> None:
         """Mark the relation as one that contradicts another; the notes say which."""

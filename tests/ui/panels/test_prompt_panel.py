@@ -34,6 +34,13 @@ def test_turning_round_says_the_inverse(qtbot, panel):
     qtbot.waitUntil(lambda: names(panel) == ["Relation: dog to the right of car"])
 
 
+def test_the_focus_stays_on_a_relation_that_was_changed(qtbot, panel):
+    chips(panel)[0].setFocus()
+    chips(panel)[0].swap_asked.emit()
+    qtbot.waitUntil(lambda: names(panel) == ["Relation: dog to the right of car"])
+    assert chips(panel)[0].has_focus_inside
+
+
 def test_a_relation_can_be_added_between_any_two_things(qtbot, panel):
     panel_button = next(
         each for each in panel.findChildren(QPushButton) if each.text() == "Add relation"

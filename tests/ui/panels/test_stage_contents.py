@@ -4,6 +4,7 @@ import pytest
 
 from spatialstudio.application.flow.generate_image import new_request
 from spatialstudio.application.session import OpenRun, RunState
+from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.verdict import AbstentionReason, Outcome
 from spatialstudio.ui.panels.stage_contents import picture_scene, shows_result, word_maps
 from spatialstudio.ui.widgets.picture_layers import Layer
@@ -84,6 +85,11 @@ def test_a_picked_word_shows_its_map_on_the_finished_picture(done):
     shown = picture_scene(done, STEPS - 1, car, ALL, "Guided")
     assert [layer.hue for layer in shown.maps] == [1]
     assert [profile.hue for profile in shown.profiles] == [1]
+
+
+def test_a_word_of_another_prompt_is_not_looked_at(live):
+    shown = picture_scene(live, 1, MentionId("m9"), ALL, "Guided")
+    assert [layer.hue for layer in shown.maps] == [0, 1]
 
 
 def test_an_earlier_step_of_a_finished_run_has_no_boxes(done):
