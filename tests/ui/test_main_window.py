@@ -304,6 +304,26 @@ def test_the_window_fits_common_screens(qtbot, drawn, size):
     assert bottom < drawn.height()
 
 
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)], ids=["1280x800", "1920x1080"])
+def test_no_text_is_cut_off(qtbot, drawn, size):
+    drawn.resize(*size)
+    qtbot.waitUntil(lambda: len(shown(drawn, VerdictCard)) == 2)
+    qtbot.waitUntil(lambda: cut_off(drawn) == [])
+
+
+def cut_off(window):
+    """Return the texts that have less room than they need."""
+    return [
+        label.text()
+        for label in shown(window, QLabel)
+        if label.text() and label.height() < height_needed(label)
+    ]
+
+
+def height_needed(label):
+    return label.heightForWidth(label.width()) if label.wordWrap() else label.sizeHint().height()
+
+
 def text_of(widget):
     return widget.text() if isinstance(widget, QAbstractButton) else ""
 
