@@ -5,9 +5,9 @@ from typing import Any
 
 from spatialstudio.application.inspection import explain
 from spatialstudio.application.session import OpenRun
+from spatialstudio.cli.evaluation_answer import evaluation_answer, relation_of
 from spatialstudio.domain.prompt import TextSpan, TokenSpan
 from spatialstudio.domain.relation import Relation, SceneGraph
-from spatialstudio.domain.verdict import Evaluation, Verdict
 from spatialstudio.science.scene_consistency import contradictions_of
 
 Answer = Mapping[str, Any]
@@ -70,7 +70,7 @@ def run_answer(run: OpenRun) -> Answer:
 def run_lines(run: OpenRun) -> Iterator[str]:
     """Say what came of a picture that was drawn or only judged."""
     for verdict in run.evaluation.verdicts if run.evaluation else ():
-        relation = _relation_of(verdict, run.scene)
+        relation = relation_of(verdict, run.scene)
         yield f"{verdict.outcome.value}: {run.scene.sentence(relation)}"
         yield f"  {explain(verdict, run.scene)}"
         if verdict.measurement is not None:
@@ -80,32 +80,6 @@ def run_lines(run: OpenRun) -> Iterator[str]:
     if run.folder is not None and run.seconds is not None:
         yield f"Drawn in {run.seconds:.1f} s on {run.device}, stored in {run.folder}"
     yield from _warnings(run.scene)
-
-
-def evaluation_answer(evaluation: Evaluation, scene: SceneGraph) -> Answer:
-    """Tell all verdicts of a picture, and whose settings gave them."""
-    return {
-        "checker": evaluation.checker.preset,
-        "mean_pse": evaluation.mean_pse,
-        "da_score": evaluation.da_score.value if evaluation.da_score else None,
-        "verdicts": [_verdict_answer(verdict, scene) for verdict in evaluation.verdicts],
-    }
-
-
-def _verdict_answer(verdict: Verdict, scene: SceneGraph) -> Answer:
-    measured = verdict.measurement
-    return {
-        "relation_id": verdict.relation_id,
-        "relation": scene.sentence(_relation_of(verdict, scene)),
-        "outcome": verdict.outcome.value,
-        "reason": verdict.reason.value if verdict.reason else None,
-        "confidence": verdict.confidence,
-        "delta": measured.delta if measured else None,
-        "margin": measured.margin if measured else None,
-        "pos": measured.pos if measured else None,
-        "pse": measured.pse if measured else None,
-        "why": explain(verdict, scene),
-    }
 
 
 def _relation_answer(relation: Relation, scene: SceneGraph) -> Answer:
@@ -118,10 +92,6 @@ def _relation_answer(relation: Relation, scene: SceneGraph) -> Answer:
         "mentions": relation.ends,
         "span": _ends(relation.span),
     }
-
-
-def _relation_of(verdict: Verdict, scene: SceneGraph) -> Relation:
-    return next(known for known in scene.relations if known.id == verdict.relation_id)
 
 
 def _warnings(scene: SceneGraph) -> Iterator[str]:

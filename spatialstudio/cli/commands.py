@@ -88,7 +88,7 @@ def evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Judge any picture, or many."""
     only, *others = options.paths
     is_many = others or only.is_dir() or options.prompts or options.checker
-    if is_many or options.csv or options.out:
+    if is_many or options.csv or options.out or options.mended:
         return judge_pictures(options, open_studio)
     studio = open_studio(None)
     scene = studio.scene_of(options.prompt)

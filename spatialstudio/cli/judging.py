@@ -18,7 +18,8 @@ from spatialstudio.application.flow.evaluate_pictures import (
     read_prompts,
 )
 from spatialstudio.application.studio import Studio
-from spatialstudio.cli.answers import Answer, evaluation_answer
+from spatialstudio.cli.answers import Answer
+from spatialstudio.cli.evaluation_answer import evaluation_answer
 from spatialstudio.cli.interrupts import interrupt_asks
 from spatialstudio.cli.printing import show_json, show_lines, show_progress
 from spatialstudio.domain.benchmark import RunReport
@@ -31,7 +32,8 @@ OpenStudio: TypeAlias = Callable[[Path | None], Studio]
 ERROR = "ERROR"
 TABLE_COLUMNS = (
     *("picture", "prompt", "checker", "relation", "outcome", "reason"),
-    *("confidence", "delta", "margin", "pos", "pse", "why"),
+    *("confidence", "delta", "margin", "overlap", "pos", "pse"),
+    *("visor", "compbench", "hrs", "geneval", "why"),
 )
 
 
@@ -63,46 +65,48 @@ def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     settings = studio.checker(options.checker) if options.checker else REPRODUCE
     prompts = read_prompts(options.prompts) if options.prompts else {}
     tasks = list_tasks(options.paths, options.prompt, prompts)
-    rows = list(_rows_kept(options.out, tasks, settings.preset))
+    kind = {"checker": settings.preset, "mended": options.mended}
+    rows = list(_rows_kept(options.out, tasks, kind))
     done = {row["picture"] for row in rows}
     waiting = [task for task in tasks if str(task.path) not in done]
     flag = CancelFlag()
     with interrupt_asks(flag.cancel):
         for judged in studio.judge_pictures(waiting, settings, flag):
-            rows.append(_row(judged, settings.preset))
+            rows.append(_row(judged, kind))
             _keep(options.out, rows[-1])
             show_progress(f"{len(rows)}/{len(tasks)} {judged.task.path}")
     _show(rows, options)
     return EXIT_FAILURE if any(row["error"] for row in rows) else 0
 
 
-def _row(judged: JudgedPicture, preset: str) -> dict[str, Any]:
+def _row(judged: JudgedPicture, kind: Mapping[str, Any]) -> dict[str, Any]:
     row = {
         "picture": str(judged.task.path),
         "prompt": judged.task.prompt,
-        "checker": preset,
+        **kind,
         "error": judged.error.message if judged.error else None,
         "relations": len(judged.scene.relations) if judged.scene else None,
     }
     if judged.evaluation is not None and judged.scene is not None:
-        row |= evaluation_answer(judged.evaluation, judged.scene)
+        row |= evaluation_answer(judged.evaluation, judged.scene, mended=kind["mended"])
     return row
 
 
 def _rows_kept(
-    path: Path | None, tasks: Sequence[PictureTask], preset: str
+    path: Path | None, tasks: Sequence[PictureTask], kind: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """Read the rows of an earlier, interrupted call that still answer what is asked."""
     if path is None or not path.exists():
         return
-    wanted = {(str(task.path), task.prompt, preset) for task in tasks}
+    wanted = {(str(task.path), task.prompt) for task in tasks}
     for line in path.read_text(encoding="utf-8").splitlines():
         try:
             row = json.loads(line)
-            key = row["picture"], row["prompt"], row["checker"]
-        except (ValueError, KeyError, TypeError):  # NOTE: the last line of a killed call is cut
-            continue
-        if key in wanted and not row["error"]:
+            key = row["picture"], row["prompt"]
+            is_kept = kind.items() <= row.items() and not row["error"]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue  # NOTE: the last line of a call that was killed may be cut
+        if key in wanted and is_kept:
             wanted.remove(key)
             yield row
 

@@ -116,6 +116,11 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="keep every picture's answer, JSON a line; a stopped call goes on from it",
     )
+    parser.add_argument(
+        "--mended",
+        action="store_true",
+        help="VISOR, T2I-CompBench, HRS and GenEval without the faults of their published code",
+    )
     _add_checker(parser, "as published by default")
 
 

@@ -16,7 +16,7 @@ from spatialstudio.domain.relation import (
     RelationId,
     SceneGraph,
 )
-from spatialstudio.science.scene_consistency import contradictions_of
+from spatialstudio.science.scene_consistency import contradictions_of, redundancies_of
 
 
 def scene(*claims):
@@ -91,3 +91,51 @@ def test_nothing_stands_in_a_relation_to_itself():
 )
 def test_claims_that_can_hold_together_are_let_pass(claims):
     assert contradictions_of(scene(*claims)) == ()
+
+
+@pytest.mark.parametrize(
+    ("claims", "gone"),
+    [
+        ([("a", LEFT_OF, "a")], "r1"),
+        ([("a", LEFT_OF, "b"), ("b", LEFT_OF, "a")], "r2"),
+        ([("b", LEFT_OF, "c"), ("c", LEFT_OF, "a"), ("a", LEFT_OF, "b")], "r3"),
+        ([("a", NEAR, "b"), ("a", FAR_FROM, "b")], "r2"),
+    ],
+)
+def test_a_contradiction_is_mended_by_leaving_out_what_was_claimed_last(claims, gone):
+    (found,) = contradictions_of(scene(*claims))
+    kept = [claim for number, claim in enumerate(claims, 1) if f"r{number}" != gone]
+    assert found.fix.relation_id == gone
+    assert found.fix.message.startswith('Leave out "')
+    assert not contradictions_of(scene(*kept))
+
+
+@pytest.mark.parametrize(
+    ("claims", "redundant"),
+    [
+        ([("a", LEFT_OF, "b"), ("b", RIGHT_OF, "a")], ["r2"]),
+        ([("a", LEFT_OF, "b"), ("b", LEFT_OF, "c"), ("a", LEFT_OF, "c")], ["r3"]),
+        ([("a", ABOVE_LEFT_OF, "b"), ("a", ABOVE, "b")], ["r2"]),
+        ([("a", ABOVE, "b"), ("a", LEFT_OF, "b"), ("b", BELOW_RIGHT_OF, "a")], ["r3"]),
+        ([("a", NEAR, "b"), ("b", NEAR, "a"), ("a", NEAR, "b")], ["r2", "r3"]),
+    ],
+    ids=["inverse", "transitive", "part of a diagonal", "whole of a diagonal", "symmetric"],
+)
+def test_what_follows_from_other_claims_is_redundant_and_no_contradiction(claims, redundant):
+    graph = scene(*claims)
+    assert [found.relation_id for found in redundancies_of(graph)] == redundant
+    assert [found.fix.relation_id for found in redundancies_of(graph)] == redundant
+    assert not contradictions_of(graph)
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        [("a", LEFT_OF, "b"), ("a", ABOVE, "b")],
+        [("a", LEFT_OF, "b"), ("c", LEFT_OF, "b")],
+        [("a", LEFT_OF, "b"), ("b", LEFT_OF, "a")],
+        [("a", NEAR, "b"), ("b", NEAR, "c")],
+    ],
+)
+def test_what_says_something_new_or_contradicts_is_not_redundant(claims):
+    assert not redundancies_of(scene(*claims))
