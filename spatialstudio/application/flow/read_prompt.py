@@ -110,7 +110,8 @@ def with_relation_removed(scene: SceneGraph, relation_id: RelationId) -> SceneGr
 
 def _known_head(mention: ObjectMention, known_objects: Mapping[str, str]) -> str:
     """Find the model's name for a thing; the longest ending of its phrase that is known counts."""
-    for words in (mention.phrase.lower().split(), mention.head.split()):
+    name = mention.phrase.lower().partition(" of ")[0]
+    for words in (name.split(), mention.head.split()):
         for start in range(len(words)):
             head = known_objects.get(" ".join(words[start:]))
             if head is not None:

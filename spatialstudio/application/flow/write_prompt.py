@@ -5,10 +5,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spatialstudio.domain.prompt import MentionId, ObjectMention, TextSpan
-from spatialstudio.domain.relation import Relation, RelationId, SceneGraph
+from spatialstudio.domain.relation import Relation, RelationId, SceneGraph, relation_types
 
 VOWEL_SOUND = re.compile(r"(?!uni|use|uku|eu|one\b)[aeiou]|hour|honest|heir", re.IGNORECASE)
-LEAD = re.compile(r".*\bof\b(?=\s+(?:an?|the)?\s*$)", re.IGNORECASE | re.DOTALL)
+LEAD = re.compile(
+    r"(.*(?:\b(?:of|showing|depicting|featuring|where|in which)|[,:]))\s+(?:(?:an?|the)\s+)?",
+    re.IGNORECASE | re.DOTALL,
+)
+TAIL = re.compile(r"[,.;].*\w.*", re.DOTALL)
 
 
 def write_prompt(scene: SceneGraph) -> str:
@@ -19,11 +23,12 @@ def write_prompt(scene: SceneGraph) -> str:
 def rewrite(scene: SceneGraph) -> SceneGraph:
     """Give a scene the plain prompt that says it, with the spans of that prompt.
 
-    An opening such as "a photo of" stays; other words that are no part of the scene go, and so do
-    the notes about them.
+    The style stays: an opening such as "a photo of", and what follows the last thing behind a
+    comma; other words that are no part of the scene go, and so do the notes about them.
     """
     writer = _Writer(scene)
     writer.write()
+    writer.text += _tail(scene)
     placed = [replace(mention, span=writer.spans[mention.id]) for mention in scene.mentions]
     return replace(
         scene,
@@ -35,6 +40,26 @@ def rewrite(scene: SceneGraph) -> SceneGraph:
         ),
         notes=(),
     )
+
+
+def counterfactual(scene: SceneGraph) -> SceneGraph:
+    """Swap the roles and invert the relations, and write the prompt for it.
+
+    "a cake to the left of a bed" becomes "a bed to the right of a cake"; the two flanks of
+    "between" have no roles to swap.
+    """
+    swapped = [
+        relation
+        if relation.second_object is not None
+        else replace(
+            relation,
+            type=relation_types.inverse(relation.type),
+            subject=relation.object,
+            object=relation.subject,
+        )
+        for relation in scene.relations
+    ]
+    return rewrite(replace(scene, relations=tuple(swapped)))
 
 
 class _Writer:
@@ -85,15 +110,25 @@ class _Writer:
 
 def _lead(scene: SceneGraph) -> str:
     """Return an opening like "A photo of ", when the prompt has one before all that is claimed."""
+    start = min((span.start for span in _spans(scene)), default=0)
+    opening = LEAD.fullmatch(scene.prompt.text[:start])
+    return f"{opening.group(1)} " if opening else ""
+
+
+def _tail(scene: SceneGraph) -> str:
+    """Return an ending like ", oil on canvas", behind all that is claimed."""
+    stop = max((span.stop for span in _spans(scene)), default=0)
+    ending = TAIL.search(scene.prompt.text, stop) if stop else None
+    return ending.group() if ending else ""
+
+
+def _spans(scene: SceneGraph) -> list[TextSpan]:
     spans = [mention.span for mention in scene.mentions]
-    spans += [relation.span for relation in scene.relations if relation.span is not None]
-    start = min((span.start for span in spans), default=0)
-    opening = LEAD.match(scene.prompt.text[:start])
-    return f"{opening.group()} " if opening else ""
+    return [*spans, *(each.span for each in scene.relations if each.span is not None)]
 
 
 def _article(mention: ObjectMention) -> str:
-    is_plural = mention.phrase.split()[-1].lower() != mention.head.split()[-1]
-    if is_plural:
+    is_singular = mention.head.split()[-1] in mention.phrase.lower().split()
+    if not is_singular:
         return ""
     return "an " if VOWEL_SOUND.match(mention.phrase) else "a "

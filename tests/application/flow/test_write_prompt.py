@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spatialstudio.adapters.extractors.grammar import GrammarExtractor
-from spatialstudio.application.flow.write_prompt import rewrite, write_prompt
+from spatialstudio.application.flow.write_prompt import counterfactual, rewrite, write_prompt
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.prompt import MentionId, ObjectMention, Prompt, TextSpan
 from spatialstudio.domain.relation import (
@@ -82,8 +82,34 @@ def test_a_rewritten_scene_knows_where_its_words_stand(scene):
         ("a cat, a dog and a lamp", "a cat, a dog and a lamp"),
         ("A photo of a cat on a table.", "A photo of a cat above a table"),
         ("two dogs hidden by an apple", "two dogs behind an apple"),
+        (
+            "Ghibli style, a cat on a table. Oil on canvas, 8k",
+            "Ghibli style, a cat above a table. Oil on canvas, 8k",
+        ),
+        ("a glass of wine left of an old jar", "a glass of wine to the left of an old jar"),
         ("a cat between a dog and a car in a box", "a cat between a dog and a car, with a box"),
     ],
 )
 def test_a_prompt_is_written_plainly(text, written):
     assert write_prompt(read(text)) == written
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        (
+            "A photo of a cake to the left of an old bed, 4k",
+            "A photo of an old bed to the right of a cake, 4k",
+        ),
+        ("a cat above a dog and near a car", "a dog below a cat, a car near the cat"),
+        ("a cat between a dog and a car", "a cat between a dog and a car"),
+    ],
+)
+def test_the_counterfactual_swaps_roles_and_inverts_relations(text, written):
+    assert counterfactual(read(text)).prompt.text == written
+
+
+@settings(deadline=None)
+@given(scenes())
+def test_the_counterfactual_of_the_counterfactual_is_the_scene(scene):
+    assert claims(counterfactual(counterfactual(scene))) == claims(scene)

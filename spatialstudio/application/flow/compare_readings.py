@@ -1,0 +1,160 @@
+"""Two readings of one prompt: what a later one adds or doubts is offered, never imposed.
+
+The grammar reads at once, a language model later. What both read stays; what the user has set by
+hand (a relation without a span) is never offered for removal.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from spatialstudio.domain.prompt import MentionId, ObjectMention, TextSpan
+from spatialstudio.domain.relation import (
+    Relation,
+    RelationId,
+    SceneGraph,
+    Shape,
+    relation_types,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """One difference between two readings, to be accepted or not.
+
+    Attributes:
+        message: One sentence for the user.
+        added: The relation that the later reading has; None when it lacks one.
+        removed: The relation that the later reading lacks; None when it has one more.
+        mentions: Things of the added relation that the scene does not have yet.
+    """
+
+    message: str
+    added: Relation | None = None
+    removed: RelationId | None = None
+    mentions: tuple[ObjectMention, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedReading:
+    """What comes of a later reading.
+
+    Attributes:
+        scene: What is shown from now on.
+        offers: Where the readings differ; empty when they agree.
+    """
+
+    scene: SceneGraph
+    offers: tuple[Offer, ...]
+
+
+def compare_readings(shown: SceneGraph, later: SceneGraph) -> ComparedReading:
+    """Compare a later reading with the scene that is shown.
+
+    A later reading that agrees takes the scene's place with its notes; one that differs leaves the
+    scene as it is and makes offers. A reading of another text says nothing.
+    """
+    if shown.prompt.text != later.prompt.text:
+        return ComparedReading(scene=shown, offers=())
+    names = _shown_names(shown, later)
+    read = [_renamed(relation, names) for relation in later.relations]
+    new = [one for one in read if not _is_among(one, shown.relations)]
+    doubted = [one for one in shown.relations if one.span is not None and not _is_among(one, read)]
+    offers = (
+        *(_addition(one, shown, later, names) for one in new),
+        *(_removal(one, shown) for one in doubted),
+    )
+    if offers:
+        return ComparedReading(scene=shown, offers=offers)
+    agreed = replace(shown, extractor_id=later.extractor_id, notes=later.notes)
+    return ComparedReading(scene=agreed, offers=())
+
+
+def accept(scene: SceneGraph, offer: Offer) -> SceneGraph:
+    """Take an offer up; the prompt stays, for both readings are of it."""
+    known = {mention.id for mention in scene.mentions}
+    new = [mention for mention in offer.mentions if mention.id not in known]
+    mentions = sorted([*scene.mentions, *new], key=lambda mention: mention.span.start)
+    relations = [each for each in scene.relations if each.id != offer.removed]
+    if offer.added is not None:
+        relations.append(replace(offer.added, id=_free_id(relations)))
+    return replace(scene, mentions=tuple(mentions), relations=tuple(relations))
+
+
+def _shown_names(shown: SceneGraph, later: SceneGraph) -> Mapping[MentionId, MentionId]:
+    """Give the things of a later reading the ids that they have in the scene, or new ones."""
+    names: dict[MentionId, MentionId] = {}
+    taken = {mention.id for mention in shown.mentions}
+    for mention in later.mentions:
+        same = next((one.id for one in shown.mentions if _overlap(one.span, mention.span)), None)
+        names[mention.id] = same or _free_name(taken)
+        taken.add(names[mention.id])
+    return names
+
+
+def _overlap(one: TextSpan, other: TextSpan) -> bool:
+    return one.start < other.stop and other.start < one.stop
+
+
+def _free_name(taken: set[MentionId]) -> MentionId:
+    numbers = range(1, len(taken) + 2)
+    return next(name for n in numbers if (name := MentionId(f"m{n}")) not in taken)
+
+
+def _free_id(relations: Sequence[Relation]) -> RelationId:
+    taken = {relation.id for relation in relations}
+    numbers = range(1, len(taken) + 2)
+    return next(name for n in numbers if (name := RelationId(f"r{n}")) not in taken)
+
+
+def _renamed(relation: Relation, names: Mapping[MentionId, MentionId]) -> Relation:
+    second = relation.second_object
+    return replace(
+        relation,
+        subject=names[relation.subject],
+        object=names[relation.object],
+        second_object=None if second is None else names[second],
+    )
+
+
+def _is_among(relation: Relation, others: Sequence[Relation]) -> bool:
+    return any(_says_the_same(relation, other) for other in others)
+
+
+def _says_the_same(one: Relation, other: Relation) -> bool:
+    """Tell whether two relations claim the same, in the same words or from the other side.
+
+    A part of a diagonal says the same as the diagonal: readers take it apart or not.
+    """
+    if one.type.shape is Shape.BETWEEN or other.type.shape is Shape.BETWEEN:
+        same_flanks = one.subject == other.subject and set(one.ends) == set(other.ends)
+        return one.type == other.type and same_flanks
+    if one.ends == other.ends:
+        their_type = other.type
+    elif one.ends == other.ends[::-1]:
+        their_type = relation_types.inverse(other.type)
+    else:
+        return False
+    ours, theirs = set(one.type.claims), set(their_type.claims)
+    return one.type == their_type or bool(ours and theirs and (ours <= theirs or theirs <= ours))
+
+
+def _addition(
+    relation: Relation,
+    shown: SceneGraph,
+    later: SceneGraph,
+    names: Mapping[MentionId, MentionId],
+) -> Offer:
+    known = {mention.id for mention in shown.mentions}
+    new = tuple(
+        replace(mention, id=names[mention.id])
+        for mention in later.mentions
+        if names[mention.id] in {*relation.ends} - known
+    )
+    both = replace(shown, mentions=(*shown.mentions, *new))
+    return Offer(
+        message=f'It may also say "{both.sentence(relation)}".', added=relation, mentions=new
+    )
+
+
+def _removal(relation: Relation, shown: SceneGraph) -> Offer:
+    return Offer(message=f'It may not say "{shown.sentence(relation)}".', removed=relation.id)

@@ -1,0 +1,108 @@
+from dataclasses import replace
+
+import pytest
+
+from spatialstudio.adapters.extractors.grammar import GrammarExtractor
+from spatialstudio.application.flow.compare_readings import accept, compare_readings
+from spatialstudio.application.flow.read_prompt import with_relation_type
+from spatialstudio.application.paths import resources_folder
+from spatialstudio.domain.prompt import MentionId, Note, ObjectMention, Prompt, TextSpan
+from spatialstudio.domain.relation import (
+    ABOVE,
+    ABOVE_LEFT_OF,
+    BEHIND,
+    BELOW,
+    LEFT_OF,
+    Relation,
+    RelationId,
+)
+
+extractor = GrammarExtractor(resources_folder() / "prompts")
+
+
+def read(text):
+    return extractor.extract(Prompt(text=text))
+
+
+def later(shown, *relations, mentions=()):
+    """A reading of the same prompt by a language model, with these (subject, type, object)."""
+    return replace(
+        shown,
+        extractor_id="llm",
+        notes=(Note(message="Read again."),),
+        mentions=(*shown.mentions, *mentions),
+        relations=tuple(
+            Relation(
+                id=RelationId(f"r{number}"),
+                type=relation_type,
+                subject=MentionId(subject),
+                object=MentionId(thing),
+                span=TextSpan(start=0, stop=1),
+            )
+            for number, (subject, relation_type, thing) in enumerate(relations, 1)
+        ),
+    )
+
+
+@pytest.fixture
+def shown():
+    return read("a cat above a dog, a car")
+
+
+@pytest.mark.parametrize("claim", [("m1", ABOVE, "m2"), ("m2", BELOW, "m1")])
+def test_a_reading_that_agrees_takes_the_place_of_the_first(shown, claim):
+    compared = compare_readings(shown, later(shown, claim))
+    assert not compared.offers
+    assert compared.scene.extractor_id == "llm"
+    assert compared.scene.relations == shown.relations
+    assert [note.message for note in compared.scene.notes] == ["Read again."]
+
+
+def test_a_diagonal_agrees_with_its_parts():
+    shown = read("a cat above and to the left of a dog")
+    parts = later(shown, ("m1", LEFT_OF, "m2"), ("m1", ABOVE, "m2"))
+    assert shown.relations[0].type is ABOVE_LEFT_OF
+    assert not compare_readings(shown, parts).offers
+
+
+def test_differences_are_offered_and_the_scene_stays(shown):
+    compared = compare_readings(shown, later(shown, ("m3", BEHIND, "m2")))
+    assert compared.scene is shown
+    assert [offer.message for offer in compared.offers] == [
+        'It may also say "car behind dog".',
+        'It may not say "cat above dog".',
+    ]
+
+
+def test_offers_are_taken_up_one_by_one(shown):
+    addition, removal = compare_readings(shown, later(shown, ("m3", BEHIND, "m2"))).offers
+    both = accept(shown, addition)
+    assert [both.sentence(each) for each in both.relations] == ["cat above dog", "car behind dog"]
+    assert len({each.id for each in both.relations}) == 2
+    only = accept(both, removal)
+    assert [only.sentence(each) for each in only.relations] == ["car behind dog"]
+    assert only.prompt == shown.prompt
+
+
+def test_a_thing_that_only_the_later_reading_names_comes_with_its_relation(shown):
+    zorp = ObjectMention(
+        id=MentionId("m9"), phrase="a", head="zorp", span=TextSpan(start=0, stop=1)
+    )
+    (offer, _) = compare_readings(
+        shown, later(shown, ("m9", LEFT_OF, "m1"), mentions=(zorp,))
+    ).offers
+    scene = accept(shown, offer)
+    assert [mention.head for mention in scene.mentions] == ["zorp", "cat", "dog", "car"]
+    assert scene.mention(scene.relations[-1].subject).head == "zorp"
+
+
+def test_what_the_user_has_set_by_hand_is_never_doubted(shown):
+    by_hand = replace(shown, relations=(replace(shown.relations[0], span=None),))
+    assert not compare_readings(by_hand, later(by_hand)).offers
+
+
+def test_a_reading_of_another_text_says_nothing(shown):
+    edited = with_relation_type(shown, "r1", LEFT_OF)
+    compared = compare_readings(edited, later(shown, ("m3", BEHIND, "m2")))
+    assert compared.scene is edited
+    assert not compared.offers
