@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from spatialstudio.cli.parser import build_parser
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ("README.md", "plugins/README.md", "spatialstudio/ARCHITECTURE.md")
 LINK = re.compile(r"\]\((?!https?://)([^)#]+)\)")
@@ -32,3 +34,9 @@ def test_the_readme_tells_both_commands():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "python3 packaging/bootstrap.py run" in text
     assert "python3 packaging/bootstrap.py test" in text
+
+
+def test_the_readme_tells_every_command_of_the_terminal():
+    told = re.findall(r"^\| `([\w-]+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.M)
+    offered = re.findall(r"^    ([a-z][a-z-]+)\b", build_parser().format_help(), re.M)
+    assert sorted(told) == sorted(offered)
