@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import DetectorError
@@ -136,9 +136,11 @@ def _attempt(
     image: RgbImage, scene: SceneGraph, detector: Detector, judges: Judges, token: CancelToken
 ) -> Perception | None:
     try:
-        return perceive(image, scene, detector, judges.depth, token)
+        look = perceive(image, scene, detector, judges.depth, token)
     except DetectorError:
         return None
+    # NOTE: masks are large, and a second look needs them for depth only.
+    return look if look.depth is not None else replace(look, masks=())
 
 
 def hash_of_picture(image: RgbImage) -> str:

@@ -7,7 +7,7 @@ from spatialstudio.adapters.perturbations import PillowPerturber
 from spatialstudio.application.flow.evaluate_image import Judges, evaluate_image
 from spatialstudio.domain.errors import Cancelled, DetectorError
 from spatialstudio.domain.ports import Seen
-from spatialstudio.domain.relation import IN_FRONT_OF
+from spatialstudio.domain.relation import IN_FRONT_OF, LEFT_OF
 from spatialstudio.domain.verdict import REPRODUCE, AbstentionReason, Outcome
 from tests.fakes import CountingToken, FakeDepth, FakeDetector, scene_of
 
@@ -78,6 +78,12 @@ def test_depth_is_asked_for_relations_of_depth():
     evaluation = evaluated(judges(), scene_of(relation_type=IN_FRONT_OF))
     assert evaluation.verdicts[0].outcome is Outcome.PASS
     assert evaluated(judges()).perception.depth is None
+
+
+@pytest.mark.parametrize(("kind", "count"), [(LEFT_OF, 0), (IN_FRONT_OF, 2)])
+def test_later_looks_keep_their_masks_for_depth_only(kind, count):
+    looks = evaluated(judges(second=FakeDetector()), scene_of(relation_type=kind)).looks
+    assert {len(look.masks) for look in (*looks.perturbed, looks.second)} == {count}
 
 
 def test_the_settings_are_named_and_assertions_scored():
