@@ -25,6 +25,9 @@ SHARES = {
 }
 """Our settings in [0, 1], and where the file holds them."""
 
+CHANGED_PRESET = f"{REPRODUCE.preset}, other thresholds"
+"""What settings are called that differ from the published ones."""
+
 WEIGHTS = ("detection", "geometry", "stability", "agreement")
 AMOUNTS = ("factor", "sigma", "scale")
 """What the file calls the amount of a perturbation, whatever its kind."""
@@ -50,9 +53,10 @@ def read_checker_config(path: Path) -> CheckerSettings:
         for name, place in SHARES.items()
         if _at(tables, *place) is not None
     }
-    return replace(
+    settings = replace(
         REPRODUCE, weights=_weights(tables), perturbations=_perturbations(tables), **shares
     )
+    return settings if settings == REPRODUCE else replace(settings, preset=CHANGED_PRESET)
 
 
 def _at(tables: Mapping[str, Any], *names: str) -> Any:

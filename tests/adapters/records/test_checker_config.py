@@ -6,6 +6,9 @@ from spatialstudio.adapters.records.checker_config import read_checker_config
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings
 
+PRECALIBRATION = CheckerSettings(
+    preset="reproduce, other thresholds", margin=0.05, detection_score=0.3
+)
 GOLDEN = Path(__file__).parents[2] / "golden" / "spatialbench_run"
 
 
@@ -16,7 +19,7 @@ def config(tmp_path):
 
 @pytest.mark.parametrize(
     ("evaluation", "settings"),
-    [("eval", REPRODUCE), ("eval_precal", CheckerSettings(margin=0.05, detection_score=0.3))],
+    [("eval", REPRODUCE), ("eval_precal", PRECALIBRATION)],
 )
 def test_the_releases_files_are_read_as_they_are(evaluation, settings):
     assert read_checker_config(GOLDEN / evaluation / "checker_config.yaml") == settings
