@@ -99,12 +99,17 @@ class ClauseReader:
             self._focus, self._owner = self._clause, ()
         elif word.kind is WordKind.PLACING and self._pieces.is_at_thing():
             self._start_clause(self._resolve_subjects(self._pieces.take_subjects()))
-        elif word.kind is not WordKind.WORD and (phrase := self._pieces.take_phrase()):
-            self._read_dependent(word, phrase)
+        elif word.kind is not WordKind.WORD and self._pieces.is_at_thing():
+            is_apart = word.kind is WordKind.WITH and self._pieces.is_behind_clause_start
+            if phrase := self._pieces.take_phrase():
+                self._read_dependent(word, phrase, is_apart=is_apart)
 
-    def _read_dependent(self, word: Word, phrase: NounPhrase) -> None:
-        """Read a thing that hangs on the thing before: "a dog with a hat"."""
-        self._owner = self._focus
+    def _read_dependent(self, word: Word, phrase: NounPhrase, *, is_apart: bool) -> None:
+        """Read a thing that hangs on the thing before: "a dog with a hat".
+
+        Behind a comma it speaks for itself: "a dog by a tree, with a hat on the tree".
+        """
+        self._owner = () if is_apart else self._focus
         self._host = self._focus if word.kind is WordKind.WITH else ()
         self._focus = (self._references.refer(phrase),)
         self._clause = self._clause or self._focus
@@ -123,9 +128,12 @@ class ClauseReader:
         hangs = self._owner and not against_pronoun
         subjects = self._owner if hangs else self._focus
         things = self._take_objects(claims[-1])
+        if not things:
+            self._read_bare_relation(claims, subjects)
+            return
         is_fronted = not subjects or self._pieces.is_subject_ahead(after_verb=opens_clause)
         objects = self._resolve(things, () if is_fronted else subjects)
-        if objects and is_fronted:
+        if is_fronted:
             subjects = self._take_fronted_subject(claims[0].text, claims[0].span)
         if against_pronoun:
             self._references.pass_over(subjects)
@@ -137,11 +145,17 @@ class ClauseReader:
             self._focus = objects
 
     def _take_objects(self, claim: Claim) -> list[Thing]:
-        at_most = FLANKS if claim.type.shape is Shape.BETWEEN else MANY
-        things = self._pieces.take_objects(at_most)
-        if not things:
-            self._note_not_understood(claim.span)
-        return things
+        return self._pieces.take_objects(FLANKS if claim.type.shape is Shape.BETWEEN else MANY)
+
+    def _read_bare_relation(self, claims: Sequence[Claim], subjects: Ends) -> None:
+        """Read a relation without an object: "a house with a tree behind", "a bird above"."""
+        if self._host and not set(self._host) & set(self._focus):
+            for claim in claims:
+                self._relate(claim, self._focus, self._host)
+            self._references.pass_over(self._focus)
+            return
+        self._note_not_understood(claims[-1].span)
+        self._start_clause(subjects)
 
     def _take_fronted_subject(self, text: str, span: TextSpan) -> Ends:
         """Take the subject that follows: "to the left of the car stands a horse"."""
@@ -180,11 +194,12 @@ class ClauseReader:
     def _read_flanking(self, word: Word) -> None:
         """Read two things on either side of a third, which is thereby between them."""
         flanks = self._focus
-        things = self._pieces.take_objects(1)
-        if len(flanks) == FLANKS and things:
-            self._relate(Claim(BETWEEN, word.text, word.span), self._resolve(things, ()), flanks)
+        middle = self._resolve(self._pieces.take_objects(1), ())
+        if middle and len(flanks) != FLANKS and self._pieces.is_subject_ahead(after_verb=True):
+            flanks = self._take_fronted_subject(word.text, word.span)
+        if len(flanks) == FLANKS:
+            self._relate(Claim(BETWEEN, word.text, word.span), middle, flanks)
         else:
-            self._resolve(things, ())
             self._note_not_understood(word.span)
 
     def _read_row(self, claim: Claim) -> None:
@@ -214,7 +229,7 @@ class ClauseReader:
         lonely = list(self._framed)
         for first, second in combinations(self._framed, 2):
             relation_type = first.relation_to(second)
-            if relation_type is not None:
+            if relation_type is not None and first.ends != second.ends:
                 claim = Claim(relation_type, first.word.text, first.word.span)
                 self._relate(claim, first.ends, second.ends)
                 lonely = [each for each in lonely if each not in (first, second)]
@@ -269,7 +284,8 @@ class ClauseReader:
         if self._host and not set(self._host) & set(subjects):
             return self._host[:1]
         if pronoun.kind is WordKind.ITS and pronoun.text.lower().split()[1] == NEUTER:
-            topics = (ends for ends in reversed(self._topics) if not set(ends) & set(subjects))
+            taken = {*subjects, *self._references.passed_over}
+            topics = (ends for ends in reversed(self._topics) if not set(ends) & taken)
             return next(topics, ())[:1]
         return ()
 

@@ -106,6 +106,8 @@ def _with_settled_words(pieces: Sequence[Piece]) -> Iterator[Piece]:
         elif piece.kind is WordKind.BOTH:
             if _is_pronoun(before, after):
                 yield replace(piece, kind=WordKind.THEM)
+        elif piece.kind is WordKind.RELATIVE and _is_claim(before):
+            yield replace(piece, kind=WordKind.IT)
         elif piece.kind is WordKind.LOOSE_RELATION:
             yield replace(piece, kind=_settled_kind(piece, before, after))
         elif piece.kind is not WordKind.SHOWING:
@@ -131,6 +133,11 @@ def _settled_kind(piece: Word, before: Piece | None, after: Piece | None) -> Wor
     else:
         counts = after is not None and after.kind in PRONOUNS
     return WordKind.RELATION if counts else WordKind.PREPOSITION
+
+
+def _is_claim(piece: Piece | None) -> bool:
+    """Tell whether "which" behind it stands for a thing: "a lake, behind which ..."."""
+    return isinstance(piece, Word) and piece.kind is WordKind.RELATION
 
 
 def _is_act(piece: Piece | None) -> bool:

@@ -17,13 +17,14 @@ class References:
     Attributes:
         mentions: In order of the text.
         notes: Pronouns that were guessed or not resolved.
+        passed_over: What was placed against a pronoun; the next one is not likely to mean it.
     """
 
     def __init__(self) -> None:
         self.mentions: list[ObjectMention] = []
         self.notes: list[Note] = []
+        self.passed_over: set[MentionId] = set()
         self._persons: set[MentionId] = set()
-        self._passed_over: set[MentionId] = set()
         self._groups: list[Ends] = []
 
     @property
@@ -53,8 +54,8 @@ class References:
             self._groups.append(ends)
 
     def pass_over(self, placed: Ends) -> None:
-        """Remember what was placed against a pronoun: the next "it" is not likely to mean it."""
-        self._passed_over.update(placed)
+        """Remember what was placed against a pronoun."""
+        self.passed_over.update(placed)
 
     def stand_for(self, pronoun: Word, subjects: Ends, preferred: Ends = ()) -> Ends:
         """Resolve a pronoun.
@@ -80,7 +81,7 @@ class References:
     def _nearest(self, pronoun: Word, others: Sequence[ObjectMention]) -> Ends:
         """Find what was named last; not what was itself placed against a pronoun before."""
         is_personal = bool(PERSONAL & set(pronoun.text.lower().split()))
-        free = [each for each in others if each.id not in self._passed_over] or others
+        free = [each for each in others if each.id not in self.passed_over] or others
         fitting = [each for each in free if (each.id in self._persons) is is_personal] or free
         if len(fitting) > 1:
             self._note(f'I read "{pronoun.text}" as "{fitting[-1].phrase}".', pronoun)

@@ -147,6 +147,20 @@ def test_a_relation_phrase_is_read(phrase, relation_type):
         ("a cat and a dog, and a bird sits between them", [("bird", BETWEEN, "cat", "dog")]),
         ("a dog and a cat on either side of a car", [("car", BETWEEN, "dog", "cat")]),
         ("a cat and a dog side by side", [("cat", NEAR, "dog")]),
+        ("a house with a tree behind", [("tree", BEHIND, "house")]),
+        (
+            "a cat behind a dog, with a hat above the dog",
+            [("cat", BEHIND, "dog"), ("hat", ABOVE, "dog")],
+        ),
+        (
+            "a bear with a fox on its left and a wolf on its right",
+            [("fox", LEFT_OF, "bear"), ("wolf", RIGHT_OF, "bear")],
+        ),
+        (
+            "a cat above a lake, behind which lies a forest",
+            [("cat", ABOVE, "lake"), ("forest", BEHIND, "lake")],
+        ),
+        ("on either side of a car stand a dog and a cat", [("car", BETWEEN, "dog", "cat")]),
         ("she puts a cup to the left of a plate", [("cup", LEFT_OF, "plate")]),
         ("a man reads a book behind a desk", [("man", BEHIND, "desk")]),
         ("behind the house rises a hill", [("hill", BEHIND, "house")]),
