@@ -14,6 +14,7 @@ from spatialstudio.domain.ports import (
     GenerationBackend,
     ImageFiles,
     ModelShelf,
+    PatientExtractor,
     Perturber,
     RecordedRuns,
     RelationExtractor,
@@ -71,6 +72,10 @@ class Registry:
     def extractor(self, adapter_id: str) -> RelationExtractor:
         """Return a relation extractor."""
         return cast("RelationExtractor", self._get("extractor", adapter_id))
+
+    def patient_extractor(self, adapter_id: str) -> PatientExtractor:
+        """Return a relation extractor that can be stopped."""
+        return cast("PatientExtractor", self._get("extractor", adapter_id))
 
     def shelf(self, adapter_id: str) -> ModelShelf:
         """Return a shelf of models."""

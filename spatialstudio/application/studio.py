@@ -1,6 +1,6 @@
 """The studio: everything the window and the terminal can ask for, in one place."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,26 +11,22 @@ from spatialstudio.application.engine.messages import Engine, EvaluateJob, Gener
 from spatialstudio.application.engine.process import ProcessEngine
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.events import EventBus
-from spatialstudio.application.flow.evaluate_pictures import (
-    JudgedPicture,
-    PictureTask,
-    evaluate_pictures,
-)
+from spatialstudio.application.flow.compare_readings import Offer, accept, compare_readings
 from spatialstudio.application.flow.generate_image import (
     check_request,
     check_scene,
     new_request,
     new_request_id,
 )
-from spatialstudio.application.flow.judge_records import judge_records
-from spatialstudio.application.flow.read_prompt import read_prompt
+from spatialstudio.application.flow.read_prompt import read_prompt, with_known_heads
 from spatialstudio.application.flow.store_run import store_run
+from spatialstudio.application.judging import Judging
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import Registry, built_in_registry
 from spatialstudio.application.run_keeper import RunKeeper
+from spatialstudio.application.second_reader import SecondReader
 from spatialstudio.application.session import OpenRun, RunState, Session, after
-from spatialstudio.application.workshop import ModelWorkshop, build_workshop
-from spatialstudio.domain.benchmark import RunReport
+from spatialstudio.application.workshop import build_workshop
 from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
 from spatialstudio.domain.generation import (
     GenerationEvent,
@@ -38,10 +34,10 @@ from spatialstudio.domain.generation import (
     RequestId,
     unguided,
 )
-from spatialstudio.domain.ports import CancelToken, ModelCard, Surroundings, Trainer
-from spatialstudio.domain.prompt import TokenSpan
+from spatialstudio.domain.ports import ModelCard, Surroundings, Trainer
+from spatialstudio.domain.prompt import Prompt, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
-from spatialstudio.domain.verdict import CHECKER_PRESETS, CheckerSettings, Evaluation
+from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.scene_consistency import contradictions_of
 
 EngineKind: TypeAlias = Literal["process", "inline"]
@@ -53,7 +49,6 @@ SHELF_ID = "folders"
 IMAGES_ID = "pillow"
 STORE_ID = "folder"
 TRAINER_ID = "stickers"
-RECORDS_ID = "spatialbench-uc"
 
 
 class Studio:
@@ -79,6 +74,9 @@ class Studio:
         self.runs_folder = runs_folder or paths.runs
         self._registry = registry
         self._engine = engine
+        self._second_reader = SecondReader(
+            lambda: registry.patient_extractor(LANGUAGE_MODEL_ID), self.bus.publish
+        )
         self._keeper = RunKeeper(self._store, self.bus.publish)
         self._cards: tuple[ModelCard, ...] | None = None
 
@@ -110,6 +108,11 @@ class Studio:
         return self._cards
 
     @property
+    def judging(self) -> Judging:
+        """Judges many pictures, and recorded runs."""
+        return Judging(self._registry, self.scene_of, IMAGES_ID)
+
+    @property
     def trainer(self) -> Trainer:
         """Who makes the embedded models anew."""
         return self._registry.trainer(TRAINER_ID)
@@ -135,6 +138,7 @@ class Studio:
 
     def close(self) -> None:
         """Stop all work and give everything back."""
+        self._second_reader.cancel()
         self._engine.close()
 
     def parse(self, text: str, extractor_id: str = EXTRACTOR_ID) -> SceneGraph:
@@ -172,6 +176,38 @@ class Studio:
             self.edit_scene(self.scene_of(text, model_id))
         except StudioError as error:
             self.session.show_scene(None, error=report_on(error, "Reading the prompt"))
+
+    def read_again(self, text: str) -> None:
+        """Have a language model read a prompt as well; publishes ``ReadAgain`` when it has."""
+        self._second_reader.read(Prompt(text=text))
+
+    def compare_with_scene(
+        self, later: SceneGraph, known_objects: Mapping[str, str] | None = None
+    ) -> tuple[Offer, ...]:
+        """Compare a later reading with the scene that is worked on; say where they differ.
+
+        Where they agree, the later reading's notes are shown from now on.
+
+        Args:
+            later: Of the same prompt.
+            known_objects: Those of the model that draws, by their names; None when it draws any.
+        """
+        shown = self.session.scene
+        if shown is None:
+            return ()
+        try:
+            later = with_known_heads(later, known_objects) if known_objects else later
+        except PromptError:
+            return ()  # what the model cannot draw was told when the prompt was first read
+        compared = compare_readings(shown, later)
+        if compared.scene is not shown:
+            self.edit_scene(compared.scene)
+        return compared.offers
+
+    def accept(self, offer: Offer) -> None:
+        """Take up what a later reading offers."""
+        if self.session.scene is not None:
+            self.edit_scene(accept(self.session.scene, offer))
 
     def edit_scene(self, scene: SceneGraph) -> None:
         """Make a scene the one that is worked on, contradictions told."""
@@ -235,56 +271,6 @@ class Studio:
         self.session.open(OpenRun(id=request_id, scene=scene, image=image))
         self._engine.submit(EvaluateJob(job_id=request_id, image=image, scene=scene))
         return request_id
-
-    def checker(self, name: str) -> CheckerSettings:
-        """Return the checker's settings by the name of a preset, or from a settings file.
-
-        Raises:
-            SettingsError: There is no such preset or file, or it cannot be used.
-        """
-        if name in CHECKER_PRESETS:
-            return CHECKER_PRESETS[name]
-        return self._registry.records(RECORDS_ID).read_settings(Path(name))
-
-    def judge_pictures(
-        self, tasks: Sequence[PictureTask], settings: CheckerSettings, token: CancelToken
-    ) -> Iterator[JudgedPicture]:
-        """Judge many pictures here and now, one after the other; an error ends only its own.
-
-        Raises:
-            Cancelled: The token was cancelled.
-        """
-        workshop = ModelWorkshop(self._registry)
-        return evaluate_pictures(
-            tasks,
-            self._registry.images(IMAGES_ID),
-            self.scene_of,
-            lambda image, scene: workshop.evaluate(image, scene, token, settings),
-        )
-
-    def judge_records(
-        self, source: Path, target: Path, settings: CheckerSettings | None = None
-    ) -> RunReport:
-        """Judge a recorded run of a benchmark again, without any model.
-
-        Args:
-            source: The run's folder.
-            target: Where verdicts and figures are written.
-            settings: None for those that the run was judged with.
-
-        Raises:
-            StoreError: The folder holds no such run, or the target cannot be written.
-            SettingsError: The run's settings cannot be used.
-        """
-        return judge_records(self._registry.records(RECORDS_ID), source, target, settings)
-
-    def write_benchmark_prompts(self, path: Path) -> None:
-        """Write the prompts of the benchmark, drawn again from its recipe.
-
-        Raises:
-            StoreError: The file cannot be written.
-        """
-        self._registry.records(RECORDS_ID).write_prompts(path)
 
     def cancel(self) -> None:
         """Stop the open run and its baseline before their next model call."""

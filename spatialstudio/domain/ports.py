@@ -54,6 +54,23 @@ class RelationExtractor(Protocol):
         ...
 
 
+class PatientExtractor(RelationExtractor, Protocol):
+    """A reader that may take seconds, and can be stopped."""
+
+    def extract(self, prompt: Prompt, token: CancelToken | None = None) -> SceneGraph:
+        """Read mentions and relations, as any extractor.
+
+        Args:
+            prompt: What to read.
+            token: Asked while it waits; None when nobody can stop it.
+
+        Raises:
+            PromptError: The prompt is empty.
+            Cancelled: The token was cancelled.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCard:
     """What a model folder offers, read without loading weights.
