@@ -22,6 +22,7 @@ from spatialstudio.cli.judging import (
     benchmark_prompts,
     judge_pictures,
     judge_records,
+    sweep_records,
 )
 from spatialstudio.cli.parser import build_parser
 from spatialstudio.cli.printing import (
@@ -126,6 +127,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
     "evaluate": evaluate,
     "judge-again": judge_again,
     "judge-records": judge_records,
+    "sweep-records": sweep_records,
     "benchmark-prompts": benchmark_prompts,
     "corruption-study": corruption_study,
     "train-stickers": train_stickers,

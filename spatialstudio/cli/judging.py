@@ -6,6 +6,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,6 +18,7 @@ from spatialstudio.application.flow.evaluate_pictures import (
     list_tasks,
     read_prompts,
 )
+from spatialstudio.application.flow.sweep_thresholds import SweepRow
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import Answer
 from spatialstudio.cli.evaluation_answer import evaluation_answer
@@ -39,9 +41,9 @@ TABLE_COLUMNS = (
 
 def judge_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Judge a recorded run again, and write verdicts and figures in its own schema."""
-    studio = open_studio(None)
-    settings = studio.checker(options.checker) if options.checker else None
-    report = studio.judge_records(options.run, options.out, settings)
+    judging = open_studio(None).judging
+    settings = judging.checker(options.checker) if options.checker else None
+    report = judging.records(options.run, options.out, settings)
     if options.json:
         show_json(_report_answer(report, options.out))
     else:
@@ -49,9 +51,19 @@ def judge_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     return 0
 
 
+def sweep_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    """Tell what other thresholds would make of a recorded run."""
+    rows = open_studio(None).judging.sweep(options.run)
+    if options.json:
+        show_json({"rows": [{**asdict(row), "coverage": row.coverage} for row in rows]})
+    else:
+        show_lines(_sweep_lines(rows))
+    return 0
+
+
 def benchmark_prompts(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Write the prompts of SpatialBench-UC."""
-    open_studio(None).write_benchmark_prompts(options.out)
+    open_studio(None).judging.write_prompts(options.out)
     if options.json:
         show_json({"file": str(options.out)})
     else:
@@ -61,8 +73,8 @@ def benchmark_prompts(options: argparse.Namespace, open_studio: OpenStudio) -> i
 
 def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Judge files and folders; what cannot be judged is a row among the others."""
-    studio = open_studio(None)
-    settings = studio.checker(options.checker) if options.checker else REPRODUCE
+    judging = open_studio(None).judging
+    settings = judging.checker(options.checker) if options.checker else REPRODUCE
     prompts = read_prompts(options.prompts) if options.prompts else {}
     tasks = list_tasks(options.paths, options.prompt, prompts)
     kind = {"checker": settings.preset, "mended": options.mended}
@@ -71,7 +83,7 @@ def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     waiting = [task for task in tasks if str(task.path) not in done]
     flag = CancelFlag()
     with interrupt_asks(flag.cancel):
-        for judged in studio.judge_pictures(waiting, settings, flag):
+        for judged in judging.pictures(waiting, settings, flag):
             rows.append(_row(judged, kind))
             _keep(options.out, rows[-1])
             show_progress(f"{len(rows)}/{len(tasks)} {judged.task.path}")
@@ -177,6 +189,15 @@ def _report_answer(report: RunReport, folder: Path) -> Answer:
         "mean_confidence": report.mean_confidence,
         "folder": str(folder),
     }
+
+
+def _sweep_lines(rows: Sequence[SweepRow]) -> Iterator[str]:
+    yield f"{'margin':>8}{'confidence':>12}{'PASS':>8}{'FAIL':>8}{'coverage':>10}"
+    for row in rows:
+        yield (
+            f"{row.margin:8.2f}{row.least_confidence:12.2f}"
+            f"{row.passes:8}{row.fails:8}{row.coverage:10.4f}"
+        )
 
 
 def _report_lines(report: RunReport, folder: Path) -> Iterator[str]:

@@ -31,6 +31,11 @@ def build_parser() -> argparse.ArgumentParser:
             "judge-records", parents=[shared], help="judge a run of SpatialBench-UC again"
         )
     )
+    _add_run_folder(
+        commands.add_parser(
+            "sweep-records", parents=[shared], help="try other thresholds on such a run"
+        )
+    )
     _add_benchmark_prompts(
         commands.add_parser(
             "benchmark-prompts", parents=[shared], help="write the prompts of SpatialBench-UC"
@@ -139,11 +144,15 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_judge_records(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", type=Path, metavar="DIR", help="the run's folder")
+    _add_run_folder(parser)
     parser.add_argument(
         "--out", type=Path, metavar="DIR", required=True, help="where verdicts and figures go"
     )
     _add_checker(parser, "the run's own by default")
+
+
+def _add_run_folder(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", type=Path, metavar="DIR", help="the run's folder")
 
 
 def _add_benchmark_prompts(parser: argparse.ArgumentParser) -> None:

@@ -164,6 +164,7 @@ RECOMMENDED = CheckerSettings(
     preset="recommended",
     min_stability=0.75,
     min_agreement=0.25,
+    depth_margin=0.25,
     merges_duplicates=True,
     decides_agreeing_instances=True,
     stability_measure=StabilityMeasure.ANSWERS,

@@ -141,3 +141,13 @@ def test_the_prompts_of_the_benchmark_are_written(terminal, tmp_path):
     done = terminal("benchmark-prompts", "--out", tmp_path / "prompts.jsonl")
     assert done.code == 0
     assert len((tmp_path / "prompts.jsonl").read_text().splitlines()) == 200
+
+
+def test_other_thresholds_can_be_tried_on_a_run(terminal, tmp_path):
+    answer = json.loads(terminal("sweep-records", GOLDEN, "--json").out)
+    rows = {(row["margin"], row["least_confidence"]): row for row in answer["rows"]}
+    plain = json.loads(terminal("judge-records", GOLDEN, "--out", tmp_path, "--json").out)
+    assert rows[0.1, 0.0]["passes"] == plain["pass"]
+    assert rows[0.1, 0.0]["coverage"] == plain["coverage"]
+    assert rows[0.03, 0.0]["coverage"] > rows[0.1, 0.0]["coverage"] > rows[0.1, 0.7]["coverage"]
+    assert terminal("sweep-records", GOLDEN).out.split()[:2] == ["margin", "confidence"]

@@ -181,6 +181,14 @@ def test_depth_too_even_to_tell_is_near_the_boundary(farther_right):
     assert verdict.reason is AbstentionReason.NEAR_BOUNDARY
 
 
+def test_the_recommended_preset_abstains_where_depths_overlap(farther_right):
+    boxes = seen("dog", 45, 20), seen("car", 50, 80)
+    seen_twice = {"masks": (masked("dog", 45, 20), masked("car", 50, 80)), "depth": farther_right}
+    assert judged(IN_FRONT_OF, *boxes, **seen_twice).outcome is Outcome.PASS
+    recommended = judged(IN_FRONT_OF, *boxes, settings=RECOMMENDED, **seen_twice)
+    assert recommended.reason is AbstentionReason.NEAR_BOUNDARY
+
+
 def test_nobody_knows_depth_without_a_depth_map():
     boxes = seen("dog", 20, 50), seen("car", 80, 50)
     masks = masked("dog", 20, 50), masked("car", 80, 50)
