@@ -15,6 +15,7 @@ from spatialstudio.domain.generation import (
     GenerationStarted,
     StepEvent,
 )
+from spatialstudio.domain.verdict import Outcome
 from tests.comparing import to_the_bit
 
 PROMPT = "a photo of a dog to the left of a car"
@@ -147,6 +148,14 @@ def test_judging_a_stored_picture_again_gives_the_stored_verdict(terminal, drawn
     assert done.code == 0
     stored = json.loads((drawn.folder / "evaluation.json").read_text())["verdicts"]
     assert json.loads(done.out)["verdicts"][0]["outcome"] == stored[0]["outcome"]
+
+
+def test_the_promised_picture_shows_a_dog_left_of_a_car(terminal, tmp_path):
+    done = terminal("generate", PROMPT, "--seed", SEED, "--guidance", "psg", "--out", tmp_path)
+    assert done.code == 0
+    (folder,) = tmp_path.iterdir()
+    record, _ = FolderStore().load(folder)
+    assert record.evaluation.verdicts[0].outcome is Outcome.PASS
 
 
 def test_a_program_of_its_own_does_the_main_job_from_any_folder(shell, tmp_path):

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -284,3 +285,10 @@ def test_nothing_half_written_is_left_when_the_disk_is_full(tmp_path, run_folder
         FolderStore().save(replace(record, evaluation=None), events, tmp_path / "full")
     assert caught.value.hint == "Free some space or choose a folder on another disk."
     assert visible(tmp_path / "full") == []
+
+
+def test_a_run_stored_by_the_first_version_still_opens():
+    record, events = FolderStore().load(Path(__file__).parents[2] / "golden" / "run_of_schema_1")
+    assert record.schema_version == 1
+    assert len(events) == len(record.trace) + 2
+    assert record.evaluation.verdicts[0].relation_id == record.request.scene.relations[0].id
