@@ -65,14 +65,14 @@ FULL = TrainingSettings(
     ),
     decoder=AutoencoderSettings(
         recipe=Recipe(
-            steps=5000, batch=16, learning_rate=1e-3, weight_decay=1e-4, workers=1, seed=11
+            steps=3000, batch=16, learning_rate=1e-3, weight_decay=1e-4, workers=1, seed=11
         ),
         decoder_only=True,
         early_share=0.0,
     ),
     generator=GeneratorSettings(
         recipe=Recipe(
-            steps=13_000,
+            steps=14_500,
             batch=16,
             learning_rate=1e-3,
             weight_decay=1e-2,
