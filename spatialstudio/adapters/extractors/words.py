@@ -1,7 +1,7 @@
 """A prompt cut into the words that carry its layout, each with its place in the text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -61,6 +61,11 @@ class WordKind(Enum):
     OTHER = "OTHER"
 
 
+RELATIONS = {WordKind.RELATION, WordKind.LOOSE_RELATION}
+LEADING_ON = {*RELATIONS, WordKind.INDEFINITE, WordKind.DEFINITE, WordKind.WITH, WordKind.AND}
+"""After these no sentence ends."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
     """A word or phrase of one kind.
@@ -87,6 +92,9 @@ class WordCutter:
 
     def cut(self, mended: MendedText) -> Iterator[Word]:
         """Cut a prompt into words, in order; white space is dropped."""
+        return _without_wrapping(tuple(self._words(mended)))
+
+    def _words(self, mended: MendedText) -> Iterator[Word]:
         for token in self._lexer.lex(mended.text):
             start = token.start_pos or 0
             span = mended.span(start, start + len(token))
@@ -96,6 +104,17 @@ class WordCutter:
                 yield Word(kind=WordKind.ITS, text=str(token), span=span)
             elif kind is WordKind.RELATION and token.type.endswith(EACH_OTHER):
                 yield Word(kind=WordKind.EACH_OTHER, text=str(token), span=span)
+
+
+def _without_wrapping(words: Sequence[Word]) -> Iterator[Word]:
+    """Drop the line breaks within a clause; the others end it."""
+    for i, word in enumerate(words):
+        leads_on = i > 0 and words[i - 1].kind in LEADING_ON
+        goes_on = any(
+            after.kind in RELATIONS and after.text.islower() for after in words[i + 1 : i + 2]
+        )
+        if not (word.text.isspace() and (leads_on or goes_on)):
+            yield word
 
 
 def _meaning(terminal: str) -> tuple[WordKind, RelationType | None]:

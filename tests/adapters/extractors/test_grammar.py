@@ -306,6 +306,19 @@ def test_things_without_a_relation_are_told(text, message):
     assert message in [note.message for note in read(text).notes]
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["a cat\nto the left of\na dog", "a cat to the\nleft of a\ndog", "a cat left of\n\na dog"],
+)
+def test_a_clause_may_run_over_several_lines(text):
+    assert claims(text) == [("cat", LEFT_OF, "dog")]
+
+
+@pytest.mark.parametrize("text", ["a cat left of a dog\na bird", "A cat left of a dog\nA bird"])
+def test_a_line_may_be_a_clause(text):
+    assert claims(text + " above a tree") == [("cat", LEFT_OF, "dog"), ("bird", ABOVE, "tree")]
+
+
 @pytest.mark.parametrize("text", ["", "  \n "])
 def test_an_empty_prompt_is_refused_with_an_example(text):
     with pytest.raises(PromptError, match="empty") as refused:
