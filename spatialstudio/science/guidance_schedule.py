@@ -43,16 +43,3 @@ class GuidanceSchedule:
         progress = step / max(self.total_steps - 1, 1)
         ratio = _FIRST_RATIO + (_LAST_RATIO - _FIRST_RATIO) * progress
         return self.settings.strength * sqrt(ratio)
-
-
-def to_sampler_units(length: float, sigma: float) -> float:
-    """Convert a step length from VP units to those of latents scaled by sqrt(sigma^2 + 1).
-
-    Args:
-        length: In VP units.
-        sigma: Noise level of the sampler's latents; 0 for samplers that keep VP latents.
-
-    Returns:
-        The factor of the gradient taken with respect to the sampler's own latents.
-    """
-    return length * (sigma**2 + 1)

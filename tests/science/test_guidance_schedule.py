@@ -1,7 +1,7 @@
 import pytest
 
 from spatialstudio.domain.generation import GuidanceSettings
-from spatialstudio.science.guidance_schedule import GuidanceSchedule, to_sampler_units
+from spatialstudio.science.guidance_schedule import GuidanceSchedule
 
 
 @pytest.fixture
@@ -42,13 +42,7 @@ def test_a_single_step_has_full_length():
 @pytest.mark.parametrize(
     ("step", "sigma", "length"), [(0, 13.12, 115), (4, 8.39, 274), (9, 5.13, 697)]
 )
-def test_the_sdxl_steps_of_the_authors_are_met_in_sigma_units(step, sigma, length):
+def test_the_sdxl_steps_of_the_authors_are_met_in_vp_units(step, sigma, length):
     settings = GuidanceSettings(strength=20_000 / (sigma**2 + 1))
     vp_length = GuidanceSchedule(settings, total_steps=50).length(step)
     assert vp_length == pytest.approx(length, rel=0.01)
-    in_sigma_units = GuidanceSchedule(GuidanceSettings(strength=20_000), 50).length(step)
-    assert to_sampler_units(vp_length, sigma) == pytest.approx(in_sigma_units)
-
-
-def test_vp_samplers_take_the_length_as_it_is():
-    assert to_sampler_units(7.0, sigma=0) == 7
