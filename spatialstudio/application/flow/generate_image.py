@@ -1,5 +1,6 @@
 """Stage 2: a scene becomes a request, and a request a stream of events."""
 
+import math
 import uuid
 from collections.abc import Iterator
 
@@ -79,9 +80,9 @@ def check_request(request: GenerationRequest) -> None:
             f"{request.steps} denoising steps cannot be taken.",
             hint=f"Choose 1 to {MAX_STEPS}; 20 to 50 are usual.",
         )
-    if request.guidance.strength < 0:
+    if not (math.isfinite(request.guidance.strength) and request.guidance.strength >= 0):
         raise RequestError(
-            f"The strength {request.guidance.strength:g} is negative.",
+            f"The strength {request.guidance.strength:g} cannot be used.",
             hint="Choose 0 for no effect, or a positive step size.",
         )
     for name, side in (("width", request.width), ("height", request.height)):
