@@ -141,7 +141,7 @@ def _import_pipeline(family: Family) -> Any:
     """Import a pipeline class; diffusers does so on first use only."""
     for library in (diffusers_logging, transformers_logging):
         logging: Any = library
-        logging.set_verbosity_error()
+        logging.set_verbosity(logging.CRITICAL)  # what goes wrong is told as an error of ours
         logging.disable_progress_bar()
     return getattr(diffusers, family.pipeline_class)
 
