@@ -1,5 +1,6 @@
 """Start the window, or a command when arguments are given."""
 
+import multiprocessing
 import sys
 from importlib.util import find_spec
 
@@ -14,6 +15,7 @@ Run "python3 packaging/bootstrap.py run", which installs what is missing.
 
 def main() -> int:
     """Do what the command line asks for and return the exit code."""
+    multiprocessing.freeze_support()  # a frozen build starts its engine through this file
     arguments = sys.argv[1:]
     try:
         if arguments:
