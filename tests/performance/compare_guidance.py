@@ -3,8 +3,8 @@
     python -m tests.performance.compare_guidance ROWS_FILE [--prompts N] [--seeds N] [--strength S]
 
 Draws 40 two-object prompts of SpatialBench-UC with 4 seeds each, with and without PSG, and judges
-them with the embedded segmenter. One line a picture goes to ROWS_FILE as soon as it is judged; a
-second start goes on from there, and only prints the table when nothing is missing.
+them with the embedded segmenter, seed by seed. One line a picture goes to ROWS_FILE as soon as it
+is judged; a second start goes on from there, and only prints the table when nothing is missing.
 
 "Found" is a detection at the checker's threshold; "placed" compares centres as VISOR does. Shares
 have Wilson intervals; mean PSE and the differences, intervals of a bootstrap over prompts, because
@@ -83,8 +83,8 @@ def main() -> int:
     step = max(len(prompts) // options.prompts, 1)
     wanted = [
         (prompt["id"], prompt["text"], seed, method)
-        for prompt in prompts[::step][: options.prompts]
         for seed in range(options.seeds)
+        for prompt in prompts[::step][: options.prompts]
         for method in METHODS
     ]
     missing = [w for w in wanted if (w[0], w[2], w[3]) not in {row.key for row in done}]
