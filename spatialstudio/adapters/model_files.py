@@ -13,17 +13,14 @@ A folder counts as a model when it holds ``model_index.json`` and its weights ar
 """
 
 import json
-import logging
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.ports import ModelCard, Surroundings
-
-log = logging.getLogger(__name__)
 
 INDEX_FILE = "model_index.json"
 ADVICE_FILE = "studio.toml"
@@ -63,13 +60,15 @@ class ModelFolders:
         """List the models; of two with one id the first counts, damaged ones are left out."""
         cards: dict[str, ModelCard] = {}
         for folder in self._folders():
-            try:
-                card = read_card(folder)
-            except ModelNotFound as error:
-                log.info("A model folder is left out. %s", error.message)
-            else:
-                cards.setdefault(card.id, card)
+            found = _card_or_damage(folder)
+            if isinstance(found, ModelCard):
+                cards.setdefault(found.id, found)
         return tuple(cards.values())
+
+    def damaged(self) -> Mapping[str, ModelNotFound]:
+        """Say by folder name what is wrong with the folders that are left out."""
+        found = {folder.name: _card_or_damage(folder) for folder in self._folders()}
+        return {name: each for name, each in found.items() if isinstance(each, ModelNotFound)}
 
     def _folders(self) -> Iterator[Path]:
         for root in self._roots:
@@ -107,6 +106,13 @@ def read_card(folder: Path) -> ModelCard:
         ) from error
 
 
+def _card_or_damage(folder: Path) -> ModelCard | ModelNotFound:
+    try:
+        return read_card(folder)
+    except ModelNotFound as error:
+        return error
+
+
 def _weights_of(folder: Path, index: Mapping[str, Any]) -> tuple[Path, ...]:
     """List the weight files; refuse parts that have weights, but none in safetensors."""
     parts = [folder / name for name in index if (folder / name).is_dir()]
@@ -128,7 +134,11 @@ def _native_size(folder: Path) -> int:
 
 
 def _read_advice(file: Path) -> Advice:
-    return Advice(**tomllib.loads(file.read_text(encoding="utf-8"))) if file.exists() else Advice()
+    if not file.exists():
+        return Advice()
+    kinds = get_type_hints(Advice)
+    advice = tomllib.loads(file.read_text(encoding="utf-8"))
+    return Advice(**{name: kinds[name](value) for name, value in advice.items()})
 
 
 def _read_objects(file: Path) -> dict[str, str]:

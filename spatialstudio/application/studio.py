@@ -108,6 +108,11 @@ class Studio:
         return self._cards
 
     @property
+    def damaged_models(self) -> Mapping[str, ModelNotFound]:
+        """What is wrong with the model folders that cannot be used, by their names."""
+        return self._registry.shelf(SHELF_ID).damaged()
+
+    @property
     def judging(self) -> Judging:
         """Judges many pictures, and recorded runs."""
         return Judging(self._registry, self.scene_of, IMAGES_ID)
@@ -121,11 +126,13 @@ class Studio:
         """Return a model's card; the first one for None.
 
         Raises:
-            ModelNotFound: There is no such model.
+            ModelNotFound: There is no such model, or it is damaged.
         """
         for card in self.models:
             if model_id in (None, card.id):
                 return card
+        if damage := self.damaged_models.get(model_id or ""):
+            raise damage
         names = ", ".join(card.id for card in self.models)
         raise ModelNotFound(
             f'There is no model "{model_id}".' if model_id else "There is no model.",

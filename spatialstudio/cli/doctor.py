@@ -49,6 +49,8 @@ def examine(studio: Studio) -> Iterator[Finding]:
     for card in studio.models:
         size = f"{card.size_bytes / MEGABYTE:.0f} MB"
         yield Finding(name="model", value=f"{card.id}, {size}, in {card.folder}")
+    for damage in studio.damaged_models.values():
+        yield Finding(name="model", value=damage.message, is_problem=True)
     if not studio.models:
         yield Finding(name="model", value="none found", is_problem=True)
     yield Finding(name="runs", value=str(studio.runs_folder))

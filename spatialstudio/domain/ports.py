@@ -7,6 +7,7 @@ from typing import Protocol
 
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.benchmark import JudgedSample, RecordedRun, RunReport
+from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
 from spatialstudio.domain.perception import DepthMap, Detection, Mask, Perturbation
 from spatialstudio.domain.prompt import ObjectMention, Prompt, TokenSpan
@@ -107,6 +108,10 @@ class ModelShelf(Protocol):
 
     def cards(self) -> tuple[ModelCard, ...]:
         """List what is there, the embedded models first; damaged folders are left out."""
+        ...
+
+    def damaged(self) -> Mapping[str, ModelNotFound]:
+        """Say by folder name what is wrong with the folders that are left out."""
         ...
 
 

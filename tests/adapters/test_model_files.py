@@ -59,9 +59,10 @@ def test_every_word_for_an_object_leads_to_the_one_that_is_drawn(tmp_path):
         ("unet/config.json", "{}"),
         ("studio.toml", "steps ="),
         ("studio.toml", "speed = 9"),
+        ("studio.toml", 'steps = "many"'),
         ("studio.toml", 'objects = "nowhere.toml"'),
     ],
-    ids=["index", "configuration", "advice", "unknown advice", "objects"],
+    ids=["index", "configuration", "advice", "unknown advice", "wrong advice", "objects"],
 )
 def test_a_damaged_folder_is_told(tmp_path, file, content):
     folder = write_model(tmp_path / "m")
@@ -82,6 +83,7 @@ def test_the_shelf_lists_good_models_of_all_roots_in_order(tmp_path):
     (tmp_path / "own" / "no model").mkdir()
     shelf = ModelFolders([tmp_path / "shipped", tmp_path / "own", tmp_path / "nowhere"])
     assert [card.id for card in shelf.cards()] == ["b", "a"]
+    assert list(shelf.damaged()) == ["broken"]
 
 
 def test_of_two_models_with_one_id_the_first_root_counts(tmp_path):

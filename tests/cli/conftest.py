@@ -17,6 +17,7 @@ from spatialstudio.application.registry import Registry
 from spatialstudio.application.studio import Studio
 from spatialstudio.application.workshop import ModelWorkshop
 from spatialstudio.cli.commands import run
+from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.ports import ModelCard, Surroundings
 from tests.fakes import FakeBackend, FakeDepth, FakeDetector
@@ -41,9 +42,13 @@ class FakeShelf:
     """Holds the fake model."""
 
     models: tuple[ModelCard, ...] = (CARD,)
+    broken: dict[str, ModelNotFound] = field(default_factory=dict)
 
     def cards(self):
         return self.models
+
+    def damaged(self):
+        return self.broken
 
 
 @dataclass

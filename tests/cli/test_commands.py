@@ -7,6 +7,7 @@ from PIL import Image
 from spatialstudio.domain.errors import (
     BackendError,
     DetectorError,
+    ModelNotFound,
     PromptError,
     SettingsError,
 )
@@ -172,6 +173,13 @@ def test_training_reports_its_progress_apart_from_the_answer(terminal, tmp_path)
 def test_an_unknown_preset_is_a_users_mistake(terminal, registry):
     registry.trainer_made.error = SettingsError("There is no preset.", hint="Choose full.")
     assert terminal("train-stickers", "--preset", "huge").code == 2
+
+
+def test_a_damaged_model_is_told_by_whoever_meets_it(terminal, registry):
+    damage = ModelNotFound('The model folder "mine" is damaged.', hint="Install it again.")
+    registry.shelf_made = FakeShelf(broken={"mine": damage})
+    assert terminal("generate", PROMPT, "--model", "mine").err.startswith(damage.message)
+    assert damage.message in terminal("doctor").out
 
 
 def test_the_doctor_names_a_missing_model(terminal, registry):

@@ -52,6 +52,9 @@ class OneShelf:
     def cards(self):
         return (STICKERS,)
 
+    def damaged(self):
+        return {}
+
 
 class WindowRegistry(Registry):
     """The built-in adapters, but for the models: those stand on one small shelf."""
