@@ -147,7 +147,6 @@ class StickerTraining:
         self._settings = settings
         self._folder = work_folder
         self._report = report
-        torch.set_flush_denormal(True)
 
     @cached_property
     def autoencoder(self) -> AutoencoderTiny:

@@ -82,7 +82,7 @@ class TrainingLoop:
         self._restore()
         self._model.train()
         figures: list[tuple[float, ...]] = []
-        with _one_core_an_operation(), ThreadPoolExecutor(self._recipe.workers) as threads:
+        with _quick_arithmetic(), ThreadPoolExecutor(self._recipe.workers) as threads:
             while self._step < self._recipe.steps:
                 figures.append(self._take_step(threads, draw_shares))
                 self._step += 1
@@ -167,12 +167,15 @@ def warm_cosine(step: int, steps: int) -> float:
 
 
 @contextmanager
-def _one_core_an_operation() -> Iterator[None]:
+def _quick_arithmetic() -> Iterator[None]:
+    """Use one core an operation, and zero for numbers so small that they only cost time."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
     try:
         yield
     finally:
+        torch.set_flush_denormal(False)
         torch.set_num_threads(before)
 
 

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -69,3 +70,10 @@ def test_the_learning_rate_warms_up_and_falls():
     assert rates[0] < 0.5
     assert max(rates) == pytest.approx(1)
     assert rates[-1] == pytest.approx(0.02)
+
+
+def test_training_leaves_the_arithmetic_as_it_was(train):
+    threads_before = torch.get_num_threads()
+    train(steps=3)
+    assert torch.get_num_threads() == threads_before
+    assert np.float32(1e-40) * np.float32(1) > 0
