@@ -7,11 +7,15 @@ import sys
 import threading
 
 import pytest
+from hypothesis import settings
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("OMP_NUM_THREADS", str(min(os.cpu_count() or 1, 4)))
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+settings.register_profile("studio", deadline=None)  # a busy machine is no failure
+settings.load_profile("studio")
 
 GRACE_S = 5.0
 """How long a thread or process may take to end after its test."""
