@@ -88,8 +88,8 @@ class AttentionPanel(Panel):
         curves = pos_curves(run)
         if baseline is not None:
             curves = (*pos_curves(baseline, is_baseline=True), *curves)
-        self._chart.show_curves(curves, guided_steps(run), run.total_steps if run.steps else 0)
         self._chart.show_step(step)
+        self._chart.show_curves(curves, guided_steps(run), run.total_steps if run.steps else 0)
         self._replay.set_step_count(len(run.steps))
         self._replay.show_step(step, step_name(run, step))
         self._replay.show_live(offered=not run.is_over and not self._session.follows_live)

@@ -2,19 +2,24 @@
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF, QWheelEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+import numpy as np
+import numpy.typing as npt
+import pyqtgraph as pg  # type: ignore[import-untyped]
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
 
 EVEN = 0.5
-LEVELS = ((1.0, "1"), (EVEN, "0.5"), (0.0, "0"))
+LEVELS = ((0.0, "0"), (EVEN, "0.5"), (1.0, "1"))
 MAX_LABELS = 9
 SHADE = 0.08
-DOT_EM = 0.5
-LEGEND_EM = 2.1
+DOT_EM = 0.55
+VALUE_EM = 1.05
+ASIDE = 0.65
+"""How far above its dot a guided value stands, in its heights; a baseline's as far below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +54,24 @@ class PosChart(QWidget):
         self._guided: tuple[int, ...] = ()
         self._count = 0
         self._step = 0
+        self._plot = pg.PlotItem(enableMenu=False)
+        self._legend = pg.LegendItem(colCount=3, horSpacing=em(0.2))
+        self._unit = pg.LabelItem("PoS", justify="left")
+        self._axis_name = pg.LabelItem("step", justify="left")
+        self._levels = [pg.InfiniteLine(level, angle=0) for level, _ in LEVELS]
+        self._bars = pg.BarGraphItem(x0=[], width=1, height=1, pen=None)
+        self._playhead = pg.InfiniteLine()
+        self._dots = pg.ScatterPlotItem(antialias=True)
+        self._keys = [pg.PlotDataItem(), pg.PlotDataItem(), self._bars]
+        # Lines and labels that are not needed wait, empty, for the next run.
+        self._lines: list[pg.PlotDataItem] = []
+        self._labels: list[pg.TextItem] = []
         self.setAccessibleName("PoS over the steps")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        theme.changed.connect(self.update)
+        self._lay_out()
+        self._dress()
+        theme.changed.connect(self._dress)
+        self._plot.vb.sigResized.connect(self._draw_playhead)
 
     def sizeHint(self) -> QSize:
         """Ask for a wide, low field."""
@@ -59,59 +79,40 @@ class PosChart(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """Never too small to read."""
-        return QSize(em(14), em(6))
+        return QSize(em(20), em(6))
 
     def show_curves(
         self, curves: tuple[PosCurve, ...], guided_steps: tuple[int, ...], step_count: int
     ) -> None:
         """Show curves over ``step_count`` steps; ``guided_steps`` are those guidance acted on."""
+        if (curves, guided_steps, step_count) == (self._curves, self._guided, self._count):
+            return
+        has_other_steps = step_count != self._count
         self._curves, self._guided, self._count = curves, guided_steps, step_count
-        self._describe()
-        self.update()
+        if has_other_steps:
+            self._draw_steps()
+        self._draw()
 
     def show_step(self, step: int) -> None:
         """Move the playhead."""
-        self._step = step
-        self._describe()
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw the field, its axes, the curves and the playhead."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        field = self._field()
-        self._draw_guided(painter, field)
-        self._draw_levels(painter, field)
-        self._draw_steps(painter, field)
-        if self._count:
-            self._draw_playhead(painter, field)
-        for curve in self._curves:
-            self._draw_curve(painter, field, curve)
-        self._draw_legend(painter, field)
-        painter.end()
+        if step != self._step:
+            self._step = step
+            self._draw_playhead()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Pick the step under the pointer."""
-        self._pick_at(event.position().x())
+        self._pick_at(event.position())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Follow the pointer while the button is down."""
-        self._pick_at(event.position().x())
+        self._pick_at(event.position())
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Go one step on or back."""
         self._pick(self._step + (1 if event.angleDelta().y() < 0 else -1))
 
-    def _field(self) -> QRectF:
-        top = em(LEGEND_EM)
-        return QRectF(em(2.6), top, self.width() - em(5), self.height() - top - em(1.5))
-
-    def _x(self, field: QRectF, step: float) -> float:
-        return field.left() + step / max(self._count - 1, 1) * field.width()
-
-    def _pick_at(self, x: float) -> None:
-        field = self._field()
-        self._pick(round((x - field.left()) / max(field.width(), 1) * (self._count - 1)))
+    def _pick_at(self, place: QPointF) -> None:
+        self._pick(round(self._plot.vb.mapSceneToView(place).x()))
 
     def _pick(self, step: int) -> None:
         if not self._count:
@@ -121,113 +122,171 @@ class PosChart(QWidget):
             self.show_step(step)
             self.step_picked.emit(step)
 
-    def _draw_guided(self, painter: QPainter, field: QRectF) -> None:
-        shade = self._theme.colour("text", SHADE)
-        half = 0.5 / max(self._count - 1, 1) * field.width()
-        for step in self._guided:
-            x = self._x(field, step)
-            band = QRectF(x - half, field.top(), 2 * half, field.height())
-            painter.fillRect(band.intersected(field), shade)
+    def _lay_out(self) -> None:
+        view = pg.PlotWidget(background=None, plotItem=self._plot)
+        view.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)  # no pan, no zoom
+        view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(view)
+        self._plot.hideButtons()
+        self._plot.setYRange(0, 1, padding=0)
+        # What lies on the border is drawn whole, and the last value stands in the margin.
+        self._plot.vb.setFlag(self._plot.vb.GraphicsItemFlag.ItemClipsChildrenToShape, False)
+        grid = self._plot.layout
+        grid.setContentsMargins(0, 0, em(2.4), 0)
+        grid.setRowSpacing(0, em(0.8))
+        grid.removeItem(self._plot.titleLabel)
+        grid.addItem(self._unit, 0, 0)
+        grid.addItem(self._legend, 0, 1, Qt.AlignmentFlag.AlignRight)
+        grid.addItem(self._axis_name, 3, 0)
+        self._plot.getAxis("left").setWidth(em(2.6))
+        self._plot.getAxis("left").setTicks([LEVELS])
+        self._draw_steps()
+        self._lay_out_legend()
+        for item in (self._bars, *self._levels, self._playhead, self._dots):
+            self._plot.addItem(item)
+        self._dots.setZValue(1)
 
-    def _draw_levels(self, painter: QPainter, field: QRectF) -> None:
-        painter.setFont(font(SMALL))
-        for level, text in LEVELS:
-            y = field.bottom() - level * field.height()
-            is_even = level == EVEN
-            ink = self._theme.colour("faint" if is_even else "line")
+    def _lay_out_legend(self) -> None:
+        self._legend.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Maximum)
+        self._legend.layout.setContentsMargins(0, 0, 0, 0)
+        for column in (1, 3):
+            self._legend.layout.setColumnSpacing(column, em(0.7))
+        for key, name in zip(self._keys, ("guided", "baseline", "guided steps"), strict=True):
+            self._legend.addItem(key, name)
+
+    def _dress(self) -> None:
+        """Take the theme's colours; apart from drawing, as it costs most and is rarely needed."""
+        ink, size = self._theme.colour("muted"), f"{font(SMALL).pointSizeF()}pt"
+        for side in ("left", "bottom"):
+            axis = self._plot.getAxis(side)
+            axis.setStyle(tickFont=font(SMALL), tickLength=0, tickTextOffset=em(0.3))
+            axis.setStyle(hideOverlappingLabels=False)
+            axis.setPen(None)
+            axis.setTextPen(ink)
+        for line in self._levels:
+            is_even = line.value() == EVEN
             style = Qt.PenStyle.DotLine if is_even else Qt.PenStyle.SolidLine
-            painter.setPen(QPen(ink, 1, style))
-            painter.drawLine(QPointF(field.left(), y), QPointF(field.right(), y))
-            painter.setPen(self._theme.colour("muted"))
-            place = QRectF(0, y - em(), field.left() - em(0.4), em(2))
-            painter.drawText(
-                place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text
-            )
+            line.setPen(self._theme.colour("faint" if is_even else "line"), style=style)
+        for label in (self._unit, self._axis_name, *(label for _, label in self._legend.items)):
+            label.setText(label.text, color=ink, size=size)
+        guided, baseline, _ = self._keys
+        guided.setPen(ink, width=2)
+        baseline.setPen(ink, width=2, style=Qt.PenStyle.DashLine)
+        self._playhead.setPen(self._theme.colour("accent"), width=2)
+        self._bars.setOpts(brush=self._theme.colour("text", SHADE))
+        self._draw()
 
-    def _draw_steps(self, painter: QPainter, field: QRectF) -> None:
-        painter.setPen(self._theme.colour("muted"))
-        low = QRectF(0, field.bottom() + em(0.25), field.left() - em(0.6), em(1.1))
-        painter.drawText(low, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, "step")
+    def _draw(self) -> None:
+        self._draw_legend()
+        self._draw_guided()
+        self._draw_curves()
+        self._draw_playhead()
+
+    def _draw_steps(self) -> None:
         stride = max(-(-self._count // MAX_LABELS), 1)
-        for step in range(0, self._count, stride):
-            x = self._x(field, step)
-            place = QRectF(x - em(2), field.bottom() + em(0.25), em(4), em(1.1))
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(step + 1))
+        steps = [(step, str(step + 1)) for step in range(0, self._count, stride)]
+        self._plot.getAxis("bottom").setTicks([steps])
+        self._plot.setXRange(0, self._last, padding=0)
 
-    def _draw_playhead(self, painter: QPainter, field: QRectF) -> None:
-        x = self._x(field, self._step)
-        painter.setPen(QPen(self._theme.colour("accent"), 1.4))
-        painter.drawLine(QPointF(x, field.top() - em(0.3)), QPointF(x, field.bottom()))
+    @property
+    def _last(self) -> int:
+        """The step at the right border; a field of no width cannot be drawn."""
+        return max(self._count - 1, 1)
 
-    def _draw_curve(self, painter: QPainter, field: QRectF, curve: PosCurve) -> None:
-        if not curve.points:
-            return
-        colour = self._theme.mention(curve.hue)
-        style = Qt.PenStyle.DashLine if curve.is_baseline else Qt.PenStyle.SolidLine
-        pen = QPen(colour, 1.6 if curve.is_baseline else 2.4, style)
-        pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
-        painter.setPen(pen)
-        places = [self._place(field, step, pos) for step, pos in curve.points]
-        painter.drawPolyline(QPolygonF(places))
-        self._draw_value(painter, field, curve, colour)
+    def _draw_legend(self) -> None:
+        has_baseline = any(curve.is_baseline for curve in self._curves)
+        is_met = (has_baseline, has_baseline, bool(self._guided))
+        for entry, is_shown in zip(self._legend.items, is_met, strict=True):
+            for part in entry:
+                part.setVisible(is_shown)
 
-    def _draw_value(
-        self, painter: QPainter, field: QRectF, curve: PosCurve, colour: QColor
-    ) -> None:
-        here = [pos for step, pos in curve.points if step == self._step]
-        if not here:
-            return
-        place = self._place(field, self._step, here[0])
-        radius = em(DOT_EM) / 2
-        painter.setPen(QPen(colour, 2))
-        painter.setBrush(self._theme.colour("surface") if curve.is_baseline else colour)
-        painter.drawEllipse(place, radius, radius)
-        painter.setFont(font(SMALL, bold=not curve.is_baseline))
-        painter.setPen(self._theme.colour("muted" if curve.is_baseline else "text"))
-        aside = em(0.25) if curve.is_baseline else -em(1.25)
-        text = QRectF(place.x() + em(0.45), place.y() + aside, em(3), em(1.1))
-        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, f"{here[0]:.2f}")
+    def _draw_guided(self) -> None:
+        borders = np.add.outer((-0.5, 0.5), self._guided).clip(0, self._last)
+        self._bars.setOpts(x0=borders[0], width=borders[1] - borders[0])
 
-    def _place(self, field: QRectF, step: int, pos: float) -> QPointF:
-        return QPointF(self._x(field, step), field.bottom() - pos * field.height())
+    def _draw_curves(self) -> None:
+        while len(self._lines) < len(self._curves):
+            self._lines.append(pg.PlotDataItem(antialias=True))
+            self._plot.addItem(self._lines[-1])
+        for line in self._lines[len(self._curves) :]:
+            line.setData([], [])
+        for line, curve in zip(self._lines, self._curves, strict=False):
+            style = Qt.PenStyle.DashLine if curve.is_baseline else Qt.PenStyle.SolidLine
+            width = 1.6 if curve.is_baseline else 2.4
+            pen = pg.mkPen(self._theme.mention(curve.hue), width=width, style=style)
+            line.setData(np.reshape(curve.points, (-1, 2)), pen=pen)
 
-    def _draw_legend(self, painter: QPainter, field: QRectF) -> None:
-        line = QRectF(field.left(), 0, field.width(), em(1.2))
-        painter.setFont(font(SMALL))
-        painter.setPen(self._theme.colour("muted"))
-        painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, "PoS")
-        right = line.right()
-        for text, style in self._legend():
-            right -= painter.fontMetrics().horizontalAdvance(text)
-            painter.setPen(self._theme.colour("muted"))
-            spot = QRectF(right, line.top(), em(8), line.height())
-            painter.drawText(spot, Qt.AlignmentFlag.AlignVCenter, text)
-            right -= em(1.8)
-            key = QRectF(right, line.top() + em(0.25), em(1.4), em(0.7))
-            self._draw_key(painter, key, style)
-            right -= em(0.9)
+    def _draw_playhead(self) -> None:
+        self._describe()
+        self._playhead.setVisible(self._count > 0)
+        self._playhead.setValue(self._step)
+        here = self._values_here()
+        hues = [self._theme.mention(curve.hue) for curve, _ in here]
+        hollow = self._theme.colour("surface")
+        self._dots.setData(
+            x=[self._step] * len(here),
+            y=[pos for _, pos in here],
+            size=em(DOT_EM),
+            pen=[pg.mkPen(hue, width=2) for hue in hues],
+            brush=[
+                hollow if curve.is_baseline else hue
+                for (curve, _), hue in zip(here, hues, strict=True)
+            ],
+        )
+        self._draw_labels(here)
 
-    def _legend(self) -> list[tuple[str, Qt.PenStyle]]:
-        """Return what to explain, from right to left; no pen stands for the shade."""
-        entries = [("guided steps", Qt.PenStyle.NoPen)] if self._guided else []
-        if any(curve.is_baseline for curve in self._curves):
-            entries.append(("baseline", Qt.PenStyle.DashLine))
-            entries.append(("guided", Qt.PenStyle.SolidLine))
-        return entries
+    def _draw_labels(self, here: list[tuple[PosCurve, float]]) -> None:
+        """Write as many values as have room, guided ones first, none upon another."""
+        line = em(VALUE_EM) / max(self._plot.vb.height(), 1)
+        room = int(1 / line) + 1
+        while len(self._labels) < min(room, len(here)):
+            self._labels.append(pg.TextItem(anchor=(0, 0.5)))
+            self._plot.addItem(self._labels[-1])
+        for label in self._labels:
+            label.setText("")
+        wanted = sorted(
+            (pos + (-line if curve.is_baseline else line) * ASIDE, curve.is_baseline, pos)
+            for curve, pos in sorted(here, key=lambda value: value[0].is_baseline)[:room]
+        )
+        heights = spread(np.array([height for height, *_ in wanted]), line, line / 2, 1 + line / 2)
+        x = self._step + em(0.15) * self._last / max(self._plot.vb.width(), 1)
+        for label, height, (_, is_baseline, pos) in zip(
+            self._labels, heights, wanted, strict=False
+        ):
+            label.setFont(font(SMALL, bold=not is_baseline))
+            label.setText(f"{pos:.2f}", self._theme.colour("muted" if is_baseline else "text"))
+            label.setPos(x, height)
 
-    def _draw_key(self, painter: QPainter, key: QRectF, style: Qt.PenStyle) -> None:
-        if style is Qt.PenStyle.NoPen:
-            painter.fillRect(key, self._theme.colour("text", SHADE * 2))
-            return
-        painter.setPen(QPen(self._theme.colour("muted"), 2, style))
-        height = key.center().y()
-        painter.drawLine(QPointF(key.left(), height), QPointF(key.right(), height))
-
-    def _describe(self) -> None:
-        said = [
-            f"{curve.name}, {'baseline' if curve.is_baseline else 'guided'}: {pos:.2f}"
+    def _values_here(self) -> list[tuple[PosCurve, float]]:
+        return [
+            (curve, pos)
             for curve in self._curves
             for step, pos in curve.points
             if step == self._step
         ]
+
+    def _describe(self) -> None:
+        said = [
+            f"{curve.name}, {'baseline' if curve.is_baseline else 'guided'}: {pos:.2f}"
+            for curve, pos in self._values_here()
+        ]
         self.setAccessibleDescription(f"Step {self._step + 1}. " + "; ".join(said))
+
+
+def spread(
+    wanted: npt.NDArray[np.float64], gap: float, lowest: float, highest: float
+) -> npt.NDArray[np.float64]:
+    """Move heights apart until neighbours keep a gap, within their bounds.
+
+    Args:
+        wanted: (n,) in rising order.
+        gap: From one height to the next, at least.
+        lowest: Bound of the first.
+        highest: Bound of the last; there is room for all.
+    """
+    stairs = gap * np.arange(len(wanted))
+    raised = np.maximum.accumulate(np.maximum(wanted, lowest) - stairs) + stairs
+    placed: npt.NDArray[np.float64] = np.minimum(raised, highest - stairs[::-1])
+    return placed
