@@ -32,11 +32,6 @@ def load_theme(path: Path) -> Palette:
         ) from error
 
 
-def theme_names(folder: Path) -> tuple[str, ...]:
-    """List the themes in a folder, by name."""
-    return tuple(sorted(path.stem for path in folder.glob("*.toml")))
-
-
 def _palette(theme: dict[str, Any]) -> Palette:
     stops = theme["heat_map"]["stops"]
     if len(stops) != HEAT_STOPS:

@@ -1,7 +1,7 @@
 import pytest
 
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.application.theme_file import ROLES, load_theme, theme_names
+from spatialstudio.application.theme_file import ROLES, load_theme
 from spatialstudio.domain.errors import SettingsError
 
 THEMES = resources_folder() / "themes"
@@ -10,10 +10,6 @@ THEMES = resources_folder() / "themes"
 @pytest.fixture
 def theme_text():
     return (THEMES / "light.toml").read_text(encoding="utf-8")
-
-
-def test_a_light_and_a_dark_theme_are_shipped():
-    assert theme_names(THEMES) == ("dark", "light")
 
 
 @pytest.mark.parametrize("name", ["dark", "light"])
