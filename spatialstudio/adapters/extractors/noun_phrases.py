@@ -21,6 +21,7 @@ PRONOUNS = {
 SILENT_KINDS = {WordKind.OTHER, WordKind.STYLE_OF}
 POSSESSIVES = {"his", "her", "its"}
 ONE = {"one", "ones"}
+SINGULAR_ARTICLES = {"a", "an"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +76,9 @@ class PhraseFinder:
                 continue
             determiner = word if word.kind in DETERMINERS else None
             start = position + 1 if determiner else position
-            position = self._end_of_run(words, start)
-            self._take_run(words[start:position], determiner, next(iter(words[position:]), None))
+            position = self._end_of_run(words, start, determiner)
+            run = [each for each in words[start:position] if each.kind is not WordKind.COMMA]
+            self._take_run(run, determiner, next(iter(words[position:]), None))
         return self._pieces
 
     def _take_run(
@@ -120,14 +122,31 @@ class PhraseFinder:
         phrases = (piece for piece in reversed(self._pieces) if isinstance(piece, NounPhrase))
         return next(phrases, None)
 
-    def _end_of_run(self, words: Sequence[Word], start: int) -> int:
+    def _end_of_run(self, words: Sequence[Word], start: int, determiner: Word | None) -> int:
         stop = start
-        while stop < len(words):
-            is_one = stop > start and words[stop].text.lower() in ONE
-            if words[stop].kind not in RUN_KINDS and not is_one:
-                break
+        while stop < len(words) and (
+            words[stop].kind in RUN_KINDS
+            or (stop > start and self._goes_on(words, start, stop, determiner))
+        ):
             stop += 1
         return stop
+
+    def _goes_on(
+        self, words: Sequence[Word], start: int, place: int, determiner: Word | None
+    ) -> bool:
+        """Tell whether a run goes on: "a green one", "a tall, slender vase", "a hot dog stand"."""
+        lower = words[place].text.lower()
+        if lower in ONE:
+            return True
+        if determiner is None or place + 1 >= len(words):
+            return False
+        if words[place].kind is WordKind.COMMA:
+            before = (word.text for word in words[start:place] if word.kind in RUN_KINDS)
+            is_word = words[place + 1].kind in RUN_KINDS
+            return is_word and all(self._vocabulary.is_adjective(text) for text in before)
+        is_singular = _is_singular(determiner, self._pieces[-1] if self._pieces else None)
+        is_inverted = words[place + 1].kind in DETERMINERS
+        return is_singular and not is_inverted and lower in self._vocabulary.base_verbs
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,17 +234,32 @@ class _Run:
         """Take the nouns right before the head for a part of its name: "delivery van"."""
         head = self._noun(start, stop, vocabulary)
         first = start
-        while first > 0 and self._names(self.words[first - 1], vocabulary):
-            first -= 1
+        while first > 0 and (length := self._length_of_name(first, vocabulary)):
+            first -= length
         before = [word.text.lower() for word in self.words[first:start]]
         return first, stop, " ".join([*before, head or ""])
 
+    def _length_of_name(self, stop: int, vocabulary: Vocabulary) -> int:
+        """Count the words right before ``stop`` that are part of a name."""
+        for length in range(min(stop, LONGEST_NOUN), 1, -1):
+            if self._noun(stop - length, stop, vocabulary) is not None:
+                return length
+        return int(self._names(self.words[stop - 1], vocabulary))
+
     def _names(self, word: Word, vocabulary: Vocabulary) -> bool:
-        if word.kind is not WordKind.WORD or vocabulary.is_adjective(word.text):
-            return False
+        """Tell whether a word before the head is part of its name, as in "delivery van"."""
         lower = word.text.lower()
-        others = (vocabulary.verbs, vocabulary.trailing, vocabulary.numbers)
-        return not any(lower in words for words in others)
+        if word.kind is not WordKind.WORD or lower in vocabulary.adjectives:
+            return False
+        if self._is_proper(word):
+            return True
+        others = (vocabulary.trailing, vocabulary.numbers, vocabulary.acting_verbs)
+        return not vocabulary.is_adjective(lower) and not any(lower in words for words in others)
+
+    def _is_proper(self, word: Word) -> bool:
+        """Tell whether a word is written as a name: "Volkswagen"."""
+        starts_prompt = word.span.start == 0
+        return word.text.istitle() and not starts_prompt
 
     def _may_trail(self, place: int, vocabulary: Vocabulary) -> bool:
         """Tell whether a word may follow its noun: "a dog jumps", "a cat asleep"."""
@@ -233,7 +267,12 @@ class _Run:
         lower = word.text.lower()
         if word.kind is WordKind.FALSE_FRIEND or lower in vocabulary.trailing:
             return True
-        return vocabulary.is_verb(lower) or (place > 0 and lower.endswith("s"))
+        return self._acts(lower, vocabulary) or (place > 0 and lower.endswith("s"))
+
+    def _acts(self, word: str, vocabulary: Vocabulary) -> bool:
+        """Tell whether a word is a verb here; behind "a" its base form is none: "a bus stop"."""
+        is_noun = word in vocabulary.base_verbs and _is_singular(self.determiner, self.before)
+        return vocabulary.is_verb(word) and not is_noun
 
     def _may_be_open(self, vocabulary: Vocabulary) -> bool:
         if all(vocabulary.is_verb(word.text) for word in self.words):
@@ -266,7 +305,7 @@ class _Run:
         word = self.words[place]
         lower = word.text.lower()
         is_trailing = word.kind is WordKind.FALSE_FRIEND or lower in vocabulary.trailing
-        return is_trailing or vocabulary.is_verb(lower)
+        return is_trailing or self._acts(lower, vocabulary)
 
     def _verb(self, words: Sequence[Word], vocabulary: Vocabulary) -> list[Piece]:
         """Keep the last verb: it tells whether a thing that follows is placed or merely held."""
@@ -277,3 +316,10 @@ class _Run:
             if vocabulary.is_verb(lower) or lower.endswith("s"):
                 return [replace(word, kind=WordKind.VERB)]
         return []
+
+
+def _is_singular(determiner: Word | None, before: Piece | None) -> bool:
+    """Tell whether one thing is named; behind "and" it may be the last of several."""
+    is_joined = isinstance(before, Word) and before.kind is WordKind.AND
+    is_article = determiner is not None and determiner.text.lower() in SINGULAR_ARTICLES
+    return is_article and not is_joined

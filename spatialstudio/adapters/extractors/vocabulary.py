@@ -15,6 +15,7 @@ PLURAL_ENDINGS = (("ies", "y"), ("s", ""), ("es", ""))
 DOUBTFUL_PLURALS = ("ves", "oes", "ses", "ches")
 
 VERB_ENDINGS = ("ing", "ed", "ly")
+NOUN_ENDINGS = ("ey", "ry", "ity", "phy")
 ADJECTIVE_ENDINGS = (
     *("ing", "ed", "y", "ish", "ful", "less", "ous", "ic", "ive", "able", "ible", "al", "en"),
 )
@@ -30,6 +31,7 @@ class Vocabulary:
         adjectives: Words that may stand before a noun, numbers included.
         numbers: Words that make an article needless: "two", "several".
         verbs: In every form.
+        base_verbs: In the form that may be a noun, too: "cover", "stop".
         placing_verbs: Verbs whose object is placed, not their subject: "she puts a cup on ...".
         trailing: What may follow its noun: "asleep".
         depictions: What a clause of style hangs on: "a painting of ...".
@@ -46,6 +48,7 @@ class Vocabulary:
     adjectives: frozenset[str]
     numbers: frozenset[str]
     verbs: frozenset[str]
+    base_verbs: frozenset[str]
     placing_verbs: frozenset[str]
     trailing: frozenset[str]
     depictions: frozenset[str]
@@ -89,9 +92,11 @@ class Vocabulary:
     def is_adjective(self, word: str) -> bool:
         """Tell whether a word before a noun tells of it, rather than being part of its name."""
         lower = word.lower()
-        if lower in self.adjectives or lower.rpartition("-")[2] in self.adjectives:
+        if lower in self.adjectives or lower[0].isdigit():
             return True
-        return lower not in self.nouns and _has_ending(lower, ADJECTIVE_ENDINGS)
+        if lower in self.nouns or lower.endswith(NOUN_ENDINGS):
+            return False
+        return "-" in lower or _has_ending(lower, ADJECTIVE_ENDINGS)
 
     def is_verb(self, word: str) -> bool:
         """Tell whether a word may be a verb or adverb, listed or by its ending."""
@@ -102,6 +107,11 @@ class Vocabulary:
         """Tell whether a word is listed, in any form and part."""
         lower = word.lower()
         return lower in self._listed or self.noun([lower]) is not None
+
+    @cached_property
+    def acting_verbs(self) -> frozenset[str]:
+        """Verbs in the forms that cannot be nouns: "sits", "swam"."""
+        return self.verbs - self.base_verbs
 
     @cached_property
     def _listed(self) -> frozenset[str]:
@@ -121,6 +131,7 @@ def read_vocabulary(path: Path) -> Vocabulary:
         adjectives=_words(*table["adjectives"].values()),
         numbers=_words(table["adjectives"]["numbers"]),
         verbs=_verb_forms(_words(verbs["regular"])) | _words(verbs["irregular"]) | placing,
+        base_verbs=_words(verbs["regular"], verbs["placing"], verbs["standing"]),
         placing_verbs=placing,
         trailing=_words(table["after"]["words"]),
         depictions=_words(kinds["depictions"]),

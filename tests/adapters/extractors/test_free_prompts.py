@@ -79,7 +79,7 @@ def slowest_milliseconds(texts):
     return 1000 * slowest
 
 
-@pytest.mark.parametrize("split", ["tuning"])
+@pytest.mark.parametrize("split", ["tuning", "held_out"])
 def test_free_prompts_are_read_well(split):
     scores = score(extractor, read_rows([split]))
     assert scores["all"].f1 >= 0.95
