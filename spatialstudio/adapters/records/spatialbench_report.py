@@ -6,6 +6,7 @@ import json
 import platform
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -21,10 +22,16 @@ from spatialstudio.domain.benchmark import (
 )
 from spatialstudio.domain.perception import Detection
 from spatialstudio.domain.relation import RelationType
-from spatialstudio.domain.verdict import AbstentionReason, CheckerSettings, Verdict
+from spatialstudio.domain.verdict import (
+    AbstentionReason,
+    CheckerSettings,
+    ConfidenceComponents,
+    Verdict,
+)
 
 ERROR_VERDICT = "ERROR"
 ERROR_REASON = "error: no usable record of this picture"
+NO_CONFIDENCE = ConfidenceComponents(detection=0, geometry=0, stability=0, agreement=0)
 PLACES = ".4f"
 
 Row = Mapping[str, object]
@@ -82,10 +89,11 @@ def reason_text(verdict: Verdict, settings: CheckerSettings) -> str | None:
 
 
 def _record(one: JudgedSample, settings: CheckerSettings) -> dict[str, Any]:
+    """Return the line of a picture; what judging does not touch stays as it was read."""
     item = one.sample.item
     verdict = one.verdict
-    parts = verdict.components if verdict else None
-    return {
+    components = verdict.components if verdict else NO_CONFIDENCE
+    own = {
         "sample_id": one.sample.id,
         "prompt_id": item.id,
         "relation": item.relation_type.id,
@@ -94,12 +102,7 @@ def _record(one: JudgedSample, settings: CheckerSettings) -> dict[str, Any]:
         "verdict_raw": verdict.outcome.value if verdict else ERROR_VERDICT,
         "verdict_reason": reason_text(verdict, settings) if verdict else ERROR_REASON,
         "conf": one.confidence,
-        "conf_components": {
-            "detection": float(parts.detection) if parts else 0.0,
-            "geometry": float(parts.geometry) if parts else 0.0,
-            "stability": float(parts.stability) if parts else 0.0,
-            "agreement": float(parts.agreement) if parts else 0.0,
-        },
+        "conf_components": {name: float(part) for name, part in asdict(components).items()},
         "detectors": one.sample.untouched.get("detectors"),
         "selected": _selected(one.chosen),
         "geometry": {
@@ -109,6 +112,7 @@ def _record(one: JudgedSample, settings: CheckerSettings) -> dict[str, Any]:
         },
         "overlay_path": one.sample.untouched.get("overlay_path"),
     }
+    return {**one.sample.untouched, **own}
 
 
 def _selected(chosen: Sequence[Detection | None]) -> dict[str, object]:

@@ -10,11 +10,16 @@ leaves out what it cannot judge; here a picture without a record is an error amo
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from spatialstudio.adapters.durable_files import write_whole
-from spatialstudio.adapters.records.checker_config import CONFIG_FILE, read_checker_config
+from spatialstudio.adapters.records.checker_config import (
+    CHANGED_PRESET,
+    CONFIG_FILE,
+    read_checker_config,
+)
 from spatialstudio.adapters.records.spatialbench_prompts import draw_prompts, read_objects
 from spatialstudio.adapters.records.spatialbench_report import write_report
 from spatialstudio.domain.benchmark import (
@@ -35,6 +40,11 @@ MANIFEST_FILE = "manifest.jsonl"
 RECORDS_FILE = "per_sample.jsonl"
 METRICS_FILE = "metrics.json"
 EVALUATION_FOLDER = "eval"
+PRECALIBRATION_FOLDER = "eval_precal"
+RELEASE_SIDE = 512
+"""Pixels of a picture whose line does not tell its size."""
+FAILED_DETECTOR: Mapping[str, Any] = {"type": "failed", "detections": ()}
+"""Stands for a second detector that was asked and left nothing but its agreement of one half."""
 
 _BROKEN = (KeyError, TypeError, ValueError, AttributeError)
 
@@ -61,20 +71,16 @@ class SpatialBenchRuns:
         """
         run_folder, evaluation = _find(folder)
         records = dict(_records(evaluation / RECORDS_FILE))
-        config = evaluation / CONFIG_FILE
-        lines = list(_json_lines(run_folder / MANIFEST_FILE))
-        if not lines or None in lines:
-            raise _damaged(run_folder / MANIFEST_FILE)
+        manifest = _manifest(run_folder / MANIFEST_FILE)
         try:
-            samples = tuple(_sample(line, records) for line in lines if line is not None)
-            run_id = str(lines[0]["run_id"]) if lines[0] else folder.name
+            samples = tuple(_sample(line, records) for line in manifest)
         except _BROKEN as error:
             raise _damaged(run_folder / MANIFEST_FILE) from error
         return RecordedRun(
-            id=run_id,
+            id=str(manifest[0].get("run_id", run_folder.name)),
             samples=samples,
-            settings=read_checker_config(config) if config.exists() else REPRODUCE,
-            counts_full_reasons=_counts_full_reasons(evaluation / METRICS_FILE),
+            settings=_settings(evaluation / CONFIG_FILE, records),
+            counts_full_reasons=_counts_full_reasons(evaluation),
         )
 
     def read_settings(self, path: Path) -> CheckerSettings:
@@ -116,6 +122,15 @@ def _find(folder: Path) -> tuple[Path, Path]:
     )
 
 
+def _manifest(path: Path) -> list[dict[str, Any]]:
+    """Read what was drawn; of a picture that was drawn again, the last line counts."""
+    lines = list(_json_lines(path))
+    drawn = {str(line["sample_id"]): line for line in lines if line and "sample_id" in line}
+    if not drawn or not all(line and "sample_id" in line for line in lines):
+        raise _damaged(path)
+    return list(drawn.values())
+
+
 def _json_lines(path: Path) -> Iterator[dict[str, Any] | None]:
     """Read a file of one object a line; None for a damaged line."""
     try:
@@ -146,15 +161,16 @@ def _sample(line: Mapping[str, Any], records: Mapping[str, dict[str, Any]]) -> R
         object=line["object_b"],
     )
     drawn = line["gen_params"]
-    record = records.get(line["sample_id"])
+    size = drawn.get("height", RELEASE_SIDE), drawn.get("width", RELEASE_SIDE)
+    record = records.get(str(line["sample_id"]))
     try:
-        looks, perception = _seen(record or {}, item, (drawn["height"], drawn["width"]))
+        looks, perception = _seen(record or {}, item, size)
     except _BROKEN:
         looks, perception = Looks(), None
     return RecordedSample(
-        id=line["sample_id"],
+        id=str(line["sample_id"]),
         item=item,
-        seed=drawn["seed"],
+        seed=int(drawn["seed"]),
         relation=Relation(
             id=RelationId(item.id),
             type=item.relation_type,
@@ -171,11 +187,14 @@ def _seen(
     record: Mapping[str, Any], item: BenchmarkItem, size: tuple[int, int]
 ) -> tuple[Looks, Perception]:
     detectors = record["detectors"]
-    second = detectors.get("secondary")
+    components = record["conf_components"]
     was_tested = record["conf"] > 0
+    second = detectors.get("secondary")
+    if second is None and was_tested and components["agreement"] < 1:
+        second = FAILED_DETECTOR
     looks = Looks(
         second=_perception(second, item, size) if second else None,
-        stability=record["conf_components"]["stability"] if was_tested else None,
+        stability=components["stability"] if was_tested else None,
     )
     return looks, _perception(detectors["primary"], item, size)
 
@@ -208,13 +227,31 @@ def _detection(found: Mapping[str, Any], names: Mapping[str, str], detector_id: 
     )
 
 
-def _counts_full_reasons(path: Path) -> bool:
-    """Tell by a run's own figures how they count reasons."""
+def _settings(config: Path, records: Mapping[str, dict[str, Any]]) -> CheckerSettings:
+    """Read the run's settings; without their file, the margin that its records name."""
+    if config.exists():
+        return read_checker_config(config)
+    margins = (_margin(record) for record in records.values())
+    margin = next((margin for margin in margins if margin is not None), REPRODUCE.margin)
+    if margin == REPRODUCE.margin:
+        return REPRODUCE
+    return replace(REPRODUCE, preset=CHANGED_PRESET, margin=margin)
+
+
+def _margin(record: Mapping[str, Any]) -> float | None:
     try:
-        reasons = json.loads(path.read_text(encoding="utf-8"))["undecidable_reasons"]
+        return float(record["geometry"]["margin"])
+    except _BROKEN:
+        return None
+
+
+def _counts_full_reasons(evaluation: Path) -> bool:
+    """Tell by a run's own figures how they count reasons; without them, by the folder's name."""
+    try:
+        figures = json.loads((evaluation / METRICS_FILE).read_text(encoding="utf-8"))
+        return any("(" in reason for reason in figures["undecidable_reasons"])
     except (OSError, *_BROKEN):
-        return False
-    return any("(" in reason for reason in reasons)
+        return evaluation.name == PRECALIBRATION_FOLDER
 
 
 def _damaged(path: Path) -> StoreError:
