@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spatialstudio.adapters.perturbations import PillowPerturber
+from spatialstudio.adapters.stickers.backgrounds import Backdrop
 from spatialstudio.adapters.stickers.depth import StickerDepth
 from spatialstudio.adapters.stickers.scene_layout import FLAT_DEPTH, Placement, Scene
 from spatialstudio.adapters.stickers.scenes import PaintedScene, paint
@@ -75,7 +76,7 @@ def painted_case(
         Placement(number=number, x=x, y=y, size=SIZE, depth=FLAT_DEPTH)
         for number, (x, y) in zip(painted_numbers, places, strict=True)
     )
-    scene = Scene(placements=placements, horizon=None, background_seed=background_seed)
+    scene = Scene(placements=placements, backdrop=Backdrop(seed=background_seed))
     return case_of(paint(scene, SIDE), relation_type, numbers)
 
 

@@ -1,7 +1,7 @@
 """Writes captions for scenes, as careless about relations as those of the web.
 
 Most captions only list the objects, so the plain model has reason to get relations wrong; a
-share of them says a relation, always a true one.
+share of them says a relation, always a true one. A place is named more often than not.
 """
 
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from spatialstudio.adapters.stickers.places import PLACES
 from spatialstudio.adapters.stickers.scene_layout import Placement, Scene
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 from spatialstudio.domain.relation import (
@@ -42,6 +43,7 @@ class CaptionSettings:
     Attributes:
         empty_share: Share of empty captions; they teach the picture without a prompt.
         relation_share: Share of the others that say how the objects stand to each other.
+        place_share: Share of the captions of scenes in a place that name it.
         opening_share: Share that starts with "a photo of".
         full_stop_share: Share that ends with a full stop.
         other_word_share: Share of objects named by a synonym or in the plural.
@@ -52,6 +54,7 @@ class CaptionSettings:
 
     empty_share: float = 0.1
     relation_share: float = 0.3
+    place_share: float = 0.8
     opening_share: float = 0.5
     full_stop_share: float = 0.2
     other_word_share: float = 0.12
@@ -106,6 +109,9 @@ class CaptionWriter:
                     self._add(self._name(order[position]), owner=order[position])
                 self._add(relations[position])
             self._add_object(index)
+        place = self._scene.backdrop.place
+        if place is not None and self._happens(self._settings.place_share):
+            self._add(str(self._rng.choice(PLACES[place].phrases)))
         if self._happens(self._settings.full_stop_share):
             self._add(".")
         return Caption(words=tuple(self._words), owners=tuple(self._owners))
@@ -140,7 +146,7 @@ class CaptionWriter:
                 relation
                 for relation in BUILT_IN_TYPES
                 if holds(relation, placements[first], placements[second], self._settings)
-                and not (self._scene.horizon is not None and _is_vertical(relation))
+                and not (self._scene.backdrop.horizon is not None and _is_vertical(relation))
             ]
             if not held:
                 return None

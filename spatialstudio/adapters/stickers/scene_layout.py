@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spatialstudio.adapters.stickers.backgrounds import Backdrop
+from spatialstudio.adapters.stickers.places import PLACES
+from spatialstudio.adapters.stickers.sprites import height_share
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 
 BACKGROUND_DEPTH = 1.0
@@ -18,9 +21,14 @@ class SceneSettings:
         side: Pixels of the picture's side.
         count_weights: Chances of one, two, three and four objects.
         size_ranges: For each count, the sticker's longer side as a share of the picture's side.
+        place_share: Share of scenes in a place that a prompt can name.
         perspective_share: Share of scenes on a ground where the nearer is larger, lower, in front.
         horizon_range: Where sky meets ground, as a share of the side.
+        nearness_range: How near objects on a ground stand: 0 is the horizon, 1 the lower edge.
+        nearness_step: By how much any two of them differ.
+        depth_range: Depth at the nearness of 1 and of 0.
         least_visible: Share of each sticker's box that no nearer box may cover.
+        least_visible_on_ground: The same for scenes on a ground.
         attempts: Layouts tried before the objects are drawn anew.
     """
 
@@ -32,9 +40,14 @@ class SceneSettings:
         (0.28, 0.42),
         (0.25, 0.36),
     )
-    perspective_share: float = 0.2
+    place_share: float = 0.4
+    perspective_share: float = 0.28
     horizon_range: tuple[float, float] = (0.25, 0.45)
+    nearness_range: tuple[float, float] = (0.1, 1.0)
+    nearness_step: float = 0.22
+    depth_range: tuple[float, float] = (0.1, 0.9)
     least_visible: float = 0.82
+    least_visible_on_ground: float = 0.7
     attempts: int = 30
 
 
@@ -63,33 +76,38 @@ class Scene:
 
     Attributes:
         placements: In painting order: the nearest comes last.
-        horizon: Where sky meets ground as a share of the side; None in a flat scene.
-        background_seed: Decides the background's kind and colours.
+        backdrop: What is behind them; its horizon tells whether the scene is flat.
     """
 
     placements: tuple[Placement, ...]
-    horizon: float | None
-    background_seed: int
+    backdrop: Backdrop
 
 
 def draw_scene(rng: np.random.Generator, settings: SceneSettings) -> Scene:
     """Draw a random scene whose objects are all different and mostly visible."""
-    in_perspective = rng.random() < settings.perspective_share
+    backdrop = _draw_backdrop(rng, settings)
     count = int(rng.choice(len(settings.count_weights), p=settings.count_weights)) + 1
     while True:
-        numbers = rng.permutation(len(sticker_objects()))[:count]
-        horizon = float(rng.uniform(*settings.horizon_range)) if in_perspective else None
+        numbers = rng.permutation(len(sticker_objects()))[:count].tolist()
         for _ in range(settings.attempts):
-            if horizon is None:
-                placements = _flat_layout(rng, numbers.tolist(), settings)
+            if backdrop.horizon is None:
+                placements = _flat_layout(rng, numbers, settings)
+                least_visible = settings.least_visible
             else:
-                placements = _ground_layout(rng, numbers.tolist(), horizon, settings)
-            if _all_visible(placements, settings.least_visible):
-                return Scene(
-                    placements=placements,
-                    horizon=horizon,
-                    background_seed=int(rng.integers(2**31)),
-                )
+                placements = _ground_layout(rng, numbers, backdrop.horizon, settings)
+                least_visible = settings.least_visible_on_ground
+            if _all_visible(placements, least_visible):
+                return Scene(placements=placements, backdrop=backdrop)
+
+
+def _draw_backdrop(rng: np.random.Generator, settings: SceneSettings) -> Backdrop:
+    on_ground = rng.random() < settings.perspective_share
+    in_place = rng.random() < settings.place_share
+    return Backdrop(
+        seed=int(rng.integers(2**31)),
+        horizon=float(rng.uniform(*settings.horizon_range)) if on_ground else None,
+        place=str(rng.choice(list(PLACES))) if in_place else None,
+    )
 
 
 def _flat_layout(
@@ -108,16 +126,26 @@ def _ground_layout(
     rng: np.random.Generator, numbers: list[int], horizon: float, settings: SceneSettings
 ) -> tuple[Placement, ...]:
     smallest, largest = settings.size_ranges[len(numbers) - 1]
+    nearest, farthest = settings.depth_range
     placements = []
-    for number in numbers:
-        nearness = float(rng.uniform(0.15, 1))
+    for number, nearness in zip(numbers, _draw_nearness(rng, len(numbers), settings), strict=True):
         size = smallest + (largest - smallest) * nearness
         foot = horizon + (1 - horizon) * nearness * 0.95
         x = float(rng.uniform(size / 2, 1 - size / 2))
-        y = max(foot - size / 2, size / 2)
-        depth = 0.9 - 0.8 * nearness
+        half_height = size * height_share(number) / 2
+        y = max(foot - half_height, half_height)
+        depth = farthest - (farthest - nearest) * nearness
         placements.append(Placement(number=number, x=x, y=y, size=size, depth=depth))
-    return tuple(sorted(placements, key=lambda placement: -placement.depth))
+    return tuple(placements)
+
+
+def _draw_nearness(rng: np.random.Generator, count: int, settings: SceneSettings) -> list[float]:
+    """Draw how near each object stands, the farthest first, plainly apart from each other."""
+    least, most = settings.nearness_range
+    slack = most - least - settings.nearness_step * (count - 1)
+    steps = settings.nearness_step * np.arange(count)
+    nearness: list[float] = (least + steps + slack * np.sort(rng.random(count))).tolist()
+    return nearness
 
 
 def _all_visible(placements: tuple[Placement, ...], least_visible: float) -> bool:

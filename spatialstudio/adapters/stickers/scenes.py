@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spatialstudio.adapters.stickers.backgrounds import draw_background
+from spatialstudio.adapters.stickers.backgrounds import Painter, draw_background
 from spatialstudio.adapters.stickers.scene_layout import BACKGROUND_DEPTH, Placement, Scene
 from spatialstudio.adapters.stickers.sprites import sticker
 
@@ -29,10 +29,16 @@ class PaintedScene:
     scene: Scene
 
 
-def paint(scene: Scene, side: int) -> PaintedScene:
-    """Paint a scene as a square picture of ``side`` pixels."""
-    canvas = draw_background(scene.background_seed, scene.horizon, side)
-    depth = _background_depth(scene.horizon, side)
+def paint(scene: Scene, side: int, behind: Painter = draw_background) -> PaintedScene:
+    """Paint a scene as a square picture of ``side`` pixels.
+
+    Args:
+        scene: What to paint.
+        side: Pixels of the picture's side.
+        behind: Draws the background.
+    """
+    canvas = behind(scene.backdrop, side)
+    depth = _background_depth(scene.backdrop.horizon, side)
     masks = np.zeros((len(scene.placements), side, side), dtype=np.bool_)
     for index, placement in enumerate(scene.placements):
         pixels = sticker(placement.number, round(placement.size * side))

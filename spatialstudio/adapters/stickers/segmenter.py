@@ -74,7 +74,7 @@ class StickerSegmenter:
         unknown = []
         for mention in mentions:
             number = object_number(mention.head)
-            if number is None:
+            if number is None or number + 1 >= len(probabilities):
                 unknown.append(mention.head)
                 continue
             for instance in self._instances(probabilities, number, image.shape[:2]):

@@ -40,6 +40,12 @@ def sticker(number: int, side: int) -> NDArray[np.float32]:
 
 
 @cache
+def height_share(number: int) -> float:
+    """Return an object's height as a share of its longer side, (0, 1]."""
+    return float(sticker(number, CELL).shape[0] / CELL)
+
+
+@cache
 def _sheet() -> Image.Image:
     with Image.open(SPRITES_FILE) as sheet:
         return sheet.convert("RGBA")

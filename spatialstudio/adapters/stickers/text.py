@@ -10,12 +10,13 @@ from tokenizers import pre_tokenizers
 from transformers import CLIPTextConfig, CLIPTextModel, CLIPTokenizer
 
 from spatialstudio.adapters.stickers.captions import JOINERS, OPENINGS, OTHER_PHRASES
+from spatialstudio.adapters.stickers.places import PLACES
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 from spatialstudio.domain.relation import BUILT_IN_TYPES
 
 START, END = "<|startoftext|>", "<|endoftext|>"
 WORD_END = "</w>"
-CAPTION_TOKENS = 40
+CAPTION_TOKENS = 48
 TEXT_WIDTH = 128
 TEXT_LAYERS = 2
 TEXT_HEADS = 4
@@ -65,6 +66,7 @@ def _all_words() -> tuple[str, ...]:
     phrases: list[str] = [*OTHER_WORDS, *OPENINGS, *JOINERS]
     phrases += [relation.phrase for relation in BUILT_IN_TYPES]
     phrases += [phrase for group in OTHER_PHRASES.values() for phrase in group]
+    phrases += [phrase for place in PLACES.values() for phrase in place.phrases]
     phrases += [word for thing in sticker_objects() for word in thing.words]
     words = (word for phrase in phrases for word in re.findall(r"[a-z]+", phrase))
     return tuple(dict.fromkeys(words))

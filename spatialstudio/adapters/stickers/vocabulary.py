@@ -28,8 +28,8 @@ class StickerObject:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """All the names it answers to."""
-        return (self.name, self.plural, *self.synonyms)
+        """All the names it answers to, each once: one sheep, two sheep."""
+        return tuple(dict.fromkeys((self.name, self.plural, *self.synonyms)))
 
 
 @cache

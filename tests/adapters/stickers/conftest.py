@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from spatialstudio.adapters.stickers.backgrounds import Backdrop
 from spatialstudio.adapters.stickers.scene_layout import Placement, Scene, SceneSettings, draw_scene
 from spatialstudio.adapters.stickers.vocabulary import object_number
 
@@ -22,8 +23,7 @@ def cat_left_of_car():
             Placement(number=object_number("cat"), x=0.25, y=0.5, size=0.4, depth=0.6),
             Placement(number=object_number("car"), x=0.75, y=0.5, size=0.4, depth=0.6),
         ),
-        horizon=None,
-        background_seed=1,
+        backdrop=Backdrop(seed=1),
     )
 
 
@@ -35,6 +35,5 @@ def dog_in_front_of_house():
             Placement(number=object_number("house"), x=0.4, y=0.4, size=0.5, depth=0.6),
             Placement(number=object_number("dog"), x=0.6, y=0.65, size=0.4, depth=0.2),
         ),
-        horizon=0.3,
-        background_seed=2,
+        backdrop=Backdrop(seed=2, horizon=0.3),
     )

@@ -1,7 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from spatialstudio.adapters.stickers.backgrounds import Backdrop
 from spatialstudio.adapters.stickers.captions import CaptionSettings, holds, write_caption
+from spatialstudio.adapters.stickers.places import PLACES
 from spatialstudio.domain.relation import ABOVE, BEHIND, IN_FRONT_OF, LEFT_OF, NEAR, RIGHT_OF
 
 ALWAYS_RELATED = CaptionSettings(
@@ -46,3 +50,19 @@ def test_some_captions_are_empty(cat_left_of_car):
     rng = np.random.default_rng(2)
     captions = [write_caption(cat_left_of_car, rng) for _ in range(300)]
     assert np.mean([not caption.words for caption in captions]) == pytest.approx(0.1, abs=0.05)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_place_is_named_at_the_end(cat_left_of_car, place):
+    there = replace(cat_left_of_car, backdrop=Backdrop(seed=1, place=place))
+    settings = CaptionSettings(empty_share=0.0, place_share=1.0, full_stop_share=0.0)
+    assert write_caption(there, np.random.default_rng(3), settings).text.endswith(
+        PLACES[place].phrases
+    )
+
+
+def test_most_captions_of_a_place_name_it(cat_left_of_car):
+    rng = np.random.default_rng(4)
+    scene = replace(cat_left_of_car, backdrop=Backdrop(seed=1, place="space"))
+    texts = [write_caption(scene, rng).text for _ in range(300)]
+    assert np.mean(["space" in text for text in texts]) == pytest.approx(0.72, abs=0.08)

@@ -1,7 +1,29 @@
 import numpy as np
 import pytest
 
+from spatialstudio.adapters.stickers.places import PLACES
 from spatialstudio.adapters.stickers.scene_layout import SceneSettings, draw_scene
+from spatialstudio.adapters.stickers.sprites import height_share
+
+
+@pytest.fixture
+def four_on_a_ground():
+    settings = SceneSettings(perspective_share=1.0, count_weights=(0.0, 0.0, 0.0, 1.0))
+    return draw_scene(np.random.default_rng(6), settings).placements
+
+
+def edges_of(placement):
+    """Left, top, right and lower edge; no sticker is wider than its size."""
+    half_width, half_height = (
+        placement.size / 2,
+        placement.size * height_share(placement.number) / 2,
+    )
+    return (
+        placement.x - half_width,
+        placement.y - half_height,
+        placement.x + half_width,
+        placement.y + half_height,
+    )
 
 
 def test_the_same_seed_draws_the_same_scene():
@@ -15,12 +37,9 @@ def test_no_object_stands_twice_in_a_scene(random_scenes):
 
 
 def test_every_sticker_lies_inside_the_picture(random_scenes):
-    placements = [placement for scene in random_scenes for placement in scene.placements]
-    assert all(
-        placement.size / 2 - 1e-9 <= place <= 1 - placement.size / 2 + 1e-9
-        for placement in placements
-        for place in (placement.x, placement.y)
-    )
+    edges = [edges_of(placement) for scene in random_scenes for placement in scene.placements]
+    assert np.min(edges) > -1e-9
+    assert np.max(edges) < 1 + 1e-9
 
 
 def test_both_orders_of_a_pair_are_about_equally_likely():
@@ -31,17 +50,28 @@ def test_both_orders_of_a_pair_are_about_equally_likely():
     assert first_is_left == pytest.approx(0.5, abs=0.07)
 
 
-def test_on_a_ground_the_nearer_is_painted_later_and_larger():
-    rng = np.random.default_rng(6)
-    settings = SceneSettings(perspective_share=1.0, count_weights=(0.0, 0.0, 1.0, 0.0))
-    scene = draw_scene(rng, settings)
-    depths = [placement.depth for placement in scene.placements]
-    sizes = [placement.size for placement in scene.placements]
+def test_on_a_ground_the_nearer_is_painted_later_larger_and_lower(four_on_a_ground):
+    depths = [placement.depth for placement in four_on_a_ground]
+    sizes = [placement.size for placement in four_on_a_ground]
+    feet = [edges_of(placement)[3] for placement in four_on_a_ground]
     assert depths == sorted(depths, reverse=True)
     assert sizes == sorted(sizes)
+    assert feet == sorted(feet)
+
+
+def test_on_a_ground_all_stand_plainly_apart_in_depth(four_on_a_ground):
+    depths = [placement.depth for placement in four_on_a_ground]
+    assert np.diff(depths).max() < -0.17
 
 
 def test_in_a_flat_scene_no_object_is_nearer():
     rng = np.random.default_rng(8)
     scene = draw_scene(rng, SceneSettings(perspective_share=0.0))
     assert len({placement.depth for placement in scene.placements}) == 1
+
+
+def test_a_place_is_there_as_often_as_wanted():
+    rng = np.random.default_rng(10)
+    places = [draw_scene(rng, SceneSettings()).backdrop.place for _ in range(600)]
+    assert np.mean([place is not None for place in places]) == pytest.approx(0.4, abs=0.07)
+    assert set(places) == {None, *PLACES}

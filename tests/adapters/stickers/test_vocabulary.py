@@ -3,8 +3,15 @@ import pytest
 from spatialstudio.adapters.stickers.vocabulary import object_number, sticker_objects
 
 
-def test_there_are_forty_objects():
-    assert len({thing.name for thing in sticker_objects()}) == 40
+def test_there_are_seventy_two_objects():
+    assert len({thing.name for thing in sticker_objects()}) == 72
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [("airplane", 0), ("zebra", 32), ("robot", 39), ("penguin", 71)]
+)
+def test_class_numbers_stay_as_the_weights_know_them(name, number):
+    assert object_number(name) == number
 
 
 def test_no_word_names_two_objects():
@@ -14,7 +21,13 @@ def test_no_word_names_two_objects():
 
 @pytest.mark.parametrize(
     ("word", "name"),
-    [("sofa", "couch"), ("Planes", "airplane"), ("fire  hydrants", "fire hydrant"), ("TV", "tv")],
+    [
+        ("sofa", "couch"),
+        ("Planes", "airplane"),
+        ("fire  hydrants", "fire hydrant"),
+        ("TV", "tv"),
+        ("phones", "cell phone"),
+    ],
 )
 def test_a_word_in_any_form_finds_its_object(word, name):
     assert sticker_objects()[object_number(word)].name == name
