@@ -3,8 +3,8 @@
 Beyond the usual denoising loss, each noun's cross-attention map is pulled onto its object's mask.
 It teaches the model to obey the text early, and makes the maps worth looking at.
 
-Sources: v-prediction after Salimans and Ho 2022, arXiv:2202.00512; loss weights after Hang et al.
-2023, arXiv:2303.09556 (min-SNR).
+Sources: v-prediction after Salimans and Ho 2022, arXiv:2202.00512; noise levels are drawn after
+Karras et al. 2022, arXiv:2206.00364: mostly those at which it is decided what stands where.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class GeneratorSettings:
         channels: Widths of the two levels, 16x16 and 8x8.
         heads: Attention heads of the two levels.
         scenes: Encoded scenes in the pool.
-        snr_limit: Min-SNR gamma.
+        log_snr: Mean and deviation of the logarithm of the signal-to-noise ratio in training.
         map_weight: Weight of the pull of attention maps onto masks.
     """
 
@@ -49,7 +49,7 @@ class GeneratorSettings:
     channels: tuple[int, int] = (64, 128)
     heads: tuple[int, int] = (4, 4)
     scenes: int = 30_000
-    snr_limit: float = 5.0
+    log_snr: tuple[float, float] = (0.5, 2.0)
     map_weight: float = 0.03
 
 
@@ -141,33 +141,56 @@ def train_generator(
 
     Figures: the denoising loss and the divergence of maps from masks.
     """
-    signal = build_scheduler().alphas_cumprod
+    noise_levels = NoiseLevels(*settings.log_snr)
     maps = NounMaps(generator.denoiser)
 
     def draw_shares(rng: np.random.Generator, _progress: float) -> list[ShareOfLoss]:
         chosen = rng.integers(len(pool.scenes), size=settings.recipe.batch)
         return [
-            partial(_loss, generator, maps, draw_batch(pool, part, signal, rng), settings)
+            partial(_loss, generator, maps, draw_batch(pool, part, noise_levels, rng), settings)
             for part in np.array_split(chosen, settings.recipe.workers)
         ]
 
     TrainingLoop(generator, settings.recipe, checkpoint, report).run(draw_shares)
 
 
+class NoiseLevels:
+    """Timesteps of the noise schedule, each with its chance in training.
+
+    Attributes:
+        signal: (timesteps,) share of the variance that is left of the picture.
+        chances: (timesteps,) their sum is 1.
+    """
+
+    def __init__(self, mean: float, deviation: float) -> None:
+        self.signal: Tensor = build_scheduler().alphas_cumprod
+        log_snr = torch.logit(self.signal.double(), eps=1e-6).numpy()
+        density = np.exp(-(((log_snr - mean) / deviation) ** 2) / 2)
+        chances = density * np.abs(np.gradient(log_snr))
+        self.chances = chances / chances.sum()
+
+    def draw(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw timesteps."""
+        return rng.choice(len(self.chances), size=count, p=self.chances)
+
+
 def draw_batch(
-    pool: ScenePool, chosen: NDArray[np.int64], signal: Tensor, rng: np.random.Generator
+    pool: ScenePool,
+    chosen: NDArray[np.int64],
+    noise_levels: NoiseLevels,
+    rng: np.random.Generator,
 ) -> Batch:
     """Draw captions, timesteps and noise for scenes of the pool."""
     latents = torch.from_numpy(pool.latents[chosen].astype(np.float32))
     noise = torch.from_numpy(rng.standard_normal(latents.shape, dtype=np.float32))
-    timesteps = torch.from_numpy(rng.integers(len(signal), size=len(chosen)))
+    timesteps = torch.from_numpy(noise_levels.draw(len(chosen), rng))
     return Batch(
         captions=tuple(write_caption(pool.scenes[index], rng) for index in chosen),
         latents=latents,
         masks=torch.from_numpy(pool.masks[chosen].astype(np.float32)),
         noise=noise,
         timesteps=timesteps,
-        signal=signal[timesteps].view(-1, 1, 1, 1),
+        signal=noise_levels.signal[timesteps].view(-1, 1, 1, 1),
     )
 
 
@@ -180,8 +203,6 @@ def _loss(
     with torch.autocast("cpu", dtype=torch.bfloat16, cache_enabled=False):
         context = generator.encode(batch.captions)
         predicted = generator.denoiser(noisy, batch.timesteps, context).sample.float()
-    ratio = signal / (1 - signal)
-    weight = ratio.clamp(max=settings.snr_limit) / (ratio + 1)
-    denoising = (weight * (predicted - velocity).square()).mean()
+    denoising = (predicted - velocity).square().mean()
     divergence = map_loss(maps.collect(), batch.captions, batch.masks)
     return denoising + settings.map_weight * divergence, (denoising.item(), divergence.item())

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -76,9 +77,8 @@ def segmenter_loss(settings: PerceptionSettings) -> Loss:
     weights[BACKGROUND] = settings.background_weight
 
     def loss(answer: Tensor, scenes: list[PaintedScene]) -> Tensor:
-        classes = np.stack([class_map(scene) for scene in scenes])
-        target = torch.from_numpy(_to_answer_size(classes, answer))
-        return functional.cross_entropy(answer.float(), target, weights)
+        classes = torch.from_numpy(np.stack([class_map(scene) for scene in scenes]))
+        return functional.cross_entropy(answer.float(), class_shares(classes, answer), weights)
 
     return loss
 
@@ -99,6 +99,25 @@ def class_map(scene: PaintedScene) -> NDArray[np.int64]:
     for placement, mask in zip(scene.scene.placements, scene.masks, strict=True):
         classes[mask] = placement.number + 1
     return classes
+
+
+def class_shares(classes: Tensor, answer: Tensor) -> Tensor:
+    """Say which share of each of the answer's pixels belongs to which class.
+
+    Args:
+        classes: (batch, H, W) class numbers; H and W are multiples of the answer's.
+        answer: (batch, classes, h, w).
+
+    Returns:
+        As the answer, not negative; the sum over classes is 1.
+    """
+    stride = classes.shape[-1] // answer.shape[-1]
+    shares = torch.zeros(answer.shape)
+    part = torch.full((1, 1, 1, 1), 1 / stride**2)
+    for row, column in product(range(stride), repeat=2):
+        numbers = classes[:, None, row::stride, column::stride]
+        shares.scatter_add_(1, numbers, part.expand(numbers.shape))
+    return shares
 
 
 def train_perception(

@@ -1,6 +1,5 @@
 """The loop that all trainings share: learning rate, gradients, running average, checkpoints."""
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ DrawShares = Callable[[np.random.Generator, float], Sequence[ShareOfLoss]]
 """Draws a batch, split among the workers; knows which share of the training is done."""
 
 WARM_SHARE = 0.03
+COOL_SHARE = 0.3
 LOWEST_SHARE = 0.02
 STEPS_A_REPORT = 100
 LARGEST_GRADIENT = 1.0
@@ -35,7 +35,7 @@ class Recipe:
     Attributes:
         steps: Optimizer steps.
         batch: Scenes or crops a step, shared by the workers.
-        learning_rate: Highest learning rate; it warms up, then falls as a cosine.
+        learning_rate: Highest learning rate; it warms up, holds, then falls to almost zero.
         weight_decay: Of AdamW.
         workers: Threads, each with its share of the batch and one core.
         average_decay: Decay of the running average of the weights; 0 keeps the latest weights.
@@ -70,6 +70,7 @@ class TrainingLoop:
             lr=recipe.learning_rate,
             betas=(0.9, 0.99),
             weight_decay=recipe.weight_decay,
+            fused=True,
         )
         self._step = 0
 
@@ -99,7 +100,7 @@ class TrainingLoop:
         rng = np.random.default_rng((recipe.seed, self._step))
         torch.manual_seed(recipe.seed * 1_000_003 + self._step)
         for group in self._optimizer.param_groups:
-            group["lr"] = recipe.learning_rate * warm_cosine(self._step, recipe.steps)
+            group["lr"] = recipe.learning_rate * learning_rate_share(self._step, recipe.steps)
         shares = draw_shares(rng, self._step / recipe.steps)
         results = list(threads.map(self._differentiate, shares))
         for index, weight in enumerate(self._weights):
@@ -157,13 +158,15 @@ def adopt_average(model: nn.Module, checkpoint: Path) -> int:
     return int(state["step"])
 
 
-def warm_cosine(step: int, steps: int) -> float:
-    """Say which share of the highest learning rate a step uses."""
+def learning_rate_share(step: int, steps: int) -> float:
+    """Say which share of the highest learning rate a step uses: warm up, hold, cool down.
+
+    As long as it holds, the number of steps may be changed without a jump.
+    """
     progress = (step + 1) / steps
     if progress < WARM_SHARE:
         return progress / WARM_SHARE
-    falling = (progress - WARM_SHARE) / (1 - WARM_SHARE)
-    return LOWEST_SHARE + (1 - LOWEST_SHARE) * (1 + math.cos(math.pi * falling)) / 2
+    return min(1.0, max((1 - progress) / COOL_SHARE, LOWEST_SHARE))
 
 
 @contextmanager

@@ -3,7 +3,11 @@ import pytest
 import torch
 from torch import nn
 
-from spatialstudio.adapters.stickers.training_loop import Recipe, TrainingLoop, warm_cosine
+from spatialstudio.adapters.stickers.training_loop import (
+    Recipe,
+    TrainingLoop,
+    learning_rate_share,
+)
 
 
 def recipe(steps, workers=1):
@@ -65,8 +69,8 @@ def test_a_training_goes_on_from_its_checkpoint(train):
     assert [line.split(",")[0] for line in lines] == ["model: step 200 of 200"]
 
 
-def test_the_learning_rate_warms_up_and_falls():
-    rates = [warm_cosine(step, 100) for step in range(100)]
+def test_the_learning_rate_warms_up_holds_and_falls():
+    rates = [learning_rate_share(step, 100) for step in range(100)]
     assert rates[0] < 0.5
     assert max(rates) == pytest.approx(1)
     assert rates[-1] == pytest.approx(0.02)
@@ -77,3 +81,8 @@ def test_training_leaves_the_arithmetic_as_it_was(train):
     train(steps=3)
     assert torch.get_num_threads() == threads_before
     assert np.float32(1e-40) * np.float32(1) > 0
+
+
+def test_the_learning_rate_holds_for_most_of_the_training():
+    rates = [learning_rate_share(step, 100) for step in range(5, 65)]
+    assert rates == pytest.approx([1] * len(rates))
