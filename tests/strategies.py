@@ -9,13 +9,17 @@ from hypothesis.extra import numpy as arrays
 from spatialstudio.domain.assertion import Assertion, AssertionScore, DaScore
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.generation import (
+    CandidateScore,
     CaptureSettings,
     GenerationFinished,
     GenerationRequest,
     GenerationStarted,
     GuidanceSettings,
     ModelRef,
+    NoiseSearch,
+    Refinement,
     StepEvent,
+    StepUnit,
 )
 from spatialstudio.domain.perception import Box, DepthMap, Detection, Looks, Mask, Perception
 from spatialstudio.domain.prompt import Note, ObjectMention, Prompt, TextSpan, TokenSpan
@@ -113,9 +117,23 @@ requests = st.builds(
         last_step=st.none() | counts,
         paper_loss=st.booleans(),
         goal=floats,
+        unit=st.sampled_from(StepUnit),
+        refinements=tuples_of(st.builds(Refinement, step=counts, presence=shares)),
+        mention_weights=st.dictionaries(mention_ids, floats),
     ),
+    search=st.builds(NoiseSearch, candidates=counts, enough=shares),
     capture=st.builds(CaptureSettings, attention_every=counts, preview_every=counts),
     parent_run_id=words,
+)
+
+candidate_scores = st.builds(
+    CandidateScore,
+    seed=counts,
+    pse=shares,
+    lead=floats,
+    found=counts,
+    sureness=shares,
+    second=shares,
 )
 
 measurements = st.builds(
@@ -235,6 +253,8 @@ def step_events(draw, request_id, step, total_steps):
         pos=draw(st.dictionaries(relation_ids, shares)),
         guidance_loss=draw(st.none() | floats),
         step_size=draw(st.none() | floats),
+        pos_after=draw(st.dictionaries(relation_ids, shares)),
+        guiding_passes=draw(counts),
         attention=draw(st.none() | snapshots),
         preview=draw(st.none() | images(height, width)),
     )
@@ -257,5 +277,6 @@ def finished_runs(draw):
         image=draw(images(draw(sides), draw(sides))),
         seconds=draw(floats),
         peak_memory_bytes=draw(counts),
+        candidates=draw(tuples_of(candidate_scores)),
     )
     return request, (started, *steps, finished)

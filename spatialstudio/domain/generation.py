@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import NewType, TypeAlias
 
 from spatialstudio.domain.arrays import RgbImage, freeze
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.errors import ErrorReport
-from spatialstudio.domain.prompt import TokenSpan
+from spatialstudio.domain.prompt import MentionId, TokenSpan
 from spatialstudio.domain.relation import RelationId, SceneGraph
 
 RequestId = NewType("RequestId", str)
@@ -16,6 +17,11 @@ MAX_SEED = 2**32 - 1
 
 UNGUIDED = "none"
 PSG = "psg"
+ATTEND_EXCITE = "attend-excite"
+BOXDIFF = "boxdiff"
+INFSPLIGN = "infsplign"
+WEIGHTED_PRESENCE = "weighted-presence"
+PSG_PRESENCE = "psg-presence"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,27 +39,85 @@ class ModelRef:
     sha256: str = ""
 
 
+class StepUnit(Enum):
+    """In which latents a strength is stated."""
+
+    VP = "vp"
+    """Variance-preserving: the same for every sampler."""
+    SIGMA = "sigma"
+    """Those of samplers like Euler, sqrt(sigma^2 + 1) times as large: as SDXL was published."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refinement:
+    """A guided step on which the latents are moved until the loss is low enough.
+
+    Attributes:
+        step: Denoising step, from 0.
+        presence: The loss goes below one minus this, [0, 1].
+    """
+
+    step: int
+    presence: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuidanceSettings:
     """How the picture is held to the relations.
 
     Attributes:
         method_id: ``UNGUIDED``, ``PSG`` or a registered method.
-        strength: Step size in variance-preserving latent units at the first step, >= 0.
+        strength: Step size at the first step, in latents of ``unit``, >= 0.
+        unit: In which latents the strength is stated.
+        decay: Share of the squared strength that is left at the last step, (0, 1].
         first_step: First guided step, from 0.
         last_step: Last guided step, inclusive; None for half of all steps.
+        every: Guide every step of the window, every second, ..., >= 1.
         inner_updates: Latent updates a guided step, >= 1.
+        refinements: Steps with more updates; what Attend-and-Excite does.
+        most_refinements: Updates that one refinement may take.
+        one_by_one: True gives every relation a pass and an update of its own, False one for all.
         paper_loss: True for the paper's -PoS^2, False for the code's squared inverse PoS.
+        presence_weight: Of the presence term beside PSG's, >= 0.
+        mention_weights: How much each mention's presence counts; 1 for those left out.
         goal: Guidance rests while every relation's PoS is at least this, (0.5, 1]; 1 never rests.
+        names_only: True draws "a dog and a car", so that guidance alone holds the relations.
+        reuses_prediction: True takes the prompt's prediction of the guiding pass for the step
+            itself, so that a guided step costs little more than a plain one.
+        checkpointing: True keeps less in memory and computes it twice.
     """
 
     method_id: str = UNGUIDED
     strength: float = 0.0
+    unit: StepUnit = StepUnit.VP
+    decay: float = 0.5
     first_step: int = 0
     last_step: int | None = None
+    every: int = 1
     inner_updates: int = 1
+    refinements: tuple[Refinement, ...] = ()
+    most_refinements: int = 20
+    one_by_one: bool = False
     paper_loss: bool = False
+    presence_weight: float = 1.0
+    mention_weights: Mapping[MentionId, float] = field(default_factory=dict)
     goal: float = 1.0
+    names_only: bool = False
+    reuses_prediction: bool = False
+    checkpointing: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoiseSearch:
+    """Drawing several pictures from seeds that follow each other, to keep the best.
+
+    Attributes:
+        candidates: Most pictures that are drawn, >= 1; 1 searches nothing.
+        enough: The search ends with a picture whose PSE is at least this, [0, 1].
+    """
+
+    candidates: int = 1
+    enough: float = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +149,7 @@ class GenerationRequest:
         height: Likewise.
         scheduler_id: diffusers class name; empty for the model's own.
         guidance: How the layout is held.
+        search: How many first noises are tried, beginning with that of ``seed``.
         capture: What is recorded.
         parent_run_id: The run this one was made from; empty for none.
     """
@@ -100,6 +165,7 @@ class GenerationRequest:
     height: int | None = None
     scheduler_id: str = ""
     guidance: GuidanceSettings = field(default_factory=GuidanceSettings)
+    search: NoiseSearch = field(default_factory=NoiseSearch)
     capture: CaptureSettings = field(default_factory=CaptureSettings)
     parent_run_id: str = ""
 
@@ -128,6 +194,8 @@ class StepEvent:
         pos: Relation id to PoS on this step's maps before any update, in [0, 1], ties half.
         guidance_loss: Loss before the update; None where guidance did not act.
         step_size: Step length applied, in variance-preserving units; None where it did not act.
+        pos_after: Like ``pos``, after the updates; empty where guidance did not act.
+        guiding_passes: Passes with a gradient that guidance made.
         attention: None on steps that were not captured.
         preview: (H, W, 3) estimate of the finished image; None when previews are off.
     """
@@ -139,12 +207,57 @@ class StepEvent:
     pos: Mapping[RelationId, float]
     guidance_loss: float | None = None
     step_size: float | None = None
+    pos_after: Mapping[RelationId, float] = field(default_factory=dict)
+    guiding_passes: int = 0
     attention: AttentionSnapshot | None = None
     preview: RgbImage | None = None
 
     def __post_init__(self) -> None:
         if self.preview is not None:
             freeze(self.preview)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateScore:
+    """How good one picture of a noise search is.
+
+    Attributes:
+        seed: Its seed.
+        pse: Mean PSE of the relations, [0, 1]; what the search goes by.
+        lead: Mean of 2 PoS - 1, [-1, 1]; -1 where it cannot be measured.
+        found: Mentions of the relations that were seen.
+        sureness: Geometric mean of the scores of the best detections, [0, 1].
+        second: Share of the relations that the second verifier accepts, [0, 1]; it never chooses.
+    """
+
+    seed: int
+    pse: float
+    lead: float
+    found: int
+    sureness: float
+    second: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CandidateJudged:
+    """One picture of a noise search is done. Made by ``search_image``; may cross threads.
+
+    Attributes:
+        request_id: The request.
+        number: From 1.
+        candidates: Most that there will be.
+        score: How good it is.
+        image: (H, W, 3) uint8.
+    """
+
+    request_id: RequestId
+    number: int
+    candidates: int
+    score: CandidateScore
+    image: RgbImage
+
+    def __post_init__(self) -> None:
+        freeze(self.image)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -156,12 +269,14 @@ class GenerationFinished:
         image: (H, W, 3) uint8.
         seconds: From the request to the picture, model loading included.
         peak_memory_bytes: Highest memory in use, resident set on the CPU.
+        candidates: Of a noise search, best first; the image is the first one's.
     """
 
     request_id: RequestId
     image: RgbImage
     seconds: float
     peak_memory_bytes: int
+    candidates: tuple[CandidateScore, ...] = ()
 
     def __post_init__(self) -> None:
         freeze(self.image)
@@ -189,10 +304,15 @@ class GenerationCancelled:
 
 
 GenerationEvent: TypeAlias = (
-    GenerationStarted | StepEvent | GenerationFinished | GenerationFailed | GenerationCancelled
+    GenerationStarted
+    | StepEvent
+    | CandidateJudged
+    | GenerationFinished
+    | GenerationFailed
+    | GenerationCancelled
 )
 
 
 def unguided(request: GenerationRequest, request_id: RequestId) -> GenerationRequest:
-    """Return the same request with guidance off: the baseline of the same seed."""
-    return replace(request, id=request_id, guidance=GuidanceSettings())
+    """Return the same request without guidance and search: the baseline of the same seed."""
+    return replace(request, id=request_id, guidance=GuidanceSettings(), search=NoiseSearch())

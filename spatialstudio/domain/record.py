@@ -1,11 +1,11 @@
 """A finished run as it is kept: the request, what happened, what came of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NewType
 
-from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.generation import CandidateScore, GenerationRequest
 from spatialstudio.domain.prompt import TokenSpan
 from spatialstudio.domain.relation import RelationId
 from spatialstudio.domain.verdict import Evaluation
@@ -41,6 +41,8 @@ class StepSummary:
     pos: Mapping[RelationId, float]
     guidance_loss: float | None = None
     step_size: float | None = None
+    pos_after: Mapping[RelationId, float] = field(default_factory=dict)
+    guiding_passes: int = 0
     attention: ArtifactRef | None = None
     preview: ArtifactRef | None = None
 
@@ -80,6 +82,7 @@ class RunRecord:
         environment: What it was made with.
         seconds: Time to draw, model loading included.
         peak_memory_bytes: Highest memory in use while drawing.
+        candidates: Of a noise search, best first; empty without one.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -93,3 +96,4 @@ class RunRecord:
     environment: Environment
     seconds: float
     peak_memory_bytes: int
+    candidates: tuple[CandidateScore, ...] = ()

@@ -1,13 +1,14 @@
 """Turns the domain's frozen dataclasses into plain JSON and back, strictly.
 
 One codec serves every type, led by the type hints: dataclasses by field, enums by value, relation
-types by id, times as ISO 8601 in UTC. Arrays do not go through JSON: they are laid on a shelf
+types by id, times as ISO 8601 in UTC. A field with a default may be missing, so that what a later
+version adds leaves older files readable. Arrays do not go through JSON: they are laid on a shelf
 under the path of their field, and the JSON holds that path.
 """
 
 import math
 from collections.abc import Callable, Mapping, MutableMapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
@@ -171,11 +172,11 @@ def _read_relation_type(_: Any, plain: Json, place: Place) -> object:
 def _read_dataclass(hint: Any, plain: Json, place: Place) -> object:
     items = _expect(dict, plain, place)
     hints = _hints(hint)
-    for name in hints.keys() - items.keys():
+    for name in hints.keys() - items.keys() - _optional(hint):
         raise place.inside(name).complaint("is missing")
     for name in items.keys() - hints.keys():
         raise place.inside(name).complaint("is not known")
-    values = {name: _read(hints[name], items[name], place.inside(name)) for name in hints}
+    values = {name: _read(hints[name], items[name], place.inside(name)) for name in items}
     try:
         return hint(**values)
     except ValueError as error:
@@ -222,6 +223,15 @@ def _expect(kind: type[T], plain: Json, place: Place) -> T:
 def _hints(kind: type[object]) -> dict[str, Any]:
     hints = get_type_hints(kind)
     return {field.name: hints[field.name] for field in fields(cast("Any", kind))}
+
+
+def _optional(kind: type[object]) -> set[str]:
+    """Name the fields that have a default."""
+    return {
+        field.name
+        for field in fields(cast("Any", kind))
+        if field.default is not MISSING or field.default_factory is not MISSING
+    }
 
 
 def _is_kind_of(base: type[object]) -> Callable[[Any], bool]:

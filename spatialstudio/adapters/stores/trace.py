@@ -81,6 +81,7 @@ def events_of(
         image=image,
         seconds=record.seconds,
         peak_memory_bytes=record.peak_memory_bytes,
+        candidates=record.candidates,
     )
     steps = (_step_event(record, summary, arrays) for summary in record.trace)
     return (started, *steps, finished)
@@ -97,6 +98,8 @@ def _step_event(
         pos=summary.pos,
         guidance_loss=summary.guidance_loss,
         step_size=summary.step_size,
+        pos_after=summary.pos_after,
+        guiding_passes=summary.guiding_passes,
         attention=_snapshot(summary.step, arrays) if summary.attention else None,
         preview=arrays[_preview(summary.step)] if summary.preview else None,
     )

@@ -60,6 +60,7 @@ def store_run(
         environment=environment_on(started.device),
         seconds=finished.seconds,
         peak_memory_bytes=finished.peak_memory_bytes,
+        candidates=finished.candidates,
     )
     return folder / store.save(record, events, folder).id
 
@@ -94,6 +95,8 @@ def _summary(event: StepEvent) -> StepSummary:
         pos=event.pos,
         guidance_loss=event.guidance_loss,
         step_size=event.step_size,
+        pos_after=event.pos_after,
+        guiding_passes=event.guiding_passes,
     )
 
 

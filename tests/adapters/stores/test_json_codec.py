@@ -132,6 +132,12 @@ def test_a_missing_field_is_named(request_of_a_cat):
         decode(GenerationRequest, plain, {})
 
 
+def test_a_field_that_came_later_takes_its_default(request_of_a_cat):
+    plain = encode(request_of_a_cat, {})
+    del plain["search"]
+    assert decode(GenerationRequest, plain, {}) == request_of_a_cat
+
+
 def test_an_answer_that_does_not_exist_is_refused():
     with pytest.raises(StoreError, match='The field "outcome" holds "MAYBE", which is no Outcome'):
         decode(Verdict, encode(a_verdict(), {}) | {"outcome": "MAYBE"}, {})
