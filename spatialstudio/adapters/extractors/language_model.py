@@ -11,11 +11,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from time import monotonic
 
+from spatialstudio.adapters.chat_client import AnswerForm, ChatClient, ChatQuestion, ServerFailure
 from spatialstudio.adapters.extractors.anchoring import anchor
-from spatialstudio.adapters.extractors.chat_client import ChatClient, ServerFailure
 from spatialstudio.adapters.extractors.grammar import build as build_grammar
-from spatialstudio.adapters.extractors.model_answers import UnreadableAnswer, read_answer
-from spatialstudio.adapters.extractors.server import (
+from spatialstudio.adapters.extractors.model_answers import (
+    ANSWER_SCHEMA,
+    UnreadableAnswer,
+    read_answer,
+)
+from spatialstudio.adapters.server import (
     MODEL_VARIABLE,
     SERVER_VARIABLE,
     ServerSettings,
@@ -27,6 +31,7 @@ from spatialstudio.domain.prompt import Note, Prompt
 from spatialstudio.domain.relation import SceneGraph
 
 MINUTE_S = 60.0
+RELATIONS_FORM = AnswerForm(name="relations", schema=ANSWER_SCHEMA)
 
 CacheKey = tuple[str, str, str, str]
 
@@ -106,8 +111,11 @@ class LanguageModelExtractor:
         self, settings: ServerSettings, read: SceneGraph, token: CancelToken | None
     ) -> SceneGraph:
         self._spend(settings)
-        text = ChatClient(settings).ask(self._instruction, read.prompt.text, token)
-        return anchor(read_answer(text), read, self.id)
+        question = ChatQuestion(
+            instruction=self._instruction, text=read.prompt.text, form=RELATIONS_FORM
+        )
+        answer = ChatClient(settings).ask(question, token)
+        return anchor(read_answer(answer.text), read, self.id)
 
     def _spend(self, settings: ServerSettings) -> None:
         now = self._clock()

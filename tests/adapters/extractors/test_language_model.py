@@ -6,12 +6,12 @@ import pytest
 
 from spatialstudio.adapters.extractors.grammar import GrammarExtractor
 from spatialstudio.adapters.extractors.language_model import LanguageModelExtractor
-from spatialstudio.adapters.extractors.server import ServerSettings
+from spatialstudio.adapters.server import ServerSettings
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.errors import Cancelled, PromptError
 from spatialstudio.domain.prompt import Prompt
 from spatialstudio.domain.relation import ABOVE, BEHIND, LEFT_OF
-from tests.adapters.extractors.loopback import (
+from tests.adapters.loopback import (
     LoopbackServer,
     drips,
     hangs_up,

@@ -5,8 +5,10 @@ streams without being asked be held to a deadline, a size and the user's wish to
 """
 
 import json
-from collections.abc import Iterator
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from threading import Event
 from time import monotonic
 from typing import Any
@@ -14,8 +16,7 @@ from typing import Any
 import httpx2
 import openai
 
-from spatialstudio.adapters.extractors.model_answers import ANSWER_SCHEMA
-from spatialstudio.adapters.extractors.server import ServerSettings
+from spatialstudio.adapters.server import ServerSettings
 from spatialstudio.domain.ports import CancelToken
 
 NO_KEY = "none"
@@ -26,6 +27,55 @@ STREAM_MARK = b"data:"
 SERVER_FAULT = 500
 REFUSED_SCHEMA = {400, 422}
 BUSY = {408, 409, 429}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerForm:
+    """What an answer shall look like.
+
+    Attributes:
+        name: For the server.
+        schema: JSON schema of the whole answer.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatQuestion:
+    """One question, complete in itself.
+
+    Attributes:
+        instruction: What to do, as the system's words.
+        text: What to do it with, as the user's words.
+        form: None when plain words will do; a server that refuses it is asked without.
+        picture: A PNG file to go with the text; empty for none.
+        chances: How many of the likeliest words the first place of the answer shall tell of, with
+            their log-probabilities; 0 for none.
+        answer_tokens: The longest answer; None for the server's usual.
+    """
+
+    instruction: str
+    text: str
+    form: AnswerForm | None = None
+    picture: bytes = field(default=b"", repr=False)
+    chances: int = 0
+    answer_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatAnswer:
+    """What the model said.
+
+    Attributes:
+        text: Its words.
+        first_chances: The likeliest tokens at the first place with their natural
+            log-probabilities; empty when the server does not tell.
+    """
+
+    text: str
+    first_chances: tuple[tuple[str, float], ...] = ()
 
 
 class ServerFailure(Exception):  # noqa: N818 - told as a note, never to the user as an error
@@ -59,12 +109,11 @@ class ChatClient:
     def __init__(self, settings: ServerSettings) -> None:
         self._settings = settings
 
-    def ask(self, instruction: str, text: str, token: CancelToken | None = None) -> str:
+    def ask(self, question: ChatQuestion, token: CancelToken | None = None) -> ChatAnswer:
         """Return the model's answer.
 
         Args:
-            instruction: What to do, as the system's words.
-            text: What to do it with, as the user's words.
+            question: What to ask.
             token: Asked between the pieces of the answer and while waiting.
 
         Raises:
@@ -73,10 +122,9 @@ class ChatClient:
         """
         deadline = monotonic() + self._settings.patience_s
         wait_s = self._settings.first_wait_s
-        with_schema = True
         for attempt in range(1, self._settings.attempts + 1):
             try:
-                return self._ask_once(_messages(instruction, text), with_schema, token)
+                return self._ask_once(question, token)
             except ServerFailure as failure:
                 is_last = attempt == self._settings.attempts
                 if is_last or not (failure.is_passing or failure.refuses_schema):
@@ -84,26 +132,27 @@ class ChatClient:
                 pause = 0.0 if failure.refuses_schema else failure.wait_s or wait_s
                 if monotonic() + pause > deadline:
                     raise
-                with_schema = with_schema and not failure.refuses_schema
+                if failure.refuses_schema:
+                    question = replace(question, form=None)
             _wait(pause, token)
             wait_s *= 2
         raise AssertionError("The last attempt returns or raises.")
 
-    def _ask_once(
-        self, messages: list[dict[str, str]], with_schema: bool, token: CancelToken | None
-    ) -> str:
+    def _ask_once(self, question: ChatQuestion, token: CancelToken | None) -> ChatAnswer:
         settings = self._settings
-        with _translated(with_schema), self._client() as client:
+        with _translated(question.form is not None), self._client() as client:
             asking = client.chat.completions.with_streaming_response.create(
                 model=settings.model,
-                messages=messages,  # type: ignore[arg-type]  # plain rows of the protocol
+                messages=_messages(question),  # type: ignore[arg-type]  # rows of the protocol
                 temperature=0,
                 seed=SEED,
-                max_tokens=settings.answer_tokens,
-                response_format=_response_format(with_schema),
+                max_tokens=question.answer_tokens or settings.answer_tokens,
+                response_format=_response_format(question.form),
+                logprobs=True if question.chances else openai.omit,
+                top_logprobs=question.chances or openai.omit,
             )
             with asking as response:
-                return _content(self._body(response.iter_bytes(), token))
+                return _answer(self._body(response.iter_bytes(), token))
 
     def _client(self) -> openai.OpenAI:
         settings = self._settings
@@ -130,37 +179,61 @@ class ChatClient:
         return bytes(body)
 
 
-def _messages(instruction: str, text: str) -> list[dict[str, str]]:
-    asked = json.dumps({"text": text}, ensure_ascii=False)
-    return [{"role": "system", "content": instruction}, {"role": "user", "content": asked}]
+def _messages(question: ChatQuestion) -> list[dict[str, Any]]:
+    return [
+        {"role": "system", "content": question.instruction},
+        {"role": "user", "content": _user_words(question)},
+    ]
 
 
-def _response_format(with_schema: bool) -> Any:
-    if not with_schema:
+def _user_words(question: ChatQuestion) -> str | list[dict[str, Any]]:
+    if not question.picture:
+        return json.dumps({"text": question.text}, ensure_ascii=False)
+    address = f"data:image/png;base64,{b64encode(question.picture).decode()}"
+    return [
+        {"type": "image_url", "image_url": {"url": address}},
+        {"type": "text", "text": question.text},
+    ]
+
+
+def _response_format(form: AnswerForm | None) -> Any:
+    if form is None:
         return openai.omit
-    schema = {"name": "relations", "strict": True, "schema": ANSWER_SCHEMA}
+    schema = {"name": form.name, "strict": True, "schema": form.schema}
     return {"type": "json_schema", "json_schema": schema}
 
 
-def _content(body: bytes) -> str:
+def _answer(body: bytes) -> ChatAnswer:
     """Take the model's words out of an answer, streamed or not."""
     try:
-        if body.lstrip().startswith(STREAM_MARK):
-            return "".join(_streamed(body))
-        message = json.loads(body)["choices"][0]["message"]
-        if message.get("refusal"):
+        pieces = list(_pieces(body))
+        words = [piece.get("message") or piece.get("delta") or {} for piece in pieces]
+        if any(word.get("refusal") for word in words):
             raise ServerFailure("refuses to answer")
-        return str(message["content"] or "")
+        return ChatAnswer(
+            text="".join(str(word.get("content") or "") for word in words),
+            first_chances=next((told for piece in pieces if (told := _chances(piece))), ()),
+        )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ServerFailure("does not speak the chat-completions protocol") from error
 
 
-def _streamed(body: bytes) -> Iterator[str]:
+def _pieces(body: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the answer's choice, or its parts when it was streamed."""
+    if not body.lstrip().startswith(STREAM_MARK):
+        yield json.loads(body)["choices"][0]
+        return
     for line in body.splitlines():
         data = line.removeprefix(STREAM_MARK).strip()
         if line.startswith(STREAM_MARK) and data != b"[DONE]":
-            choices = json.loads(data)["choices"]
-            yield (choices[0]["delta"].get("content") or "") if choices else ""
+            yield from json.loads(data)["choices"][:1]
+
+
+def _chances(piece: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
+    """Read the likeliest tokens at the first place of a choice; empty when it tells none."""
+    places = (piece.get("logprobs") or {}).get("content") or []
+    listed = (places[0].get("top_logprobs") or []) if places else []
+    return tuple((str(each["token"]), float(each["logprob"])) for each in listed)
 
 
 @contextmanager

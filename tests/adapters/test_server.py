@@ -1,6 +1,6 @@
 import pytest
 
-from spatialstudio.adapters.extractors.server import (
+from spatialstudio.adapters.server import (
     KEY_VARIABLE,
     MODEL_VARIABLE,
     SERVER_VARIABLE,
