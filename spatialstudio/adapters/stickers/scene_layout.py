@@ -1,6 +1,6 @@
 """Decides which stickers stand where: sizes, places, painting order and depth."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,16 +29,18 @@ class SceneSettings:
         depth_range: Depth at the nearness of 1 and of 0.
         least_visible: Share of each sticker's box that no nearer box may cover.
         least_visible_on_ground: The same for scenes on a ground.
+        grid: Cells a side of the grid on which the boxes stand. It is that of the latents: the
+            latents of an object look the same wherever it stands, so a small model learns them.
         attempts: Layouts tried before the objects are drawn anew.
     """
 
     side: int = 128
     count_weights: tuple[float, ...] = (0.15, 0.6, 0.15, 0.1)
     size_ranges: tuple[tuple[float, float], ...] = (
-        (0.4, 0.8),
-        (0.32, 0.55),
-        (0.28, 0.42),
-        (0.25, 0.36),
+        (0.45, 0.7),
+        (0.34, 0.53),
+        (0.29, 0.4),
+        (0.25, 0.34),
     )
     place_share: float = 0.4
     perspective_share: float = 0.28
@@ -48,6 +50,7 @@ class SceneSettings:
     depth_range: tuple[float, float] = (0.1, 0.9)
     least_visible: float = 0.82
     least_visible_on_ground: float = 0.7
+    grid: int = 16
     attempts: int = 30
 
 
@@ -96,6 +99,7 @@ def draw_scene(rng: np.random.Generator, settings: SceneSettings) -> Scene:
             else:
                 placements = _ground_layout(rng, numbers, backdrop.horizon, settings)
                 least_visible = settings.least_visible_on_ground
+            placements = tuple(_on_grid(placement, settings.grid) for placement in placements)
             if _all_visible(placements, least_visible):
                 return Scene(placements=placements, backdrop=backdrop)
 
@@ -137,6 +141,16 @@ def _ground_layout(
         depth = farthest - (farthest - nearest) * nearness
         placements.append(Placement(number=number, x=x, y=y, size=size, depth=depth))
     return tuple(placements)
+
+
+def _on_grid(placement: Placement, cells: int) -> Placement:
+    """Move a sticker's box to the nearest lines of a grid with so many cells a side."""
+    size = round(placement.size * cells) / cells
+    left, top = (
+        min(max(round((centre - size / 2) * cells) / cells, 0), 1 - size)
+        for centre in (placement.x, placement.y)
+    )
+    return replace(placement, x=left + size / 2, y=top + size / 2, size=size)
 
 
 def _draw_nearness(rng: np.random.Generator, count: int, settings: SceneSettings) -> list[float]:

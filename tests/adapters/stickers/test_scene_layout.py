@@ -75,3 +75,13 @@ def test_a_place_is_there_as_often_as_wanted():
     places = [draw_scene(rng, SceneSettings()).backdrop.place for _ in range(600)]
     assert np.mean([place is not None for place in places]) == pytest.approx(0.4, abs=0.07)
     assert set(places) == {None, *PLACES}
+
+
+def test_boxes_stand_on_the_grid(random_scenes):
+    cells = SceneSettings().grid
+    boxes = [
+        (placement.size, placement.x - placement.size / 2, placement.y - placement.size / 2)
+        for scene in random_scenes
+        for placement in scene.placements
+    ]
+    np.testing.assert_allclose(np.multiply(boxes, cells) % 1, 0, atol=1e-9)
