@@ -46,6 +46,7 @@ class ObjectMention:
         phrase: As written, without the article: "red cup".
         head: The noun a detector is asked for, singular: "cup".
         attributes: Words before the head: ("red",).
+        is_plural: Whether it names several: "two cats", "sheep" behind "three".
         span: The phrase in the prompt.
     """
 
@@ -53,6 +54,7 @@ class ObjectMention:
     phrase: str
     head: str
     attributes: tuple[str, ...] = ()
+    is_plural: bool = False
     span: TextSpan
 
 

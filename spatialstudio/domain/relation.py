@@ -252,5 +252,6 @@ class SceneGraph:
 
     def sentence(self, relation: Relation) -> str:
         """Say a relation in words: "cat to the left of dog"."""
-        subject, first, *rest = (self.mention(end).phrase for end in relation.ends)
-        return " ".join([subject, relation.type.phrase, " and ".join([first, *rest])])
+        subject = self.mention(relation.subject).phrase
+        objects = [self.mention(end).phrase for end in dict.fromkeys(relation.ends[1:])]
+        return " ".join([subject, relation.type.phrase, " and ".join(objects)])

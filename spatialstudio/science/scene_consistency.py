@@ -2,7 +2,8 @@
 
 Order claims are edges of a graph, one graph an axis, from the first thing to the one after it; a
 closed path is a contradiction, and an edge beside another path is redundant. "Near" and "far from"
-exclude each other, and nothing stands in a relation to itself.
+exclude each other, and nothing stands in a relation to itself; but two cats may flank a thing, and
+be near each other.
 """
 
 from collections import deque
@@ -68,7 +69,11 @@ class Redundancy:
 
 def contradictions_of(scene: SceneGraph) -> tuple[Contradiction, ...]:
     """Find relations of a thing with itself, closed orders, and things both near and far."""
-    reflexive = [relation for relation in scene.relations if _is_with_itself(relation)]
+    reflexive = [
+        relation
+        for relation in scene.relations
+        if _is_with_itself(relation) and not _is_near_each_other(scene, relation)
+    ]
     others = [relation for relation in scene.relations if not _is_with_itself(relation)]
     found = [_contradiction(scene, [relation]) for relation in reflexive]
     closed: dict[frozenset[RelationId], Sequence[Relation]] = {}
@@ -113,7 +118,11 @@ def _says_the_same(relation: Relation, other: Relation) -> bool:
 
 
 def _is_with_itself(relation: Relation) -> bool:
-    return len(set(relation.ends)) < len(relation.ends)
+    return relation.subject in relation.ends[1:]
+
+
+def _is_near_each_other(scene: SceneGraph, relation: Relation) -> bool:
+    return relation.type.shape is Shape.NEAR and scene.mention(relation.subject).is_plural
 
 
 def _cycles(relations: Iterable[Relation], axis: Axis) -> list[list[Relation]]:

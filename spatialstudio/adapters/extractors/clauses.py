@@ -23,6 +23,7 @@ BEFORE_SUBJECT = (*(WordKind.COMMA, WordKind.COLON, WordKind.BE, WordKind.VERB, 
 FLANKS = 2
 MANY = 99
 NEUTER = "its"
+TOWARDS = {"at", "to", "toward", "towards", "for", "after"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +98,21 @@ class ClauseReader:
             self._focus, self._owner = self._references.latest, ()
         elif word.kind in JOINERS or word.kind is WordKind.BE:
             self._focus, self._owner = self._clause, ()
+        elif word.kind is WordKind.PREPOSITION and self._pieces.is_at(WordKind.RELATION):
+            self._focus, self._owner = self._clause, ()
         elif word.kind is WordKind.PLACING and self._pieces.is_at_thing():
             self._start_clause(self._resolve_subjects(self._pieces.take_subjects()))
         elif word.kind is not WordKind.WORD and self._pieces.is_at_thing():
             is_apart = word.kind is WordKind.WITH and self._pieces.is_behind_clause_start
             if phrase := self._pieces.take_phrase():
-                self._read_dependent(word, phrase, is_apart=is_apart)
+                is_seen = word.text.lower() in TOWARDS and self._pieces.is_at_participle
+                self._read_dependent(word, phrase, is_apart=is_apart or is_seen)
 
     def _read_dependent(self, word: Word, phrase: NounPhrase, *, is_apart: bool) -> None:
         """Read a thing that hangs on the thing before: "a dog with a hat".
 
-        Behind a comma it speaks for itself: "a dog by a tree, with a hat on the tree".
+        Behind a comma it speaks for itself: "a dog by a tree, with a hat on the tree"; so it does
+        where it is looked at and does something: "looking at a cat sitting on a chair".
         """
         self._owner = () if is_apart else self._focus
         self._host = self._focus if word.kind is WordKind.WITH else ()
@@ -166,8 +171,9 @@ class ClauseReader:
         return self._resolve(things, ())
 
     def _relate_to_each_other(self, claim: Claim, each_other: Word) -> None:
-        if claim.type.is_symmetric and len(self._focus) > 1:
-            for first, second in pairwise(self._focus):
+        several = self._as_pair(self._focus)
+        if claim.type.is_symmetric and len(several) > 1:
+            for first, second in pairwise(several):
                 self._relate(claim, (first,), (second,))
         else:
             self._note_not_understood(claim.span, each_other.span)
@@ -176,7 +182,8 @@ class ClauseReader:
         """Add the claim for every subject with every object."""
         groups: list[Ends] = [(thing,) for thing in objects]
         if claim.type.shape is Shape.BETWEEN:
-            groups = [objects] if len(objects) == FLANKS else []
+            flanks = self._as_pair(objects)
+            groups = [flanks] if len(flanks) == FLANKS else []
             if objects and not groups:
                 self._note(f'Name both things after "{claim.text}".', claim.span)
         for subject, (first, *second) in product(subjects, groups):
@@ -191,12 +198,18 @@ class ClauseReader:
                 )
             )
 
+    def _as_pair(self, ends: Ends) -> Ends:
+        """Take one mention of several things for two: "between two cats"."""
+        return ends * FLANKS if self._references.are_several(ends) else ends
+
     def _read_flanking(self, word: Word) -> None:
         """Read two things on either side of a third, which is thereby between them."""
         flanks = self._focus
-        middle = self._resolve(self._pieces.take_objects(1), ())
+        middle = self._resolve(self._pieces.take_objects(1), ()) or self._host
         if middle and len(flanks) != FLANKS and self._pieces.is_subject_ahead(after_verb=True):
             flanks = self._take_fronted_subject(word.text, word.span)
+        if len(flanks) == 1:
+            flanks *= FLANKS
         if len(flanks) == FLANKS:
             self._relate(Claim(BETWEEN, word.text, word.span), middle, flanks)
         else:
@@ -281,8 +294,9 @@ class ClauseReader:
 
     def _preferred(self, pronoun: Word, subjects: Ends) -> Ends:
         """Return what a pronoun means by its place: the owner, or for "its left" the topic."""
-        if self._host and not set(self._host) & set(subjects):
-            return self._host[:1]
+        host = [end for end in self._host[:1] if self._references.suits(pronoun, end)]
+        if host and not set(self._host) & set(subjects):
+            return tuple(host)
         if pronoun.kind is WordKind.ITS and pronoun.text.lower().split()[1] == NEUTER:
             taken = {*subjects, *self._references.passed_over}
             topics = (ends for ends in reversed(self._topics) if not set(ends) & taken)

@@ -6,6 +6,7 @@ light or a place becomes a setting, which nothing can be placed against.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from spatialstudio.adapters.extractors.noun_phrases import PRONOUNS, NounPhrase, Piece
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary
@@ -109,7 +110,9 @@ def _with_settled_words(pieces: Sequence[Piece]) -> Iterator[Piece]:
         elif piece.kind is WordKind.RELATIVE and _is_claim(before):
             yield replace(piece, kind=WordKind.IT)
         elif piece.kind is WordKind.LOOSE_RELATION:
-            yield replace(piece, kind=_settled_kind(piece, before, after))
+            agent = piece.relation_type is NEAR and _is_agent(pieces[:place], after)
+            kind = WordKind.PREPOSITION if agent else _settled_kind(piece, before, after)
+            yield replace(piece, kind=kind)
         elif piece.kind is not WordKind.SHOWING:
             yield piece
 
@@ -129,10 +132,20 @@ def _settled_kind(piece: Word, before: Piece | None, after: Piece | None) -> Wor
     if piece.relation_type is NEAR and _is_act(before):
         return WordKind.PREPOSITION
     if isinstance(after, NounPhrase):
-        counts = after.is_known and not after.is_place
+        counts = after.is_known and (piece.relation_type is NEAR or not after.is_place)
     else:
         counts = after is not None and after.kind in PRONOUNS
     return WordKind.RELATION if counts else WordKind.PREPOSITION
+
+
+def _is_agent(before: Sequence[Piece], after: Piece | None) -> bool:
+    """Tell whether "by" names who did it: "a cup was put on the table by a man"."""
+    if not isinstance(after, NounPhrase) or not after.is_person:
+        return False
+    words = [piece if isinstance(piece, Word) else None for piece in before]
+    starts = [n for n, word in enumerate(words) if word and word.kind in CLAUSE_STARTS]
+    kinds = [word.kind if word else None for word in words[max(starts, default=-1) + 1 :]]
+    return (WordKind.BE, WordKind.PLACING) in pairwise(kinds)
 
 
 def _is_claim(piece: Piece | None) -> bool:

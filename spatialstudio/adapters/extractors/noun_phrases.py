@@ -20,6 +20,8 @@ PRONOUNS = {
 }
 SILENT_KINDS = {WordKind.OTHER, WordKind.STYLE_OF}
 POSSESSIVES = {"his", "her", "its"}
+POSSESSIVE_ENDINGS = ("'s", "’s", "s'", "s’")
+HOLDING = (WordKind.WITH, WordKind.SHOWING)
 ONE = {"one", "ones"}
 SINGULAR_ARTICLES = {"a", "an"}
 
@@ -34,6 +36,7 @@ class NounPhrase:
         head: The noun, singular, lower case.
         attributes: The words before the head.
         is_definite: Whether it may point back: "the dog".
+        is_plural: Whether it names several: "two sheep", "dogs".
         is_known: Whether the head is in the vocabulary.
         is_person: Whether "he" or "she" may stand for it.
         is_place: Whether it names a place, once a preposition says so: "in a park".
@@ -44,6 +47,7 @@ class NounPhrase:
     head: str
     attributes: tuple[str, ...]
     is_definite: bool
+    is_plural: bool
     is_known: bool
     is_person: bool
     is_place: bool
@@ -112,8 +116,11 @@ class PhraseFinder:
         return len(words)
 
     def _is_finite_verb(self, words: Sequence[Word], place: int) -> bool:
+        """Tell whether a word is a verb: "finds", and "watches" behind one who can watch."""
         text = words[place].text.lower()
-        return text in self._vocabulary.verbs and self._vocabulary.noun([text]) is None
+        actors = self._vocabulary.persons | self._vocabulary.animals
+        acts = text.endswith("s") and words[place - 1].text.lower() in actors
+        return text in self._vocabulary.verbs and (acts or self._vocabulary.noun([text]) is None)
 
     def _ends_with_noun(self, words: Sequence[Word]) -> bool:
         return self._vocabulary.noun([words[-1].text]) is not None
@@ -168,7 +175,7 @@ class _Run:
         if found is None:
             return self._verb(self.words, vocabulary) or self.words[-1:]
         start, stop, head = found
-        if head in vocabulary.containers and self.after and self.after.kind is WordKind.WITH:
+        if head in vocabulary.containers and self._is_followed_by(*HOLDING):
             return []
         if head in ONE and latest is not None:
             head = latest.head
@@ -183,11 +190,17 @@ class _Run:
                 if word.text.lower() not in vocabulary.numbers
             ),
             is_definite=self.determiner is not None and self.determiner.kind is WordKind.DEFINITE,
+            is_plural=self._is_plural(start, stop, head, vocabulary),
             is_known=is_known,
             is_person=head in vocabulary.persons,
             is_place=head in vocabulary.places,
         )
         return [phrase, *self._verb(self.words[stop:], vocabulary)]
+
+    def _is_plural(self, start: int, stop: int, head: str, vocabulary: Vocabulary) -> bool:
+        counted = any(word.text.lower() in vocabulary.numbers for word in self.words[:start])
+        last = self.words[stop - 1].text.lower()
+        return counted or last not in {head.split()[-1], *ONE}
 
     def is_qualified_by_place(self, vocabulary: Vocabulary) -> bool:
         """Tell whether what looks like a place in the picture is none: "on the right foot"."""
@@ -217,13 +230,24 @@ class _Run:
     def _is_verb_here(self, place: int, vocabulary: Vocabulary) -> bool:
         """Tell whether a word that may be a noun is a verb: "a hunter watches", "watches a dog"."""
         text = self.words[place].text.lower()
+        if place == 0 and self._is_imperative(vocabulary):
+            return True
         if text not in vocabulary.verbs or text in vocabulary.nouns:
             return False
         if place == 0:
-            return (
-                self.determiner is None and self.after is not None and self.after.kind in ARTICLES
-            )
+            return self.determiner is None and self._is_followed_by(*ARTICLES)
         return vocabulary.noun([self.words[place - 1].text]) is not None
+
+    def _is_imperative(self, vocabulary: Vocabulary) -> bool:
+        """Tell whether a word orders a thing: "Picture a cat"."""
+        before = self.before
+        opens = before is None or (isinstance(before, Word) and before.kind is WordKind.STOP)
+        is_bare = self.determiner is None and len(self.words) == 1
+        orders = self.words[0].text.lower() in vocabulary.base_verbs
+        return opens and is_bare and orders and self._is_followed_by(*DETERMINERS)
+
+    def _is_followed_by(self, *kinds: WordKind) -> bool:
+        return self.after is not None and self.after.kind in kinds
 
     def _noun(self, start: int, stop: int, vocabulary: Vocabulary) -> str | None:
         words = [word.text for word in self.words[start:stop]]
@@ -250,6 +274,8 @@ class _Run:
         """Tell whether a word before the head is part of its name, as in "delivery van"."""
         lower = word.text.lower()
         if word.kind is not WordKind.WORD or lower in vocabulary.adjectives:
+            return False
+        if lower.endswith(POSSESSIVE_ENDINGS):
             return False
         if self._is_proper(word):
             return True
@@ -295,7 +321,8 @@ class _Run:
         stop = len(texts)
         while stop > 1 and self._may_be_cut(stop - 1, vocabulary):
             stop -= 1
-        start = 0
+        owners = [n for n in range(stop - 1) if texts[n].endswith(POSSESSIVE_ENDINGS)]
+        start = max(owners, default=-1) + 1
         while start < stop - 1 and vocabulary.is_adjective(texts[start]):
             start += 1
         *before, last = texts[start:stop]

@@ -85,6 +85,12 @@ class Pieces:
         """Tell whether a noun phrase or a pronoun is at hand."""
         return self._is_thing_at(self._position)
 
+    @property
+    def is_at_participle(self) -> bool:
+        """Whether a verb like "sitting" is at hand."""
+        at_verb = self.is_at(*VERBS)
+        return at_verb and self._pieces[self._position].text.lower().endswith("ing")
+
     def is_at_joined_relation(self) -> bool:
         """Tell whether "and" and a relation are at hand: "... and left of"."""
         return self.is_at(*JOINERS) and self._is_at(self._position + 1, WordKind.RELATION)
@@ -103,10 +109,10 @@ class Pieces:
         """Tell whether a subject follows its place: "... stands a horse", "... a horse".
 
         Args:
-            after_verb: Whether any verb may stand before it, or only a form of "be" and its like.
+            after_verb: Whether any verb or a colon may stand before it, or only "be" and its like.
         """
         place = self._position
-        while after_verb and self._is_at(place, *VERBS):
+        while after_verb and self._is_at(place, *VERBS, WordKind.COLON):
             place += 1
         return self._is_inverted_at(place)
 

@@ -41,12 +41,23 @@ class References:
             phrase=phrase.text,
             head=phrase.head,
             attributes=phrase.attributes,
+            is_plural=phrase.is_plural,
             span=phrase.span,
         )
         self.mentions.append(mention)
         if phrase.is_person:
             self._persons.add(mention.id)
         return mention.id
+
+    def are_several(self, ends: Ends) -> bool:
+        """Tell whether one mention names several things: "two cats"."""
+        return any(each.is_plural for each in self.mentions if (each.id,) == ends)
+
+    def suits(self, pronoun: Word, mention: MentionId) -> bool:
+        """Tell whether a pronoun may mean a thing: "him" a person, where there is one."""
+        wanted = _is_personal(pronoun)
+        others = {each.id in self._persons for each in self.mentions}
+        return wanted not in others or (mention in self._persons) is wanted
 
     def group(self, ends: Ends) -> None:
         """Remember things named together, for "them"."""
@@ -80,9 +91,8 @@ class References:
 
     def _nearest(self, pronoun: Word, others: Sequence[ObjectMention]) -> Ends:
         """Find what was named last; not what was itself placed against a pronoun before."""
-        is_personal = bool(PERSONAL & set(pronoun.text.lower().split()))
         free = [each for each in others if each.id not in self.passed_over] or others
-        fitting = [each for each in free if (each.id in self._persons) is is_personal] or free
+        fitting = [each for each in free if self.suits(pronoun, each.id)] or free
         if len(fitting) > 1:
             self._note(f'I read "{pronoun.text}" as "{fitting[-1].phrase}".', pronoun)
         return tuple(mention.id for mention in fitting[-1:])
@@ -96,3 +106,7 @@ class References:
 
     def _note(self, message: str, word: Word) -> None:
         self.notes.append(Note(message=message, span=word.span))
+
+
+def _is_personal(pronoun: Word) -> bool:
+    return bool(PERSONAL & set(pronoun.text.lower().split()))

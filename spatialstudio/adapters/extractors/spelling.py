@@ -19,6 +19,7 @@ JOINED_WORDS = re.compile(
     r"(?P<second>the|of|to|from|top|front)\b",
     re.IGNORECASE,
 )
+SWAPPED_WORDS = {"ot": "to", "fo": "of"}
 REAL_JOINED_WORDS = frozenset({"into", "onto"})
 
 SHORTEST_WORD = 3
@@ -65,6 +66,10 @@ class Speller:
             if len(noun) >= SHORTEST_NOUN and " " not in noun:
                 for letter in sorted(set(noun[:2])):
                     self._nouns[letter, len(noun)].append(noun)
+        self._beginnings: dict[str, list[str]] = defaultdict(list)
+        for first, _, rest in (noun.partition(" ") for noun in sorted(vocabulary.nouns)):
+            if rest:
+                self._beginnings[rest].append(first)
         self._targets = sorted(vocabulary.slip_targets)
         self._mended_word = lru_cache(maxsize=4096)(self._mend_word)
 
@@ -85,14 +90,18 @@ class Speller:
         return MendedText(text="".join(parts), origins=tuple(origins), slips=slips)
 
     def _slips(self, text: str) -> Iterator[Slip]:
-        for token in TOKEN.finditer(text):
+        tokens = list(TOKEN.finditer(text))
+        words = ["", *(token.group().lower() for token in tokens), ""]
+        for token, before, lower, after in zip(tokens, words, words[1:], words[2:], strict=False):
             word = token.group()
             is_name = word[0].isupper() and not word.isupper() and token.start() > 0
-            mended = None if is_name else self._mended_word(word.lower())
+            mended = None if is_name else self._mended_word(lower, after)
+            if before in self._vocabulary.slip_targets:
+                mended = SWAPPED_WORDS.get(lower, mended)
             if mended is not None:
                 yield Slip(span=TextSpan(start=token.start(), stop=token.end()), word=mended)
 
-    def _mend_word(self, word: str) -> str | None:
+    def _mend_word(self, word: str, following: str) -> str | None:
         if len(word) < SHORTEST_WORD or word in self._targets or self._vocabulary.knows(word):
             return None
         joined = JOINED_WORDS.fullmatch(word)
@@ -101,6 +110,9 @@ class Speller:
         for target in self._targets:
             if _may_be_slip_of(word, target, shortest=SHORTEST_FOR_ANY_SLIP):
                 return target
+        for beginning in self._beginnings.get(following, ()):
+            if _may_be_slip_of(word, beginning, shortest=SHORTEST_FOR_ANY_SLIP):
+                return beginning
         if len(word) < SHORTEST_NOUN or word.endswith(FAMILIAR_ENDINGS):
             return None
         forms = (word, word[:-1]) if word.endswith("s") else (word,)

@@ -28,6 +28,7 @@ class Vocabulary:
     Attributes:
         nouns: Singular; of one to ``LONGEST_NOUN`` words.
         persons: Nouns that "he" and "she" stand for, rather than "it".
+        animals: Nouns that act by themselves, like persons.
         adjectives: Words that may stand before a noun, numbers included.
         numbers: Words that make an article needless: "two", "several".
         verbs: In every form.
@@ -45,6 +46,7 @@ class Vocabulary:
 
     nouns: frozenset[str]
     persons: frozenset[str]
+    animals: frozenset[str]
     adjectives: frozenset[str]
     numbers: frozenset[str]
     verbs: frozenset[str]
@@ -128,6 +130,7 @@ def read_vocabulary(path: Path) -> Vocabulary:
     return Vocabulary(
         nouns=_words(*table["nouns"].values()),
         persons=_words(table["nouns"]["people"]),
+        animals=_words(table["nouns"]["animals"]),
         adjectives=_words(*table["adjectives"].values()),
         numbers=_words(table["adjectives"]["numbers"]),
         verbs=_verb_forms(_words(verbs["regular"])) | _words(verbs["irregular"]) | placing,

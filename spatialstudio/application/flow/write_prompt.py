@@ -90,7 +90,10 @@ class _Writer:
         for number, relation in enumerate(relations):
             self.text += " and " if number else " "
             self.relation_spans[relation.id] = self._append(relation.type.phrase)
-            for place, end in enumerate(relation.ends[1:]):
+            if relation.subject in relation.ends[1:]:
+                self.text += _oneself(self._scene.mention(relation.subject))
+                continue
+            for place, end in enumerate(dict.fromkeys(relation.ends[1:])):
                 self.text += " and " if place else " "
                 self._name(end)
 
@@ -127,8 +130,11 @@ def _spans(scene: SceneGraph) -> list[TextSpan]:
     return [*spans, *(each.span for each in scene.relations if each.span is not None)]
 
 
+def _oneself(mention: ObjectMention) -> str:
+    return " each other" if mention.is_plural else " itself"
+
+
 def _article(mention: ObjectMention) -> str:
-    is_singular = mention.head.split()[-1] in mention.phrase.lower().split()
-    if not is_singular:
+    if mention.is_plural:
         return ""
     return "an " if VOWEL_SOUND.match(mention.phrase) else "a "
