@@ -6,7 +6,13 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from spatialstudio.domain.assertion import Assertion, AssertionScore, DaScore
+from spatialstudio.domain.assertion import (
+    Assertion,
+    AssertionScore,
+    DaScore,
+    DaSettings,
+    YesNoChances,
+)
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.generation import (
     CandidateScore,
@@ -200,10 +206,26 @@ assertions = st.builds(
     id=words,
     text=words,
     question=words,
-    mention_id=mention_ids,
+    mention_id=st.none() | mention_ids,
     relation_id=st.none() | relation_ids,
     attribute=words,
     weight=shares,
+)
+assertion_scores = st.builds(
+    AssertionScore,
+    assertion=assertions,
+    probability_yes=st.none() | shares,
+    chances=st.none() | st.builds(YesNoChances, log_yes=floats, log_no=floats),
+    note=words,
+)
+da_scores = st.builds(
+    DaScore,
+    value=st.none() | shares,
+    scores=tuples_of(assertion_scores),
+    source_id=words,
+    asserted_by=words,
+    settings=st.builds(DaSettings, temperature=floats, relation_weight=shares),
+    notes=tuples_of(words),
 )
 
 evaluations = st.builds(
@@ -218,15 +240,7 @@ evaluations = st.builds(
         second=st.none() | perceptions(),
         stability=st.none() | shares,
     ),
-    da_score=st.none()
-    | st.builds(
-        DaScore,
-        value=st.none() | shares,
-        scores=tuples_of(
-            st.builds(AssertionScore, assertion=assertions, probability_yes=st.none() | shares)
-        ),
-        source_id=words,
-    ),
+    da_score=st.none() | da_scores,
 )
 
 token_spans = st.builds(

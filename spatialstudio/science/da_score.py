@@ -1,88 +1,132 @@
 """Decompositional alignment: a prompt's assertions, and how far a picture shows each of them.
 
-Source: Singh and Zheng 2023, arXiv:2307.04749, equations 3 to 6. Their code takes the probability
-of "yes" over a whole vocabulary; ours is that of yes against no, with a temperature. Ours too: the
-assertions come from the scene, and the perception itself can answer, without another model: a thing
-is there as surely as its best instance was found, and a relation holds with the probability that
-its ends are there times the PoS of their masks. It cannot tell attributes and leaves them out.
+Source: Singh and Zheng 2023, arXiv:2307.04749, equations 3 to 6:
+
+    u = exp(yes / T) / (exp(yes / T) + exp(no / T)),        DA = sum of w u / sum of w.
+
+Their code takes the probability of "yes" over a whole vocabulary instead; the settings choose. The
+log-probabilities are kept, so that rule, temperature and weights can be changed later. Ours: the
+assertions can come from the scene, without a language model; what nobody can answer is left out.
 """
 
 from collections.abc import Iterator, Sequence
-from math import prod, tanh
+from dataclasses import replace
+from math import exp, tanh
 
-from spatialstudio.domain.assertion import Assertion, AssertionId, AssertionScore, DaScore
-from spatialstudio.domain.perception import Perception
-from spatialstudio.domain.prompt import MentionId, ObjectMention
+from spatialstudio.domain.assertion import (
+    DA_RECOMMENDED,
+    Assertion,
+    AssertionId,
+    AssertionKind,
+    Assertions,
+    AssertionScore,
+    DaScore,
+    DaSettings,
+    QuestionAnswer,
+    YesNoChances,
+    YesRule,
+)
+from spatialstudio.domain.prompt import ObjectMention
 from spatialstudio.domain.relation import Relation, SceneGraph
-from spatialstudio.science.pse import relation_pse
 
-PERCEPTION_ID = "perception"
+SCENE_ID = "scene"
 _VOWELS = "aeiou"
 
 
-def assertions_of(scene: SceneGraph) -> tuple[Assertion, ...]:
+def assertions_of(scene: SceneGraph) -> Assertions:
     """Take a scene apart: things, then their attributes, then relations, in the scene's order."""
-    statements = [
+    statements = (
         *(_existence(mention) for mention in scene.mentions),
         *(claim for mention in scene.mentions for claim in _attributes(mention)),
         *(_relation(relation, scene) for relation in scene.relations),
-    ]
-    return tuple(statements)
+    )
+    return Assertions(items=statements, source_id=SCENE_ID)
 
 
-def yes_probability(yes_logit: float, no_logit: float, temperature: float = 1.0) -> float:
-    """Return the probability of yes against no, [0, 1].
+def yes_probability(chances: YesNoChances, settings: DaSettings = DA_RECOMMENDED) -> float:
+    """Return how likely the answer is yes, [0, 1], by the settings' rule and temperature."""
+    if settings.rule is YesRule.AMONG_ALL:
+        return min(exp(chances.log_yes), 1.0)
+    return (1 + tanh((chances.log_yes - chances.log_no) / settings.temperature / 2)) / 2
+
+
+def score_answers(
+    assertions: Assertions,
+    answers: Sequence[QuestionAnswer],
+    source_id: str,
+    settings: DaSettings = DA_RECOMMENDED,
+) -> DaScore:
+    """Score a picture by somebody's answers.
 
     Args:
-        yes_logit: Of the answer "yes".
-        no_logit: Of the answer "no".
-        temperature: Above 0; larger is less sure.
+        assertions: What was asked.
+        answers: One for each assertion.
+        source_id: Who answered.
+        settings: How answers become a score.
     """
-    return (1 + tanh((yes_logit - no_logit) / temperature / 2)) / 2
+    scores = [
+        AssertionScore(
+            assertion=assertion,
+            probability_yes=(
+                None if answer.chances is None else yes_probability(answer.chances, settings)
+            ),
+            chances=answer.chances,
+            note=answer.note,
+        )
+        for assertion, answer in zip(assertions.items, answers, strict=True)
+    ]
+    return da_score(assertions, scores, source_id, settings)
 
 
-def da_score(scores: Sequence[AssertionScore], source_id: str) -> DaScore:
-    """Combine the answers to a weighted mean over what could be answered."""
+def da_score(
+    assertions: Assertions,
+    scores: Sequence[AssertionScore],
+    source_id: str,
+    settings: DaSettings = DA_RECOMMENDED,
+) -> DaScore:
+    """Combine scores to a weighted mean over what could be answered; arguments as above."""
+    weighed = tuple(_weighed(score, settings) for score in scores)
+    return DaScore(
+        value=_mean(weighed),
+        scores=weighed,
+        source_id=source_id,
+        asserted_by=assertions.source_id,
+        settings=settings,
+        notes=assertions.notes,
+    )
+
+
+def score_again(score: DaScore, settings: DaSettings) -> DaScore:
+    """Weigh the same answers by other settings; nobody is asked again."""
+    weighed = tuple(_weighed(_reread(one, settings), settings) for one in score.scores)
+    return replace(score, value=_mean(weighed), scores=weighed, settings=settings)
+
+
+def _reread(score: AssertionScore, settings: DaSettings) -> AssertionScore:
+    if score.chances is None:
+        return score
+    return replace(score, probability_yes=yes_probability(score.chances, settings))
+
+
+def _weighed(score: AssertionScore, settings: DaSettings) -> AssertionScore:
+    weights = {
+        AssertionKind.THING: settings.thing_weight,
+        AssertionKind.ATTRIBUTE: settings.attribute_weight,
+        AssertionKind.RELATION: settings.relation_weight,
+        AssertionKind.OTHER: settings.other_weight,
+    }
+    assertion = replace(score.assertion, weight=weights[score.assertion.kind])
+    return replace(score, assertion=assertion)
+
+
+def _mean(scores: Sequence[AssertionScore]) -> float | None:
     answered = [
         (score.assertion.weight, score.probability_yes)
         for score in scores
         if score.probability_yes is not None
     ]
     total = sum(weight for weight, _ in answered)
-    value = sum(weight * chance for weight, chance in answered) / total if total > 0 else None
-    return DaScore(value=value, scores=tuple(scores), source_id=source_id)
-
-
-def score_by_perception(scene: SceneGraph, perception: Perception) -> DaScore:
-    """Score a picture by what was seen in it."""
-    scores = [
-        AssertionScore(assertion=claim, probability_yes=_answer(claim, scene, perception))
-        for claim in assertions_of(scene)
-    ]
-    return da_score(scores, PERCEPTION_ID)
-
-
-def _answer(claim: Assertion, scene: SceneGraph, perception: Perception) -> float | None:
-    if claim.attribute:
-        return None
-    if claim.relation_id is None:
-        return _presence(claim.mention_id, scene, perception)
-    relation = next(known for known in scene.relations if known.id == claim.relation_id)
-    presences = [_presence(end, scene, perception) for end in relation.ends]
-    known = [presence for presence in presences if presence is not None]
-    if len(known) < len(presences):
-        return None
-    if not all(known):
-        return 0.0
-    pos = relation_pse(relation, perception).pos
-    return None if pos is None else prod(known) * pos
-
-
-def _presence(mention: MentionId, scene: SceneGraph, perception: Perception) -> float | None:
-    """Return how surely a thing is there, [0, 1]; None when the detector has no class for it."""
-    if scene.mention(mention).head in perception.missing_classes:
-        return None
-    return max((found.score for found in perception.detections_of(mention)), default=0.0)
+    return sum(weight * chance for weight, chance in answered) / total if total > 0 else None
 
 
 def _existence(mention: ObjectMention) -> Assertion:

@@ -11,7 +11,7 @@ from spatialstudio.domain.ports import CancelToken, DepthEstimator, Detector, Pe
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings, Evaluation, Outcome
 from spatialstudio.science.checker import decide
-from spatialstudio.science.da_score import score_by_perception
+from spatialstudio.science.perception_answers import score_by_perception
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ def evaluate_image(
         checker=settings,
         seconds=time.perf_counter() - started,
         looks=looks,
-        da_score=score_by_perception(scene, perception),
+        da_score=score_by_perception(scene, perception, image),
     )
 
 
