@@ -9,7 +9,7 @@ from diffusers import UNet2DConditionModel
 from torch.utils.flop_counter import FlopCounterMode
 
 from spatialstudio.adapters.backends.attention_tap import tapped
-from spatialstudio.adapters.backends.families import guiding_layers, unet_text_layers
+from spatialstudio.adapters.backends.attention_layers import guiding_layers, unet_text_layers
 
 LATENT_SIDE = 64
 TOKENS = 77

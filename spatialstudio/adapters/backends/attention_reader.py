@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from spatialstudio.adapters.backends.families import AttentionLayer, map_size
+from spatialstudio.adapters.backends.attention_layers import AttentionLayer, map_size
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.prompt import MentionId, TokenSpan
@@ -33,7 +33,8 @@ class AttentionReader:
 
     Args:
         layers: Those that are tapped, in the order in which they run.
-        spans: Where the text holds the mentions.
+        spans: Where the text that the denoiser attends to holds the mentions; of several for one
+            mention all count.
         relations: What the scene claims.
         smooths_maps: Whether the loss reads smoothed maps.
     """
@@ -50,18 +51,20 @@ class AttentionReader:
         self.columns = tuple(sorted({index for span in spans for index in span.indices}))
         self.relations = tuple(r for r in relations if can_guide(r.type))
         self._smooths_maps = smooths_maps
-        self._places = {
-            span.mention_id: [self.columns.index(index) for index in span.indices] for span in spans
-        }
+        self._places: dict[MentionId, list[int]] = {}
+        for span in spans:
+            places = [self.columns.index(index) for index in span.indices]
+            known = self._places.setdefault(span.mention_id, [])
+            known += [place for place in places if place not in known]
 
-    def read(self, probabilities: Sequence[torch.Tensor], sample: torch.Tensor) -> Reading:
+    def read(self, probabilities: Sequence[torch.Tensor], latent_size: tuple[int, int]) -> Reading:
         """Average what was tapped.
 
         Args:
             probabilities: (heads, positions, columns) of every layer.
-            sample: (..., h, w) that the denoiser was given.
+            latent_size: (h, w) of the latents that the denoiser was given.
         """
-        height, width = map_size(sample.shape[-2], sample.shape[-1], self.layers[0].level)
+        height, width = map_size(*latent_size, self.layers[0].level)
         columns = mean_attention(probabilities, height, width)
         maps = mention_maps(columns, self._places)
         if not self._smooths_maps:

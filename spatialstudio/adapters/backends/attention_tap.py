@@ -14,35 +14,41 @@ import torch
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-from spatialstudio.adapters.backends.families import AttentionLayer
+from spatialstudio.adapters.backends.attention_layers import AttentionLayer, TextPlace, map_size
 from spatialstudio.domain.errors import BackendError
 
-CONDITIONAL_ROW = -1
-"""The half of a doubled batch that runs with the prompt stands last."""
+LAST_ROW = -1
 
 
 @contextmanager
 def tapped(
-    layers: Sequence[AttentionLayer], columns: Sequence[int], *, stops_early: bool = False
+    layers: Sequence[AttentionLayer],
+    columns: Sequence[int],
+    *,
+    latent_size: tuple[int, int] | None = None,
+    row: int = LAST_ROW,
+    stops_early: bool = False,
 ) -> Iterator[list[torch.Tensor]]:
     """Read the wanted layers of the one forward pass made inside the ``with`` block.
 
     Args:
         layers: In the order in which they run.
         columns: Positions in the text of which the attention is kept.
+        latent_size: (h, w); needed where text and picture attend jointly.
+        row: Of the batch, the one that is read.
         stops_early: Leave the block as soon as the last layer was seen.
 
     Yields:
         A list that fills with (heads, positions, columns) float32 probabilities, a softmax over
-        the whole text, of the conditional half; gradients flow.
+        the whole text; gradients flow.
 
     Raises:
         BackendError: A layer ran in a way that cannot be seen.
     """
-    tap = _AttentionTap(columns, len(layers) if stops_early else None)
+    tap = _AttentionTap(columns, latent_size, row, len(layers) if stops_early else None)
     with ExitStack() as hooks:
         for layer in layers:
-            hooks.callback(layer.module.register_forward_pre_hook(tap.expect).remove)
+            hooks.callback(layer.module.register_forward_pre_hook(tap.expecting(layer)).remove)
             hooks.callback(layer.module.register_forward_hook(tap.forget).remove)
         with suppress(_AllSeen), tap:
             yield tap.probabilities
@@ -60,18 +66,29 @@ class _AllSeen(Exception):  # noqa: N818 - ends a pass, tells of no error
 class _AttentionTap(TorchFunctionMode):
     """Sees every attention call; reads those that an expected module makes."""
 
-    def __init__(self, columns: Sequence[int], enough: int | None) -> None:
+    def __init__(
+        self,
+        columns: Sequence[int],
+        latent_size: tuple[int, int] | None,
+        row: int,
+        enough: int | None,
+    ) -> None:
         super().__init__()
         self.probabilities: list[torch.Tensor] = []
         self._columns = list(columns)
+        self._latent_size = latent_size
+        self._row = row
         self._enough = enough
-        self._is_expected = False
+        self._expected: AttentionLayer | None = None
 
-    def expect(self, *_: object) -> None:
-        self._is_expected = True
+    def expecting(self, layer: AttentionLayer) -> Callable[..., None]:
+        def expect(*_: object) -> None:
+            self._expected = layer
+
+        return expect
 
     def forget(self, *_: object) -> None:
-        self._is_expected = False
+        self._expected = None
 
     def __torch_function__(
         self,
@@ -81,12 +98,28 @@ class _AttentionTap(TorchFunctionMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         kwargs = kwargs or {}
-        if self._is_expected and func is functional.scaled_dot_product_attention:
-            self._is_expected = False
-            self.probabilities.append(_AttentionCall(*args, **kwargs).probabilities(self._columns))
+        if self._expected is not None and func is functional.scaled_dot_product_attention:
+            layer, self._expected = self._expected, None
+            call = _AttentionCall(*args, **kwargs)
+            pictured, text = self._parts(layer)
+            read = call.probabilities(self._row, pictured, text, self._columns)
+            self.probabilities.append(read)
             if len(self.probabilities) == self._enough:
                 raise _AllSeen
         return func(*args, **kwargs)
+
+    def _parts(self, layer: AttentionLayer) -> tuple[slice, slice]:
+        """Say which queries are the picture's and which keys the text's."""
+        if layer.text is TextPlace.ALONE:
+            return slice(None), slice(None)
+        if self._latent_size is None:
+            raise ValueError("Joint attention needs the size of the latents.")
+        height, width = map_size(*self._latent_size, layer.level)
+        positions = height * width
+        if layer.text is TextPlace.FIRST:
+            return slice(-positions, None), slice(None, -positions)
+        filled = -(-positions // layer.picture_multiple) * layer.picture_multiple
+        return slice(None, positions), slice(filled, None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,19 +135,31 @@ class _AttentionCall:
     scale: float | None = None
     enable_gqa: bool = False
 
-    def probabilities(self, columns: list[int]) -> torch.Tensor:
-        """Return (heads, positions, columns) float32 of the conditional half."""
-        query, key = self.query[CONDITIONAL_ROW].float(), self.key[CONDITIONAL_ROW].float()
+    def probabilities(
+        self, row: int, pictured: slice, text: slice, columns: list[int]
+    ) -> torch.Tensor:
+        """Return (heads, positions, columns) float32 of one row of the batch.
+
+        Args:
+            row: Of the batch.
+            pictured: The queries that are the picture's.
+            text: The keys that are the text's; the softmax runs over these.
+            columns: Positions in the text.
+        """
+        query = self.query[row][:, pictured].float()
+        key = self.key[row][:, text].float()
+        if self.enable_gqa:
+            key = key.repeat_interleave(query.shape[0] // key.shape[0], dim=0)
         scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
         scores = query @ key.transpose(-1, -2) * scale
         if self.attn_mask is not None:
-            scores = scores + self._additive_mask()
+            scores = scores + self._additive_mask(row)[:, pictured, text]
         return scores.softmax(-1)[..., columns]
 
-    def _additive_mask(self) -> torch.Tensor:
+    def _additive_mask(self, row: int) -> torch.Tensor:
         assert self.attn_mask is not None
-        mask = self.attn_mask.expand(*self.query.shape[:2], *self.attn_mask.shape[-2:])
-        own = mask[CONDITIONAL_ROW]
+        sides = (self.query.shape[-2], self.key.shape[-2])
+        own = self.attn_mask.expand(*self.query.shape[:-2], *self.attn_mask.shape[-2:])[row]
         if own.dtype is torch.bool:
-            return torch.zeros_like(own, dtype=torch.float32).masked_fill(~own, -torch.inf)
-        return own.float()
+            own = torch.zeros_like(own, dtype=torch.float32).masked_fill(~own, -torch.inf)
+        return own.float().expand(-1, *sides)

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from spatialstudio.adapters.backends.attention_reader import AttentionReader
+from spatialstudio.adapters.backends.clean_latents import as_picture, predicted_clean_latents
 from spatialstudio.adapters.backends.emitted_values import iterate
 from spatialstudio.adapters.backends.guidance_hook import (
     DenoisingStep,
@@ -20,10 +21,11 @@ from spatialstudio.adapters.backends.load_pipeline import (
     LoadedPipeline,
     import_libraries,
     load_pipeline,
-    load_tokenizer,
+    load_streams,
 )
-from spatialstudio.adapters.backends.preview import decode_preview, predicted_clean_latents
-from spatialstudio.adapters.backends.token_spans import token_spans
+from spatialstudio.adapters.backends.pipeline_arguments import pipeline_arguments
+from spatialstudio.adapters.backends.preview import decode_preview
+from spatialstudio.adapters.backends.token_spans import in_denoiser, token_spans
 from spatialstudio.adapters.device import (
     memory_errors_told,
     peak_memory_bytes,
@@ -52,7 +54,6 @@ from spatialstudio.science.relation_rules import can_guide
 LOSSES: dict[str, Callable[[GuidanceSettings], GuidanceLoss]] = {
     PSG: lambda settings: PsgLoss(paper_form=settings.paper_loss),
 }
-TEXT_ENCODER = "text_encoder"
 WHITE = 255
 
 
@@ -77,8 +78,7 @@ class DiffusersBackend:
             BackendError: The model is damaged or missing.
             PromptError: A mention lies beyond the text encoder's limit.
         """
-        tokenizer = load_tokenizer(model)
-        return token_spans(tokenizer, TEXT_ENCODER, scene.prompt.text, scene.mentions)
+        return token_spans(load_streams(model), scene.prompt.text, scene.mentions)
 
     def generate(
         self, request: GenerationRequest, model: ModelCard, token: CancelToken
@@ -143,11 +143,12 @@ class _Drawing:
     def draw(self) -> RgbImage:
         """Run the pipeline and report its steps."""
         request, pipeline = self._request, self._loaded.pipeline
-        prompt = request.scene.prompt
-        spans = token_spans(pipeline.tokenizer, TEXT_ENCODER, prompt.text, request.scene.mentions)
+        scene, streams = request.scene, self._loaded.streams
+        arguments = pipeline_arguments(self._loaded, request)
+        spans = token_spans(streams, scene.prompt.text, scene.mentions)
         guidance = self._guidance()
         is_read = guidance is not None or request.capture.attention_every > 0
-        reader = self._reader(spans) if spans and is_read else None
+        reader = self._reader(in_denoiser(streams, spans)) if spans and is_read else None
         hook = GuidanceHook(reader, guidance, self._token, self._report_step)
         self._report(
             GenerationStarted(
@@ -157,17 +158,9 @@ class _Drawing:
                 device=str(self._loaded.device),
             )
         )
-        with hook.attached(self._loaded.denoiser, pipeline.scheduler):
-            pictures = pipeline(
-                prompt=prompt.text,
-                negative_prompt=prompt.negative or None,
-                height=request.height or self._loaded.native_side,
-                width=request.width or self._loaded.native_side,
-                num_inference_steps=request.steps,
-                guidance_scale=request.guidance_scale,
-                generator=torch.Generator("cpu").manual_seed(request.seed),
-                output_type="np",
-            ).images
+        denoiser, calls = self._loaded.denoiser, self._loaded.family.calls
+        with hook.attached(denoiser, pipeline.scheduler, calls):
+            pictures = pipeline(**arguments).images
         return _to_picture(pictures[0])
 
     def _guidance(self) -> Guidance | None:
@@ -217,7 +210,8 @@ class _Drawing:
             prediction.latents,
             step.input_scale,
         )
-        return decode_preview(self._loaded.decode_preview, clean)
+        pictured = as_picture(clean, self._loaded.family.latents, step.latent_size)
+        return decode_preview(self._loaded.decode_preview, pictured)
 
     def _report(self, event: GenerationEvent) -> None:
         self._emit(event)

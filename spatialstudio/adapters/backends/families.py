@@ -1,100 +1,249 @@
-"""What differs between families of diffusion models: a table."""
+"""What differs between families of diffusion models: a table.
 
-import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+Text layout and order of the batch were read off diffusers 0.42. Steps guided and step size are
+those of Rezaei et al. 2025, arXiv:2506.23418, for Stable Diffusion 1.4, SDXL and PixArt; for the
+other families nobody has published any, and ours are a first guess.
+"""
 
-from diffusers.models.attention_processor import Attention
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import partial
+from typing import Any
+
+import torch
 from torch import nn
 
-MAP_DIVISOR = 4
-"""Latent side over the side of the maps that place objects best (PSG, table 12)."""
+from spatialstudio.adapters.backends import text_streams
+from spatialstudio.adapters.backends.attention_layers import (
+    AttentionLayer,
+    TextPlace,
+    transformer_layers,
+    unet_text_layers,
+)
+from spatialstudio.adapters.backends.denoiser_call import Arguments, BatchOrder, CallLayout
+from spatialstudio.adapters.backends.text_streams import ListStreams
 
-LEAST_MAP_SIDE = 16
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class AttentionLayer:
-    """One place where a denoiser attends to the text.
+class GuidanceScale(Enum):
+    """What a pipeline makes of the scale of classifier-free guidance; 1 is off for all of ours.
 
     Attributes:
-        name: Of the module in the denoiser.
-        module: Runs one scaled dot product attention a call.
-        level: How often the latents were halved before it.
+        COMMON: ``guidance_scale``, off at 1.
+        FROM_ZERO: ``guidance_scale``, off at 0.
+        EMBEDDED: Given to the model as a number; with a negative prompt ``true_cfg_scale``.
+        TRUE: ``true_cfg_scale``, which needs a negative prompt, be it empty.
     """
 
-    name: str
-    module: nn.Module
-    level: int
+    COMMON = "common"
+    FROM_ZERO = "from zero"
+    EMBEDDED = "embedded"
+    TRUE = "true"
+
+
+class LatentForm(Enum):
+    """In which form the pipeline hands latents to its scheduler.
+
+    Attributes:
+        PICTURE: (batch, channels, h, w).
+        PACKED: (batch, h / 2 * w / 2, channels * 4): patches of 2 x 2 as channels.
+        TOKENS: (batch, h * w, channels).
+    """
+
+    PICTURE = "picture"
+    PACKED = "packed"
+    TOKENS = "tokens"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """How to guide the models of one pipeline class.
+    """How to guide and to run the models of one pipeline class.
 
     Attributes:
         pipeline_class: diffusers class name, as in ``model_index.json``.
-        denoiser: Attribute of the pipeline.
+        title: For people.
         text_layers: Lists the layers that attend to the text, in the order in which they run.
+        streams: Lists how the text encoders read a prompt.
+        denoiser: Attribute of the pipeline.
         smooths_maps: Whether the loss reads smoothed maps.
+        calls: How the pipeline calls the denoiser.
+        scale: What it makes of the guidance scale.
+        latents: The form of its latents.
+        arguments: What its call always gets.
+        is_flow: Whether its latents are mixed by rectified flow, not variance-preserving.
+        native_side: Side of its pictures in latents where its denoiser does not say.
+        read_share: Of a transformer's blocks, where those that are read begin and end.
+        strength: Step size of guidance that is recommended, variance-preserving units.
+        guided_share: Share of the steps that is guided.
     """
 
     pipeline_class: str
-    denoiser: str
+    title: str
     text_layers: Callable[[nn.Module], tuple[AttentionLayer, ...]]
-    smooths_maps: bool
+    streams: ListStreams
+    denoiser: str = "transformer"
+    smooths_maps: bool = False
+    calls: CallLayout = field(default_factory=CallLayout)
+    scale: GuidanceScale = GuidanceScale.COMMON
+    latents: LatentForm = LatentForm.PICTURE
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    is_flow: bool = True
+    native_side: int = 128
+    read_share: tuple[float, float] = (0.0, 1.0)
+    strength: float = 20.0
+    guided_share: float = 0.4
 
 
-def guiding_layers(
-    layers: tuple[AttentionLayer, ...], native_latent_side: int
-) -> tuple[AttentionLayer, ...]:
-    """Choose the layers whose maps tell best where things go.
-
-    Args:
-        layers: All that attend to the text, in the order in which they run.
-        native_latent_side: Of the pictures that the model was trained on.
-
-    Returns:
-        Those of one level, the nearest to a fourth of the latents and to 16 x 16.
-    """
-    wanted_side = max(native_latent_side / MAP_DIVISOR, LEAST_MAP_SIDE)
-
-    def distance(level: int) -> float:
-        return abs(math.log2(native_latent_side / wanted_side) - level)
-
-    best = min({layer.level for layer in layers}, key=distance)
-    return tuple(layer for layer in layers if layer.level == best)
+def _size_of_position_ids(_: torch.Tensor, given: Arguments) -> tuple[int, int]:
+    """Read (h, w) off FLUX's positions, (..., tokens, axes): the second axis counts rows."""
+    ids = given["img_ids"]
+    return int(ids[..., 1].max()) + 1, int(ids[..., 2].max()) + 1
 
 
-def map_size(latent_height: int, latent_width: int, level: int) -> tuple[int, int]:
-    """Return the (h, w) of attention maps; every level halves the latents, rounding up."""
-    return -(-latent_height // 2**level), -(-latent_width // 2**level)
+def _size_of_shapes(_: torch.Tensor, given: Arguments) -> tuple[int, int]:
+    """Read (h, w) off Qwen-Image's list of (frames, h, w)."""
+    _, height, width = given["img_shapes"][0][0]
+    return height, width
 
 
-def unet_text_layers(unet: nn.Module) -> tuple[AttentionLayer, ...]:
-    """List the cross-attention of a ``UNet2DConditionModel``: down, middle, up."""
-    down, up = unet.get_submodule("down_blocks"), unet.get_submodule("up_blocks")
-    lowest = len(list(down.children())) - 1
-    blocks = [(f"down_blocks.{name}", block, int(name)) for name, block in down.named_children()]
-    if (middle := getattr(unet, "mid_block", None)) is not None:
-        blocks.append(("mid_block", middle, lowest))
-    blocks += [
-        (f"up_blocks.{name}", block, lowest - int(name)) for name, block in up.named_children()
-    ]
-    return tuple(layer for block in blocks for layer in _cross_attention(*block))
+NO_CAPTION_CLEANING = {"clean_caption": False, "use_resolution_binning": False}
+MIDDLE_THIRD = (1 / 3, 2 / 3)
 
-
-def _cross_attention(prefix: str, block: nn.Module, level: int) -> Iterator[AttentionLayer]:
-    for name, module in block.named_modules():
-        if isinstance(module, Attention) and module.is_cross_attention:
-            yield AttentionLayer(f"{prefix}.{name}", module, level)
-
+_JOINT = partial(transformer_layers, attention="attn")
+_CROSS = partial(transformer_layers, blocks=("transformer_blocks",), attention="attn2")
 
 STABLE_DIFFUSION = Family(
     pipeline_class="StableDiffusionPipeline",
+    title="Stable Diffusion 1 and 2",
     denoiser="unet",
     text_layers=unet_text_layers,
+    streams=text_streams.clip_streams,
     smooths_maps=True,
+    is_flow=False,
+    native_side=64,
+    guided_share=0.5,
+)
+SDXL = Family(
+    pipeline_class="StableDiffusionXLPipeline",
+    title="Stable Diffusion XL",
+    denoiser="unet",
+    text_layers=unet_text_layers,
+    streams=text_streams.clip_streams,
+    is_flow=False,
+    strength=115.0,
+    guided_share=0.2,
+)
+PIXART_ALPHA = Family(
+    pipeline_class="PixArtAlphaPipeline",
+    title="PixArt alpha",
+    text_layers=_CROSS,
+    streams=text_streams.pixart_alpha_streams,
+    arguments=NO_CAPTION_CLEANING,
+    is_flow=False,
+    strength=10.0,
+)
+PIXART_SIGMA = Family(
+    pipeline_class="PixArtSigmaPipeline",
+    title="PixArt sigma",
+    text_layers=_CROSS,
+    streams=text_streams.pixart_sigma_streams,
+    arguments=NO_CAPTION_CLEANING,
+    is_flow=False,
+    strength=10.0,
+)
+SD3 = Family(
+    pipeline_class="StableDiffusion3Pipeline",
+    title="Stable Diffusion 3",
+    text_layers=partial(_JOINT, blocks=("transformer_blocks",), text=TextPlace.LAST),
+    streams=text_streams.clip_and_t5_streams,
+    read_share=MIDDLE_THIRD,
+)
+FLUX = Family(
+    pipeline_class="FluxPipeline",
+    title="FLUX.1",
+    text_layers=partial(
+        _JOINT,
+        blocks=("transformer_blocks", "single_transformer_blocks"),
+        text=TextPlace.FIRST,
+        is_packed=True,
+    ),
+    streams=text_streams.flux_streams,
+    calls=CallLayout(order=BatchOrder.APART, latent_size=_size_of_position_ids),
+    scale=GuidanceScale.EMBEDDED,
+    latents=LatentForm.PACKED,
+    read_share=(0.0, 1 / 3),
+)
+SANA = Family(
+    pipeline_class="SanaPipeline",
+    title="SANA",
+    text_layers=_CROSS,
+    streams=text_streams.sana_streams,
+    arguments=NO_CAPTION_CLEANING,
+    native_side=32,
+)
+QWEN_IMAGE = Family(
+    pipeline_class="QwenImagePipeline",
+    title="Qwen-Image",
+    text_layers=partial(
+        _JOINT, blocks=("transformer_blocks",), text=TextPlace.FIRST, is_packed=True
+    ),
+    streams=text_streams.qwen_image_streams,
+    calls=CallLayout(order=BatchOrder.APART, latent_size=_size_of_shapes),
+    scale=GuidanceScale.TRUE,
+    latents=LatentForm.PACKED,
+    read_share=MIDDLE_THIRD,
+)
+Z_IMAGE = Family(
+    pipeline_class="ZImagePipeline",
+    title="Z-Image",
+    text_layers=partial(
+        _JOINT,
+        blocks=("layers",),
+        attention="attention",
+        text=TextPlace.LAST,
+        picture_multiple=32,
+    ),
+    streams=text_streams.z_image_streams,
+    calls=CallLayout(order=BatchOrder.PROMPT_FIRST),
+    scale=GuidanceScale.FROM_ZERO,
+    read_share=MIDDLE_THIRD,
+)
+LUMINA2 = Family(
+    pipeline_class="Lumina2Pipeline",
+    title="Lumina 2",
+    text_layers=partial(_JOINT, blocks=("layers",), text=TextPlace.FIRST),
+    streams=text_streams.lumina_streams,
+    calls=CallLayout(order=BatchOrder.APART),
+    read_share=MIDDLE_THIRD,
+)
+FLUX2_KLEIN = Family(
+    pipeline_class="Flux2KleinPipeline",
+    title="FLUX.2 Klein",
+    text_layers=partial(
+        _JOINT,
+        blocks=("transformer_blocks", "single_transformer_blocks"),
+        text=TextPlace.FIRST,
+        is_packed=True,
+    ),
+    streams=text_streams.flux2_streams,
+    calls=CallLayout(order=BatchOrder.APART, latent_size=_size_of_position_ids),
+    latents=LatentForm.TOKENS,
+    read_share=(0.0, 1 / 3),
 )
 
-FAMILIES = {family.pipeline_class: family for family in (STABLE_DIFFUSION,)}
+FAMILIES = {
+    family.pipeline_class: family
+    for family in (
+        STABLE_DIFFUSION,
+        SDXL,
+        PIXART_ALPHA,
+        PIXART_SIGMA,
+        SD3,
+        FLUX,
+        SANA,
+        QWEN_IMAGE,
+        Z_IMAGE,
+        LUMINA2,
+        FLUX2_KLEIN,
+    )
+}

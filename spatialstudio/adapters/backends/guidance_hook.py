@@ -19,7 +19,8 @@ from typing import Any
 import torch
 
 from spatialstudio.adapters.backends.attention_reader import AttentionReader, Reading
-from spatialstudio.adapters.backends.attention_tap import CONDITIONAL_ROW, tapped
+from spatialstudio.adapters.backends.attention_tap import tapped
+from spatialstudio.adapters.backends.denoiser_call import CallLayout, DenoiserCall
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.errors import BackendError
 from spatialstudio.domain.ports import CancelToken
@@ -51,7 +52,10 @@ class DenoisingStep:
         pos: Relation id to PoS of the snapshot.
         loss: Before the update; None where guidance did not act.
         step_size: Step length applied, VP units; None where guidance did not act.
-        shift: (1, c, h, w) taken off the denoiser's input.
+        has_begun: Whether the denoiser was called; pipelines may call it once more for the
+            other half of classifier-free guidance.
+        shift: (pictures, ...) taken off the denoiser's input.
+        latent_size: (h, w) that the denoiser was given.
         input_scale: From the scheduler's latents to the denoiser's input: 1 for samplers that are
             variance-preserving, 1 / sqrt(sigma^2 + 1) for those like Euler.
     """
@@ -61,7 +65,9 @@ class DenoisingStep:
     pos: Mapping[RelationId, float] = field(default_factory=dict)
     loss: float | None = None
     step_size: float | None = None
+    has_begun: bool = False
     shift: torch.Tensor | None = None
+    latent_size: tuple[int, int] = (0, 0)
     input_scale: float = 1.0
 
 
@@ -104,38 +110,55 @@ class GuidanceHook:
         self._guidance = guidance
         self._token = token
         self._finish_step = finish_step
+        self._calls = CallLayout()
         self._now = DenoisingStep(index=0)
 
     @contextmanager
-    def attached(self, denoiser: torch.nn.Module, scheduler: Any) -> Iterator[None]:
-        """Watch one call of the pipeline that owns these two; afterwards they are as before."""
+    def attached(
+        self, denoiser: torch.nn.Module, scheduler: Any, calls: CallLayout | None = None
+    ) -> Iterator[None]:
+        """Watch one call of the pipeline that owns these two; afterwards they are as before.
+
+        Args:
+            denoiser: Called once or twice a step.
+            scheduler: Of the pipeline.
+            calls: How the pipeline calls the denoiser; None for both halves in one call.
+        """
+        self._calls = calls or CallLayout()
         with ExitStack() as wrappers:
             wrappers.enter_context(_wrapped(denoiser, "forward", self._denoise))
             wrappers.enter_context(_wrapped(scheduler, "step", self._step))
-            wrappers.enter_context(_wrapped(scheduler, "scale_model_input", self._scale))
+            if hasattr(scheduler, "scale_model_input"):
+                wrappers.enter_context(_wrapped(scheduler, "scale_model_input", self._scale))
             yield
 
-    def _denoise(
-        self, forward: Callable[..., Any], sample: torch.Tensor, *args: Any, **kwargs: Any
-    ) -> Any:
-        def denoise(of: torch.Tensor) -> Any:
+    def _denoise(self, forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        def denoise(wanted: DenoiserCall) -> Any:
             self._token.raise_if_cancelled()
-            return forward(of, *args, **kwargs)
+            return wanted.run(forward)
 
-        def denoise_half(of: torch.Tensor) -> Any:
-            self._token.raise_if_cancelled()
-            return forward(of, *_conditional(args, rows), **_conditional(kwargs, rows))
-
-        rows = sample.shape[0]
-        if self._reader is None:
-            return denoise(sample)
+        call = DenoiserCall(self._calls, args, kwargs)
+        is_repeated, self._now.has_begun = self._now.has_begun, True
+        self._now.latent_size = call.latent_size
+        if self._reader is None or (is_repeated and self._now.shift is None):
+            return denoise(call)
+        if is_repeated and self._now.shift is not None:
+            return denoise(call.moved(self._now.shift))
         if self._guidance is not None and self._guidance.schedule.guides(self._now.index):
-            own = sample[CONDITIONAL_ROW:]
-            self._now.shift = self._guide(self._guidance, self._reader, denoise_half, own)
-            return denoise(sample - self._now.shift)
-        with tapped(self._reader.layers, self._reader.columns) as probabilities:
-            output = denoise(sample)
-        self._note(self._reader, self._reader.read(probabilities, sample))
+            shifts = [
+                self._guide(self._guidance, self._reader, denoise, call.of_picture(index))
+                for index in range(self._calls.pictures)
+            ]
+            self._now.shift = torch.cat(shifts)
+            return denoise(call.moved(self._now.shift))
+        with tapped(
+            self._reader.layers,
+            self._reader.columns,
+            latent_size=call.latent_size,
+            row=call.first_row,
+        ) as probabilities:
+            output = denoise(call)
+        self._note(self._reader, self._reader.read(probabilities, call.latent_size))
         return output
 
     @torch.enable_grad()
@@ -143,17 +166,19 @@ class GuidanceHook:
         self,
         guidance: Guidance,
         reader: AttentionReader,
-        denoise_half: Callable[[torch.Tensor], Any],
-        own: torch.Tensor,
+        denoise: Callable[[DenoiserCall], Any],
+        own: DenoiserCall,
     ) -> torch.Tensor:
         settings = guidance.schedule.settings
         length = guidance.schedule.length(self._now.index)
-        shift = torch.zeros_like(own)
+        shift = torch.zeros_like(own.sample)
         for _ in range(settings.inner_updates):
-            start = (own - shift).detach().requires_grad_()
-            with tapped(reader.layers, reader.columns, stops_early=True) as probabilities:
-                denoise_half(start)
-            reading = reader.read(probabilities, start)
+            start = (own.sample - shift).detach().requires_grad_()
+            with tapped(
+                reader.layers, reader.columns, latent_size=own.latent_size, stops_early=True
+            ) as probabilities:
+                denoise(own.with_sample(start))
+            reading = reader.read(probabilities, own.latent_size)
             pos = self._note(reader, reading)
             if settings.goal < 1 and min(pos.values()) >= settings.goal:
                 break
@@ -188,7 +213,8 @@ class GuidanceHook:
         **kwargs: Any,
     ) -> Any:
         if self._now.shift is not None:
-            sample = sample - self._now.shift / self._now.input_scale
+            shift = self._now.shift.to(sample.dtype).reshape(sample.shape)
+            sample = sample - shift / self._now.input_scale
         result = step(output, timestep, sample, *args, **kwargs)
         if not torch.isfinite(result[0]).all():
             raise BackendError(
@@ -198,19 +224,6 @@ class GuidanceHook:
         ended, self._now = self._now, DenoisingStep(index=self._now.index + 1)
         self._finish_step(ended, Prediction(output, timestep, sample))
         return result
-
-
-def _conditional(value: Any, rows: int) -> Any:
-    """Take the conditional half of every batched tensor in a call's arguments."""
-    match value:
-        case torch.Tensor() if value.ndim > 0 and value.shape[0] == rows:
-            return value[CONDITIONAL_ROW:]
-        case tuple():
-            return tuple(_conditional(part, rows) for part in value)
-        case dict():
-            return {name: _conditional(part, rows) for name, part in value.items()}
-        case _:
-            return value
 
 
 @contextmanager

@@ -13,18 +13,21 @@ from safetensors import SafetensorError
 from transformers import AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
+from spatialstudio.adapters.backends.attention_layers import AttentionLayer, guiding_layers
 from spatialstudio.adapters.backends.families import (
     FAMILIES,
     STABLE_DIFFUSION,
-    AttentionLayer,
     Family,
-    guiding_layers,
+    LatentForm,
 )
 from spatialstudio.adapters.backends.preview import DecodePreview, preview_decoder
+from spatialstudio.adapters.backends.text_streams import TextStream
 from spatialstudio.adapters.device import is_out_of_memory
 from spatialstudio.domain.errors import BackendError, ModelNotFound, RequestError
 from spatialstudio.domain.ports import ModelCard
 
+TOKENIZER = "tokenizer"
+PACKED_SIDE = 2
 SIGNS_OF_DAMAGE = (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError)
 
 
@@ -52,15 +55,38 @@ class LoadedPipeline:
         return getattr(self.pipeline, self.family.denoiser)
 
     @property
+    def native_latent_side(self) -> int:
+        """Side of the latents that the model was trained on."""
+        side = getattr(self.denoiser.config, "sample_size", None) or self.family.native_side
+        return int(side)
+
+    @property
     def native_side(self) -> int:
         """Side of the pictures that the model was trained on, pixels."""
-        return int(self.denoiser.config.sample_size * self.pipeline.vae_scale_factor)
+        return self.native_latent_side * int(self.pipeline.vae_scale_factor)
+
+    @property
+    def side_multiple(self) -> int:
+        """What the sides of its pictures are multiples of, pixels."""
+        patch = 1 if self.family.latents is LatentForm.PICTURE else PACKED_SIDE
+        if self.family.denoiser == "transformer":
+            patch *= 2 ** self.guiding_layers[0].level
+        return patch * int(self.pipeline.vae_scale_factor)
 
     @cached_property
     def guiding_layers(self) -> tuple[AttentionLayer, ...]:
         """The layers whose attention is read."""
         layers = self.family.text_layers(self.denoiser)
-        return guiding_layers(layers, self.denoiser.config.sample_size)
+        first, last = (round(share * len(layers)) for share in self.family.read_share)
+        chosen = layers[first : max(last, first + 1)]
+        return guiding_layers(chosen, self.native_latent_side)
+
+    @cached_property
+    def streams(self) -> tuple[TextStream, ...]:
+        """How its text encoders read a prompt."""
+        parts = self.pipeline.components.items()
+        tokenizers = {name: part for name, part in parts if name.startswith(TOKENIZER) and part}
+        return self.family.streams(tokenizers)
 
     @cached_property
     def decode_preview(self) -> DecodePreview:
@@ -123,16 +149,22 @@ def load_pipeline(model: ModelCard, device: torch.device) -> LoadedPipeline:
     return LoadedPipeline(pipeline, family, model.folder, device, pipeline.scheduler)
 
 
-def load_tokenizer(model: ModelCard) -> Any:
-    """Load a model's tokenizer alone.
+def load_streams(model: ModelCard) -> tuple[TextStream, ...]:
+    """Load a model's tokenizers alone, and say how they are used.
 
     Raises:
         ModelNotFound: The folder is missing or damaged.
         BackendError: The model is of a family that is not known.
     """
-    _family_of(model)
+    family = _family_of(model)
+    folders = sorted(model.folder.glob(f"{TOKENIZER}*"))
     try:
-        return AutoTokenizer.from_pretrained(model.folder / "tokenizer", local_files_only=True)
+        return family.streams(
+            {
+                folder.name: AutoTokenizer.from_pretrained(folder, local_files_only=True)
+                for folder in folders
+            }
+        )
     except SIGNS_OF_DAMAGE as error:
         raise _damaged(model) from error
 

@@ -1,68 +1,100 @@
 """Where a text encoder's sequence holds the words of a mention, by character offsets."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import TypeAlias
 
+from spatialstudio.adapters.backends.text_streams import TextStream
 from spatialstudio.domain.errors import PromptError
-from spatialstudio.domain.prompt import ObjectMention, TextSpan, TokenSpan
+from spatialstudio.domain.prompt import MentionId, ObjectMention, TokenSpan
+
+Offsets: TypeAlias = Sequence[tuple[int, int]]
+"""First character and the one after the last, of every token."""
 
 
 def token_spans(
-    tokenizer: Any, encoder_id: str, text: str, mentions: Sequence[ObjectMention]
+    streams: Sequence[TextStream], prompt: str, mentions: Sequence[ObjectMention]
 ) -> tuple[TokenSpan, ...]:
     """Find every mention's tokens; all sub-tokens of all its words count.
 
     Args:
-        tokenizer: The pipeline's own fast tokenizer.
-        encoder_id: Which text encoder it belongs to.
-        text: The prompt, as the pipeline gets it.
-        mentions: Their spans are in ``text``.
+        streams: How the model's text encoders read the prompt.
+        prompt: As the pipeline gets it.
+        mentions: Their spans are in ``prompt``.
+
+    Returns:
+        One span for every encoder that reads a mention whole; positions in its own sequence.
 
     Raises:
-        PromptError: A mention lies beyond what the text encoder reads, or it sees none of it.
+        PromptError: A mention lies beyond what any text encoder reads, or none sees it.
     """
-    offsets = tokenizer(text, return_offsets_mapping=True, truncation=False).offset_mapping
-    last_readable = tokenizer.model_max_length - 1  # the end token takes the last place
-    _refuse_cut_words(text, offsets[last_readable:-1], mentions)
+    found: list[TokenSpan] = []
+    cut: set[MentionId] = set()
+    for stream in streams:
+        reading = _Reading(stream, prompt)
+        cut |= {mention.id for mention in mentions if reading.cuts(mention)}
+        found += [
+            TokenSpan(mention_id=mention.id, encoder_id=stream.encoder_id, indices=indices)
+            for mention in mentions
+            if not reading.cuts(mention) and (indices := reading.indices(mention))
+        ]
+    seen = {span.mention_id for span in found}
+    _refuse([each for each in mentions if each.id in cut - seen], prompt, is_cut=True)
+    _refuse([each for each in mentions if each.id not in seen], prompt, is_cut=False)
+    return tuple(found)
+
+
+def in_denoiser(streams: Sequence[TextStream], spans: Sequence[TokenSpan]) -> tuple[TokenSpan, ...]:
+    """Move spans from the encoders' sequences to the text that the denoiser attends to."""
+    first = {stream.encoder_id: stream.first for stream in streams}
     return tuple(
-        TokenSpan(
-            mention_id=mention.id,
-            encoder_id=encoder_id,
-            indices=_indices(offsets, mention, text),
-        )
-        for mention in mentions
+        replace(span, indices=tuple(first[span.encoder_id] + index for index in span.indices))
+        for span in spans
     )
 
 
-def _indices(
-    offsets: Sequence[tuple[int, int]], mention: ObjectMention, text: str
-) -> tuple[int, ...]:
-    found = tuple(
-        index for index, (start, stop) in enumerate(offsets) if _overlaps(start, stop, mention.span)
-    )
-    if not found:
-        raise PromptError(
-            f'The text encoder does not see "{mention.span.of(text)}".',
-            hint="Write it with plain letters.",
-        )
-    return found
+class _Reading:
+    """A prompt as one text encoder sees it."""
+
+    def __init__(self, stream: TextStream, prompt: str) -> None:
+        text, tokenizer = stream.text(prompt), stream.tokenizer
+        self._stream = stream
+        self._prompt = prompt
+        self._all: Offsets = tokenizer(text, return_offsets_mapping=True).offset_mapping
+        self._read: Offsets = tokenizer(
+            text, return_offsets_mapping=True, truncation=True, max_length=stream.limit
+        ).offset_mapping
+
+    def cuts(self, mention: ObjectMention) -> bool:
+        """Tell whether some of a mention lies beyond the limit."""
+        return len(self._tokens(self._all, mention)) > len(self._tokens(self._read, mention))
+
+    def indices(self, mention: ObjectMention) -> tuple[int, ...]:
+        """Return the positions of a mention in the encoder's sequence; empty when not seen."""
+        shift = self._filled_in_front() - self._stream.drops
+        places = [token + shift for token in self._tokens(self._read, mention)]
+        return tuple(place for place in places if place >= 0)
+
+    def _tokens(self, offsets: Offsets, mention: ObjectMention) -> list[int]:
+        start = self._stream.place(self._prompt, mention.span.start)
+        stop = self._stream.place(self._prompt, mention.span.stop)
+        return [index for index, (first, end) in enumerate(offsets) if first < stop and start < end]
+
+    def _filled_in_front(self) -> int:
+        stream = self._stream
+        is_in_front = stream.is_filled and stream.tokenizer.padding_side == "left"
+        return max(stream.limit - len(self._read), 0) if is_in_front else 0
 
 
-def _refuse_cut_words(
-    text: str, cut: Sequence[tuple[int, int]], mentions: Sequence[ObjectMention]
-) -> None:
-    lost = [
-        mention.span.of(text)
-        for mention in mentions
-        if any(_overlaps(start, stop, mention.span) for start, stop in cut)
-    ]
-    if lost:
-        names = ", ".join(f'"{name}"' for name in lost)
+def _refuse(mentions: Sequence[ObjectMention], prompt: str, *, is_cut: bool) -> None:
+    if not mentions:
+        return
+    names = ", ".join(f'"{mention.span.of(prompt)}"' for mention in mentions)
+    if is_cut:
         raise PromptError(
             f"The prompt is too long: the model does not read {names}.",
             hint="Shorten the prompt, or name these things earlier.",
         )
-
-
-def _overlaps(start: int, stop: int, span: TextSpan) -> bool:
-    return start < span.stop and span.start < stop
+    raise PromptError(
+        f"The text encoder does not see {names}.", hint="Write it with plain letters."
+    )

@@ -2,8 +2,12 @@ import pytest
 import torch
 from diffusers.models.attention_processor import AttnProcessor
 
+from spatialstudio.adapters.backends.attention_layers import (
+    AttentionLayer,
+    guiding_layers,
+    unet_text_layers,
+)
 from spatialstudio.adapters.backends.attention_tap import tapped
-from spatialstudio.adapters.backends.families import guiding_layers, unet_text_layers
 from spatialstudio.domain.errors import BackendError
 
 COLUMNS = (2, 5)
@@ -105,11 +109,11 @@ def test_attention_that_cannot_be_seen_is_told(unet, layers, inputs):
 def test_masked_words_get_no_attention(mask):
     module = torch.nn.Module()
     query, key = torch.randn(2, 1, 1, 4, 8).unbind(0), torch.randn(1, 1, 3, 8)
-    layer_like = type("Layer", (), {"module": module})()
+    layer = AttentionLayer("layer", module, 0)
     module.forward = lambda: torch.nn.functional.scaled_dot_product_attention(
         query[0], key, key, attn_mask=mask[None, None, None]
     )
-    with tapped([layer_like], (0, 1, 2)) as probabilities:
+    with tapped([layer], (0, 1, 2)) as probabilities:
         module()
     assert probabilities[0][..., 2].max() == 0
     torch.testing.assert_close(probabilities[0].sum(-1), torch.ones(1, 4))

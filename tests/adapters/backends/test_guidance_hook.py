@@ -39,9 +39,7 @@ schedulers = pytest.mark.parametrize(
 
 
 def reader_of(loaded, scene):
-    spans = token_spans(
-        loaded.pipeline.tokenizer, "text_encoder", scene.prompt.text, scene.mentions
-    )
+    spans = token_spans(loaded.streams, scene.prompt.text, scene.mentions)
     return AttentionReader(loaded.guiding_layers, spans, scene.relations, smooths_maps=True)
 
 
@@ -157,7 +155,7 @@ def test_the_first_update_is_the_gradient_of_the_loss_times_the_step_length(
     sample = start.latents.clone().requires_grad_()
     with tapped(reader.layers, reader.columns) as probabilities:
         loaded.denoiser(sample, start.timestep, words)
-    loss = scene_loss(SCENE.relations, reader.read(probabilities, sample).smooth_maps)
+    loss = scene_loss(SCENE.relations, reader.read(probabilities, sample.shape[-2:]).smooth_maps)
     (gradient,) = torch.autograd.grad(loss, sample)
     torch.testing.assert_close(start.latents - moved.latents, 2.0 * gradient)
     assert step.loss == pytest.approx(float(loss.detach()))

@@ -1,5 +1,6 @@
 import pytest
 
+from spatialstudio.adapters.backends.text_streams import TextStream
 from spatialstudio.adapters.backends.token_spans import token_spans
 from spatialstudio.domain.errors import PromptError
 from spatialstudio.domain.prompt import ObjectMention, TextSpan
@@ -20,8 +21,12 @@ def mention(text, phrase, nth=0):
 
 
 def indices(tokenizer, text, phrase, nth=0):
-    (span,) = token_spans(tokenizer, "text_encoder", text, [mention(text, phrase, nth)])
+    (span,) = token_spans([clip(tokenizer)], text, [mention(text, phrase, nth)])
     return span.indices
+
+
+def clip(tokenizer):
+    return TextStream(encoder_id="text_encoder", tokenizer=tokenizer, limit=MAX_TOKENS)
 
 
 def test_positions_count_the_start_token(tokenizer):
@@ -53,7 +58,7 @@ def test_capitals_are_read_like_the_encoder_reads_them(tokenizer):
 def test_words_beyond_the_limit_are_named(tokenizer):
     text = "a dog " + "of a " * (MAX_TOKENS // 2) + "car"
     with pytest.raises(PromptError, match='does not read "car"'):
-        token_spans(tokenizer, "text_encoder", text, [mention(text, "dog"), mention(text, "car")])
+        token_spans([clip(tokenizer)], text, [mention(text, "dog"), mention(text, "car")])
 
 
 def test_the_last_place_that_is_read_is_still_good(tokenizer):
@@ -70,8 +75,7 @@ def test_what_the_encoder_does_not_see_is_told_and_never_the_start_token(tokeniz
     text = "a dog \u200b\u200b"
     with pytest.raises(PromptError, match="does not see"):
         token_spans(
-            tokenizer,
-            "text_encoder",
+            [clip(tokenizer)],
             text,
             [ObjectMention(id="m", phrase="?", head="?", span=TextSpan(start=5, stop=6))],
         )

@@ -2,7 +2,11 @@ import pytest
 import torch
 from diffusers import UNet2DConditionModel
 
-from spatialstudio.adapters.backends.families import guiding_layers, map_size, unet_text_layers
+from spatialstudio.adapters.backends.attention_layers import (
+    guiding_layers,
+    map_size,
+    unet_text_layers,
+)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,193 @@
+"""What each family's text encoders are given of a prompt, and where it lands.
+
+A pipeline may wrap the prompt (a chat template, an instruction), lower its case, cut tokens off in
+front, or join the sequences of several encoders. A ``TextStream`` says so for one encoder.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import diffusers
+
+from spatialstudio.domain.errors import PromptError
+
+Tokenizers: TypeAlias = Mapping[str, Any]
+"""Attribute of the pipeline, which is also the folder's name, to fast tokenizer."""
+
+PLACEHOLDER = "\ue000"
+"""Stands for the prompt in a template; of a private area, so no template holds it."""
+
+T5_TOKENS_SD3 = 256
+T5_TOKENS_FLUX = 512
+T5_TOKENS_PIXART_ALPHA = 120
+T5_TOKENS_PIXART_SIGMA = 300
+GEMMA_TOKENS_SANA = 300
+GEMMA_TOKENS_LUMINA = 256
+QWEN_TOKENS = 512
+QWEN_IMAGE_DROPS = 34
+QWEN_IMAGE_TEMPLATE = (
+    "<|im_start|>system\nDescribe the image by detailing the color, shape, size, texture, "
+    "quantity, text, spatial relationships of the objects and background:<|im_end|>\n"
+    f"<|im_start|>user\n{PLACEHOLDER}<|im_end|>\n<|im_start|>assistant\n"
+)
+LUMINA_PROMPT = (
+    "You are an assistant designed to generate superior images with the superior degree of "
+    f"image-text alignment based on textual prompts or user prompts. <Prompt Start> {PLACEHOLDER}"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextStream:
+    """How one text encoder reads the prompt.
+
+    Attributes:
+        encoder_id: Attribute of the pipeline.
+        tokenizer: Fast tokenizer of that encoder.
+        limit: Tokens that it reads, special ones counted.
+        template: The text it is given, with ``PLACEHOLDER`` for the prompt.
+        is_plain: Whether the prompt is stripped and put into lower case.
+        drops: Tokens cut off in front, before the encoder's sequence begins.
+        first: Position in the denoiser's text where that sequence begins.
+        is_filled: Whether the sequence is filled up to its limit.
+    """
+
+    encoder_id: str
+    tokenizer: Any
+    limit: int
+    template: str = PLACEHOLDER
+    is_plain: bool = False
+    drops: int = 0
+    first: int = 0
+    is_filled: bool = True
+
+    def text(self, prompt: str) -> str:
+        """Return what the tokenizer is given."""
+        return self.template.replace(
+            PLACEHOLDER, prompt.lower().strip() if self.is_plain else prompt
+        )
+
+    def place(self, prompt: str, character: int) -> int:
+        """Return where a character of the prompt stands in that text."""
+        before = self.template.index(PLACEHOLDER)
+        if not self.is_plain:
+            return before + character
+        cut = len(prompt) - len(prompt.lstrip())
+        return before + max(len(prompt[:character].lower()) - cut, 0)
+
+
+ListStreams: TypeAlias = Callable[[Tokenizers], tuple[TextStream, ...]]
+
+
+def clip_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
+    """One or two CLIP encoders whose sequences lie over one another."""
+    return tuple(
+        TextStream(
+            encoder_id=name.replace("tokenizer", "text_encoder"),
+            tokenizer=tokenizers[name],
+            limit=tokenizers[name].model_max_length,
+        )
+        for name in ("tokenizer", "tokenizer_2")
+        if name in tokenizers
+    )
+
+
+def clip_and_t5_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
+    """Two CLIP encoders over one another, then T5: each word stands twice."""
+    clips = {name: own for name, own in tokenizers.items() if name != "tokenizer_3"}
+    streams = clip_streams(clips)
+    if "tokenizer_3" not in tokenizers:
+        return streams
+    t5 = TextStream(
+        encoder_id="text_encoder_3",
+        tokenizer=tokenizers["tokenizer_3"],
+        limit=T5_TOKENS_SD3,
+        first=tokenizers["tokenizer"].model_max_length,
+    )
+    return (*streams, t5)
+
+
+def flux_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
+    """T5 alone; of CLIP only one vector for the whole prompt is used."""
+    return (
+        TextStream(
+            encoder_id="text_encoder_2",
+            tokenizer=tokenizers["tokenizer_2"],
+            limit=T5_TOKENS_FLUX,
+        ),
+    )
+
+
+def pixart_alpha_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
+    """T5 of a plain prompt."""
+    return (_only(tokenizers, T5_TOKENS_PIXART_ALPHA, is_plain=True),)
+
+
+def pixart_sigma_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
+    """T5 of a plain prompt."""
+    return (_only(tokenizers, T5_TOKENS_PIXART_SIGMA, is_plain=True),)
+
+
+def sana_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
+    """Gemma after a long instruction, of which the denoiser gets nothing but the start token."""
+    signature = inspect.signature(diffusers.SanaPipeline.__call__)
+    instruction = "\n".join(signature.parameters["complex_human_instruction"].default)
+    drops = len(tokenizers["tokenizer"].encode(instruction)) - 2
+    return (
+        _only(
+            tokenizers,
+            GEMMA_TOKENS_SANA + drops,
+            template=instruction + PLACEHOLDER,
+            is_plain=True,
+            drops=drops,
+        ),
+    )
+
+
+def lumina_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
+    """Gemma after an instruction that the denoiser gets too."""
+    return (_only(tokenizers, GEMMA_TOKENS_LUMINA, template=LUMINA_PROMPT),)
+
+
+def qwen_image_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
+    """Qwen within a template whose beginning is cut off."""
+    return (
+        _only(
+            tokenizers,
+            QWEN_TOKENS + QWEN_IMAGE_DROPS,
+            template=QWEN_IMAGE_TEMPLATE,
+            drops=QWEN_IMAGE_DROPS,
+            is_filled=False,
+        ),
+    )
+
+
+def z_image_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
+    """Qwen within its chat template, thinking allowed; nothing is filled up."""
+    template = _chat_template(tokenizers["tokenizer"], thinks=True)
+    return (_only(tokenizers, QWEN_TOKENS, template=template, is_filled=False),)
+
+
+def flux2_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
+    """Qwen within its chat template, thinking not allowed."""
+    template = _chat_template(tokenizers["tokenizer"], thinks=False)
+    return (_only(tokenizers, QWEN_TOKENS, template=template),)
+
+
+def _only(tokenizers: Tokenizers, limit: int, **settings: Any) -> TextStream:
+    tokenizer = tokenizers["tokenizer"]
+    return TextStream(encoder_id="text_encoder", tokenizer=tokenizer, limit=limit, **settings)
+
+
+def _chat_template(tokenizer: Any, *, thinks: bool) -> str:
+    messages: Sequence[Mapping[str, str]] = [{"role": "user", "content": PLACEHOLDER}]
+    text: str = tokenizer.apply_chat_template(
+        messages, tokenize=False, add_generation_prompt=True, enable_thinking=thinks
+    )
+    if PLACEHOLDER not in text:
+        raise PromptError(
+            "The model's chat template leaves the prompt out.",
+            hint="Install the model again; its tokenizer is damaged.",
+        )
+    return text

@@ -1,0 +1,78 @@
+import pytest
+import torch
+from diffusers import (
+    DDIMScheduler,
+    DPMSolverMultistepScheduler,
+    EulerDiscreteScheduler,
+    FlowMatchEulerDiscreteScheduler,
+)
+
+from spatialstudio.adapters.backends.clean_latents import as_picture, predicted_clean_latents
+from spatialstudio.adapters.backends.families import LatentForm
+
+SIGMA = 3.0
+
+
+@pytest.fixture
+def clean():
+    return torch.randn(1, 4, 8, 12, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture
+def noise():
+    return torch.randn(1, 4, 8, 12, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize("prediction_type", ["epsilon", "v_prediction", "sample"])
+def test_a_perfect_prediction_gives_the_clean_latents(clean, noise, prediction_type):
+    scheduler = DDIMScheduler(prediction_type=prediction_type)
+    timestep = torch.tensor(400)
+    noisy = scheduler.add_noise(clean, noise, timestep[None])
+    outputs = {
+        "epsilon": noise,
+        "v_prediction": scheduler.get_velocity(clean, noise, timestep[None]),
+        "sample": clean,
+    }
+    found = predicted_clean_latents(
+        scheduler, outputs[prediction_type], timestep, noisy, input_scale=1.0
+    )
+    torch.testing.assert_close(found, clean, rtol=1e-4, atol=1e-4)
+
+
+def test_latents_in_units_of_sigma_give_the_same(clean, noise):
+    found = predicted_clean_latents(
+        EulerDiscreteScheduler(prediction_type="epsilon"),
+        noise,
+        torch.tensor(400),
+        clean + SIGMA * noise,
+        input_scale=(SIGMA**2 + 1) ** -0.5,
+    )
+    torch.testing.assert_close(found, clean, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "scheduler",
+    [
+        FlowMatchEulerDiscreteScheduler(),
+        DPMSolverMultistepScheduler(prediction_type="flow_prediction", use_flow_sigmas=True),
+    ],
+    ids=["of its own", "of a common sampler"],
+)
+def test_rectified_flow_gives_the_same(clean, noise, scheduler):
+    noisy = 0.6 * clean + 0.4 * noise
+    found = predicted_clean_latents(
+        scheduler, noise - clean, torch.tensor(400.0), noisy, input_scale=1.0
+    )
+    torch.testing.assert_close(found, clean, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("form", LatentForm, ids=lambda form: form.value)
+def test_latents_of_every_form_become_a_picture(form):
+    picture = torch.arange(2 * 4 * 6.0).reshape(1, 2, 4, 6)
+    patches = picture.reshape(1, 2, 2, 2, 3, 2).permute(0, 2, 4, 1, 3, 5)
+    given, size = {
+        LatentForm.PICTURE: (picture, (4, 6)),
+        LatentForm.TOKENS: (picture.flatten(2).transpose(1, 2), (4, 6)),
+        LatentForm.PACKED: (patches.reshape(1, 6, 8), (2, 3)),
+    }[form]
+    assert torch.equal(as_picture(given, form, size), picture)
