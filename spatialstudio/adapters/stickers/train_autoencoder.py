@@ -71,7 +71,7 @@ def build_autoencoder(settings: AutoencoderSettings) -> AutoencoderTiny:
         decoder_block_out_channels=widths,
         latent_channels=settings.latent_channels,
         num_encoder_blocks=(0, 1, 2, 3),
-        num_decoder_blocks=(3, 3, 2, 1),
+        num_decoder_blocks=(8, 6, 2, 1),  # deep where it is cheap: it knows each sticker
         scaling_factor=1.0,
     )
     _initialise(model)
