@@ -206,7 +206,7 @@ def prepare(locks: Sequence[Path], libraries: Mapping[str, str]) -> None:
         libraries: Shared libraries to their Debian packages.
     """
     ensure_packages([package for name, package in libraries.items() if not can_load(name)])
-    stamp = VENV / f"{locks[-1].stem}.installed"
+    stamp = stamp_of(locks[-1])
     needed = (venv_python(), VENV / "pyvenv.cfg", stamp)
     if all(path.exists() for path in needed) and stamp.read_text() == fingerprint(locks):
         return
@@ -218,7 +218,13 @@ def prepare(locks: Sequence[Path], libraries: Mapping[str, str]) -> None:
     for lock in locks:
         pip("install", "--requirement", str(lock))
     pip("install", "--no-deps", "--no-build-isolation", "--editable", str(ROOT))
-    stamp.write_text(fingerprint(locks))
+    for count, lock in enumerate(locks, start=1):
+        stamp_of(lock).write_text(fingerprint(locks[:count]))
+
+
+def stamp_of(lock: Path) -> Path:
+    """Name the file that tells what was installed up to a lock file."""
+    return VENV / f"{lock.stem}.installed"
 
 
 def fingerprint(locks: Sequence[Path]) -> str:

@@ -99,6 +99,14 @@ def test_a_second_start_runs_nothing(bootstrap, root, without_cpu_wheels):
 
 
 @POSIX_ONLY
+def test_a_start_after_the_tests_runs_nothing(bootstrap, root, without_cpu_wheels):
+    bootstrap.prepare([bootstrap.LOCK, bootstrap.DEV_LOCK], libraries={})
+    before = calls(root)
+    prepare(bootstrap)
+    assert calls(root) == before
+
+
+@POSIX_ONLY
 @pytest.mark.parametrize(
     "changed", ["packaging/requirements.lock", "pyproject.toml", ".venv/pyvenv.cfg"]
 )
