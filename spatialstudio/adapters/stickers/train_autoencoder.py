@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from spatialstudio.adapters.stickers.scene_layout import SceneSettings, draw_scene
+from spatialstudio.adapters.stickers.scene_reserve import SceneReserve
 from spatialstudio.adapters.stickers.scenes import paint
 from spatialstudio.adapters.stickers.training_loop import (
     Recipe,
@@ -57,7 +58,7 @@ class AutoencoderSettings:
     crop: int = 64
     early_crop: int = 32
     early_share: float = 0.6
-    latent_noise: float = 0.05
+    latent_noise: float = 0.1
     gradient_weight: float = 0.5
     spread_weight: float = 0.02
     decoder_only: bool = False
@@ -70,8 +71,8 @@ def build_autoencoder(settings: AutoencoderSettings) -> AutoencoderTiny:
         encoder_block_out_channels=widths,
         decoder_block_out_channels=widths,
         latent_channels=settings.latent_channels,
-        num_encoder_blocks=(0, 1, 2, 3),
-        num_decoder_blocks=(8, 6, 2, 1),  # deep where it is cheap: it knows each sticker
+        num_encoder_blocks=(0, 1, 2, 6),
+        num_decoder_blocks=(8, 8, 5, 0),  # deep where it is cheap: it knows each sticker
         scaling_factor=1.0,
     )
     _initialise(model)
@@ -82,10 +83,11 @@ def train_autoencoder(
     model: AutoencoderTiny, settings: AutoencoderSettings, checkpoint: Path, report: Report
 ) -> None:
     """Train in place, going on from the checkpoint if there is one; figure: squared error."""
+    reserve = SceneReserve(SceneSettings())
 
     def draw_shares(rng: np.random.Generator, progress: float) -> list[ShareOfLoss]:
         side = settings.early_crop if progress < settings.early_share else settings.crop
-        crops = draw_crops(rng, settings.recipe.batch, side)
+        crops = draw_crops(reserve, rng, settings.recipe.batch, side)
         latent_side = side // SHRINKING
         size = (len(crops), settings.latent_channels, latent_side, latent_side)
         noise = torch.from_numpy(rng.standard_normal(size, dtype=np.float32))
@@ -119,21 +121,19 @@ def standardise(model: AutoencoderTiny, seed: int, count: int = 256) -> None:
     first.weight.mul_(deviation.view(1, -1, 1, 1))
 
 
-def draw_crops(rng: np.random.Generator, count: int, side: int) -> Tensor:
-    """Draw crops of fresh scenes, most of them around an object.
+def draw_crops(reserve: SceneReserve, rng: np.random.Generator, count: int, side: int) -> Tensor:
+    """Draw crops of painted scenes, each around an object.
 
     Returns:
         (count, 3, side, side) in [-1, 1].
     """
-    scenes = SceneSettings()
     crops = np.empty((count, side, side, 3), dtype=np.uint8)
-    for index in range(count):
-        scene = draw_scene(rng, scenes)
-        near = scene.placements[rng.integers(len(scene.placements))]
-        corner = np.array([near.y, near.x]) * scenes.side + rng.normal(0, side / 5, 2) - side / 2
-        top, left = np.clip(corner, 0, scenes.side - side).astype(int)
-        pixels = paint(scene, scenes.side).pixels
-        crops[index] = pixels[top : top + side, left : left + side]
+    for index, painted in enumerate(reserve.draw(rng, count)):
+        placements, whole = painted.scene.placements, len(painted.pixels)
+        near = placements[rng.integers(len(placements))]
+        corner = np.array([near.y, near.x]) * whole + rng.normal(0, side / 5, 2) - side / 2
+        top, left = np.clip(np.round(corner / SHRINKING) * SHRINKING, 0, whole - side).astype(int)
+        crops[index] = painted.pixels[top : top + side, left : left + side]
     return to_tensor(crops)
 
 

@@ -14,8 +14,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from spatialstudio.adapters.stickers.pixel_net import PixelNet, PixelNetConfig
-from spatialstudio.adapters.stickers.scene_layout import SceneSettings, draw_scene
-from spatialstudio.adapters.stickers.scenes import PaintedScene, paint
+from spatialstudio.adapters.stickers.scene_layout import SceneSettings
+from spatialstudio.adapters.stickers.scene_reserve import SceneReserve
+from spatialstudio.adapters.stickers.scenes import PaintedScene
 from spatialstudio.adapters.stickers.train_autoencoder import to_tensor
 from spatialstudio.adapters.stickers.training_loop import (
     Recipe,
@@ -129,12 +130,10 @@ def train_perception(
     report: Report,
 ) -> None:
     """Train in place, going on from the checkpoint if there is one; figure: the loss."""
+    reserve = SceneReserve(settings.scenes)
 
     def draw_shares(rng: np.random.Generator, _progress: float) -> list[ShareOfLoss]:
-        scenes = [
-            paint(draw_scene(rng, settings.scenes), settings.scenes.side)
-            for _ in range(settings.recipe.batch)
-        ]
+        scenes = reserve.draw(rng, settings.recipe.batch)
         pictures = roughened(scenes, rng, autoencoder, settings)
         return [partial(_loss, net, loss_of, pictures, scenes)]
 
