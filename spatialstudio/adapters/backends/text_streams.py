@@ -51,6 +51,7 @@ class TextStream:
         drops: Tokens cut off in front, before the encoder's sequence begins.
         first: Position in the denoiser's text where that sequence begins.
         is_filled: Whether the sequence is filled up to its limit.
+        fills_behind: Whether it is so behind the words, whatever the tokenizer would do.
     """
 
     encoder_id: str
@@ -61,6 +62,7 @@ class TextStream:
     drops: int = 0
     first: int = 0
     is_filled: bool = True
+    fills_behind: bool = False
 
     def text(self, prompt: str) -> str:
         """Return what the tokenizer is given."""
@@ -141,13 +143,14 @@ def sana_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
             template=instruction + PLACEHOLDER,
             is_plain=True,
             drops=drops,
+            fills_behind=True,
         ),
     )
 
 
 def lumina_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
     """Gemma after an instruction that the denoiser gets too."""
-    return (_only(tokenizers, GEMMA_TOKENS_LUMINA, template=LUMINA_PROMPT),)
+    return (_only(tokenizers, GEMMA_TOKENS_LUMINA, template=LUMINA_PROMPT, fills_behind=True),)
 
 
 def qwen_image_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:

@@ -53,6 +53,12 @@ def in_denoiser(streams: Sequence[TextStream], spans: Sequence[TokenSpan]) -> tu
     )
 
 
+def text_positions(streams: Sequence[TextStream], prompt: str) -> tuple[int, ...]:
+    """List the positions of the text that the denoiser attends to, without its start and end."""
+    own = (place for stream in streams for place in _Reading(stream, prompt).positions())
+    return tuple(sorted(set(own)))
+
+
 class _Reading:
     """A prompt as one text encoder sees it."""
 
@@ -75,6 +81,14 @@ class _Reading:
         places = [token + shift for token in self._tokens(self._read, mention)]
         return tuple(place for place in places if place >= 0)
 
+    def positions(self) -> range:
+        """Return the positions of all words in the denoiser's text; CLIP's filling counts."""
+        stream = self._stream
+        if stream.is_filled and stream.tokenizer.bos_token_id is not None:
+            return range(stream.first + 1, stream.first + stream.limit - 1)
+        start = stream.first + self._filled_in_front()
+        return range(start, start + len(self._read) - stream.drops)
+
     def _tokens(self, offsets: Offsets, mention: ObjectMention) -> list[int]:
         start = self._stream.place(self._prompt, mention.span.start)
         stop = self._stream.place(self._prompt, mention.span.stop)
@@ -82,8 +96,9 @@ class _Reading:
 
     def _filled_in_front(self) -> int:
         stream = self._stream
-        is_in_front = stream.is_filled and stream.tokenizer.padding_side == "left"
-        return max(stream.limit - len(self._read), 0) if is_in_front else 0
+        if not stream.is_filled or stream.fills_behind or stream.tokenizer.padding_side == "right":
+            return 0
+        return max(stream.limit - len(self._read), 0)
 
 
 def _refuse(mentions: Sequence[ObjectMention], prompt: str, *, is_cut: bool) -> None:

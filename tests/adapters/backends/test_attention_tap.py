@@ -4,6 +4,7 @@ from diffusers.models.attention_processor import AttnProcessor
 
 from spatialstudio.adapters.backends.attention_layers import (
     AttentionLayer,
+    TextPlace,
     guiding_layers,
     unet_text_layers,
 )
@@ -117,3 +118,48 @@ def test_masked_words_get_no_attention(mask):
         module()
     assert probabilities[0][..., 2].max() == 0
     torch.testing.assert_close(probabilities[0].sum(-1), torch.ones(1, 4))
+
+
+@pytest.mark.parametrize(
+    ("place", "multiple", "picture", "text"),
+    [
+        (TextPlace.FIRST, 1, slice(3, 9), slice(0, 3)),
+        (TextPlace.LAST, 1, slice(0, 6), slice(6, 9)),
+        (TextPlace.LAST, 4, slice(0, 6), slice(8, 11)),
+    ],
+    ids=["text first", "text last", "text after a picture that is filled up"],
+)
+def test_of_joint_attention_the_pictures_to_the_text_is_read(place, multiple, picture, text):
+    length = max(picture.stop, text.stop)
+    query, key = torch.randn(2, 1, 2, length, 8).unbind(0)
+    module = torch.nn.Module()
+    module.forward = lambda: torch.nn.functional.scaled_dot_product_attention(query, key, key)
+    layer = AttentionLayer("layer", module, 0, place, multiple)
+    with tapped([layer], (0, 2), latent_size=(2, 3)) as probabilities:
+        module()
+    scores = query[0, :, picture] @ key[0, :, text].transpose(-1, -2) * 8**-0.5
+    torch.testing.assert_close(probabilities[0], scores.softmax(-1)[..., [0, 2]])
+
+
+def test_keys_that_several_queries_share_are_read_like_others():
+    query, key = torch.randn(1, 4, 6, 8), torch.randn(1, 2, 5, 8)
+    module = torch.nn.Module()
+    module.forward = lambda: torch.nn.functional.scaled_dot_product_attention(
+        query, key, key, enable_gqa=True
+    )
+    with tapped([AttentionLayer("layer", module, 0)], (1,)) as probabilities:
+        module()
+    scores = query[0] @ key[0].repeat_interleave(2, 0).transpose(-1, -2) * 8**-0.5
+    torch.testing.assert_close(probabilities[0], scores.softmax(-1)[..., [1]])
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_probabilities_of_half_precision_are_computed_in_full(dtype):
+    query, key = torch.randn(2, 1, 2, 6, 8).to(dtype).unbind(0)
+    module = torch.nn.Module()
+    module.forward = lambda: torch.nn.functional.scaled_dot_product_attention(query, key, key)
+    with tapped([AttentionLayer("layer", module, 0)], (1,)) as probabilities:
+        module()
+    scores = query[0].float() @ key[0].float().transpose(-1, -2) * 8**-0.5
+    assert probabilities[0].dtype is torch.float32
+    torch.testing.assert_close(probabilities[0], scores.softmax(-1)[..., [1]])

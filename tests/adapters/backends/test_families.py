@@ -1,0 +1,280 @@
+"""Every family from a folder of random weights: what holds for one holds for all."""
+
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from spatialstudio.adapters.backends.attention_reader import AttentionReader
+from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
+from spatialstudio.adapters.backends.families import FAMILIES
+from spatialstudio.adapters.backends.guidance_hook import Guidance, GuidanceHook
+from spatialstudio.adapters.backends.pipeline_arguments import pipeline_arguments
+from spatialstudio.adapters.backends.token_spans import in_denoiser, token_spans
+from spatialstudio.domain.errors import Cancelled, RequestError
+from spatialstudio.domain.generation import (
+    CaptureSettings,
+    GenerationRequest,
+    GuidanceSettings,
+    ModelRef,
+    RequestId,
+    StepEvent,
+)
+from spatialstudio.science.guidance_losses import PsgLoss
+from spatialstudio.science.guidance_schedule import GuidanceSchedule
+from tests.adapters.backends.conftest import card_of
+from tests.adapters.backends.tiny_families import TINY_FAMILIES, save_tiny_family
+from tests.fakes import CountingToken, scene_of
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:__array_:DeprecationWarning"),  # diffusers 0.42, numpy 2
+    pytest.mark.filterwarnings("ignore:`clean_caption"),
+]
+
+STEPS = 2
+SCENE = scene_of()
+SILENT = CaptureSettings(attention_every=0, preview_every=0)
+IDLE = GuidanceSettings(method_id="psg", strength=0.0, last_step=1)
+STRONG = GuidanceSettings(method_id="psg", strength=2000.0, last_step=1)
+NINE_SAMPLERS = (
+    "DDIMScheduler",
+    "DDPMScheduler",
+    "DEISMultistepScheduler",
+    "DPMSolverMultistepScheduler",
+    "EulerAncestralDiscreteScheduler",
+    "EulerDiscreteScheduler",
+    "HeunDiscreteScheduler",
+    "PNDMScheduler",
+    "UniPCMultistepScheduler",
+)
+
+
+class Drawn:
+    """A family whose model is loaded, and what the denoiser was given in the last run."""
+
+    def __init__(self, tiny, folder):
+        save_tiny_family(tiny, folder)
+        self.tiny = tiny
+        self.card = card_of(folder)
+        self.backend = DiffusersBackend()
+        self.inputs = []
+
+    @property
+    def loaded(self):
+        return self.backend._loaded
+
+    def draw(self, request, token=None):
+        with self._listening():
+            return list(self.backend.generate(request, self.card, token or CountingToken()))
+
+    def draw_untouched(self, request, **more):
+        arguments = pipeline_arguments(self.loaded, request)
+        self.loaded.set_scheduler(request.scheduler_id)
+        with self._listening():
+            return self.loaded.pipeline(**arguments | more).images
+
+    @contextmanager
+    def _listening(self):
+        self.inputs = []
+        if self.loaded is None:
+            yield
+            return
+        hook = self.loaded.denoiser.register_forward_pre_hook(
+            lambda _, args, kwargs: self.inputs.append((args, kwargs)), with_kwargs=True
+        )
+        yield
+        hook.remove()
+
+    @property
+    def last_sample(self):
+        args, kwargs = self.inputs[-1]
+        given = args[0] if args else kwargs["hidden_states"]
+        return torch.stack(given) if isinstance(given, list) else given
+
+
+@pytest.fixture(scope="module", params=TINY_FAMILIES, ids=lambda tiny: tiny.pipeline_class)
+def family(request, tmp_path_factory, make_request):
+    drawn = Drawn(request.param, tmp_path_factory.mktemp("families") / "tiny")
+    drawn.draw(make_request(drawn.tiny.size))  # loads the model
+    return drawn
+
+
+@pytest.fixture(scope="module")
+def make_request():
+    def make(size, scene=SCENE, **changes):
+        height, width = size
+        plain = GenerationRequest(
+            id=RequestId("run"),
+            scene=scene,
+            backend_id="diffusers",
+            model=ModelRef(id="tiny"),
+            seed=7,
+            steps=STEPS,
+            height=height,
+            width=width,
+            capture=SILENT,
+        )
+        return replace(plain, **changes)
+
+    return make
+
+
+def with_negative(request, negative):
+    scene = request.scene
+    return replace(request, scene=replace(scene, prompt=replace(scene.prompt, negative=negative)))
+
+
+def test_the_table_has_a_test_for_every_family():
+    assert [tiny.pipeline_class for tiny in TINY_FAMILIES] == list(FAMILIES)
+
+
+@pytest.mark.parametrize("scale", [4.0, 1.0], ids=["both halves", "the prompt's half alone"])
+def test_reading_and_idle_guidance_leave_the_untouched_run_to_the_bit(family, make_request, scale):
+    request = make_request(family.tiny.wide, guidance_scale=scale)
+    picture = family.draw_untouched(request)[0]
+    sample = family.last_sample
+    everything = CaptureSettings(attention_every=1, preview_every=1)
+    runs = [
+        request,
+        replace(request, capture=everything),
+        replace(request, capture=everything, guidance=IDLE),
+    ]
+    pictures, samples = [], []
+    for run in runs:
+        pictures.append(family.draw(run)[-1].image)
+        samples.append(family.last_sample)
+    assert all(torch.equal(each, sample) for each in samples)
+    assert all(np.array_equal(each, (picture * 255).round()) for each in pictures)
+
+
+def test_guidance_raises_pos_in_both_branches_of_the_scale_and_out_of_square(family, make_request):
+    captured = CaptureSettings(attention_every=1, preview_every=0)
+    request = make_request(family.tiny.wide, capture=captured)
+    raised = []
+    for scale in (4.0, 1.0):
+        free = family.draw(replace(request, guidance_scale=scale))
+        guided = family.draw(replace(request, guidance_scale=scale, guidance=STRONG))
+        raised.append(guided[-2].pos["r1"] - free[-2].pos["r1"])
+        assert guided[1].pos["r1"] == pytest.approx(free[1].pos["r1"], abs=1e-5)
+    assert min(raised) > 1e-4
+
+
+def test_a_negative_prompt_is_used_or_refused(family, make_request):
+    request = make_request(family.tiny.size)
+    plain = family.draw(request)[-1].image
+    asked = with_negative(request, "tea")
+    if family.tiny.pipeline_class == "Flux2KleinPipeline":
+        with pytest.raises(RequestError, match="no negative prompt"):
+            family.draw(asked)
+    else:
+        assert not np.array_equal(family.draw(asked)[-1].image, plain)
+
+
+def test_maps_and_previews_have_the_shape_of_the_picture(family, make_request):
+    captured = CaptureSettings(attention_every=1, preview_every=1)
+    *_, step, finished = family.draw(make_request(family.tiny.wide, capture=captured))
+    height, width = family.tiny.wide
+    assert finished.image.shape == (height, width, 3)
+    for weights in step.attention.maps.values():
+        assert weights.shape[0] * width == weights.shape[1] * height
+        assert 0 < weights.min() < weights.max() <= 1
+    preview = step.preview.shape
+    assert preview[0] * width == preview[1] * height
+
+
+def test_no_model_call_follows_a_cancelled_token(family, make_request):
+    captured = CaptureSettings(attention_every=1, preview_every=0)
+    request = make_request(family.tiny.size, guidance=STRONG, capture=captured)
+    token = CountingToken()
+    family.draw(request, token)
+    with pytest.raises(Cancelled):
+        family.draw(request, CountingToken(stop_at=token.asked // 2))
+    halfway = len(family.inputs)
+    events = family.draw(request)
+    assert halfway < len(family.inputs)
+    assert isinstance(events[-2], StepEvent)
+
+
+def test_a_size_that_the_model_cannot_draw_is_refused(family, make_request):
+    height, width = family.tiny.size
+    odd = make_request((height, width + family.loaded.side_multiple // 2))
+    with pytest.raises(RequestError, match="multiples of"):
+        family.draw(odd)
+
+
+def test_words_stand_where_the_denoiser_gets_them(family, make_request):
+    """The text of two prompts that differ in one word differs most in that word's places."""
+    streams, told = family.loaded.streams, []
+    for subject in ("dog", "tea"):
+        request = make_request(family.tiny.size, scene=scene_of(subject, "car"), guidance_scale=1.0)
+        family.draw_untouched(request)
+        told.append(text_of(*family.inputs[0]))
+    distance = (told[0] - told[1]).norm(dim=-1)
+    (subject, _), text = request.scene.mentions, request.scene.prompt.text
+    spans = in_denoiser(streams, token_spans(streams, text, [subject]))
+    ends = {stream.encoder_id: stream.first + stream.limit - stream.drops for stream in streams}
+    starts = {stream.encoder_id: stream.first for stream in streams}
+    assert [span.indices for span in spans] == [
+        (starts[name] + int(distance[starts[name] : ends[name]].argmax()),) for name in starts
+    ]
+
+
+def text_of(args, kwargs):
+    """Take the (tokens, channels) of the prompt's row out of a call's arguments."""
+    given = kwargs["encoder_hidden_states"] if "encoder_hidden_states" in kwargs else args[2]
+    return given[-1].float()
+
+
+def test_pictures_of_one_call_are_each_guided_by_their_own_maps(family, make_request):
+    request = make_request(family.tiny.size)
+    generators = [torch.Generator().manual_seed(seed) for seed in (7, 8)]
+    together = draw_guided(family.loaded, request, 2, generator=generators)
+    for number, seed in enumerate((7, 8)):
+        alone = draw_guided(family.loaded, replace(request, seed=seed), 1)
+        np.testing.assert_allclose(together[number], alone[0], atol=2e-3)
+
+
+def draw_guided(loaded, request, pictures, **more):
+    loaded.set_scheduler("")
+    spans = token_spans(loaded.streams, request.scene.prompt.text, request.scene.mentions)
+    reader = AttentionReader(
+        loaded.guiding_layers,
+        in_denoiser(loaded.streams, spans),
+        request.scene.relations,
+        smooths_maps=False,
+    )
+    guidance = Guidance(loss=PsgLoss(), schedule=GuidanceSchedule(STRONG, STEPS))
+    hook = GuidanceHook(reader, guidance, CountingToken(), lambda *_: None)
+    calls = replace(loaded.family.calls, pictures=pictures)
+    arguments = pipeline_arguments(loaded, request) | more
+    with hook.attached(loaded.denoiser, loaded.pipeline.scheduler, calls):
+        return loaded.pipeline(**arguments, num_images_per_prompt=pictures).images
+
+
+@pytest.mark.parametrize("scheduler_id", NINE_SAMPLERS)
+@pytest.mark.parametrize(
+    "name", ["StableDiffusionXLPipeline", "PixArtAlphaPipeline"], ids=["SDXL", "PixArt"]
+)
+def test_idle_guidance_changes_nothing_under_any_sampler(
+    samplers_model, make_request, scheduler_id, name
+):
+    drawn = samplers_model(name)
+    request = make_request(drawn.tiny.size, scheduler_id=scheduler_id, steps=4)
+    plain = drawn.draw(request)[-1].image
+    assert np.array_equal(drawn.draw(replace(request, guidance=IDLE))[-1].image, plain)
+    assert not np.array_equal(drawn.draw(replace(request, guidance=STRONG))[-1].image, plain)
+
+
+@pytest.fixture(scope="module")
+def samplers_model(tmp_path_factory):
+    made = {}
+
+    def get(name):
+        if name not in made:
+            tiny = next(tiny for tiny in TINY_FAMILIES if tiny.pipeline_class == name)
+            made[name] = Drawn(tiny, tmp_path_factory.mktemp("samplers") / "tiny")
+        return made[name]
+
+    return get

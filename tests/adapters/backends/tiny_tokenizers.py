@@ -1,0 +1,61 @@
+"""Tokenizers of every kind that knows a few words whole and spells all others."""
+
+from tokenizers.pre_tokenizers import ByteLevel
+from transformers import CLIPTokenizer, GemmaTokenizer, Qwen2Tokenizer, T5Tokenizer
+
+WORDS = ("a", "photo", "of", "dog", "car", "to", "the", "left", "above", "tea")
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+MARKS = ".,:;!?'\"-()<>_|/\n0123456789" + LETTERS.upper()
+MAX_TOKENS = 24
+CHAT = (
+    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n"
+    "{% endfor %}<|im_start|>assistant\n"
+    "{% if not enable_thinking %}<think>\n\n</think>\n\n{% endif %}"
+)
+
+
+def tiny_clip_tokenizer():
+    vocabulary = [*LETTERS, *(f"{letter}</w>" for letter in LETTERS)]
+    merges = merges_of([[*word[:-1], f"{word[-1]}</w>"] for word in WORDS])
+    pieces = [*vocabulary, *map("".join, merges), "<|startoftext|>", "<|endoftext|>"]
+    return CLIPTokenizer(vocab=numbered(pieces), merges=merges, model_max_length=MAX_TOKENS)
+
+
+def tiny_t5_tokenizer():
+    special = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -2.0)]
+    whole = [(f"▁{word}", -3.0) for word in WORDS]
+    spelled = [(letter, -6.0) for letter in LETTERS + MARKS]
+    return T5Tokenizer(vocab=special + whole + spelled, extra_ids=0)
+
+
+def tiny_gemma_tokenizer():
+    special = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"]
+    merges = merges_of([["▁", *word] for word in WORDS])
+    pieces = [*special, "▁", *LETTERS, *MARKS, *map("".join, merges)]
+    return GemmaTokenizer(vocab=numbered(pieces), merges=merges)
+
+
+def tiny_qwen_tokenizer():
+    merges = merges_of([["Ġ", *word] for word in WORDS])
+    special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+    pieces = [*sorted(ByteLevel.alphabet()), *map("".join, merges), *special]
+    tokenizer = Qwen2Tokenizer(
+        vocab=numbered(pieces), merges=merges, additional_special_tokens=special[1:]
+    )
+    tokenizer.chat_template = CHAT
+    return tokenizer
+
+
+def merges_of(spelled_words):
+    """List the merges that build words from their pieces, left to right."""
+    merges = []
+    for spelled in spelled_words:
+        pieces = spelled
+        while len(pieces) > 1:
+            merges.append((pieces[0], pieces[1]))
+            pieces = [pieces[0] + pieces[1], *pieces[2:]]
+    return list(dict.fromkeys(merges))
+
+
+def numbered(pieces):
+    return {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
