@@ -86,6 +86,7 @@ class ServerFailure(Exception):  # noqa: N818 - told as a note, never to the use
         is_passing: Whether another attempt may help.
         wait_s: How long the server asks to wait; None when it does not say.
         refuses_schema: Whether the server may not know structured output.
+        is_refusal: Whether the model declines this one question.
     """
 
     def __init__(
@@ -95,12 +96,14 @@ class ServerFailure(Exception):  # noqa: N818 - told as a note, never to the use
         is_passing: bool = False,
         wait_s: float | None = None,
         refuses_schema: bool = False,
+        is_refusal: bool = False,
     ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.is_passing = is_passing
         self.wait_s = wait_s
         self.refuses_schema = refuses_schema
+        self.is_refusal = is_refusal
 
 
 class ChatClient:
@@ -209,7 +212,7 @@ def _answer(body: bytes) -> ChatAnswer:
         pieces = list(_pieces(body))
         words = [piece.get("message") or piece.get("delta") or {} for piece in pieces]
         if any(word.get("refusal") for word in words):
-            raise ServerFailure("refuses to answer")
+            raise ServerFailure("refuses to answer", is_refusal=True)
         return ChatAnswer(
             text="".join(str(word.get("content") or "") for word in words),
             first_chances=next((told for piece in pieces if (told := _chances(piece))), ()),

@@ -131,23 +131,7 @@ def read_answer(text: str) -> ModelAnswer:
     return ModelAnswer(relations=tuple(relations), dropped=tuple(dict.fromkeys(dropped)))
 
 
-def _rows(text: str) -> tuple[list[dict[str, Any]], bool]:
-    """Find rows that look like relations, and whether they were given as a list."""
-    found = list(_json_objects(text))
-    for value in found:
-        if isinstance(value.get("relations"), list):
-            rows = [row for row in value["relations"] if _is_row(row)]
-            return rows, bool(rows) or not value["relations"]
-    rows = [value for value in found if _is_row(value)]
-    lines = PAPER_LINE.findall(text)
-    rows = rows or [
-        {"subject": subject, "relation": relation, "objects": [thing]}
-        for subject, thing, relation in lines
-    ]
-    return rows, False
-
-
-def _json_objects(text: str) -> Iterator[dict[str, Any]]:
+def json_objects(text: str) -> Iterator[dict[str, Any]]:
     """Find every JSON object, the outermost that is whole first."""
     decoder = json.JSONDecoder()
     position = text.find("{")
@@ -159,6 +143,22 @@ def _json_objects(text: str) -> Iterator[dict[str, Any]]:
         else:
             yield value
         position = text.find("{", end)
+
+
+def _rows(text: str) -> tuple[list[dict[str, Any]], bool]:
+    """Find rows that look like relations, and whether they were given as a list."""
+    found = list(json_objects(text))
+    for value in found:
+        if isinstance(value.get("relations"), list):
+            rows = [row for row in value["relations"] if _is_row(row)]
+            return rows, bool(rows) or not value["relations"]
+    rows = [value for value in found if _is_row(value)]
+    lines = PAPER_LINE.findall(text)
+    rows = rows or [
+        {"subject": subject, "relation": relation, "objects": [thing]}
+        for subject, thing, relation in lines
+    ]
+    return rows, False
 
 
 def _is_row(value: object) -> bool:

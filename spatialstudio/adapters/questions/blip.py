@@ -1,0 +1,140 @@
+"""BLIP answers questions about a picture: one look at the picture, then question by question.
+
+Source: Li et al. 2022, BLIP, arXiv:2201.12086; used as by Singh and Zheng 2023, arXiv:2307.04749:
+the answer decoder's softmax at its first place. The picture's features are computed once, where
+their code runs the whole model for every question.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from huggingface_hub import try_to_load_from_cache
+from safetensors import SafetensorError
+from transformers import AutoProcessor, BlipForQuestionAnswering
+
+from spatialstudio.adapters.device import pick_device
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.assertion import QuestionAnswer, YesNoChances
+from spatialstudio.domain.errors import DetectorError
+from spatialstudio.domain.ports import CancelToken, Surroundings
+
+REPOSITORY = "Salesforce/blip-vqa-base"
+CONFIG_FILE = "config.json"
+ARCHITECTURE = "BlipForQuestionAnswering"
+YES, NO = "yes", "no"
+
+
+def build(surroundings: Surroundings) -> "BlipAnswerer":
+    """Make the answerer; its folder is looked for on first use."""
+    return BlipAnswerer(surroundings.model_folders)
+
+
+class BlipAnswerer:
+    """Answers with a BLIP model in a local folder. Loads it on first use.
+
+    Args:
+        model_folders: Folders of model folders; then the Hugging Face cache is looked into.
+    """
+
+    id = "blip"
+
+    def __init__(self, model_folders: Sequence[Path]) -> None:
+        self._model_folders = model_folders
+        self._device = pick_device()
+        self._loaded: tuple[Any, Any] | None = None
+
+    @torch.inference_mode()
+    def answer(
+        self, image: RgbImage, questions: Sequence[str], token: CancelToken
+    ) -> tuple[QuestionAnswer, ...]:
+        """Answer each question.
+
+        Args:
+            image: (H, W, 3) uint8.
+            questions: To be answered by yes or no.
+            token: Asked before each question.
+
+        Raises:
+            DetectorError: The model is damaged or missing.
+            Cancelled: The token was cancelled.
+        """
+        if not questions:
+            return ()
+        processor, model = self._ready()
+        token.raise_if_cancelled()
+        pixels = processor.image_processor(images=image, return_tensors="pt")["pixel_values"]
+        seen = model.vision_model(pixel_values=pixels.to(self._device)).last_hidden_state
+        answers = []
+        for question in questions:
+            token.raise_if_cancelled()
+            answers.append(self._answer(processor.tokenizer, model, seen, question))
+        return tuple(answers)
+
+    def _answer(
+        self, tokenizer: Any, model: Any, seen: torch.Tensor, question: str
+    ) -> QuestionAnswer:
+        # NOTE: not in batches: the library's decoder reads the padding of shorter questions too.
+        words = tokenizer(question, return_tensors="pt").to(self._device)
+        asked = model.text_encoder(
+            input_ids=words["input_ids"],
+            attention_mask=words["attention_mask"],
+            encoder_hidden_states=seen,
+        ).last_hidden_state
+        start = torch.full((1, 1), model.decoder_start_token_id, device=self._device)
+        logits = model.text_decoder(
+            input_ids=start,
+            encoder_hidden_states=asked,
+            encoder_attention_mask=words["attention_mask"],
+        ).logits
+        chances = logits[0, -1].float().log_softmax(-1)
+        yes, no = (int(tokenizer.convert_tokens_to_ids(word)) for word in (YES, NO))
+        return QuestionAnswer(
+            chances=YesNoChances(log_yes=float(chances[yes]), log_no=float(chances[no]))
+        )
+
+    def _ready(self) -> tuple[Any, Any]:
+        if self._loaded is None:
+            folder = find_blip(self._model_folders)
+            read_processor: Any = AutoProcessor.from_pretrained
+            try:
+                processor = read_processor(folder, local_files_only=True)
+                model: Any = BlipForQuestionAnswering.from_pretrained(
+                    folder, local_files_only=True, use_safetensors=True
+                )
+            except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+                raise DetectorError(
+                    f'The BLIP model in "{folder.name}" cannot be loaded.',
+                    hint="Its folder needs config, processor, tokenizer and safetensors weights.",
+                ) from error
+            self._loaded = processor, model.to(self._device).eval()
+        return self._loaded
+
+
+def find_blip(model_folders: Sequence[Path]) -> Path:
+    """Find a BLIP model for questions in local folders, else in the Hugging Face cache.
+
+    Raises:
+        DetectorError: There is none.
+    """
+    for parent in model_folders:
+        for config in sorted(parent.glob(f"*/{CONFIG_FILE}")):
+            if ARCHITECTURE in _architectures(config):
+                return config.parent
+    cached = try_to_load_from_cache(REPOSITORY, CONFIG_FILE)
+    if isinstance(cached, str):
+        return Path(cached).parent
+    raise DetectorError(
+        "There is no BLIP model on this machine.",
+        hint=f"Put a folder of {REPOSITORY}, with safetensors weights, among the models.",
+    )
+
+
+def _architectures(config: Path) -> Sequence[str]:
+    try:
+        told = json.loads(config.read_text(encoding="utf-8")).get("architectures")
+    except (OSError, ValueError, AttributeError):
+        return ()
+    return told if isinstance(told, list) else ()
