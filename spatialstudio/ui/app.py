@@ -2,25 +2,19 @@
 
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.application.studio import Studio
-from spatialstudio.application.theme_file import load_theme
-from spatialstudio.domain.errors import StudioError
-from spatialstudio.domain.palette import Palette
+from spatialstudio.ui.appearance import Appearance
 from spatialstudio.ui.main_window import MainWindow
+from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.theme.fonts import use_bundled_font
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.qt_palette import dress
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.window_settings import FILE_NAME, WindowSettings
 
 NAME = "Spatial Studio"
-SIZE_EM = (90, 56)
-FIRST_PROMPT = "a cat left of a dog"
 
 
 def main(arguments: Sequence[str] = ()) -> int:
@@ -33,7 +27,8 @@ def main(arguments: Sequence[str] = ()) -> int:
         The exit code.
     """
     application = make_application(arguments)
-    window = open_window(application, Studio.open("process"))
+    studio = Studio.open("process")
+    window = open_window(application, studio, WindowSettings(studio.paths.settings / FILE_NAME))
     window.show()
     return application.exec()
 
@@ -46,35 +41,15 @@ def make_application(arguments: Sequence[str] = ()) -> QApplication:
     return application
 
 
-def open_window(
-    application: QApplication, studio: Studio, *, dark: bool | None = None
-) -> MainWindow:
+def open_window(application: QApplication, studio: Studio, settings: WindowSettings) -> MainWindow:
     """Return the window, not shown yet; the engine starts once Qt has had time to show it.
 
     Args:
         application: The running application.
         studio: What the window is a face of.
-        dark: The colours; None for what the desktop prefers.
+        settings: What the window remembers.
     """
-    if dark is None:
-        dark = application.styleHints().colorScheme() is Qt.ColorScheme.Dark
-    theme = Theme(palette_of(dark=dark), resources_folder() / "icons")
-    dress(application, theme)
-    theme.changed.connect(lambda: dress(application, theme))
-    window = MainWindow(studio, theme, lambda on: theme.use(palette_of(dark=on)))
-    window.resize(*(em(side) for side in SIZE_EM))
-    QTimer.singleShot(0, window, lambda: _get_ready(studio))
+    appearance = Appearance(application, settings)
+    window = MainWindow(WindowContext.of(studio, appearance.theme, settings), appearance)
+    QTimer.singleShot(0, window, window.get_ready)
     return window
-
-
-def palette_of(*, dark: bool) -> Palette:
-    """Return the dark or the light palette."""
-    name = "dark" if dark else "light"
-    return load_theme(resources_folder() / "themes" / f"{name}.toml")
-
-
-def _get_ready(studio: Studio) -> None:
-    """Start the engine, and read a first prompt before anyone types: it takes much longer."""
-    studio.start()
-    with suppress(StudioError):
-        studio.scene_of(FIRST_PROMPT)

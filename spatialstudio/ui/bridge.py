@@ -28,7 +28,9 @@ class Bridge(QObject):
         self._unsubscribe = bus.subscribe(self._carry)
 
     def serve(self, panel: Panel) -> None:
-        """Hand events to this panel as well."""
+        """Hand events to this panel as well, first those that say how things stand."""
+        for event in self._session.present():
+            panel.handle(event)
         self._panels = (*self._panels, panel)
 
     def close(self) -> None:

@@ -23,6 +23,7 @@ from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.ui.app import make_application, open_window
 from spatialstudio.ui.main_window import MainWindow
 from spatialstudio.ui.panel_api import Panel
+from spatialstudio.ui.window_settings import FILE_NAME, ThemeChoice, WindowSettings
 
 PROMPT = "a photo of a dog to the left of a car"
 SEED = 7
@@ -113,7 +114,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder = Path(options.out).resolve()
     application = make_application()
     studio = Studio.open("process", runs_folder=folder)
-    window = open_window(application, studio, dark=options.dark)
+    settings = WindowSettings(folder / FILE_NAME)
+    settings.theme = ThemeChoice.DARK if options.dark else ThemeChoice.LIGHT
+    window = open_window(application, studio, settings)
     window.resize(*options.size)
     window.show()
     demo = Demo(window, studio.session, folder)

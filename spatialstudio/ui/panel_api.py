@@ -1,13 +1,62 @@
-"""What a panel is, built-in or plugin: a dock with a title that follows the studio's events."""
+"""What a panel is, built-in or plugin, and what it may use of the window around it."""
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from spatialstudio.application.studio import Studio
+from spatialstudio.ui.actions import Actions
+from spatialstudio.ui.edits import Edits
+from spatialstudio.ui.stage_view import StageView
+from spatialstudio.ui.switchboard import Switchboard
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.toasts import Toasts
+from spatialstudio.ui.window_settings import Density, WindowSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WindowContext:
+    """All that a panel may use; each window makes one.
+
+    Attributes:
+        studio: Asked for everything; ``studio.session`` is what is open and selected.
+        theme: Colours, icons, and word of their change.
+        settings: What is kept between starts.
+        actions: A panel binds the commands that it carries out.
+        edits: Every edit goes through here, so that it can be undone.
+        toasts: News, offers and problems.
+        stage: Layers, zoom and overlays of the picture.
+        switchboard: Wishes that other panels may hear.
+    """
+
+    studio: Studio
+    theme: Theme
+    settings: WindowSettings
+    actions: Actions
+    edits: Edits
+    toasts: Toasts
+    stage: StageView
+    switchboard: Switchboard
+
+    @classmethod
+    def of(cls, studio: Studio, theme: Theme, settings: WindowSettings) -> "WindowContext":
+        """Return the context of a new window."""
+        return cls(
+            studio=studio,
+            theme=theme,
+            settings=settings,
+            actions=Actions(theme, settings),
+            edits=Edits(),
+            toasts=Toasts(),
+            stage=StageView(),
+            switchboard=Switchboard(),
+        )
+
 
 class Panel(QWidget):
-    """A dock with a purpose: builds widgets, connects them, translates events.
+    """Part of a dock with a purpose: builds widgets, connects them, translates events.
 
     Emits ``problem_met`` with an ``ErrorReport`` when what the user asked for cannot be done.
     """
@@ -18,6 +67,11 @@ class Panel(QWidget):
     def handle(self, event: object) -> None:
         """Follow an event of the studio, on the GUI thread; returns at once.
 
+        A panel that is made late is first told how things stand, by the same events.
+
         Args:
             event: Any event of the bus; what is of no interest is let pass.
         """
+
+    def use_density(self, density: Density) -> None:
+        """Show what this density wants; also called once when the panel is taken in."""

@@ -3,21 +3,18 @@
 import pytest
 
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.application.theme_file import load_theme
+from spatialstudio.ui.appearance import Appearance, palette_of
 from spatialstudio.ui.main_window import MainWindow
-from spatialstudio.ui.theme.qt_palette import dress
+from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.window_settings import FILE_NAME, ThemeChoice, WindowSettings
 from tests.ui.scripted_engine import PROMPT, ScriptedEngine, studio_around
-
-
-def palette_of(name):
-    return load_theme(resources_folder() / "themes" / f"{name}.toml")
 
 
 @pytest.fixture
 def theme(qapp):
     """The light theme."""
-    return Theme(palette_of("light"), resources_folder() / "icons")
+    return Theme(palette_of(ThemeChoice.LIGHT), resources_folder() / "icons")
 
 
 @pytest.fixture
@@ -34,14 +31,37 @@ def studio(engine, tmp_path):
 
 
 @pytest.fixture
-def window(qtbot, qapp, studio, theme):
+def settings(tmp_path):
+    """What a window remembers: light colours, and nothing else yet."""
+    settings = WindowSettings(tmp_path / FILE_NAME)
+    settings.theme = ThemeChoice.LIGHT
+    return settings
+
+
+@pytest.fixture
+def context(studio, theme, settings):
+    """What a panel works with, without a window around it."""
+    return WindowContext.of(studio, theme, settings)
+
+
+@pytest.fixture
+def appearance(qapp, settings):
+    """The look of the application; undone after the test."""
+    before = qapp.font(), qapp.palette(), qapp.styleSheet()
+    yield Appearance(qapp, settings)
+    qapp.setFont(before[0])
+    qapp.setPalette(before[1])
+    qapp.setStyleSheet(before[2])
+
+
+@pytest.fixture
+def window(qtbot, studio, settings, appearance):
     """The whole window, shown, its engine started."""
-    dress(qapp, theme)
-    window = MainWindow(studio, theme, lambda dark: theme.use(palette_of(["light", "dark"][dark])))
+    window = MainWindow(WindowContext.of(studio, appearance.theme, settings), appearance)
     qtbot.addWidget(window)
     window.resize(1280, 800)
     window.show()
-    studio.start()
+    window.get_ready()
     return window
 
 

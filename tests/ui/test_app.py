@@ -6,14 +6,17 @@ import pytest
 
 from spatialstudio.ui.app import open_window
 from spatialstudio.ui.theme.fonts import FAMILY
+from spatialstudio.ui.window_settings import ThemeChoice
 
 PROJECT = Path(__file__).parents[2]
 SHOW_WITHOUT_MODELS = """
 import sys
+from pathlib import Path
 from spatialstudio.application.studio import Studio
 from spatialstudio.ui.app import make_application, open_window
+from spatialstudio.ui.window_settings import WindowSettings
 application = make_application()
-window = open_window(application, Studio.open("inline"))
+window = open_window(application, Studio.open("inline"), WindowSettings(Path(sys.argv[1])))
 window.show()
 application.processEvents()
 print(application.font().families()[0])
@@ -29,24 +32,30 @@ def restored_look(qapp):
     qapp.setPalette(before[1])
 
 
-@pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
-def test_the_window_opens_in_the_colours_asked_for(qtbot, qapp, restored_look, studio, dark):
-    window = open_window(qapp, studio, dark=dark)
+@pytest.mark.parametrize("choice", [ThemeChoice.DARK, ThemeChoice.LIGHT])
+def test_the_window_opens_in_the_colours_asked_for(
+    qtbot, qapp, restored_look, studio, settings, choice
+):
+    settings.theme = choice
+    window = open_window(qapp, studio, settings)
     qtbot.addWidget(window)
-    assert (qapp.palette().window().color().lightness() < 100) is dark
+    is_dark = qapp.palette().window().color().lightness() < 100
+    assert is_dark is (choice is ThemeChoice.DARK)
 
 
-def test_the_engine_starts_after_the_window_is_shown(qtbot, qapp, restored_look, studio, engine):
-    window = open_window(qapp, studio, dark=False)
+def test_the_engine_starts_after_the_window_is_shown(
+    qtbot, qapp, restored_look, studio, settings, engine
+):
+    window = open_window(qapp, studio, settings)
     qtbot.addWidget(window)
     assert not engine.is_started
     window.show()
     qtbot.waitUntil(lambda: engine.is_started)
 
 
-def test_showing_the_window_loads_no_model_library():
+def test_showing_the_window_loads_no_model_library(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-c", SHOW_WITHOUT_MODELS],
+        [sys.executable, "-c", SHOW_WITHOUT_MODELS, str(tmp_path / "window.ini")],
         cwd=PROJECT,
         capture_output=True,
         text=True,

@@ -22,11 +22,11 @@ from spatialstudio.domain.generation import GenerationFailed
 from spatialstudio.domain.relation import relation_types
 from spatialstudio.ui.dialogs.shortcut_sheet import ShortcutSheet
 from spatialstudio.ui.widgets.map_strip import MapTile
-from spatialstudio.ui.widgets.notice_bar import NoticeBar
 from spatialstudio.ui.widgets.picture_view import PictureView
 from spatialstudio.ui.widgets.prompt_editor import PromptEditor
 from spatialstudio.ui.widgets.relation_chip import RelationChip
 from spatialstudio.ui.widgets.step_scrubber import StepScrubber
+from spatialstudio.ui.widgets.toast_card import ToastCard
 from spatialstudio.ui.widgets.verdict_card import VerdictCard
 from tests.ui.scripted_engine import PROMPT, STEPS
 
@@ -52,6 +52,10 @@ def button(window, name):
         for each in shown(window, QAbstractButton)
         if name in (each.text(), each.accessibleName())
     )
+
+
+def push_button(window, text):
+    return next(each for each in shown(window, QPushButton) if each.text() == text)
 
 
 def texts(window):
@@ -96,16 +100,13 @@ def test_without_the_baseline_one_picture_is_drawn(qtbot, window, engine):
     window.prompt.use_prompt(PROMPT)
     baseline = next(each for each in shown(window, QCheckBox) if "baseline" in each.text())
     qtbot.keyClick(baseline, Qt.Key.Key_Space)
-    qtbot.mouseClick(button(window, "Generate"), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(push_button(window, "Generate"), Qt.MouseButton.LeftButton)
     assert len(engine.jobs) == 1
 
 
 def test_an_empty_prompt_gets_a_sentence(qtbot, window, engine):
-    qtbot.mouseClick(
-        next(each for each in shown(window, QPushButton) if each.text() == "Generate"),
-        Qt.MouseButton.LeftButton,
-    )
-    assert window.findChild(NoticeBar).isVisible()
+    qtbot.mouseClick(push_button(window, "Generate"), Qt.MouseButton.LeftButton)
+    assert shown(window, ToastCard)
     assert engine.jobs == []
 
 
@@ -195,7 +196,7 @@ def test_a_failure_is_told_and_the_next_run_begins(qtbot, window, engine):
     qtbot.waitUntil(lambda: not window.generation.is_running)
     window.generation.generate()
     qtbot.waitUntil(lambda: window.generation.is_running)
-    assert not window.findChild(NoticeBar).isVisible()
+    assert not shown(window, ToastCard)
 
 
 def test_a_dropped_picture_is_judged_against_the_prompt(qtbot, window, engine, tmp_path):
@@ -219,7 +220,7 @@ def test_what_is_not_a_picture_gets_a_sentence(window, tmp_path):
     path.write_text("no picture")
     window.prompt.use_prompt(PROMPT)
     window.open_path(path)
-    assert window.findChild(NoticeBar).isVisible()
+    assert shown(window, ToastCard)
 
 
 def test_a_stored_run_opens_like_a_live_one(qtbot, drawn, studio):
@@ -243,7 +244,7 @@ def test_the_folder_of_a_run_can_be_shown(qtbot, drawn, studio, monkeypatch):
 
 def test_a_folder_without_a_run_gets_a_sentence(window, tmp_path):
     window.open_path(tmp_path)
-    assert window.findChild(NoticeBar).isVisible()
+    assert shown(window, ToastCard)
 
 
 def test_an_example_fills_the_prompt(qtbot, window):
@@ -267,9 +268,9 @@ def test_a_workspace_shows_its_docks(qtbot, window, key, docks):
     assert {dock.windowTitle() for dock in shown(window, QDockWidget)} == docks
 
 
-def test_the_colours_can_be_switched_while_it_runs(qtbot, drawn, theme):
+def test_the_colours_can_be_switched_while_it_runs(qtbot, drawn, appearance):
     qtbot.mouseClick(button(drawn, "Dark colours"), Qt.MouseButton.LeftButton)
-    assert theme.palette.is_dark
+    assert appearance.theme.palette.is_dark
     view = drawn.findChild(PictureView)
     qtbot.waitUntil(lambda: beside(view).lightness() < 80)
 
@@ -299,7 +300,7 @@ def test_every_control_has_a_name(drawn):
 def test_the_window_fits_common_screens(qtbot, drawn, size):
     drawn.resize(*size)
     assert (drawn.width(), drawn.height()) == size
-    generate = button(drawn, "Generate")
+    generate = push_button(drawn, "Generate")
     bottom = generate.mapTo(drawn, QPoint(0, generate.height())).y()
     assert bottom < drawn.height()
 

@@ -1,7 +1,6 @@
 """All keys on one sheet."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -12,33 +11,38 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from spatialstudio.ui.actions import ACTIONS, Menu
+from spatialstudio.ui.actions import Actions
+from spatialstudio.ui.commands.command import Menu
+from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 
-COLUMNS = ((Menu.FILE, Menu.RUN, Menu.HELP), (Menu.REPLAY,), (Menu.VIEW,))
+COLUMNS = ((Menu.FILE, Menu.EDIT, Menu.RUN, Menu.HELP), (Menu.REPLAY,), (Menu.VIEW,))
 
 
 class ShortcutSheet(QDialog):
     """Shows every action that has a key, by menu."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, actions: Actions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Keys and shortcuts")
+        self.setWindowTitle(tr("Keys and shortcuts"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         row = QHBoxLayout()
         row.setSpacing(em(2.5))
         for menus in COLUMNS:
             column = QVBoxLayout()
             column.setSpacing(em(0.4))
             for menu in menus:
-                column.addWidget(TextLabel(menu.value.replace("&", ""), Tone.HEADING))
-                column.addLayout(_keys_of(menu))
+                column.addWidget(TextLabel(tr(menu.value).replace("&", ""), Tone.HEADING))
+                column.addLayout(_keys_of(actions, menu))
                 column.addSpacing(em(0.8))
             column.addStretch()
             row.addLayout(column)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        note = "Replay keys work on the stage and the attention dock; letters rest while you type."
+        note = tr(
+            "Replay keys work on the stage and the attention dock; letters rest while you type."
+        )
         column = QVBoxLayout(self)
         column.setContentsMargins(em(1.5), em(1.3), em(1.5), em(1))
         column.addLayout(row)
@@ -46,16 +50,15 @@ class ShortcutSheet(QDialog):
         column.addWidget(buttons)
 
 
-def _keys_of(menu: Menu) -> QGridLayout:
+def _keys_of(actions: Actions, menu: Menu) -> QGridLayout:
     grid = QGridLayout()
     grid.setHorizontalSpacing(em(1.2))
     grid.setVerticalSpacing(em(0.25))
     grid.setColumnStretch(0, 1)
-    shown = [text for text in ACTIONS.values() if text.menu is menu and text.keys]
-    for row, text in enumerate(shown):
-        grid.addWidget(QLabel(text.text), row, 0)
-        keys = QKeySequence(text.keys).toString(QKeySequence.SequenceFormat.NativeText)
-        label = QLabel(keys)
-        label.setProperty("tone", "muted")
-        grid.addWidget(label, row, 1, Qt.AlignmentFlag.AlignRight)
+    for row, (command, action) in enumerate(actions.of_menu(menu)):
+        if keys := actions.keys_in_words(command):
+            grid.addWidget(QLabel(action.text()), row, 0)
+            label = QLabel(keys)
+            label.setProperty("tone", "muted")
+            grid.addWidget(label, row, 1, Qt.AlignmentFlag.AlignRight)
     return grid

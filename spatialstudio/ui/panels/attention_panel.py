@@ -1,5 +1,7 @@
 """Where each word is attended to, step by step, and what PoS makes of it."""
 
+from functools import partial
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -18,20 +20,29 @@ from spatialstudio.application.session import (
     RunChanged,
     StepPicked,
 )
-from spatialstudio.application.studio import Studio
 from spatialstudio.domain.prompt import MentionId
+from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.bridge import FrameClock
-from spatialstudio.ui.panel_api import Panel
+from spatialstudio.ui.commands import inspect
+from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.stage_contents import step_at, word_maps
 from spatialstudio.ui.panels.trace_contents import guided_steps, pos_curves, step_name
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.map_strip import MapStrip
 from spatialstudio.ui.widgets.pos_chart import PosChart
 from spatialstudio.ui.widgets.replay_bar import ReplayBar
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 
 TRACE_EM = 9
+FAR_STEPS = 10_000
+STRIDES = {
+    inspect.PREVIOUS: -1,
+    inspect.NEXT: 1,
+    inspect.BACK_FIVE: -5,
+    inspect.ON_FIVE: 5,
+    inspect.FIRST: -FAR_STEPS,
+    inspect.LAST: FAR_STEPS,
+}
 NOTHING_YET = (
     "While a picture is drawn, each object word's attention map appears here,\n"
     "and for each relation the curve of its PoS: how surely its things stand as claimed."
@@ -46,35 +57,38 @@ class AttentionPanel(Panel):
 
     title = "Attention"
 
-    def __init__(self, studio: Studio, theme: Theme) -> None:
+    def __init__(self, context: WindowContext) -> None:
         super().__init__()
-        self._session = studio.session  # Qt holds a plain Python receiver weakly
-        self._strip = MapStrip(theme)
+        self._session = context.studio.session  # Qt holds a plain Python receiver weakly
+        self._strip = MapStrip(context.theme)
         self._strip.word_picked.connect(self._pick_word)
         self._area = QScrollArea()
-        self._chart = PosChart(theme)
+        self._chart = PosChart(context.theme)
         self._chart.step_picked.connect(self._session.pick_step)
         self._empty = TextLabel(NOTHING_YET, Tone.MUTED)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._words = TextLabel(tone=Tone.MUTED)
         self._words.setWordWrap(False)
         self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._replay = ReplayBar(theme)
+        self._replay = ReplayBar(context.theme)
         self._replay.step_picked.connect(self._session.pick_step)
         self._replay.live_asked.connect(self._session.go_live)
         self._clock = FrameClock(self._draw, self)
         self._lay_out()
-
-    @property
-    def replay(self) -> ReplayBar:
-        """The scrubber, for the actions that move it."""
-        return self._replay
+        self._bind(context.actions)
 
     def handle(self, event: object) -> None:
         """Follow the run, the picked step and word."""
         match event:
             case RunChanged() | BaselineChanged() | StepPicked() | MentionPicked():
                 self._clock.request()
+
+    def _bind(self, actions: Actions) -> None:
+        actions.bind(inspect.PLAY, self._replay.toggle_play)
+        actions.bind(inspect.LIVE, self._session.go_live)
+        for command, steps in STRIDES.items():
+            actions.bind(command, partial(self._replay.go_by, steps))
+        actions.use_stage_keys(self, without=(inspect.PLAY,))  # Space presses buttons here
 
     def _draw(self) -> None:
         run, baseline, step = self._session.run, self._session.baseline, self._session.step

@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QVBoxLayout
 
 from spatialstudio.application.session import RunChanged
-from spatialstudio.ui.panel_api import Panel
+from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.result_contents import facts_of
 from spatialstudio.ui.widgets.fact_list import FactList
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
@@ -14,7 +14,7 @@ class DetailsPanel(Panel):
 
     title = "Details"
 
-    def __init__(self) -> None:
+    def __init__(self, context: WindowContext) -> None:  # noqa: ARG002 - like every panel
         super().__init__()
         self._waiting = TextLabel("Seed, time and folder of the open run.", Tone.MUTED)
         self._facts = FactList()

@@ -3,11 +3,9 @@
 from PySide6.QtWidgets import QVBoxLayout
 
 from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged, RunState
-from spatialstudio.application.studio import Studio
-from spatialstudio.ui.panel_api import Panel
+from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.result_contents import judged_relations
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.verdict_card import JudgedRelation, VerdictCard
 
@@ -23,10 +21,10 @@ class EvaluationPanel(Panel):
 
     title = "Verdict"
 
-    def __init__(self, studio: Studio, theme: Theme) -> None:
+    def __init__(self, context: WindowContext) -> None:
         super().__init__()
-        self._session = studio.session
-        self._theme = theme
+        self._session = context.studio.session
+        self._theme = context.theme
         self._shown: tuple[JudgedRelation, ...] = ()
         self._cards: list[VerdictCard] = []
         self._waiting = TextLabel(tone=Tone.MUTED)

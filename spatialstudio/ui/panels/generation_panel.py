@@ -1,6 +1,8 @@
 """Stage 2, relations to image: model, seed, steps, strength; Generate and Cancel."""
 
-from PySide6.QtCore import Qt, Signal
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -14,12 +16,13 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged, SceneChanged
-from spatialstudio.application.studio import Studio
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.generation import MAX_SEED
-from spatialstudio.ui.panel_api import Panel
+from spatialstudio.ui.actions import Actions
+from spatialstudio.ui.commands import generate as commands
+from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.seed_field import SeedField
 from spatialstudio.ui.widgets.strength_slider import StrengthSlider
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
@@ -27,24 +30,34 @@ from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 MOST_STEPS = 200
 
 
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """What the user has set, as one value to undo and redo."""
+
+    seed: int
+    steps: int
+    strength: float
+    with_baseline: bool
+
+
 class GenerationPanel(Panel):
     """Lets the user set how the picture is drawn, and have it drawn or stopped.
 
-    Emits ``running_changed`` when work begins or ends, ``model_picked`` with a model's id.
+    Emits ``running_changed`` when work begins or ends.
     """
 
     title = "Generation"
     running_changed = Signal(bool)
-    model_picked = Signal(str)
 
-    def __init__(self, studio: Studio, theme: Theme) -> None:
+    def __init__(self, context: WindowContext) -> None:
         super().__init__()
-        self._studio = studio
+        self._studio = context.studio
+        self._context = context
         self._run_id = ""
         self._unreadable: ErrorReport | None = None
         self._model = QComboBox()
         self._model.setAccessibleName("Model")
-        self._seed = SeedField(theme, MAX_SEED)
+        self._seed = SeedField(context.theme, MAX_SEED)
         self._steps = QSpinBox()
         self._steps.setAccessibleName("Denoising steps")
         self._steps.setRange(1, MOST_STEPS)
@@ -65,6 +78,9 @@ class GenerationPanel(Panel):
         self._lay_out()
         self._fill()
         self._model.currentIndexChanged.connect(self._use_model)
+        self._settings = self._read_settings()
+        self._record_edits()
+        self._bind(context.actions)
 
     @property
     def buttons(self) -> QWidget:
@@ -90,6 +106,7 @@ class GenerationPanel(Panel):
                 steps=self._steps.value(),
                 strength=self._strength.strength,
             )
+            self._context.toasts.clear()
             with_baseline = self._baseline.isChecked() and request.guidance.strength > 0
             self._studio.generate(request, with_baseline=with_baseline)
         except StudioError as error:
@@ -104,14 +121,7 @@ class GenerationPanel(Panel):
     def use_seed(self, seed: int) -> None:
         """Take a seed that was chosen elsewhere."""
         self._seed.show_seed(seed)
-
-    def roll_seed(self) -> None:
-        """Take a new seed by chance."""
-        self._seed.roll()
-
-    def toggle_baseline(self) -> None:
-        """Switch the baseline, as by hand."""
-        self._baseline.toggle()
+        self._settings = self._read_settings()
 
     def handle(self, event: object) -> None:
         """Follow whether something runs; show what an opened run was made with."""
@@ -135,16 +145,53 @@ class GenerationPanel(Panel):
         self._cancel.setEnabled(running)
         self._cancel.setText("Cancel")
         self._generate.setEnabled(not running)
+        self._context.actions[commands.GENERATE].setEnabled(not running)
+        self._context.actions[commands.CANCEL].setEnabled(running)
         self.running_changed.emit(running)
         if not running and not self._seed.is_locked:
             self._seed.roll()
 
+    def _bind(self, actions: Actions) -> None:
+        actions.bind(commands.GENERATE, self.generate)
+        actions.bind(commands.CANCEL, self.cancel)
+        actions[commands.CANCEL].setEnabled(False)
+        actions.bind(commands.BASELINE, self._baseline.toggle)
+        actions.bind(commands.NEW_SEED, self._seed.roll)
+
+    def _record_edits(self) -> None:
+        self._seed.seed_picked.connect(lambda _seed: self._record(tr("other seed")))
+        self._steps.valueChanged.connect(lambda _steps: self._record(tr("other steps")))
+        self._strength.strength_picked.connect(lambda _size: self._record(tr("other strength")))
+        self._baseline.toggled.connect(lambda _on: self._record(tr("baseline")))
+
+    def _record(self, name: str) -> None:
+        """Make what the user has just set an edit that can be undone."""
+        before, after = self._settings, self._read_settings()
+        self._context.edits.change(name, before, after, self._take_settings, merge_key=name)
+
+    def _read_settings(self) -> "RunSettings":
+        return RunSettings(
+            self._seed.seed,
+            self._steps.value(),
+            self._strength.strength,
+            self._baseline.isChecked(),
+        )
+
+    def _take_settings(self, settings: "RunSettings") -> None:
+        self._settings = settings
+        with QSignalBlocker(self._steps), QSignalBlocker(self._baseline):
+            self._steps.setValue(settings.steps)
+            self._baseline.setChecked(settings.with_baseline)
+        if self._seed.seed != settings.seed:
+            self._seed.show_seed(settings.seed)
+        if self._strength.strength != settings.strength:
+            self._strength.show_strength(settings.strength)
+
     def _show_settings(self, run: OpenRun) -> None:
-        if (request := run.request) is None:
-            return
-        self._seed.show_seed(request.seed)
-        self._steps.setValue(request.steps)
-        self._strength.show_strength(request.guidance.strength)
+        if (request := run.request) is not None:
+            strength = request.guidance.strength
+            baseline = self._baseline.isChecked()
+            self._take_settings(RunSettings(request.seed, request.steps, strength, baseline))
 
     def _fill(self) -> None:
         for card in self._studio.models:
@@ -159,9 +206,11 @@ class GenerationPanel(Panel):
         place = self._model.currentIndex()
         if place < len(self._studio.models):
             card = self._studio.models[place]
-            self._steps.setValue(card.steps)
+            with QSignalBlocker(self._steps):
+                self._steps.setValue(card.steps)
             self._strength.show_recommended(card.strength)
-            self.model_picked.emit(card.id)
+            self._settings = self._read_settings()
+            self._context.switchboard.model_picked.emit(card.id)
 
     def _lay_out(self) -> None:
         grid = QGridLayout()

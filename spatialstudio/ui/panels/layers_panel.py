@@ -1,29 +1,29 @@
 """What is shown on the stage."""
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout
 
-from spatialstudio.ui.panel_api import Panel
+from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.widgets.layer_list import LayerList
-from spatialstudio.ui.widgets.picture_layers import Layer
 
 
 class LayersPanel(Panel):
-    """Lets the user switch layers; emits ``layers_picked`` and ``smoothing_picked``."""
+    """Lets the user switch layers and smooth scaling."""
 
     title = "Layers"
-    layers_picked = Signal(object)
-    smoothing_picked = Signal(bool)
 
-    def __init__(self) -> None:
+    def __init__(self, context: WindowContext) -> None:
         super().__init__()
+        self._stage = context.stage
         self._list = LayerList()
-        self._list.layers_picked.connect(self.layers_picked)
-        self._list.smoothing_picked.connect(self.smoothing_picked)
+        self._list.layers_picked.connect(self._stage.show_layers)
+        self._list.smoothing_picked.connect(self._stage.show_smooth)
+        self._stage.layers_changed.connect(self._show)
+        self._stage.smoothing_changed.connect(self._show)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._list)
+        self._show()
 
-    def toggle(self, layer: Layer) -> None:
-        """Switch a layer, as by hand."""
-        self._list.toggle(layer)
+    def _show(self) -> None:
+        self._list.show_layers(self._stage.layers)
+        self._list.show_smooth(self._stage.is_smooth)

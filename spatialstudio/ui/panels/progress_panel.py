@@ -6,10 +6,9 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QVBoxLayout
 
 from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged
-from spatialstudio.application.studio import Studio
 from spatialstudio.domain.generation import GenerationStarted, StepEvent
 from spatialstudio.ui.bridge import FrameClock
-from spatialstudio.ui.panel_api import Panel
+from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.trace_contents import progress_of
 from spatialstudio.ui.remaining_time import RemainingTime
 from spatialstudio.ui.widgets.phase_bar import PhaseBar, Progress
@@ -21,15 +20,17 @@ class ProgressPanel(Panel):
     """Shows phases, progress and the time left.
 
     Args:
-        studio: Whose session is followed.
+        context: Whose session is followed.
         clock: Tells seconds; only differences count.
     """
 
     title = "Progress"
 
-    def __init__(self, studio: Studio, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(
+        self, context: WindowContext, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
         super().__init__()
-        self._session = studio.session
+        self._session = context.studio.session
         self._now = clock
         self._remaining = RemainingTime()
         self._bar = PhaseBar()

@@ -1,5 +1,7 @@
 """Stage 1, prompt to relations: the text, its chips, and what was not understood."""
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import QPoint, QSize
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
@@ -10,7 +12,6 @@ from spatialstudio.application.flow.read_prompt import (
     with_relation_type,
 )
 from spatialstudio.application.session import SceneChanged
-from spatialstudio.application.studio import Studio
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import (
@@ -20,14 +21,22 @@ from spatialstudio.domain.relation import (
     Shape,
     relation_types,
 )
-from spatialstudio.ui.panel_api import Panel
+from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.stage_contents import hue_of
+from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.notes_box import NotesBox
 from spatialstudio.ui.widgets.prompt_editor import MarkedWord, PromptEditor
 from spatialstudio.ui.widgets.relation_chip import ChipEnd, Choice, RelationChip
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A prompt as it stands in the editor; with its scene once that is known."""
+
+    text: str
+    scene: SceneGraph | None = None
 
 
 class PromptPanel(Panel):
@@ -35,14 +44,16 @@ class PromptPanel(Panel):
 
     title = "Prompt"
 
-    def __init__(self, studio: Studio, theme: Theme) -> None:
+    def __init__(self, context: WindowContext) -> None:
         super().__init__()
-        self._studio = studio
-        self._theme = theme
+        self._studio = context.studio
+        self._theme = theme = context.theme
+        self._settings = context.settings
+        self._edits = context.edits
         self._asked = ""
         self._model_id: str | None = None
         self._editor = PromptEditor(theme)
-        self._editor.prompt_edited.connect(self.read)
+        self._editor.prompt_edited.connect(self._take_typing)
         self._chips: dict[RelationId, RelationChip] = {}
         self._chip_column = QVBoxLayout()
         self._chip_column.setSpacing(em(0.4))
@@ -56,12 +67,22 @@ class PromptPanel(Panel):
         self._add.hide()
         self._lay_out()
         self.setFocusProxy(self._editor)
+        context.switchboard.prompt_offered.connect(self.use_prompt)
+        context.switchboard.model_picked.connect(self.use_model)
         theme.changed.connect(self._dress)
         self._dress()
+
+    def restore(self) -> None:
+        """Write the prompt that stood here when the studio was last closed."""
+        text = self._settings.last_prompt
+        if text and not self._asked:
+            self._editor.show_prompt(text)
+            self.read(text)
 
     def read(self, text: str) -> None:
         """Read a prompt that the user wrote, and follow what comes of it."""
         self._asked = text
+        self._settings.last_prompt = text
         self._studio.read_prompt(text, self._model_id)
 
     def use_model(self, model_id: str) -> None:
@@ -72,9 +93,8 @@ class PromptPanel(Panel):
 
     def use_prompt(self, text: str) -> None:
         """Take a prompt that the user chose elsewhere."""
-        self._editor.show_prompt(text)
         self._editor.setFocus()
-        self.read(text)
+        self._edits.change(tr("other prompt"), self._draft(), Draft(text), self._show_draft)
 
     def handle(self, event: object) -> None:
         """Follow the scene."""
@@ -93,9 +113,29 @@ class PromptPanel(Panel):
                 notes = [note.message for note in scene.notes]
                 self._notes.show_notes((*(each.message for each in contradictions), *notes))
 
+    def _take_typing(self, text: str) -> None:
+        before = self._draft()
+        self._edits.change(tr("typing"), before, Draft(text), self._show_draft, merge_key="prompt")
+
+    def _draft(self) -> "Draft":
+        """Return what stands here; its scene too, which may say more than can be read."""
+        return Draft(self._asked, self._studio.session.scene)
+
+    def _show_draft(self, draft: "Draft") -> None:
+        if draft.text != self._editor.toPlainText():
+            self._editor.show_prompt(draft.text)
+        if draft.scene is None:
+            self.read(draft.text)
+        else:
+            self._studio.edit_scene(draft.scene)
+
+    def _edit_scene(self, name: str, scene: SceneGraph) -> None:
+        after = Draft(scene.prompt.text, scene)
+        self._edits.change(name, self._draft(), after, self._show_draft)
+
     def _show_text(self, scene: SceneGraph) -> None:
         if scene.prompt.text != self._asked:
-            self._asked = scene.prompt.text
+            self._asked = self._settings.last_prompt = scene.prompt.text
             self._editor.show_prompt(scene.prompt.text)
         self._editor.show_words(
             tuple(
@@ -143,11 +183,12 @@ class PromptPanel(Panel):
         except StudioError as error:
             self.problem_met.emit(report_on(error, "Changing the relation"))
             return
-        self._studio.edit_scene(edited)
+        self._edit_scene(tr("changed relation"), edited)
 
     def _remove(self, relation_id: RelationId) -> None:
         if (scene := self._studio.session.scene) is not None:
-            self._studio.edit_scene(with_relation_removed(scene, relation_id))
+            edited = with_relation_removed(scene, relation_id)
+            self._edit_scene(tr("removed relation"), edited)
 
     def _offer_pairs(self) -> None:
         scene = self._studio.session.scene
@@ -166,7 +207,8 @@ class PromptPanel(Panel):
     def _connect_pair(self, subject: MentionId, thing: MentionId) -> None:
         if (scene := self._studio.session.scene) is not None:
             first_type = next(iter(relation_types))
-            self._studio.edit_scene(with_relation_added(scene, first_type, subject, thing))
+            edited = with_relation_added(scene, first_type, subject, thing)
+            self._edit_scene(tr("added relation"), edited)
 
     def _lay_out(self) -> None:
         below = QHBoxLayout()

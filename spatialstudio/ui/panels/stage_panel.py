@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QRectF, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -14,52 +13,43 @@ from spatialstudio.application.session import (
     StepPicked,
     StoreFailed,
 )
-from spatialstudio.application.studio import Studio
-from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationFailed
 from spatialstudio.ui.bridge import FrameClock
-from spatialstudio.ui.panel_api import Panel
+from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.stage_contents import picture_scene
+from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.empty_stage import EmptyStage
-from spatialstudio.ui.widgets.notice_bar import NoticeBar
-from spatialstudio.ui.widgets.picture_layers import Layer
-from spatialstudio.ui.widgets.picture_view import WHOLE, PictureView
+from spatialstudio.ui.widgets.picture_view import PictureView
 
 
 class StagePanel(Panel):
-    """Shows the run at the picked step.
-
-    Emits ``example_picked`` with a prompt, ``file_dropped`` with the path of what was dropped.
-    """
+    """Shows the run at the picked step; opens what is dropped on it."""
 
     title = "Stage"
-    example_picked = Signal(str)
-    file_dropped = Signal(object)
 
-    def __init__(self, studio: Studio, theme: Theme) -> None:
+    def __init__(self, context: WindowContext) -> None:
         super().__init__()
-        self._session = studio.session
-        self._layers = frozenset(Layer)
-        self._notice = NoticeBar(theme)
-        self._empty = EmptyStage(theme)
-        self._empty.example_picked.connect(self.example_picked)
-        self._picture = PictureView(theme, "Picture")
-        self._beside = PictureView(theme, "Baseline picture")
+        self._session = context.studio.session
+        self._stage = context.stage
+        self._switchboard = context.switchboard
+        self._empty = EmptyStage(context.theme)
+        self._empty.example_picked.connect(self._switchboard.prompt_offered)
+        self._picture = PictureView(context.theme, tr("Picture"))
+        self._beside = PictureView(context.theme, tr("Baseline picture"))
         self._beside.hide()
         self._pictures = QWidget()
         self._pictures.hide()
         for view in (self._picture, self._beside):
-            view.view_picked.connect(self._show_view)
+            view.view_picked.connect(self._stage.show_region)
         self._clock = FrameClock(self._draw, self)
+        self._stage.layers_changed.connect(self._clock.request)
+        self._stage.region_changed.connect(self._show_region)
+        self._stage.smoothing_changed.connect(self._show_smoothing)
+        self._stage.overlays_changed.connect(self._show_overlays)
+        context.actions.use_stage_keys(self._pictures)
         self._lay_out()
         self.setAcceptDrops(True)
-
-    @property
-    def pictures(self) -> QWidget:
-        """Where the pictures are; replay keys work here."""
-        return self._pictures
 
     def handle(self, event: object) -> None:
         """Follow the run, the picked step and word; tell of failures."""
@@ -67,29 +57,7 @@ class StagePanel(Panel):
             case RunChanged() | BaselineChanged() | StepPicked() | MentionPicked():
                 self._clock.request()
             case GenerationFailed() | JobFailed() | EngineStopped() | StoreFailed():
-                self.show_error(event.error)
-
-    def show_error(self, report: ErrorReport) -> None:
-        """Tell of a failure over the stage."""
-        self._notice.show_error(report)
-
-    def clear_error(self) -> None:
-        """Take the message away: something new has begun."""
-        self._notice.hide()
-
-    def show_layers(self, layers: frozenset[Layer]) -> None:
-        """Show only these layers."""
-        self._layers = layers
-        self._clock.request()
-
-    def show_smooth(self, smooth: bool) -> None:
-        """Scale pictures smoothly, or show their pixels."""
-        self._picture.show_smooth(smooth)
-        self._beside.show_smooth(smooth)
-
-    def fit(self) -> None:
-        """Show the whole pictures."""
-        self._show_view(QRectF(WHOLE))
+                self.problem_met.emit(event.error)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Welcome files."""
@@ -101,11 +69,18 @@ class StagePanel(Panel):
         paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()
-            self.file_dropped.emit(Path(paths[0]))
+            self._switchboard.path_offered.emit(Path(paths[0]))
 
-    def _show_view(self, view: QRectF) -> None:
-        self._picture.show_view(view)
-        self._beside.show_view(view)
+    def _show_region(self) -> None:
+        for view in (self._picture, self._beside):
+            view.show_view(self._stage.region)
+
+    def _show_smoothing(self) -> None:
+        for view in (self._picture, self._beside):
+            view.show_smooth(self._stage.is_smooth)
+
+    def _show_overlays(self) -> None:
+        self._picture.show_overlays(self._stage.overlays)
 
     def _draw(self) -> None:
         run, baseline = self._session.run, self._session.baseline
@@ -114,11 +89,11 @@ class StagePanel(Panel):
         self._empty.hide()
         self._pictures.show()
         step, word = self._session.step, self._session.mention_id
-        title = "Guided" if baseline else ("Picture" if run.request else "Your picture")
-        self._picture.show_scene(picture_scene(run, step, word, self._layers, title))
+        title = tr("Guided") if baseline else tr("Picture" if run.request else "Your picture")
+        self._picture.show_scene(picture_scene(run, step, word, self._stage.layers, title))
         self._beside.setVisible(baseline is not None)
         if baseline is not None:
-            scene = picture_scene(baseline, step, word, self._layers, "Baseline")
+            scene = picture_scene(baseline, step, word, self._stage.layers, tr("Baseline"))
             self._beside.show_scene(scene)
 
     def _lay_out(self) -> None:
@@ -129,6 +104,5 @@ class StagePanel(Panel):
         row.addWidget(self._beside)
         column = QVBoxLayout(self)
         column.setContentsMargins(em(1), em(0.8), em(1), em(0.8))
-        column.addWidget(self._notice)
         column.addWidget(self._empty, 1)
         column.addWidget(self._pictures, 1)

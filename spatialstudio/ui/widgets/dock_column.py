@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 
 
 class DockColumn(QScrollArea):
@@ -37,3 +38,26 @@ class DockColumn(QScrollArea):
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
             self.updateGeometry()
         return super().eventFilter(watched, event)
+
+
+def over(content: QWidget, foot: QWidget) -> QWidget:
+    """Return content over a foot that is always in sight, close under it where there is room."""
+    both = QWidget()
+    column = QVBoxLayout(both)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    column.addWidget(content)
+    column.addWidget(foot)
+    column.addStretch(1)
+    return both
+
+
+def section(title: str, content: QWidget) -> QWidget:
+    """Return content under its title."""
+    both = QWidget()
+    column = QVBoxLayout(both)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(em(0.5))
+    column.addWidget(TextLabel(title, Tone.HEADING))
+    column.addWidget(content)
+    return both

@@ -24,6 +24,7 @@ from spatialstudio.ui.widgets.array_images import (
 )
 from spatialstudio.ui.widgets.picture_layers import BoxLayer, MaskLayer, PictureScene
 from spatialstudio.ui.widgets.profile_bands import ProfileBands
+from spatialstudio.ui.widgets.stage_overlay import PicturePlace, StageOverlay
 
 WHOLE = QRectF(0, 0, 1, 1)
 CLOSEST = 1 / 16
@@ -54,6 +55,8 @@ class PictureView(QWidget):
         self._view = QRectF(WHOLE)
         self._smooth = True
         self._grip: QPointF | None = None
+        self._overlays: tuple[StageOverlay, ...] = ()
+        self._held: StageOverlay | None = None
         self._bands = ProfileBands(theme)
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -89,6 +92,22 @@ class PictureView(QWidget):
         """Scale the picture smoothly, or show its pixels."""
         self._smooth = smooth
         self.update()
+
+    def show_overlays(self, overlays: tuple[StageOverlay, ...]) -> None:
+        """Draw these over the picture; the last one is on top and first asked for the mouse."""
+        for overlay in self._overlays:
+            overlay.changed.disconnect(self.update)
+        self._overlays, self._held = overlays, None
+        for overlay in overlays:
+            overlay.changed.connect(self.update)
+        self.setMouseTracking(bool(overlays))
+        self.update()
+
+    @property
+    def place(self) -> PicturePlace:
+        """Where the picture lies in this widget, for overlays."""
+        frame = self.frame()
+        return PicturePlace(frame, self._stretched(frame))
 
     def frame(self) -> QRectF:
         """Return where the picture is drawn, in widget coordinates."""
@@ -136,12 +155,20 @@ class PictureView(QWidget):
         self._pick_view(QRectF(left, top, side, side))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold of the picture."""
+        """Take hold of what an overlay offers there, or of the picture."""
+        for overlay in reversed(self._overlays):
+            if overlay.press(event, self.place):
+                self._held = overlay
+                return
         self._grip = event.position()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Drag the picture."""
+        """Drag what is held, or the picture."""
+        if self._held is not None:
+            self._held.move(event, self.place)
+            return
         if self._grip is None:
+            any(overlay.move(event, self.place) for overlay in reversed(self._overlays))
             return
         moved, self._grip = event.position() - self._grip, event.position()
         frame = self.frame()
@@ -149,9 +176,11 @@ class PictureView(QWidget):
         shift_y = moved.y() / frame.height() * self._view.height()
         self._pick_view(self._view.translated(-shift_x, -shift_y))
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Let go of the picture."""
-        self._grip = None
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Let go."""
+        if self._held is not None:
+            self._held.release(event, self.place)
+        self._grip = self._held = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: ARG002 - Qt's signature
         """Show the whole picture again."""
@@ -192,6 +221,10 @@ class PictureView(QWidget):
             self._draw_mask(painter, frame, mask, outline)
         for box in self._scene.boxes:
             self._draw_box(painter, frame, box)
+        for overlay in self._overlays:
+            painter.save()
+            overlay.draw(painter, self.place)
+            painter.restore()
 
     def _draw_mask(
         self, painter: QPainter, frame: QRectF, mask: MaskLayer, outline: QPainterPath

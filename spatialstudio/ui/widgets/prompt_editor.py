@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QTextCursor
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy
 
 from spatialstudio.ui.theme.metrics import em
@@ -51,6 +51,7 @@ class PromptEditor(QPlainTextEdit):
         self.setAccessibleName("Prompt")
         self.setPlaceholderText("Say what stands where: a dog to the left of a car")
         self.setTabChangesFocus(True)
+        self.setUndoRedoEnabled(False)  # the window's own stack holds the typing as well
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.viewport().update)
 
@@ -62,8 +63,17 @@ class PromptEditor(QPlainTextEdit):
         """Never less than the lines."""
         return QSize(em(8), self.sizeHint().height())
 
+    def event(self, event: QEvent) -> bool:
+        """Leave the keys of undo and redo to the window."""
+        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.ShortcutOverride:
+            keys = QKeySequence.StandardKey
+            if event.matches(keys.Undo) or event.matches(keys.Redo):
+                event.ignore()
+                return True
+        return super().event(event)
+
     def show_prompt(self, text: str) -> None:
-        """Show a prompt that someone else chose; the user can undo it."""
+        """Show a prompt that someone else chose."""
         cursor = self.textCursor()
         cursor.select(QTextCursor.SelectionType.Document)
         with QSignalBlocker(self):

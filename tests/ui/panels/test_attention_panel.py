@@ -2,7 +2,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 
+from spatialstudio.ui.panels.attention_panel import AttentionPanel
 from spatialstudio.ui.widgets.map_strip import MapTile
+from spatialstudio.ui.widgets.replay_bar import ReplayBar
 from spatialstudio.ui.widgets.step_scrubber import StepScrubber
 from tests.ui.scripted_engine import PROMPT, STEPS, step_of
 
@@ -13,9 +15,9 @@ def live(qtbot, window, engine):
     window.prompt.use_prompt(PROMPT)
     window.generation.generate()
     engine.play(engine.jobs[0], steps=4)
-    scrubber = window.attention.findChild(StepScrubber)
+    scrubber = window.findChild(StepScrubber)
     qtbot.waitUntil(lambda: scrubber.value() == 3)
-    return window.attention
+    return window.panel(AttentionPanel)
 
 
 def said(panel):
@@ -49,7 +51,7 @@ def test_space_on_a_tile_picks_the_word_and_does_not_play(qtbot, live, studio):
     tile.setFocus()
     qtbot.keyClick(tile, Qt.Key.Key_Space)
     assert studio.session.mention_id == studio.session.run.scene.mentions[1].id
-    assert not live.replay.is_playing
+    assert not live.findChild(ReplayBar).is_playing
 
 
 def test_only_steps_that_happened_can_be_picked(qtbot, live):

@@ -1,8 +1,9 @@
 import pytest
 from PySide6.QtCore import QRectF, Qt
 
+from spatialstudio.ui.stage_view import WHOLE
 from spatialstudio.ui.widgets.empty_stage import EmptyStage
-from spatialstudio.ui.widgets.picture_view import WHOLE, PictureView
+from spatialstudio.ui.widgets.picture_view import PictureView
 from spatialstudio.ui.widgets.step_scrubber import StepScrubber
 
 PART = QRectF(0.25, 0.25, 0.5, 0.5)
@@ -38,7 +39,7 @@ def test_z_fits_both_pictures(qtbot, drawn, views):
 
 def test_arrows_on_the_picture_go_through_the_steps(qtbot, drawn, views, studio):
     last = studio.session.step
-    qtbot.waitUntil(lambda: drawn.attention.findChild(StepScrubber).value() == last)
+    qtbot.waitUntil(lambda: drawn.findChild(StepScrubber).value() == last)
     views[0].setFocus()
     qtbot.keyClick(views[0], Qt.Key.Key_Left)
     assert studio.session.step == last - 1

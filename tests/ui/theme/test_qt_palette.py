@@ -1,7 +1,8 @@
 from PySide6.QtGui import QPalette
 
-from spatialstudio.ui.app import palette_of
+from spatialstudio.ui.appearance import palette_of
 from spatialstudio.ui.theme.qt_palette import dress, qt_palette, stylesheet
+from spatialstudio.ui.window_settings import ThemeChoice
 
 
 def test_the_windows_ground_is_the_themes_surface(theme):
@@ -18,7 +19,7 @@ def test_the_stylesheet_has_no_open_places(theme):
 
 
 def test_the_tick_is_seen_in_the_dark(theme):
-    theme.use(palette_of(dark=True))
+    theme.use(palette_of(ThemeChoice.DARK))
     assert "tick-black" in stylesheet(theme)
 
 

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from spatialstudio.domain.palette import MENTION_COLOURS
-from spatialstudio.ui.app import palette_of
+from spatialstudio.ui.appearance import palette_of
+from spatialstudio.ui.window_settings import ThemeChoice
 
 READABLE = 4.5
 VISIBLE = 3.0
@@ -22,29 +23,32 @@ def contrast(first, second):
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.fixture(params=[False, True], ids=["light", "dark"])
-def either_theme(theme, request):
-    theme.use(palette_of(dark=request.param))
+CHOICES = [ThemeChoice.LIGHT, ThemeChoice.DARK, ThemeChoice.HIGH_CONTRAST]
+
+
+@pytest.fixture(params=CHOICES, ids=lambda choice: choice.value)
+def any_theme(theme, request):
+    theme.use(palette_of(request.param))
     return theme
 
 
 @pytest.mark.parametrize("ground", GROUNDS)
 @pytest.mark.parametrize("text", TEXTS)
-def test_text_can_be_read_on_every_ground(either_theme, text, ground):
-    assert contrast(either_theme.colour(text), either_theme.colour(ground)) >= READABLE
+def test_text_can_be_read_on_every_ground(any_theme, text, ground):
+    assert contrast(any_theme.colour(text), any_theme.colour(ground)) >= READABLE
 
 
 @pytest.mark.parametrize("hue", range(MENTION_COLOURS))
-def test_every_word_hue_stands_out_from_the_ground(either_theme, hue):
-    assert contrast(either_theme.mention(hue), either_theme.colour("raised")) >= VISIBLE
+def test_every_word_hue_stands_out_from_the_ground(any_theme, hue):
+    assert contrast(any_theme.mention(hue), any_theme.colour("raised")) >= VISIBLE
 
 
 @pytest.mark.parametrize(
     ("text", "ground"),
     [("on_accent", "accent"), ("text", "warning_ground"), ("text", "bad_ground")],
 )
-def test_text_can_be_read_on_its_own_ground(either_theme, text, ground):
-    assert contrast(either_theme.colour(text), either_theme.colour(ground)) >= READABLE
+def test_text_can_be_read_on_its_own_ground(any_theme, text, ground):
+    assert contrast(any_theme.colour(text), any_theme.colour(ground)) >= READABLE
 
 
 def test_the_heat_map_grows_lighter_all_the_way(theme):
@@ -55,7 +59,7 @@ def test_the_heat_map_grows_lighter_all_the_way(theme):
 
 def test_another_palette_is_told(qtbot, theme):
     with qtbot.waitSignal(theme.changed):
-        theme.use(palette_of(dark=True))
+        theme.use(palette_of(ThemeChoice.DARK))
     assert theme.palette.is_dark
 
 

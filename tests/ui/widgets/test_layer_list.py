@@ -24,10 +24,10 @@ def test_space_hides_a_layer(qtbot, layers):
     assert picked.args == [frozenset(Layer) - {Layer.PICTURE}]
 
 
-def test_toggling_twice_brings_a_layer_back(layers):
-    layers.toggle(Layer.BOXES)
-    layers.toggle(Layer.BOXES)
-    assert Layer.BOXES in layers.layers
+def test_showing_layers_emits_nothing(qtbot, layers):
+    with qtbot.assertNotEmitted(layers.layers_picked):
+        layers.show_layers(frozenset({Layer.BOXES}))
+    assert layers.layers == {Layer.BOXES}
 
 
 def test_smoothing_can_be_switched_off(qtbot, layers):

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 
+from spatialstudio.ui.appearance import palette_of
 from spatialstudio.ui.widgets.pos_chart import PosChart, PosCurve, spread
-from tests.ui.conftest import palette_of
+from spatialstudio.ui.window_settings import ThemeChoice
 
 GUIDED = PosCurve("dog to the left of car", 0, tuple((step, step / 10) for step in range(11)))
 BASELINE = PosCurve("dog to the left of car", 0, ((0, 0.4), (10, 0.4)), is_baseline=True)
@@ -57,7 +58,7 @@ def test_the_curve_is_drawn_in_its_subjects_hue(chart, theme):
 
 def test_the_curve_follows_the_theme(chart, theme):
     light = theme.mention(0).name()
-    theme.use(palette_of("dark"))
+    theme.use(palette_of(ThemeChoice.DARK))
     seen = colours_of(chart)
     assert theme.mention(0).name() in seen
     assert light not in seen

@@ -1,0 +1,54 @@
+"""What a command is: an id, words, keys and an icon. What it does is bound elsewhere."""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+
+class Menu(Enum):
+    """The menus, in order; the value is the title with its access key."""
+
+    FILE = "&File"
+    EDIT = "&Edit"
+    RUN = "&Run"
+    REPLAY = "Re&play"
+    VIEW = "&View"
+    HELP = "&Help"
+
+
+class Scope(Enum):
+    """Where a command's keys work.
+
+    Arrows, Space and Home belong to other controls elsewhere, so the keys of ``STAGE`` work on the
+    stage only, and in the docks that ask for them.
+    """
+
+    WINDOW = auto()
+    STAGE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One thing the user can do.
+
+    Attributes:
+        id: Names it in the settings file; never changes.
+        menu: Where it stands.
+        text: In menus and palette, untranslated.
+        keys: Its shortcut unless the user chose another; empty for none. Single letters rest while
+            a text field has the focus.
+        icon: Name of its icon; empty for none.
+        tip: What it does, for tooltips and the palette; empty where the text says it all.
+        is_switch: Whether it stays on or off.
+        starts_group: Whether a line stands above it in its menu.
+        scope: Where its keys work.
+    """
+
+    id: str
+    menu: Menu
+    text: str
+    keys: str = ""
+    icon: str = ""
+    tip: str = ""
+    is_switch: bool = False
+    starts_group: bool = False
+    scope: Scope = Scope.WINDOW

@@ -1,0 +1,21 @@
+"""Commands for looking at a picture and at what was found in it."""
+
+from spatialstudio.ui.commands.command import Command, Menu
+from spatialstudio.ui.widgets.picture_layers import Layer
+
+FIT = Command("fit", Menu.VIEW, "Fit the picture", "Z", "zoom_fit", starts_group=True)
+SHOW_PICTURE = Command("show_picture", Menu.VIEW, "Show picture", "1", starts_group=True)
+SHOW_MAPS = Command("show_maps", Menu.VIEW, "Show attention maps", "2")
+SHOW_MASKS = Command("show_masks", Menu.VIEW, "Show masks", "3")
+SHOW_BOXES = Command("show_boxes", Menu.VIEW, "Show boxes", "4")
+SHOW_MARGINALS = Command("show_marginals", Menu.VIEW, "Show marginals", "5")
+
+LAYER_COMMANDS = {
+    SHOW_PICTURE: Layer.PICTURE,
+    SHOW_MAPS: Layer.MAPS,
+    SHOW_MASKS: Layer.MASKS,
+    SHOW_BOXES: Layer.BOXES,
+    SHOW_MARGINALS: Layer.MARGINALS,
+}
+
+COMMANDS = (FIT, *LAYER_COMMANDS)

@@ -1,0 +1,5 @@
+"""The one table of all commands, in the order of menus and palette."""
+
+from spatialstudio.ui.commands import evaluate, frame, generate, inspect
+
+TABLE = (*frame.COMMANDS, *generate.COMMANDS, *inspect.COMMANDS, *evaluate.COMMANDS)

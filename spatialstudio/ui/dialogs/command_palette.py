@@ -1,0 +1,135 @@
+"""Find a command by typing some of its letters."""
+
+from PySide6.QtCore import QEvent, QObject, QSortFilterProxyModel, Qt
+from PySide6.QtGui import QKeyEvent, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QDialog, QLineEdit, QTreeView, QVBoxLayout, QWidget
+
+from spatialstudio.ui.actions import Actions
+from spatialstudio.ui.commands.command import Command
+from spatialstudio.ui.commands.table import TABLE
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+
+SIZE_EM = (32, 22)
+COMMAND_ROLE = Qt.ItemDataRole.UserRole
+LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+
+
+class LetterFilter(QSortFilterProxyModel):
+    """Lets through the rows that hold every typed word's letters in order, beginnings first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._wanted = ""
+        self.setDynamicSortFilter(True)
+
+    def look_for(self, text: str) -> None:
+        """Take what was typed."""
+        self.beginFilterChange()
+        self._wanted = text.casefold().strip()
+        self.endFilterChange()
+        self.sort(0)
+
+    def filterAcceptsRow(self, row: int, parent: object) -> bool:  # noqa: ARG002 - Qt's
+        """Say whether a row holds the letters."""
+        return match_rank(self._wanted, self._text(row)) is not None
+
+    def lessThan(self, left: object, right: object) -> bool:
+        """Put the better match first; equals stay in the order of the menus."""
+        rows = [index.row() for index in (left, right)]  # type: ignore[attr-defined]
+        ranks = [(match_rank(self._wanted, self._text(row)) or 0, row) for row in rows]
+        return ranks[0] < ranks[1]
+
+    def _text(self, row: int) -> str:
+        model = self.sourceModel()
+        return str(model.index(row, 0).data()).casefold()
+
+
+def match_rank(wanted: str, text: str) -> int | None:
+    """Return how well a text answers what was typed, 0 best; None when it does not.
+
+    Args:
+        wanted: What was typed, in lower case.
+        text: What is looked through, in lower case.
+    """
+    if text.startswith(wanted):
+        return 0
+    if any(word.startswith(wanted) for word in text.split()):
+        return 1
+    if wanted in text:
+        return 2
+    letters = iter(text)
+    return 3 if all(letter in letters for letter in wanted.replace(" ", "")) else None
+
+
+class CommandPalette(QDialog):
+    """Lists all commands that can be carried out now; Return does the chosen one."""
+
+    def __init__(self, actions: Actions, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Find a command"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._actions = actions
+        self._search = QLineEdit()
+        self._search.setPlaceholderText(tr("What do you want to do?"))
+        self._search.setAccessibleName(tr("Find a command"))
+        self._search.installEventFilter(self)
+        self._filter = LetterFilter()
+        self._filter.setSourceModel(self._model())
+        self._list = QTreeView()
+        self._list.setAccessibleName(tr("Commands"))
+        self._list.setModel(self._filter)
+        self._list.setHeaderHidden(True)
+        self._list.setRootIsDecorated(False)
+        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._list.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
+        self._list.clicked.connect(self._do_chosen)
+        self._none = TextLabel(tr("No command is called so."), Tone.MUTED)
+        self._search.textChanged.connect(self._look_for)
+        self._search.returnPressed.connect(self._do_chosen)
+        column = QVBoxLayout(self)
+        column.addWidget(self._search)
+        column.addWidget(self._none)
+        column.addWidget(self._list)
+        self.resize(*(em(side) for side in SIZE_EM))
+        self._list.setColumnWidth(0, em(SIZE_EM[0] - 10))
+        self._look_for("")
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Let the arrows walk the list while one types."""
+        if not isinstance(event, QKeyEvent) or event.type() is not QEvent.Type.KeyPress:
+            return super().eventFilter(watched, event)
+        if event.key() not in LIST_KEYS:
+            return False
+        self._list.keyPressEvent(event)
+        return True
+
+    def _model(self) -> QStandardItemModel:
+        self._rows = QStandardItemModel(self)
+        for command in TABLE:
+            if self._actions[command].isEnabled():
+                self._rows.appendRow(self._row(command))
+        return self._rows
+
+    def _row(self, command: Command) -> list[QStandardItem]:
+        action = self._actions[command]
+        menu = tr(command.menu.value).replace("&", "")
+        item = QStandardItem(action.icon(), f"{action.text().replace('&', '')}   ({menu})")
+        item.setToolTip(action.toolTip())
+        item.setData(command, COMMAND_ROLE)
+        keys = QStandardItem(self._actions.keys_in_words(command))
+        keys.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        return [item, keys]
+
+    def _look_for(self, text: str) -> None:
+        self._filter.look_for(text)
+        self._none.setVisible(self._filter.rowCount() == 0)
+        self._list.setCurrentIndex(self._filter.index(0, 0))
+
+    def _do_chosen(self) -> None:
+        index = self._list.currentIndex().siblingAtColumn(0)
+        command = index.data(COMMAND_ROLE)
+        if isinstance(command, Command):
+            self.accept()
+            self._actions[command].trigger()

@@ -1,0 +1,115 @@
+"""The docks: made when first needed, put up as a workspace plans them or as the user left them."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QDockWidget, QMainWindow
+
+from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.dock_title import DockTitle
+from spatialstudio.ui.window_settings import LAYOUT_VERSION, Density
+from spatialstudio.ui.workspaces.workspace import BOTTOM, DockPlan, Workspace
+
+
+class DockRack:
+    """Keeps one dock for each plan.
+
+    Args:
+        window: Whose docks they are.
+        context: Handed to what the docks hold.
+        serve: Takes each new panel in.
+    """
+
+    def __init__(
+        self, window: QMainWindow, context: WindowContext, serve: Callable[[Panel], None]
+    ) -> None:
+        self._window = window
+        self._context = context
+        self._serve = serve
+        self._docks: dict[str, QDockWidget] = {}
+        self._up: Workspace | None = None
+        self._density = Density.FULL
+        self._are_hidden = False
+
+    @property
+    def switches(self) -> tuple[QAction, ...]:
+        """What hides and shows each dock of the workspace."""
+        plans = () if self._up is None else self._up.docks
+        return tuple(self._docks[plan.id].toggleViewAction() for plan in plans)
+
+    def make(self, plan: DockPlan) -> QDockWidget:
+        """Return the dock of a plan; it is made at the first call, out of sight."""
+        if plan.id not in self._docks:
+            dock = QDockWidget(tr(plan.title), self._window)
+            dock.setObjectName(plan.id)
+            dock.setTitleBarWidget(DockTitle(self._context.theme, dock))
+            content = plan.make(self._context)
+            dock.setWidget(content)
+            dock.hide()
+            self._docks[plan.id] = dock
+            panels = content.findChildren(Panel)
+            for panel in [content, *panels] if isinstance(content, Panel) else panels:
+                self._serve(panel)
+        return self._docks[plan.id]
+
+    def put_up(self, workspace: Workspace, density: Density) -> None:
+        """Take down the docks in sight and put up those of a workspace."""
+        self.keep_layout()
+        self._window.setUpdatesEnabled(False)
+        for dock in self._docks.values():
+            self._window.removeDockWidget(dock)
+        self._up, self._density, self._are_hidden = workspace, density, False
+        stored = self._context.settings.layout_of(self._layout_name())
+        self._arrange(workspace, density)
+        if not stored.isEmpty():
+            self._window.restoreState(stored, LAYOUT_VERSION)
+            for dock in self._docks.values():  # Qt also puts up docks that it finds nowhere stored
+                if dock.objectName() not in {plan.id for plan in workspace.docks}:
+                    self._window.removeDockWidget(dock)
+        self._window.setUpdatesEnabled(True)
+
+    def put_back(self) -> None:
+        """Arrange the docks in sight as their workspace plans them, in all workspaces."""
+        if (workspace := self._up) is not None:
+            self._up = None
+            self._context.settings.forget_layouts()
+            self.put_up(workspace, self._density)
+
+    def hide_all(self, hidden: bool) -> None:
+        """Leave the stage alone, or bring back what was in sight."""
+        if hidden == self._are_hidden or self._up is None:
+            return
+        if hidden:
+            self.keep_layout()
+            self._are_hidden = True
+            for plan in self._up.docks:
+                self._docks[plan.id].hide()
+        else:
+            self.put_up(self._up, self._density)
+
+    def keep_layout(self) -> None:
+        """Remember where the docks in sight stand."""
+        if self._up is not None and not self._are_hidden:
+            layout = self._window.saveState(LAYOUT_VERSION)
+            self._context.settings.keep_layout(self._layout_name(), layout)
+
+    def _layout_name(self) -> str:
+        return "" if self._up is None else f"{self._up.id}-{self._density.value}"
+
+    def _arrange(self, workspace: Workspace, density: Density) -> None:
+        for plan in workspace.docks:
+            dock = self.make(plan)
+            dock.setFloating(False)
+            self._window.addDockWidget(plan.area, dock)
+            if plan.tab_of in self._docks:
+                self._window.tabifyDockWidget(self._docks[plan.tab_of], dock)
+            dock.setVisible(plan.in_simple or density is Density.FULL)
+        for plan in workspace.docks:
+            down = plan.area is BOTTOM
+            way = Qt.Orientation.Vertical if down else Qt.Orientation.Horizontal
+            self._window.resizeDocks([self._docks[plan.id]], [em(plan.size_em)], way)
+            if any(other.tab_of == plan.id for other in workspace.docks):
+                self._docks[plan.id].raise_()

@@ -1,0 +1,65 @@
+"""How the stage is looked at: its layers, the part in sight, what is drawn over it."""
+
+from PySide6.QtCore import QObject, QRectF, Signal
+
+from spatialstudio.ui.widgets.picture_layers import Layer
+from spatialstudio.ui.widgets.stage_overlay import StageOverlay
+
+WHOLE = QRectF(0, 0, 1, 1)
+
+
+class StageView(QObject):
+    """Belongs to the window, not to a workspace: zoom and picture stay when one is switched.
+
+    Emits ``layers_changed``, ``region_changed``, ``smoothing_changed`` and ``overlays_changed``.
+
+    Attributes:
+        layers: What is switched on.
+        region: The part in sight, as shares of the picture's sides.
+        is_smooth: Whether pictures are scaled smoothly.
+        overlays: Drawn over the picture and asked for the mouse, the last one first.
+    """
+
+    layers_changed = Signal()
+    region_changed = Signal()
+    smoothing_changed = Signal()
+    overlays_changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = frozenset(Layer)
+        self.region = QRectF(WHOLE)
+        self.is_smooth = True
+        self.overlays: tuple[StageOverlay, ...] = ()
+
+    def show_layers(self, layers: frozenset[Layer]) -> None:
+        """Show only these layers."""
+        if layers != self.layers:
+            self.layers = layers
+            self.layers_changed.emit()
+
+    def toggle(self, layer: Layer) -> None:
+        """Switch one layer."""
+        self.show_layers(self.layers ^ {layer})
+
+    def show_region(self, region: QRectF) -> None:
+        """Show a part of the picture, as shares of its sides."""
+        if region != self.region:
+            self.region = QRectF(region)
+            self.region_changed.emit()
+
+    def fit(self) -> None:
+        """Show the whole picture."""
+        self.show_region(WHOLE)
+
+    def show_smooth(self, smooth: bool) -> None:
+        """Scale pictures smoothly, or show their pixels."""
+        if smooth is not self.is_smooth:
+            self.is_smooth = smooth
+            self.smoothing_changed.emit()
+
+    def show_overlays(self, overlays: tuple[StageOverlay, ...]) -> None:
+        """Draw these over the picture, and let them have the mouse."""
+        if overlays != self.overlays:
+            self.overlays = overlays
+            self.overlays_changed.emit()

@@ -1,0 +1,21 @@
+"""What one part of the window asks of another, without knowing it."""
+
+from PySide6.QtCore import QObject, Signal
+
+
+class Switchboard(QObject):
+    """Wishes that any part may emit and any part may hear.
+
+    Attributes:
+        prompt_offered: A prompt to take over, as text.
+        path_offered: A run's folder or a picture to open, as ``Path``.
+        model_picked: Id of the model to draw with.
+        workspace_asked: Id of the workspace to show.
+        settings_asked: Title of the page of the settings to open; empty for the first.
+    """
+
+    prompt_offered = Signal(str)
+    path_offered = Signal(object)
+    model_picked = Signal(str)
+    workspace_asked = Signal(str)
+    settings_asked = Signal(str)

@@ -1,0 +1,100 @@
+"""The top of the window: menus made from the commands, workspaces, tools, and the search."""
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QMenu, QToolButton, QWidget
+
+from spatialstudio.ui.actions import Actions
+from spatialstudio.ui.commands import frame
+from spatialstudio.ui.commands.command import Menu
+from spatialstudio.ui.dock_rack import DockRack
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.workspaces.workspace import Workspace
+
+ICON_EM = 1.15
+
+
+class WindowBar:
+    """Fills the menu bar of a window.
+
+    Args:
+        window: Whose menu bar is filled.
+        actions: What stands in the menus.
+        rack: Its docks are in the View menu.
+        workspaces: Each gets a button.
+    """
+
+    def __init__(
+        self,
+        window: QMainWindow,
+        actions: Actions,
+        rack: DockRack,
+        workspaces: tuple[Workspace, ...],
+    ) -> None:
+        self._actions = actions
+        self._rack = rack
+        self._docks = QMenu(tr("&Docks"), window)
+        self._docks.aboutToShow.connect(self._list_docks)
+        for menu in Menu:
+            self._fill(window.menuBar().addMenu(tr(menu.value)), menu)
+        corner = QWidget(window.menuBar())  # the menu bar alone would not keep it alive
+        self._tools = QHBoxLayout()
+        self._tools.setSpacing(0)
+        row = QHBoxLayout(corner)
+        row.setContentsMargins(0, 0, em(0.5), 0)
+        row.setSpacing(em(0.2))
+        for workspace in workspaces:
+            row.addWidget(command_button(actions[workspace.command], "segment"))
+        row.addSpacing(em(0.8))
+        row.addLayout(self._tools)
+        for command in (frame.STAGE_ONLY, frame.DARK, frame.SETTINGS, frame.SHORTCUTS):
+            row.addWidget(command_button(actions[command], "icon"))
+        row.addWidget(self._search())
+        window.menuBar().setCornerWidget(corner, Qt.Corner.TopRightCorner)
+        corner.show()
+
+    def show_workspace(self, workspace: Workspace) -> None:
+        """Mark the workspace that is chosen, and give its tools their buttons."""
+        self._actions[workspace.command].setChecked(True)
+        while (item := self._tools.takeAt(0)) is not None:
+            if (button := item.widget()) is not None:
+                button.hide()
+                button.deleteLater()
+        for command in workspace.tools:
+            self._tools.addWidget(command_button(self._actions[command], "icon"))
+
+    def _fill(self, made: QMenu, menu: Menu) -> None:
+        for command, action in self._actions.of_menu(menu):
+            if command.starts_group:
+                made.addSeparator()
+            made.addAction(action)
+            if command == frame.RESET_LAYOUT:
+                made.addMenu(self._docks)
+
+    def _list_docks(self) -> None:
+        self._docks.clear()
+        self._docks.addActions(self._rack.switches)
+
+    def _search(self) -> QToolButton:
+        button = command_button(self._actions[frame.PALETTE], "search")
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+
+        def show_keys() -> None:
+            button.setText(self._actions.keys_in_words(frame.PALETTE) or tr("Find"))
+
+        self._actions.keys_changed.connect(show_keys)
+        show_keys()
+        return button
+
+
+def command_button(action: QAction, kind: str) -> QToolButton:
+    """Return a button for an action; kinds are those of the stylesheet."""
+    button = QToolButton()
+    button.setDefaultAction(action)
+    button.setProperty("kind", kind)
+    button.setAccessibleName(action.text())
+    button.setIconSize(QSize(em(ICON_EM), em(ICON_EM)))
+    if kind == "icon":
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+    return button

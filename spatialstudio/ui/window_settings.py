@@ -1,0 +1,130 @@
+"""What the window remembers between starts, in one file."""
+
+from enum import Enum
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QSettings
+
+FILE_NAME = "window.ini"
+LAYOUT_VERSION = 1
+"""Rises when docks are renamed or regrouped: older layouts are then let go."""
+
+
+class ThemeChoice(Enum):
+    """The colours that can be chosen; the value is the theme's file, or the desktop's wish."""
+
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+    HIGH_CONTRAST = "high_contrast"
+
+
+class Density(Enum):
+    """How much is on show; what is hidden can still be had from the palette."""
+
+    SIMPLE = "simple"
+    FULL = "full"
+
+
+class WindowSettings:
+    """Reads and writes the window's state; a missing or damaged file is an empty one.
+
+    Args:
+        path: The file; it and its folder are made when something is written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = QSettings(str(path), QSettings.Format.IniFormat)
+
+    @property
+    def theme(self) -> ThemeChoice:
+        """The colours the user chose."""
+        known = {choice.value: choice for choice in ThemeChoice}
+        return known.get(self._text("theme"), ThemeChoice.SYSTEM)
+
+    @theme.setter
+    def theme(self, choice: ThemeChoice) -> None:
+        self._file.setValue("theme", choice.value)
+
+    @property
+    def density(self) -> Density:
+        """How much the user wants to see."""
+        known = {choice.value: choice for choice in Density}
+        return known.get(self._text("density"), Density.FULL)
+
+    @density.setter
+    def density(self, density: Density) -> None:
+        self._file.setValue("density", density.value)
+
+    @property
+    def text_percent(self) -> int | None:
+        """Size of the text in percent of the usual; None when the user never chose one."""
+        text = self._text("text_percent")
+        return int(text) if text.isdecimal() else None
+
+    @text_percent.setter
+    def text_percent(self, percent: int) -> None:
+        self._file.setValue("text_percent", str(percent))
+
+    @property
+    def last_prompt(self) -> str:
+        """The prompt that stood there last."""
+        return self._text("last_prompt")
+
+    @last_prompt.setter
+    def last_prompt(self, text: str) -> None:
+        self._file.setValue("last_prompt", text)
+
+    @property
+    def workspace(self) -> str:
+        """Id of the workspace that was open last; empty at the first start."""
+        return self._text("workspace")
+
+    @workspace.setter
+    def workspace(self, workspace_id: str) -> None:
+        self._file.setValue("workspace", workspace_id)
+
+    @property
+    def geometry(self) -> QByteArray:
+        """Where the window stood, as Qt tells it; empty at the first start."""
+        return self._bytes("geometry")
+
+    @geometry.setter
+    def geometry(self, geometry: QByteArray) -> None:
+        self._file.setValue("geometry", geometry)
+
+    def layout_of(self, workspace_id: str) -> QByteArray:
+        """Return where the docks of a workspace stood; empty when it was never left."""
+        return self._bytes(f"layout/{LAYOUT_VERSION}/{workspace_id}")
+
+    def keep_layout(self, workspace_id: str, layout: QByteArray) -> None:
+        """Remember where the docks of a workspace stand."""
+        self._file.setValue(f"layout/{LAYOUT_VERSION}/{workspace_id}", layout)
+
+    def forget_layouts(self) -> None:
+        """Let every workspace begin with its own arrangement again."""
+        self._file.remove("layout")
+
+    def keys_of(self, command_id: str) -> str | None:
+        """Return the keys that the user gave a command; None where the usual ones hold."""
+        name = f"keys/{command_id}"
+        return self._text(name) if self._file.contains(name) else None
+
+    def keep_keys(self, command_id: str, keys: str | None) -> None:
+        """Remember the user's keys for a command; None for the usual ones."""
+        if keys is None:
+            self._file.remove(f"keys/{command_id}")
+        else:
+            self._file.setValue(f"keys/{command_id}", keys)
+
+    def write(self) -> None:
+        """Write to disk now, whole or not at all."""
+        self._file.sync()
+
+    def _text(self, name: str) -> str:
+        value = self._file.value(name, "")
+        return value if isinstance(value, str) else ""
+
+    def _bytes(self, name: str) -> QByteArray:
+        value = self._file.value(name)
+        return value if isinstance(value, QByteArray) else QByteArray()

@@ -1,0 +1,1 @@
+"""Workspaces: which docks, tools and overlays are in sight around the one stage."""

@@ -1,0 +1,40 @@
+"""Docks that stand in more than one workspace."""
+
+from PySide6.QtWidgets import QWidget
+
+from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.panels.attention_panel import AttentionPanel
+from spatialstudio.ui.panels.details_panel import DetailsPanel
+from spatialstudio.ui.panels.evaluation_panel import EvaluationPanel
+from spatialstudio.ui.panels.generation_panel import GenerationPanel
+from spatialstudio.ui.panels.layers_panel import LayersPanel
+from spatialstudio.ui.panels.prompt_panel import PromptPanel
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.widgets.dock_column import DockColumn, over, section
+from spatialstudio.ui.workspaces.workspace import BOTTOM, LEFT, RIGHT, DockPlan
+
+
+def make_prompt(context: WindowContext) -> QWidget:
+    """Return the prompt, the settings of the run under it, and the buttons at the foot."""
+    generation = GenerationPanel(context)
+    return over(DockColumn(PromptPanel(context), generation), generation.buttons)
+
+
+def make_verdict(context: WindowContext) -> QWidget:
+    """Return the verdicts, the layers and the details of the open run."""
+    return DockColumn(
+        EvaluationPanel(context),
+        section(tr(LayersPanel.title), LayersPanel(context)),
+        section(tr(DetailsPanel.title), DetailsPanel(context)),
+    )
+
+
+PROMPT = DockPlan(id="prompt", title="Prompt", area=LEFT, size_em=19, make=make_prompt)
+VERDICT = DockPlan(id="verdict", title="Verdict", area=RIGHT, size_em=18, make=make_verdict)
+ATTENTION = DockPlan(
+    id="attention",
+    title="Attention over the steps",
+    area=BOTTOM,
+    size_em=17.5,
+    make=AttentionPanel,
+)

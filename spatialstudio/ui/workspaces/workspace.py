@@ -1,0 +1,63 @@
+"""What a workspace is: docks, tools, layers and overlays around the one stage."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from spatialstudio.ui.commands.command import Command
+from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.widgets.picture_layers import Layer
+from spatialstudio.ui.widgets.stage_overlay import StageOverlay
+
+LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
+RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
+BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+
+DockArea: TypeAlias = Qt.DockWidgetArea
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DockPlan:
+    """A dock: what it holds, and where it stands until the user moves it.
+
+    Attributes:
+        id: Names it in stored layouts; a dock of two workspaces is one plan in both.
+        title: Over it, untranslated.
+        area: Which side of the stage.
+        size_em: Its width at the sides, its height at the bottom.
+        make: Builds the content, once; all ``Panel``s within it follow the studio's events.
+        in_simple: Whether the simple window has it in sight.
+        tab_of: Id of the dock that it is a tab of; empty to stand alone.
+    """
+
+    id: str
+    title: str
+    area: DockArea
+    size_em: float
+    make: Callable[[WindowContext], QWidget]
+    in_simple: bool = True
+    tab_of: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """One way to look at the work.
+
+    Attributes:
+        id: Names it in the settings.
+        command: Chooses it.
+        docks: In the order in which they are put up.
+        tools: Commands with a button at the top, while it is chosen.
+        layers: On the stage when it is first chosen; then the user's own choice holds.
+        make_overlays: Builds what lies over the picture, once.
+    """
+
+    id: str
+    command: Command
+    docks: tuple[DockPlan, ...]
+    tools: tuple[Command, ...] = ()
+    layers: frozenset[Layer] = frozenset(Layer)
+    make_overlays: Callable[[WindowContext], tuple[StageOverlay, ...]] = lambda _context: ()

@@ -1,0 +1,26 @@
+from collections import Counter
+
+from spatialstudio.ui.commands.evaluate import LAYER_COMMANDS
+from spatialstudio.ui.commands.table import TABLE
+from spatialstudio.ui.widgets.picture_layers import Layer
+
+
+def repeated(values):
+    return [value for value, count in Counter(values).items() if count > 1]
+
+
+def test_no_two_commands_share_an_id():
+    assert repeated(command.id for command in TABLE) == []
+
+
+def test_no_two_commands_share_keys():
+    assert repeated(command.keys for command in TABLE if command.keys) == []
+
+
+def test_every_layer_has_a_key():
+    assert set(LAYER_COMMANDS.values()) == set(Layer)
+
+
+def test_the_layer_keys_follow_the_list():
+    keys = {layer: command.keys for command, layer in LAYER_COMMANDS.items()}
+    assert [keys[layer] for layer in Layer] == ["1", "2", "3", "4", "5"]
