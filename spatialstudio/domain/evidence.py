@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spatialstudio.domain.arrays import freeze
+from spatialstudio.domain.assertion import AssertionScore
 from spatialstudio.domain.perception import Box, Mask, Perturbation
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Axis, RelationId
@@ -62,6 +63,23 @@ class MarginBand:
     wanted_before: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GapLine:
+    """The shortest way between two boxes, which near and far are told by.
+
+    Attributes:
+        start_xy: On the edge of the subject's box, pixels.
+        stop_xy: On the edge of the object's box, pixels.
+        near: Length up to which they are near, pixels.
+        far: Length from which they are far, pixels.
+    """
+
+    start_xy: tuple[float, float]
+    stop_xy: tuple[float, float]
+    near: float
+    far: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Profile:
     """A mask projected on one axis, as PoS reads it.
@@ -88,11 +106,13 @@ class PerturbedAnswer:
         perturbation: The change.
         outcome: What the boxes alone said; None where an object was not found.
         boxes: The ends' boxes; empty where an object was not found.
+        crop: What to show of the changed picture.
     """
 
     perturbation: Perturbation
     outcome: Outcome | None
     boxes: tuple[Box, ...]
+    crop: Box
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -104,12 +124,16 @@ class Evidence:
         sentence: Why, with its numbers.
         boxes: Every detection of the ends, the second detector's chosen ones last.
         masks: The instances' masks that count.
-        bands: One for each axis of the picture plane that is compared.
+        bands: One for each axis of the picture plane that is compared; two for "between", one
+            around each flank.
+        gap: Near and far only; None when a box is missing.
+        pos_band: Where PoS along depth decides nothing, [0, 1]; None for relations of the plane.
         intersection: What the chosen boxes share; None when they are apart or one is missing.
         profiles: The ends' masks along the axes compared.
         depth_edges: Bounds of the slices of depth, nearest first; empty without depth.
         perturbed: The answers after small changes.
         crop: What to show of the picture: around the chosen boxes; None when nothing was chosen.
+        assertions: The answers to what the prompt asserts of the relation and its ends.
     """
 
     relation_id: RelationId
@@ -117,8 +141,11 @@ class Evidence:
     boxes: tuple[EvidenceBox, ...]
     masks: tuple[Mask, ...]
     bands: tuple[MarginBand, ...]
+    gap: GapLine | None
+    pos_band: tuple[float, float] | None
     intersection: Box | None
     profiles: tuple[Profile, ...]
     depth_edges: tuple[float, ...]
     perturbed: tuple[PerturbedAnswer, ...]
     crop: Box | None
+    assertions: tuple[AssertionScore, ...]

@@ -94,7 +94,7 @@ class DepthMap:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Perception:
-    """All that was seen in one picture, candidates below the thresholds included.
+    """All that was seen in one picture, candidates that do not count included.
 
     Attributes:
         image_sha256: Hash of the (H, W, 3) bytes.
@@ -104,6 +104,8 @@ class Perception:
         masks: One for each instance that was segmented.
         depth: None when no estimator ran.
         missing_classes: Heads that the detector does not know; it cannot say that they are absent.
+        cut: Score from which detections and masks count, [0, 1]; it can be moved, as those below
+            are kept.
     """
 
     image_sha256: str
@@ -113,15 +115,16 @@ class Perception:
     masks: tuple[Mask, ...]
     depth: DepthMap | None = None
     missing_classes: tuple[str, ...] = ()
+    cut: float = 0.0
 
     def masks_of(self, mention_id: MentionId) -> tuple[Mask, ...]:
-        """Return the masks of one mention, best first."""
-        own = [mask for mask in self.masks if mask.mention_id == mention_id]
+        """Return the masks of one mention that count, best first."""
+        own = [m for m in self.masks if m.mention_id == mention_id and m.score >= self.cut]
         return tuple(sorted(own, key=lambda mask: -mask.score))
 
     def detections_of(self, mention_id: MentionId) -> tuple[Detection, ...]:
-        """Return the detections of one mention, best first."""
-        own = [found for found in self.detections if found.mention_id == mention_id]
+        """Return the detections of one mention that count, best first."""
+        own = [d for d in self.detections if d.mention_id == mention_id and d.score >= self.cut]
         return tuple(sorted(own, key=lambda found: -found.score))
 
 

@@ -6,6 +6,7 @@ from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Axis, Relation, SceneGraph
 from spatialstudio.domain.verdict import AbstentionReason, Measurement, Outcome, Verdict
 
+EVEN_POS = 0.5
 _SIDES = {
     (Axis.X, True): "left of",
     (Axis.X, False): "right of",
@@ -24,8 +25,8 @@ def explain(verdict: Verdict, scene: SceneGraph) -> str:
         scene: What the prompt claims.
 
     Returns:
-        A sentence with a full stop, for instance "The dog is 0.31 of the width left of the car
-        (needed: more than 0.10 left of it)."
+        A sentence with a full stop, for instance "The dog's centre lies 0.31 of the width left of
+        the car's; more than 0.10 left is needed."
     """
     relation = next(known for known in scene.relations if known.id == verdict.relation_id)
     clause = _abstention(verdict, scene) or _comparison(verdict, relation, scene)
@@ -64,17 +65,20 @@ def _comparison(verdict: Verdict, relation: Relation, scene: SceneGraph) -> str:
         share = f"{abs(measured.delta):.2f} of the {_EXTENTS[claim.axis]}"
         opening = "too close to call: " if verdict.reason else ""
         return (
-            f"{opening}{placed} is {share} {side} {landmark} "
-            f"(needed: more than {measured.margin:.2f} {wanted} it)"
+            f"{opening}{placed}'s centre lies {share} {side} {landmark}'s; "
+            f"more than {measured.margin:.2f} {wanted.removesuffix(' of')} is needed"
         )
     holds = f"{placed} {_VERBS[verdict.outcome]} {relation.type.phrase} {landmark}"
     opening = "too close to call whether " if verdict.reason else ""
-    return f"{opening}{holds}{_numbers(measured)}"
+    return f"{opening}{holds}{_numbers(measured, relation)}"
 
 
-def _numbers(measured: Measurement | None) -> str:
+def _numbers(measured: Measurement | None, relation: Relation) -> str:
     if measured and measured.gap is not None:
         return f" (gap {measured.gap:.2f} of the diagonal)"
+    if measured and measured.pos is not None and relation.type.needs_depth:
+        needed = EVEN_POS + measured.margin
+        return f" (PoS along depth {measured.pos:.2f}; more than {needed:.2f} is needed)"
     if measured and measured.pos is not None:
         return f" (PoS {measured.pos:.2f})"
     return ""

@@ -117,13 +117,26 @@ def _read_distance(
     return Reading(offset=wanted_sign * (middle - gap), margin=margin, gap=gap)
 
 
+def between_axis(boxes: Sequence[Box], perception: Perception) -> Axis:
+    """Return the axis along which two flanks stand farther apart, as shares of the sides.
+
+    Args:
+        boxes: Of the subject and both flanks.
+        perception: For the size of the picture.
+    """
+    _, one, other = boxes
+    apart_x, apart_y = center_offset_xy(one, other, perception.width, perception.height)
+    return Axis.X if abs(apart_x) >= abs(apart_y) else Axis.Y
+
+
 def _read_between(
     boxes: Sequence[Box], perception: Perception, settings: CheckerSettings
 ) -> Reading:
     subject, one, other = boxes
+    place = 0 if between_axis(boxes, perception) is Axis.X else 1
     width, height = perception.width, perception.height
-    from_one = center_offset_xy(subject, one, width, height)
-    to_other = center_offset_xy(other, subject, width, height)
-    steps = max(zip(from_one, to_other, strict=True), key=lambda pair: abs(sum(pair)))
-    direction = 1 if sum(steps) > 0 else -1
-    return Reading(offset=min(direction * step for step in steps), margin=settings.between_margin)
+    from_one = center_offset_xy(subject, one, width, height)[place]
+    to_other = center_offset_xy(other, subject, width, height)[place]
+    direction = 1 if from_one + to_other > 0 else -1
+    offset = min(direction * from_one, direction * to_other)
+    return Reading(offset=offset, margin=settings.between_margin)

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from spatialstudio.domain.arrays import BoolMask
+from spatialstudio.domain.assertion import AssertionScore
 from spatialstudio.domain.evidence import (
     Evidence,
     EvidenceBox,
-    MarginBand,
     PerturbedAnswer,
     Profile,
     Role,
@@ -17,8 +17,9 @@ from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask, Perc
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Axis, Relation, SceneGraph
 from spatialstudio.domain.verdict import CheckerSettings, Evaluation, Verdict
-from spatialstudio.science.candidates import candidates_of
-from spatialstudio.science.evidence import explain
+from spatialstudio.science.bands import bands_of, gap_of
+from spatialstudio.science.candidates import candidates_of, sure_detections
+from spatialstudio.science.evidence import EVEN_POS, explain
 from spatialstudio.science.geometry import intersection
 from spatialstudio.science.glance import glance_at
 from spatialstudio.science.pse import masks_of_ends
@@ -42,17 +43,22 @@ def evidence_of(verdict: Verdict, scene: SceneGraph, evaluation: Evaluation) -> 
     perception, settings = evaluation.perception, evaluation.checker
     chosen = _chosen(relation, perception, settings)
     profiles, depth_edges = _profiles(relation, perception, settings)
+    boxes = [detection.box for detection in chosen]
+    is_whole = len(boxes) == len(relation.ends)
     return Evidence(
         relation_id=relation.id,
         sentence=explain(verdict, scene),
         boxes=tuple(_boxes(relation, evaluation)),
         masks=_masks(relation, perception, settings),
-        bands=tuple(_bands(relation, perception, settings)),
-        intersection=_shared(chosen) if len(chosen) == len(relation.ends) else None,
+        bands=tuple(bands_of(relation.type, boxes, perception, settings)) if is_whole else (),
+        gap=gap_of(relation.type, boxes, perception, settings) if is_whole else None,
+        pos_band=_pos_band(relation, settings),
+        intersection=_shared(boxes) if is_whole else None,
         profiles=profiles,
         depth_edges=depth_edges,
-        perturbed=tuple(_perturbed(relation, evaluation)),
-        crop=_crop(chosen, perception),
+        perturbed=tuple(_perturbed(relation, evaluation, boxes)),
+        crop=_crop(boxes, perception) if boxes else None,
+        assertions=tuple(_assertions(relation, evaluation)),
     )
 
 
@@ -65,7 +71,8 @@ def _chosen(
 
 def _boxes(relation: Relation, evaluation: Evaluation) -> Iterator[EvidenceBox]:
     for end in relation.ends:
-        for detection in evaluation.perception.detections_of(end):
+        own = [found for found in evaluation.perception.detections if found.mention_id == end]
+        for detection in sorted(own, key=lambda found: -found.score):
             yield _evidence_box(detection, _role(detection, evaluation))
     if evaluation.looks.second is not None:
         for detection in _chosen(relation, evaluation.looks.second, evaluation.checker):
@@ -79,7 +86,8 @@ def _role(detection: Detection, evaluation: Evaluation) -> Role:
         return Role.CHOSEN
     if any(detection is rival for rival in candidates.rivals):
         return Role.RIVAL
-    is_sure = detection.score >= settings.detection_score
+    sure = sure_detections(detection.mention_id, evaluation.perception, settings)
+    is_sure = any(detection is other for other in sure)
     return Role.PASSED_OVER if is_sure else Role.TOO_UNSURE
 
 
@@ -100,29 +108,25 @@ def _masks(
     )
 
 
-def _bands(
-    relation: Relation, perception: Perception, settings: CheckerSettings
-) -> Iterator[MarginBand]:
-    landmark = candidates_of(relation.object, perception, settings).chosen
-    if landmark is None:
-        return
-    sides = dict(zip(PICTURE_AXES, (perception.width, perception.height), strict=True))
-    centers = dict(zip(PICTURE_AXES, landmark.box.center_xy, strict=True))
-    for claim in relation.type.claims:
-        if claim.axis in sides:
-            half_width = settings.margin * sides[claim.axis]
-            yield MarginBand(
-                axis=claim.axis,
-                start=centers[claim.axis] - half_width,
-                stop=centers[claim.axis] + half_width,
-                wanted_before=claim.subject_first,
-            )
+def _pos_band(relation: Relation, settings: CheckerSettings) -> tuple[float, float] | None:
+    if not relation.type.needs_depth:
+        return None
+    return EVEN_POS - settings.depth_margin, EVEN_POS + settings.depth_margin
 
 
-def _shared(chosen: Sequence[Detection]) -> Box | None:
-    subject, *others = (detection.box for detection in chosen)
+def _shared(boxes: Sequence[Box]) -> Box | None:
+    subject, *others = boxes
     largest = max((intersection(subject, other) for other in others), key=lambda box: box.area)
     return largest if largest.area > 0 else None
+
+
+def _assertions(relation: Relation, evaluation: Evaluation) -> Iterator[AssertionScore]:
+    for score in evaluation.da_score.scores if evaluation.da_score else ():
+        stated = score.assertion.relation_id
+        if stated == relation.id or (
+            stated is None and score.assertion.mention_id in relation.ends
+        ):
+            yield score
 
 
 def _profiles(
@@ -161,21 +165,23 @@ def _depths(
     return counts / counts.sum()
 
 
-def _perturbed(relation: Relation, evaluation: Evaluation) -> Iterator[PerturbedAnswer]:
+def _perturbed(
+    relation: Relation, evaluation: Evaluation, boxes: Sequence[Box]
+) -> Iterator[PerturbedAnswer]:
     pairs = zip(evaluation.checker.perturbations, evaluation.looks.perturbed, strict=False)
     for perturbation, look in pairs:
         glance = look and glance_at(relation, look, evaluation.checker)
+        own = glance.boxes if glance else ()
         yield PerturbedAnswer(
             perturbation=perturbation,
             outcome=glance.outcome if glance else None,
-            boxes=glance.boxes if glance else (),
+            boxes=own,
+            crop=_crop([*boxes, *own], evaluation.perception),
         )
 
 
-def _crop(chosen: Sequence[Detection], perception: Perception) -> Box | None:
-    if not chosen:
-        return None
-    boxes = [detection.box for detection in chosen]
+def _crop(boxes: Sequence[Box], perception: Perception) -> Box:
+    """Return a box around all boxes, at least one, with a border, within the picture."""
     border = CROP_BORDER * max(perception.width, perception.height)
     return Box(
         left=max(min(box.left for box in boxes) - border, 0.0),

@@ -62,9 +62,8 @@ def test_generate_stores_the_run_and_tells_the_verdict(terminal, runs):
     done = terminal("generate", PROMPT, "--seed", 7, "--out", runs)
     assert done.code == 0
     assert "PASS: dog to the left of car" in done.out
-    (folder,) = runs.iterdir()
-    assert str(folder) in done.out
-    assert (folder / "picture.png").exists()
+    (picture,) = runs.glob("*.png")
+    assert str(picture) in done.out
     assert done.err == ""
 
 
@@ -72,7 +71,7 @@ def test_generate_answers_programs(terminal, runs):
     answer = json.loads(terminal("generate", PROMPT, "--seed", 7, "--out", runs, "--json").out)
     assert (answer["seed"], answer["guidance"], answer["device"]) == (7, "psg", "cpu")
     assert [verdict["outcome"] for verdict in answer["verdicts"]] == ["PASS"]
-    assert answer["folder"].startswith(str(runs))
+    assert answer["picture"].startswith(str(runs))
 
 
 def test_what_is_typed_goes_into_the_request(terminal, registry, runs):
@@ -86,7 +85,7 @@ def test_what_is_typed_goes_into_the_request(terminal, registry, runs):
 def test_evaluate_judges_a_picture(terminal, picture):
     done = terminal("evaluate", picture, "--prompt", PROMPT)
     assert done.code == 0
-    assert done.out.startswith("PASS: dog to the left of car\n  The dog is ")
+    assert done.out.startswith("PASS: dog to the left of car\n  The dog's centre lies ")
 
 
 def test_evaluate_without_a_relation_has_nothing_to_judge(terminal, picture):

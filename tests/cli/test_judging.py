@@ -42,7 +42,7 @@ def test_a_folder_is_judged_and_an_error_is_a_row_among_the_others(terminal, fol
 def test_people_read_one_sentence_a_relation(terminal, folder):
     done = terminal("evaluate", folder / "a.png", folder / "c.png", "--prompt", PROMPT)
     lines = done.out.splitlines()
-    assert lines[1].startswith("  PASS: The dog is ")
+    assert lines[1].startswith("  PASS: The dog's centre lies ")
     assert lines[3].startswith("  ERROR: ")
     assert lines[-1] == "Of all: 1 PASS, 1 ERROR"
 

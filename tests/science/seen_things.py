@@ -32,7 +32,7 @@ def masked(mention, x, y, score=0.9, half=10):
     return Mask(mention_id=mention, pixels=pixels, score=score, source_id="fake")
 
 
-def perception(*detections, masks=(), depth=None, missing_classes=()):
+def perception(*detections, masks=(), depth=None, missing_classes=(), cut=0.0):
     """What was seen in a picture."""
     return Perception(
         image_sha256="",
@@ -42,6 +42,7 @@ def perception(*detections, masks=(), depth=None, missing_classes=()):
         masks=masks,
         depth=depth,
         missing_classes=missing_classes,
+        cut=cut,
     )
 
 

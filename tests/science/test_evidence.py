@@ -56,20 +56,22 @@ def undecided(relation_type, reason, **measured):
 
 def test_a_pass_tells_offset_and_need():
     assert said(LEFT_OF, delta=-0.314) == (
-        "The red dog is 0.31 of the width left of the car (needed: more than 0.10 left of it)."
+        "The red dog's centre lies 0.31 of the width left of the car's; "
+        "more than 0.10 left is needed."
     )
 
 
 def test_a_failure_tells_on_which_side_it_is_instead():
     assert said(ABOVE, Outcome.FAIL, delta=0.2) == (
-        "The red dog is 0.20 of the height below the car (needed: more than 0.10 above it)."
+        "The red dog's centre lies 0.20 of the height below the car's; "
+        "more than 0.10 above is needed."
     )
 
 
 def test_a_near_boundary_is_too_close_to_call():
     assert undecided(LEFT_OF, AbstentionReason.NEAR_BOUNDARY, delta=0.03) == (
-        "Too close to call: the red dog is 0.03 of the width right of the car "
-        "(needed: more than 0.10 left of it)."
+        "Too close to call: the red dog's centre lies 0.03 of the width right of the car's; "
+        "more than 0.10 left is needed."
     )
 
 
@@ -85,7 +87,7 @@ def test_a_near_boundary_is_too_close_to_call():
         (
             IN_FRONT_OF,
             {"pos": 0.8, "delta": -0.2},
-            "The red dog is in front of the car (PoS 0.80).",
+            "The red dog is in front of the car (PoS along depth 0.80; more than 0.60 is needed).",
         ),
         (
             NEAR,

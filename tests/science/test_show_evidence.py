@@ -1,11 +1,13 @@
 import numpy as np
 import pytest
 
+from spatialstudio.domain.assertion import Assertion, AssertionScore, DaScore
 from spatialstudio.domain.evidence import MarginBand, Role
 from spatialstudio.domain.perception import Box, DepthMap, Looks
 from spatialstudio.domain.prompt import ObjectMention, Prompt, TextSpan
 from spatialstudio.domain.relation import (
     ABOVE_LEFT_OF,
+    BETWEEN,
     IN_FRONT_OF,
     LEFT_OF,
     NEAR,
@@ -17,23 +19,22 @@ from spatialstudio.science.checker import decide
 from spatialstudio.science.show_evidence import DEPTH_SLICES, evidence_of
 from tests.science.seen_things import SIDE, box_at, masked, perception, relation, seen
 
+NAMES = "dog", "car", "cup"
 PLAIN = seen("dog", 20, 50), seen("car", 80, 50)
 
 
-def shown(*detections, kind=LEFT_OF, looks=None, **more):
+def shown(*detections, kind=LEFT_OF, looks=None, da_score=None, **more):
     span = TextSpan(start=0, stop=1)
     scene = SceneGraph(
         prompt=Prompt(text="a test"),
-        mentions=tuple(
-            ObjectMention(id=name, phrase=name, head=name, span=span) for name in ("dog", "car")
-        ),
+        mentions=tuple(ObjectMention(id=name, phrase=name, head=name, span=span) for name in NAMES),
         relations=(relation(kind),),
         extractor_id="test",
     )
     picture = perception(*detections, **more)
     looks = looks or Looks()
     verdicts = decide(scene, picture, REPRODUCE, looks)
-    evaluation = Evaluation(perception=picture, verdicts=verdicts, looks=looks)
+    evaluation = Evaluation(perception=picture, verdicts=verdicts, looks=looks, da_score=da_score)
     return evidence_of(verdicts[0], scene, evaluation)
 
 
@@ -70,6 +71,62 @@ def test_there_is_a_band_for_each_axis_compared(kind, axes):
     assert [band.axis for band in shown(*PLAIN, kind=kind).bands] == axes
 
 
+def test_between_has_a_band_around_each_flank():
+    evidence = shown(seen("dog", 50, 50), seen("car", 80, 50), seen("cup", 15, 40), kind=BETWEEN)
+    assert evidence.bands == (
+        MarginBand(axis=Axis.X, start=5, stop=25, wanted_before=False),
+        MarginBand(axis=Axis.X, start=70, stop=90, wanted_before=True),
+    )
+
+
+@pytest.mark.parametrize(
+    ("dog", "start_xy", "stop_xy"),
+    [
+        ((20, 50), (30, 50), (70, 50)),
+        ((20, 10), (30, 20), (70, 40)),
+        ((75, 90), (77.5, 80), (77.5, 60)),
+        ((80, 50), (80, 50), (80, 50)),
+    ],
+    ids=["beside", "across", "below", "upon"],
+)
+def test_near_and_far_show_the_shortest_way(dog, start_xy, stop_xy):
+    gap = shown(seen("dog", *dog), PLAIN[1], kind=NEAR).gap
+    assert (gap.start_xy, gap.stop_xy) == (start_xy, stop_xy)
+    assert (gap.near, gap.far) == pytest.approx((14.1421, 42.4264), abs=1e-3)
+    assert shown(*PLAIN).gap is None
+
+
+def test_what_the_detector_does_not_count_is_too_unsure():
+    evidence = shown(*PLAIN, seen("dog", 40, 50, 0.35), cut=0.4)
+    assert [found.role for found in evidence.boxes] == [Role.CHOSEN, Role.TOO_UNSURE, Role.CHOSEN]
+
+
+def test_the_answers_about_the_relation_and_its_ends_are_shown():
+    asked = (
+        ("dog", None),
+        ("car", None),
+        ("cup", None),
+        ("dog", "r"),
+        ("dog", "another"),
+        (None, None),
+    )
+    scores = [
+        AssertionScore(
+            assertion=Assertion(id="a", text="", question="", mention_id=name, relation_id=stated),
+            probability_yes=0.5,
+        )
+        for name, stated in asked
+    ]
+    shown_scores = shown(
+        *PLAIN, da_score=DaScore(value=0.5, scores=scores, source_id="me")
+    ).assertions
+    assert [(one.assertion.mention_id, one.assertion.relation_id) for one in shown_scores] == [
+        ("dog", None),
+        ("car", None),
+        ("dog", "r"),
+    ]
+
+
 def test_what_the_boxes_share_is_shown():
     touching = seen("dog", 20, 50, size=40), seen("car", 50, 50, size=40)
     assert shown(*touching).intersection == Box(left=30, top=30, right=40, bottom=70)
@@ -99,6 +156,7 @@ def test_depth_is_shown_as_slices_of_one_range():
     assert (evidence.depth_edges[0], evidence.depth_edges[-1]) == (10, 89)
     assert len(evidence.depth_edges) == DEPTH_SLICES + 1
     assert dog.weights.sum() == pytest.approx(1)
+    assert evidence.pos_band == (0.4, 0.6)
     assert np.flatnonzero(dog.weights).max() < np.flatnonzero(car.weights).min()
 
 
@@ -109,6 +167,7 @@ def test_every_perturbed_answer_is_shown_with_its_change():
     assert [answer.outcome for answer in answers] == [Outcome.PASS, Outcome.FAIL, None, None]
     assert [answer.perturbation for answer in answers] == list(REPRODUCE.perturbations)
     assert answers[1].boxes == (box_at(80, 50), box_at(20, 50))
+    assert {answer.crop for answer in answers} == {Box(left=0, top=30, right=100, bottom=70)}
 
 
 def test_the_crop_holds_the_chosen_boxes():
@@ -119,4 +178,4 @@ def test_nothing_seen_leaves_a_sentence():
     evidence = shown()
     assert evidence.sentence == "Not found: the dog and the car."
     assert (evidence.boxes, evidence.bands, evidence.profiles) == ((), (), ())
-    assert evidence.crop is None
+    assert (evidence.crop, evidence.gap, evidence.pos_band) == (None, None, None)
