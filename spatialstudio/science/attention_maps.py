@@ -5,16 +5,57 @@ wanted, a 3 x 3 smoothing.
 
 Source: Rezaei et al. 2025, arXiv:2506.23418, and their code. The kernel, named Gaussian with sigma
 0.5 there, is exp(-d^2), a Gaussian with sigma 0.707; we keep its weights. They use one token per
-object; we average all tokens of the mention.
+object; we average all tokens of the mention. ``excited_maps`` are those of Chefer et al. 2023,
+arXiv:2301.13826.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import exp
 
 import torch
 from torch.nn import functional
 
 from spatialstudio.domain.prompt import MentionId
+
+EXCITEMENT = 100
+"""What probabilities are multiplied by before the words of a text compete for each position."""
+
+MentionMaps = Mapping[MentionId, torch.Tensor]
+"""Mention id to (h, w), not negative."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WordAttention:
+    """What one pass attended to; gradients flow where there are any.
+
+    Attributes:
+        columns: (tokens, h, w) float32 probabilities, mean over heads and layers.
+        places: Mention id to the places of its tokens in ``columns``; never empty.
+        is_smoothed: Whether losses of PoS read smoothed maps.
+    """
+
+    columns: torch.Tensor
+    places: Mapping[MentionId, Sequence[int]]
+    is_smoothed: bool = False
+
+    def maps(self) -> MentionMaps:
+        """Return the maps as they are, for people."""
+        return mention_maps(self.columns, self.places)
+
+    def loss_maps(self) -> MentionMaps:
+        """Return the maps that losses of PoS read."""
+        return mention_maps(smooth(self.columns), self.places) if self.is_smoothed else self.maps()
+
+    def excited_maps(self) -> MentionMaps:
+        """Return the maps of words that compete, smoothed: of Attend-and-Excite, BoxDiff and heirs.
+
+        The columns must be those of the whole text, without its start and end.
+        """
+        own = sorted({place for places in self.places.values() for place in places})
+        competed = (EXCITEMENT * self.columns).softmax(0)[own]
+        places = {m: [own.index(place) for place in ps] for m, ps in self.places.items()}
+        return mention_maps(smooth(competed), places)
 
 
 def mean_attention(layers: Sequence[torch.Tensor], height: int, width: int) -> torch.Tensor:

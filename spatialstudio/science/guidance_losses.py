@@ -21,25 +21,34 @@ import torch
 
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Axis, AxisClaim, Relation, RelationType, Shape
+from spatialstudio.science.attention_maps import WordAttention
 from spatialstudio.science.distance_superiority import distance_pos
 from spatialstudio.science.relation_rules import PICTURE_AXES, can_guide
-from spatialstudio.science.superiority import Ties, projected_pos
+from spatialstudio.science.superiority import (
+    Ties,
+    marginal,
+    probability_of_superiority,
+    projected_pos,
+)
 
 
 class GuidanceLoss(Protocol):
-    """Says how badly attention maps meet the relations of a scene."""
+    """Says how badly attention maps meet a scene."""
 
-    def __call__(
-        self, relations: Iterable[Relation], maps: Mapping[MentionId, torch.Tensor]
-    ) -> torch.Tensor:
+    @property
+    def reads_whole_text(self) -> bool:
+        """Whether it needs the columns of all words, and not of the mentions alone."""
+        ...
+
+    def __call__(self, relations: Sequence[Relation], attention: WordAttention, /) -> torch.Tensor:
         """Compute the loss of one prediction.
 
         Args:
             relations: What shall hold; those of depth are passed over.
-            maps: Mention id to (h, w) float32, not negative, with gradients.
+            attention: What the pass attended to, with gradients.
 
         Returns:
-            () loss; the latents move against its gradient.
+            () loss; the picture moves against its gradient.
 
         Raises:
             EmptyMapError: A map holds no mass.
@@ -57,11 +66,11 @@ class PsgLoss:
 
     paper_form: bool = False
 
-    def __call__(
-        self, relations: Iterable[Relation], maps: Mapping[MentionId, torch.Tensor]
-    ) -> torch.Tensor:
+    reads_whole_text = False
+
+    def __call__(self, relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
         """Add up the PSG losses of the relations."""
-        return scene_loss(relations, maps, self.paper_form)
+        return scene_loss(relations, attention.loss_maps(), self.paper_form)
 
 
 def scene_loss(
@@ -83,14 +92,17 @@ def scene_loss(
         EmptyMapError: A map holds no mass.
         ValueError: No relation can guide.
     """
-    losses = [
-        psg_loss(relation.type, [maps[end] for end in relation.ends], paper_form)
-        for relation in relations
-        if can_guide(relation.type)
-    ]
-    if not losses:
+    guided = [relation for relation in relations if can_guide(relation.type)]
+    if not guided:
         raise ValueError("No relation of the scene can be guided.")
-    return torch.stack(losses).sum()
+    orders = [relation for relation in guided if relation.type.shape is Shape.ORDER]
+    losses = [_orders_loss(axis, orders, maps, paper_form) for axis in PICTURE_AXES]
+    losses += [
+        psg_loss(relation.type, [maps[end] for end in relation.ends], paper_form)
+        for relation in guided
+        if relation.type.shape is not Shape.ORDER
+    ]
+    return torch.stack([loss for loss in losses if loss is not None]).sum()
 
 
 def psg_loss(
@@ -122,6 +134,30 @@ def psg_loss(
             return -distance_pos(*maps).sum()
         case Shape.BETWEEN:
             return _between_loss(maps, paper_form).sum()
+
+
+def _orders_loss(
+    axis: Axis,
+    relations: Sequence[Relation],
+    maps: Mapping[MentionId, torch.Tensor],
+    paper_form: bool,
+) -> torch.Tensor | None:
+    """Add up all claims of one axis, in one go; None where there are none."""
+    claims = [
+        (relation.ends if claim.subject_first else relation.ends[::-1])
+        for relation in relations
+        for claim in relation.type.claims
+        if claim.axis is axis
+    ]
+    if not claims:
+        return None
+    profiles = {end: marginal(maps[end], axis) for ends in claims for end in ends}
+    firsts, seconds = (
+        torch.stack([profiles[end] for end in row]) for row in zip(*claims, strict=True)
+    )
+    if paper_form:
+        return -probability_of_superiority(firsts, seconds, Ties.INCLUSIVE).square().sum()
+    return probability_of_superiority(seconds, firsts, Ties.INCLUSIVE).square().sum()
 
 
 def _claim_loss(

@@ -5,6 +5,7 @@ from spatialstudio.domain.errors import EmptyMapError
 from spatialstudio.domain.relation import (
     ABOVE,
     ABOVE_LEFT_OF,
+    BELOW,
     BETWEEN,
     BUILT_IN_TYPES,
     FAR_FROM,
@@ -14,6 +15,7 @@ from spatialstudio.domain.relation import (
     RIGHT_OF,
     Relation,
 )
+from spatialstudio.science.attention_maps import WordAttention
 from spatialstudio.science.distance_superiority import distance_pos
 from spatialstudio.science.guidance_losses import PsgLoss, psg_loss, scene_loss
 from spatialstudio.science.relation_rules import relation_pos
@@ -155,10 +157,19 @@ def test_a_scene_of_depth_alone_cannot_be_guided():
 @pytest.mark.parametrize("paper_form", [False, True], ids=["code", "paper"])
 def test_the_method_is_the_loss_of_the_scene(paper_form):
     one, two = random_maps(2)
-    maps = {"a": one, "b": two}
-    assert PsgLoss(paper_form)([relation(LEFT_OF)], maps) == psg_loss(
+    attention = WordAttention(columns=torch.stack([one, two]), places={"a": [0], "b": [1]})
+    assert PsgLoss(paper_form)([relation(LEFT_OF)], attention) == psg_loss(
         LEFT_OF, [one, two], paper_form
     )
+
+
+def test_the_loss_of_one_relation_is_to_the_bit_that_of_its_scene():
+    maps = random_maps(2, torch.float32)
+    alone = torch.autograd.grad(psg_loss(BELOW, maps), maps)
+    in_scene = torch.autograd.grad(
+        scene_loss([relation(BELOW)], dict(zip("ab", maps, strict=True))), maps
+    )
+    assert all(map(torch.equal, alone, in_scene))
 
 
 def test_an_empty_map_is_refused():

@@ -1,6 +1,6 @@
 import pytest
 
-from spatialstudio.domain.generation import GuidanceSettings
+from spatialstudio.domain.generation import GuidanceSettings, Refinement, StepUnit
 from spatialstudio.science.guidance_schedule import GuidanceSchedule
 
 
@@ -33,6 +33,23 @@ def test_the_first_half_is_guided_unless_told_otherwise(total_steps, last_step):
 def test_the_guided_window_includes_both_ends(step, is_guided):
     settings = GuidanceSettings(first_step=2, last_step=5)
     assert GuidanceSchedule(settings, total_steps=10).guides(step) is is_guided
+
+
+def test_every_second_step_of_the_window_can_be_left_out():
+    schedule = GuidanceSchedule(GuidanceSettings(first_step=1, last_step=5, every=2), 10)
+    assert [step for step in range(10) if schedule.guides(step)] == [1, 3, 5]
+
+
+def test_a_strength_in_units_of_sigma_means_the_same_for_every_sampler():
+    settings = GuidanceSettings(strength=20_000, unit=StepUnit.SIGMA)
+    assert GuidanceSchedule(settings, 50).length(0, signal=0.01) == pytest.approx(200)
+
+
+def test_a_refinement_says_what_loss_to_go_below():
+    refinements = (Refinement(step=10, presence=0.8),)
+    schedule = GuidanceSchedule(GuidanceSettings(refinements=refinements), 50)
+    assert schedule.refined_loss(10) == pytest.approx(0.2)
+    assert schedule.refined_loss(11) is None
 
 
 def test_a_single_step_has_full_length():

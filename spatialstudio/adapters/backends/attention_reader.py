@@ -1,31 +1,18 @@
-"""From a tapped pass to what it says about the scene: maps, PoS and loss."""
+"""From a tapped pass to what it says about the scene: maps and PoS."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 
 from spatialstudio.adapters.backends.attention_layers import AttentionLayer, map_size
+from spatialstudio.adapters.backends.invalid_numbers import refuse_invalid
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.prompt import MentionId, TokenSpan
 from spatialstudio.domain.relation import Relation, RelationId
-from spatialstudio.science.attention_maps import mean_attention, mention_maps, smooth
+from spatialstudio.science.attention_maps import WordAttention, mean_attention
 from spatialstudio.science.relation_rules import can_guide, relation_pos
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Reading:
-    """What one pass attended to. Stays on the thread of the model.
-
-    Attributes:
-        maps: Mention id to (h, w) probabilities with gradients, where there are any.
-        smooth_maps: The same for the loss, smoothed where the family wants it.
-    """
-
-    maps: Mapping[MentionId, torch.Tensor]
-    smooth_maps: Mapping[MentionId, torch.Tensor]
 
 
 class AttentionReader:
@@ -37,6 +24,8 @@ class AttentionReader:
             mention all count.
         relations: What the scene claims.
         smooths_maps: Whether the loss reads smoothed maps.
+        whole_text: Positions of all words, for losses in which words compete; empty for those of
+            the mentions alone.
     """
 
     def __init__(
@@ -46,9 +35,11 @@ class AttentionReader:
         relations: Sequence[Relation],
         *,
         smooths_maps: bool,
+        whole_text: Sequence[int] = (),
     ) -> None:
+        own = {index for span in spans for index in span.indices}
         self.layers = tuple(layers)
-        self.columns = tuple(sorted({index for span in spans for index in span.indices}))
+        self.columns = tuple(sorted(own | set(whole_text)))
         self.relations = tuple(r for r in relations if can_guide(r.type))
         self._smooths_maps = smooths_maps
         self._places: dict[MentionId, list[int]] = {}
@@ -57,24 +48,27 @@ class AttentionReader:
             known = self._places.setdefault(span.mention_id, [])
             known += [place for place in places if place not in known]
 
-    def read(self, probabilities: Sequence[torch.Tensor], latent_size: tuple[int, int]) -> Reading:
+    def read(
+        self, probabilities: Sequence[torch.Tensor], latent_size: tuple[int, int]
+    ) -> WordAttention:
         """Average what was tapped.
 
         Args:
             probabilities: (heads, positions, columns) of every layer.
             latent_size: (h, w) of the latents that the denoiser was given.
+
+        Raises:
+            BackendError: The numbers have turned invalid.
         """
         height, width = map_size(*latent_size, self.layers[0].level)
         columns = mean_attention(probabilities, height, width)
-        maps = mention_maps(columns, self._places)
-        if not self._smooths_maps:
-            return Reading(maps, maps)
-        return Reading(maps, mention_maps(smooth(columns), self._places))
+        refuse_invalid(columns.detach())
+        return WordAttention(columns, self._places, is_smoothed=self._smooths_maps)
 
-    def snapshot(self, reading: Reading) -> AttentionSnapshot:
-        """Copy a reading out of the model's world."""
+    def snapshot(self, attention: WordAttention) -> AttentionSnapshot:
+        """Copy what was read out of the model's world."""
         names = tuple(layer.name for layer in self.layers)
-        maps = {mention: _to_numpy(weights) for mention, weights in reading.maps.items()}
+        maps = {mention: _to_numpy(weights) for mention, weights in attention.maps().items()}
         return AttentionSnapshot(maps=maps, layers=names)
 
     def pos(self, snapshot: AttentionSnapshot) -> dict[RelationId, float]:

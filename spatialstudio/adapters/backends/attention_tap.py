@@ -45,33 +45,33 @@ def tapped(
     Raises:
         BackendError: A layer ran in a way that cannot be seen.
     """
-    tap = _AttentionTap(columns, latent_size, row, len(layers) if stops_early else None)
-    with ExitStack() as hooks:
-        for layer in layers:
-            hooks.callback(layer.module.register_forward_pre_hook(tap.expecting(layer)).remove)
-            hooks.callback(layer.module.register_forward_hook(tap.forget).remove)
+    tap = AttentionTap(columns, latent_size, row, len(layers) if stops_early else None)
+    with tap.waiting(layers):
         with suppress(_AllSeen), tap:
             yield tap.probabilities
-    if len(tap.probabilities) != len(layers):
-        raise BackendError(
-            "The attention of this model cannot be read.",
-            hint="Switch attention slicing, xformers and flash attention off.",
-        )
+        tap.refuse_less_than(layers)
 
 
 class _AllSeen(Exception):  # noqa: N818 - ends a pass, tells of no error
     pass
 
 
-class _AttentionTap(TorchFunctionMode):
-    """Sees every attention call; reads those that an expected module makes."""
+class AttentionTap(TorchFunctionMode):
+    """Sees every attention call; reads those that an expected module makes.
+
+    Args:
+        columns: Positions in the text of which the attention is kept.
+        latent_size: (h, w); needed where text and picture attend jointly.
+        row: Of the batch, the one that is read.
+        enough: Readings after which the pass ends; None for never.
+    """
 
     def __init__(
         self,
         columns: Sequence[int],
-        latent_size: tuple[int, int] | None,
-        row: int,
-        enough: int | None,
+        latent_size: tuple[int, int] | None = None,
+        row: int = LAST_ROW,
+        enough: int | None = None,
     ) -> None:
         super().__init__()
         self.probabilities: list[torch.Tensor] = []
@@ -80,14 +80,53 @@ class _AttentionTap(TorchFunctionMode):
         self._row = row
         self._enough = enough
         self._expected: AttentionLayer | None = None
+        self._is_repeating = False
 
-    def expecting(self, layer: AttentionLayer) -> Callable[..., None]:
+    @contextmanager
+    def waiting(self, layers: Sequence[AttentionLayer]) -> Iterator[None]:
+        """Hear of it when one of the layers runs."""
+        with ExitStack() as hooks:
+            for layer in layers:
+                hooks.callback(
+                    layer.module.register_forward_pre_hook(self._expecting(layer)).remove
+                )
+                hooks.callback(layer.module.register_forward_hook(self._forget).remove)
+            yield
+
+    def see(self, run: Callable[[], Any]) -> Any:
+        """Read one forward pass; return its output, or None when it ended early."""
+        with suppress(_AllSeen), self:
+            return run()
+
+    @contextmanager
+    def repeating(self) -> Iterator[None]:
+        """See a part of the pass that is computed a second time, and read it to no end."""
+        self._is_repeating = True
+        try:
+            with self:
+                yield
+        finally:
+            self._is_repeating = False
+
+    def refuse_less_than(self, layers: Sequence[AttentionLayer]) -> None:
+        """Say so when not all layers were seen.
+
+        Raises:
+            BackendError: A layer ran in a way that cannot be seen.
+        """
+        if len(self.probabilities) != len(layers):
+            raise BackendError(
+                "The attention of this model cannot be read.",
+                hint="Switch attention slicing, xformers and flash attention off.",
+            )
+
+    def _expecting(self, layer: AttentionLayer) -> Callable[..., None]:
         def expect(*_: object) -> None:
             self._expected = layer
 
         return expect
 
-    def forget(self, *_: object) -> None:
+    def _forget(self, *_: object) -> None:
         self._expected = None
 
     def __torch_function__(
@@ -103,6 +142,8 @@ class _AttentionTap(TorchFunctionMode):
             call = _AttentionCall(*args, **kwargs)
             pictured, text = self._parts(layer)
             read = call.probabilities(self._row, pictured, text, self._columns)
+            if self._is_repeating:
+                return func(*args, **kwargs)
             self.probabilities.append(read)
             if len(self.probabilities) == self._enough:
                 raise _AllSeen

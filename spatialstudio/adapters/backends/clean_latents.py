@@ -8,6 +8,7 @@ import torch
 from spatialstudio.adapters.backends.families import LatentForm
 
 PATCH = 2
+LEAST_SIGNAL = 0.0047
 FLOW_PREDICTION = "flow_prediction"
 
 
@@ -33,7 +34,7 @@ def predicted_clean_latents(
     if is_flow(scheduler):
         noise = float(timestep) / scheduler.config.num_train_timesteps
         return latents.sub(output, alpha=noise)
-    signal = input_scale**2 if input_scale < 1 else float(scheduler.alphas_cumprod[int(timestep)])
+    signal = signal_of(scheduler, timestep, input_scale)
     signal_share, noise_share = math.sqrt(signal), math.sqrt(1 - signal)
     vp_latents = latents * input_scale
     match scheduler.config.prediction_type:
@@ -43,6 +44,46 @@ def predicted_clean_latents(
             return output
         case _:
             return (vp_latents - noise_share * output) / signal_share
+
+
+def signal_of(scheduler: Any, timestep: torch.Tensor, input_scale: float) -> float:
+    """Return the picture's share of the variance of variance-preserving latents, (0, 1].
+
+    Args:
+        scheduler: Not one of rectified flow.
+        timestep: Scheduler time.
+        input_scale: From its latents to variance-preserving units; 1 where they already are.
+    """
+    if input_scale < 1:
+        return input_scale**2
+    return float(scheduler.alphas_cumprod[int(timestep)])
+
+
+def corrected(
+    scheduler: Any, output: torch.Tensor, noise: torch.Tensor, signal: float
+) -> torch.Tensor:
+    """Add to the noise that a prediction implies, whatever it predicts.
+
+    Args:
+        scheduler: Its configuration says what is predicted.
+        output: Prediction of the shape of the latents.
+        noise: Of the same shape; what is added to the noise.
+        signal: The picture's share of the variance, (0, 1].
+
+    Returns:
+        The prediction that implies the corrected noise. Where hardly any picture is left, the
+        correction is that of the noisiest step of Stable Diffusion.
+    """
+    share = math.sqrt(max(signal, LEAST_SIGNAL))
+    if is_flow(scheduler):
+        return output + noise * (share + math.sqrt(1 - share**2)) / share
+    match scheduler.config.prediction_type:
+        case "v_prediction":
+            return output + noise / share
+        case "sample":
+            return output - noise * math.sqrt(1 - share**2) / share
+        case _:
+            return output + noise
 
 
 def is_flow(scheduler: Any) -> bool:

@@ -4,7 +4,7 @@ Pipelines differ in how they ask for the two predictions of classifier-free guid
 call, the prompt's half second or first, or in two calls, the prompt's first.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, TypeAlias
@@ -91,8 +91,34 @@ class DenoiserCall:
         rows, row = self.sample.shape[0], self.first_row + index
         if rows == 1:
             return self
+        only = slice(row, row + 1)
         layout = replace(self.layout, pictures=1)
-        return DenoiserCall(layout, _row(self.args, rows, row), _row(self.kwargs, rows, row))
+        return DenoiserCall(layout, _rows(self.args, rows, only), _rows(self.kwargs, rows, only))
+
+    def without_prompt(self) -> "DenoiserCall | None":
+        """Return the call for the half without the prompt; None when it is not in this call."""
+        rows, count = self.sample.shape[0], self.layout.pictures
+        if rows == count:
+            return None
+        other = slice(0, -count) if self._prompt_is_last else slice(count, None)
+        return DenoiserCall(
+            self.layout, _rows(self.args, rows, other), _rows(self.kwargs, rows, other)
+        )
+
+    def joined(self, with_prompt: Sequence[Any], without: Any) -> Any:
+        """Put the outputs of parts together, as if the whole call had been made.
+
+        Args:
+            with_prompt: Outputs of ``of_picture``, in order.
+            without: Output of ``without_prompt``; None when there is no such half.
+        """
+        halves = [*with_prompt] if without is None else [without, *with_prompt]
+        if without is not None and not self._prompt_is_last:
+            halves = [*with_prompt, without]
+        parts = [half[0] for half in halves]
+        if isinstance(parts[0], list):
+            return ([one for part in parts for one in part],)
+        return (torch.cat(parts),)
 
     def with_sample(self, sample: torch.Tensor) -> "DenoiserCall":
         """Return the call with another input, (rows, ...)."""
@@ -117,16 +143,16 @@ class DenoiserCall:
         return self.layout.order is BatchOrder.PROMPT_LAST
 
 
-def _row(value: Any, rows: int, row: int) -> Any:
-    """Take one row of everything in a call's arguments that has ``rows`` of them."""
+def _rows(value: Any, rows: int, wanted: slice) -> Any:
+    """Take some rows of everything in a call's arguments that has ``rows`` of them."""
     match value:
         case torch.Tensor() if value.ndim > 0 and value.shape[0] == rows:
-            return value[row : row + 1]
+            return value[wanted]
         case list() if len(value) == rows:
-            return value[row : row + 1]
+            return value[wanted]
         case tuple():
-            return tuple(_row(part, rows, row) for part in value)
+            return tuple(_rows(part, rows, wanted) for part in value)
         case dict():
-            return {name: _row(part, rows, row) for name, part in value.items()}
+            return {name: _rows(part, rows, wanted) for name, part in value.items()}
         case _:
             return value

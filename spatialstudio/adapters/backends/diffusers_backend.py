@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,10 +14,11 @@ from spatialstudio.adapters.backends.clean_latents import as_picture, predicted_
 from spatialstudio.adapters.backends.emitted_values import iterate
 from spatialstudio.adapters.backends.guidance_hook import (
     DenoisingStep,
-    Guidance,
     GuidanceHook,
     Prediction,
 )
+from spatialstudio.adapters.backends.invalid_numbers import refuse_invalid
+from spatialstudio.adapters.backends.latent_updates import Guidance
 from spatialstudio.adapters.backends.load_pipeline import (
     LoadedPipeline,
     import_libraries,
@@ -25,7 +27,11 @@ from spatialstudio.adapters.backends.load_pipeline import (
 )
 from spatialstudio.adapters.backends.pipeline_arguments import pipeline_arguments
 from spatialstudio.adapters.backends.preview import decode_preview
-from spatialstudio.adapters.backends.token_spans import in_denoiser, token_spans
+from spatialstudio.adapters.backends.token_spans import (
+    in_denoiser,
+    text_positions,
+    token_spans,
+)
 from spatialstudio.adapters.device import (
     memory_errors_told,
     peak_memory_bytes,
@@ -33,27 +39,23 @@ from spatialstudio.adapters.device import (
     reset_peak_memory,
 )
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.errors import BackendError, RequestError
+from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (
-    PSG,
     UNGUIDED,
     GenerationEvent,
     GenerationFinished,
     GenerationRequest,
     GenerationStarted,
-    GuidanceSettings,
     StepEvent,
 )
 from spatialstudio.domain.ports import CancelToken, ModelCard, Surroundings
 from spatialstudio.domain.prompt import TokenSpan
 from spatialstudio.domain.relation import SceneGraph
-from spatialstudio.science.guidance_losses import GuidanceLoss, PsgLoss
+from spatialstudio.science.guidance_methods import METHODS
 from spatialstudio.science.guidance_schedule import GuidanceSchedule
+from spatialstudio.science.prompt_variants import objects_only
 from spatialstudio.science.relation_rules import can_guide
 
-LOSSES: dict[str, Callable[[GuidanceSettings], GuidanceLoss]] = {
-    PSG: lambda settings: PsgLoss(paper_form=settings.paper_loss),
-}
 WHITE = 255
 
 
@@ -134,6 +136,8 @@ class _Drawing:
         emit: Callable[[GenerationEvent], None],
     ) -> None:
         loaded.set_scheduler(request.scheduler_id)
+        if request.guidance.names_only:
+            request = replace(request, scene=objects_only(request.scene))
         self._request = request
         self._loaded = loaded
         self._token = token
@@ -148,7 +152,7 @@ class _Drawing:
         spans = token_spans(streams, scene.prompt.text, scene.mentions)
         guidance = self._guidance()
         is_read = guidance is not None or request.capture.attention_every > 0
-        reader = self._reader(in_denoiser(streams, spans)) if spans and is_read else None
+        reader = self._reader(spans, guidance) if spans and is_read else None
         hook = GuidanceHook(reader, guidance, self._token, self._report_step)
         self._report(
             GenerationStarted(
@@ -164,24 +168,33 @@ class _Drawing:
         return _to_picture(pictures[0])
 
     def _guidance(self) -> Guidance | None:
-        settings = self._request.guidance
-        if settings.method_id not in (UNGUIDED, *LOSSES):
+        settings, scene = self._request.guidance, self._request.scene
+        if settings.method_id == UNGUIDED:
+            return None
+        if settings.method_id not in METHODS:
             raise RequestError(
                 f'The guidance method "{settings.method_id}" is not known.',
-                hint=f"Choose one of {', '.join([UNGUIDED, *LOSSES])}.",
+                hint=f"Choose one of {', '.join([UNGUIDED, *METHODS])}.",
             )
-        can_act = any(can_guide(relation.type) for relation in self._request.scene.relations)
-        if settings.method_id == UNGUIDED or not can_act:
+        method = METHODS[settings.method_id]
+        can_act = any(can_guide(relation.type) for relation in scene.relations)
+        if not (can_act or (scene.mentions and not method.needs_relations)):
             return None
-        loss = LOSSES[settings.method_id](settings)
-        return Guidance(loss=loss, schedule=GuidanceSchedule(settings, self._total_steps))
+        return Guidance(
+            loss=method.make_loss(settings),
+            schedule=GuidanceSchedule(settings, self._total_steps),
+            corrects_prediction=method.corrects_prediction,
+        )
 
-    def _reader(self, spans: tuple[TokenSpan, ...]) -> AttentionReader:
+    def _reader(self, spans: tuple[TokenSpan, ...], guidance: Guidance | None) -> AttentionReader:
+        streams, scene = self._loaded.streams, self._request.scene
+        is_whole = guidance is not None and guidance.loss.reads_whole_text
         return AttentionReader(
             self._loaded.guiding_layers,
-            spans,
-            self._request.scene.relations,
+            in_denoiser(streams, spans),
+            scene.relations,
             smooths_maps=self._loaded.family.smooths_maps,
+            whole_text=text_positions(streams, scene.prompt.text) if is_whole else (),
         )
 
     def _report_step(self, step: DenoisingStep, prediction: Prediction) -> None:
@@ -197,6 +210,8 @@ class _Drawing:
                 pos=step.pos,
                 guidance_loss=step.loss,
                 step_size=step.step_size,
+                pos_after=step.pos_after,
+                guiding_passes=step.passes,
                 attention=step.snapshot if wants_attention else None,
                 preview=self._preview(step, prediction) if wants_preview else None,
             )
@@ -225,15 +240,17 @@ def _is_due(step: int, every: int) -> bool:
 def _count_steps(scheduler: Any, steps: int) -> int:
     """Return how many model calls a scheduler makes of ``steps``; some add one."""
     trial = type(scheduler).from_config(scheduler.config)
-    trial.set_timesteps(steps)
+    try:
+        trial.set_timesteps(steps)
+    except ValueError as error:
+        raise RequestError(
+            f"The sampler cannot draw in {steps} steps.",
+            hint="Take more steps, or another sampler.",
+        ) from error
     return len(trial.timesteps)
 
 
 def _to_picture(colours: np.ndarray) -> RgbImage:
     """Turn (H, W, 3) in [0, 1] into bytes."""
-    if not np.isfinite(colours).all():
-        raise BackendError(
-            "The picture has dissolved into invalid numbers.",
-            hint="Lower the strength or the guidance scale.",
-        )
+    refuse_invalid(torch.from_numpy(colours))
     return (colours * WHITE).round().astype(np.uint8)

@@ -1,13 +1,13 @@
 """Watches and guides an untouched diffusers pipeline while it denoises.
 
-A wrapper around the denoiser's ``forward`` sees every model call. On a guided step it first runs
-the conditional half alone, up to the last layer that is read, and takes the gradient of the loss
-with respect to the denoiser's input; that input is variance-preserving (VP) for every sampler, so
-the step length is too. The input moves, and through the wrapped ``scheduler.step`` the pipeline's
-own latents move by the same amount in their own units. Other steps are read in the ordinary pass.
+A wrapper around the denoiser's ``forward`` sees every model call. On a guided step the latents of
+each picture are moved first, by ``LatentUpdates``; the denoiser then gets the moved input, and
+through the wrapped ``scheduler.step`` the pipeline's own latents move by the same amount in their
+own units. The ordinary pass is read on every step, at next to no cost, so a step can rest on what
+the last one showed: guidance that has reached its goal makes no pass until a relation falls.
 
-Source of the update: Rezaei et al. 2025, arXiv:2506.23418. Ours: the VP units, the early exit, and
-one gradient for the sum of all relations.
+A method may correct the predicted noise instead. And a step may take the prompt's prediction from
+the last guiding pass; then only the other half is computed anew.
 """
 
 import functools
@@ -18,28 +18,15 @@ from typing import Any
 
 import torch
 
-from spatialstudio.adapters.backends.attention_reader import AttentionReader, Reading
+from spatialstudio.adapters.backends.attention_reader import AttentionReader
 from spatialstudio.adapters.backends.attention_tap import tapped
+from spatialstudio.adapters.backends.clean_latents import corrected, is_flow, signal_of
 from spatialstudio.adapters.backends.denoiser_call import CallLayout, DenoiserCall
+from spatialstudio.adapters.backends.invalid_numbers import refuse_invalid
+from spatialstudio.adapters.backends.latent_updates import Guidance, LatentUpdates
 from spatialstudio.domain.attention import AttentionSnapshot
-from spatialstudio.domain.errors import BackendError
 from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.relation import RelationId
-from spatialstudio.science.guidance_losses import GuidanceLoss
-from spatialstudio.science.guidance_schedule import GuidanceSchedule
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Guidance:
-    """How the latents are moved.
-
-    Attributes:
-        loss: What the update lowers.
-        schedule: When it acts and how far.
-    """
-
-    loss: GuidanceLoss
-    schedule: GuidanceSchedule
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -50,25 +37,33 @@ class DenoisingStep:
         index: From 0.
         snapshot: Attention before any update; None when nothing was read.
         pos: Relation id to PoS of the snapshot.
+        pos_after: The same after the updates; empty where guidance did not act.
         loss: Before the update; None where guidance did not act.
         step_size: Step length applied, VP units; None where guidance did not act.
+        passes: Guiding passes made.
         has_begun: Whether the denoiser was called; pipelines may call it once more for the
             other half of classifier-free guidance.
-        shift: (pictures, ...) taken off the denoiser's input.
+        shift: (pictures, ...) taken off the denoiser's input, or added to the predicted noise.
         latent_size: (h, w) that the denoiser was given.
         input_scale: From the scheduler's latents to the denoiser's input: 1 for samplers that are
             variance-preserving, 1 / sqrt(sigma^2 + 1) for those like Euler.
+        signal: The picture's share of the variance of variance-preserving latents, (0, 1].
+        spread: Variance of the denoiser's input: 1, or less amid rectified flow.
     """
 
     index: int
     snapshot: AttentionSnapshot | None = None
     pos: Mapping[RelationId, float] = field(default_factory=dict)
+    pos_after: Mapping[RelationId, float] = field(default_factory=dict)
     loss: float | None = None
     step_size: float | None = None
+    passes: int = 0
     has_begun: bool = False
     shift: torch.Tensor | None = None
     latent_size: tuple[int, int] = (0, 0)
     input_scale: float = 1.0
+    signal: float = 1.0
+    spread: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,6 +106,9 @@ class GuidanceHook:
         self._token = token
         self._finish_step = finish_step
         self._calls = CallLayout()
+        self._denoiser = torch.nn.Module()
+        self._scheduler: Any = None
+        self._last_pos: Mapping[RelationId, float] = {}
         self._now = DenoisingStep(index=0)
 
     @contextmanager
@@ -125,6 +123,7 @@ class GuidanceHook:
             calls: How the pipeline calls the denoiser; None for both halves in one call.
         """
         self._calls = calls or CallLayout()
+        self._denoiser, self._scheduler = denoiser, scheduler
         with ExitStack() as wrappers:
             wrappers.enter_context(_wrapped(denoiser, "forward", self._denoise))
             wrappers.enter_context(_wrapped(scheduler, "step", self._step))
@@ -137,70 +136,81 @@ class GuidanceHook:
             self._token.raise_if_cancelled()
             return wanted.run(forward)
 
-        call = DenoiserCall(self._calls, args, kwargs)
-        is_repeated, self._now.has_begun = self._now.has_begun, True
-        self._now.latent_size = call.latent_size
-        if self._reader is None or (is_repeated and self._now.shift is None):
+        call, now = DenoiserCall(self._calls, args, kwargs), self._now
+        is_repeated, now.has_begun = now.has_begun, True
+        now.latent_size = call.latent_size
+        if self._reader is None:
             return denoise(call)
-        if is_repeated and self._now.shift is not None:
-            return denoise(call.moved(self._now.shift))
-        if self._guidance is not None and self._guidance.schedule.guides(self._now.index):
-            shifts = [
-                self._guide(self._guidance, self._reader, denoise, call.of_picture(index))
-                for index in range(self._calls.pictures)
-            ]
-            self._now.shift = torch.cat(shifts)
-            return denoise(call.moved(self._now.shift))
-        with tapped(
-            self._reader.layers,
-            self._reader.columns,
-            latent_size=call.latent_size,
-            row=call.first_row,
-        ) as probabilities:
-            output = denoise(call)
-        self._note(self._reader, self._reader.read(probabilities, call.latent_size))
-        return output
+        if is_repeated:
+            return denoise(self._moved(call))
+        if self._guidance is None or not self._acts(self._guidance):
+            return self._read(self._reader, denoise, call)
+        updates = self._update(self._guidance, self._reader, denoise, call)
+        if self._guidance.schedule.settings.reuses_prediction:
+            other = call.without_prompt()
+            rest = None if other is None else denoise(self._moved(other))
+            return call.joined([one.output for one in updates], rest)
+        return self._read(self._reader, denoise, self._moved(call))
 
-    @torch.enable_grad()
-    def _guide(
+    def _acts(self, guidance: Guidance) -> bool:
+        schedule = guidance.schedule
+        return schedule.guides(self._now.index) and not schedule.may_rest(self._last_pos)
+
+    def _update(
         self,
         guidance: Guidance,
         reader: AttentionReader,
         denoise: Callable[[DenoiserCall], Any],
-        own: DenoiserCall,
-    ) -> torch.Tensor:
-        settings = guidance.schedule.settings
-        length = guidance.schedule.length(self._now.index)
-        shift = torch.zeros_like(own.sample)
-        for _ in range(settings.inner_updates):
-            start = (own.sample - shift).detach().requires_grad_()
-            with tapped(
-                reader.layers, reader.columns, latent_size=own.latent_size, stops_early=True
-            ) as probabilities:
-                denoise(own.with_sample(start))
-            reading = reader.read(probabilities, own.latent_size)
-            pos = self._note(reader, reading)
-            if settings.goal < 1 and min(pos.values()) >= settings.goal:
-                break
-            loss = guidance.loss(reader.relations, reading.smooth_maps)
-            if self._now.loss is None:
-                self._now.loss, self._now.step_size = float(loss.detach()), length
-            (gradient,) = torch.autograd.grad(loss, start)
-            shift = shift + length * gradient
-        return shift
+        call: DenoiserCall,
+    ) -> list[LatentUpdates]:
+        """Make the updates of all pictures and note those of the first."""
+        now = self._now
+        if is_flow(self._scheduler):
+            noise = float(self._scheduler.sigmas[now.index])
+            now.spread = (1 - noise) ** 2 + noise**2
+            now.signal = (1 - noise) ** 2 / now.spread
+        length = guidance.schedule.length(now.index, now.signal)
+        updates = [
+            LatentUpdates(guidance, reader, self._denoiser, denoise, call.of_picture(index))
+            for index in range(self._calls.pictures)
+        ]
+        snapshots = [each.make(now.index, length * now.spread) for each in updates]
+        first = updates[0]
+        now.shift = torch.cat([each.shift for each in updates])
+        now.passes, now.loss = first.passes, first.loss
+        now.step_size = None if first.loss is None else length
+        self._note(reader, snapshots[0])
+        return updates
 
-    def _note(self, reader: AttentionReader, reading: Reading) -> Mapping[RelationId, float]:
-        """Keep a step's first reading; say the PoS of this one."""
-        snapshot = reader.snapshot(reading)
-        pos = reader.pos(snapshot)
+    def _moved(self, call: DenoiserCall) -> DenoiserCall:
+        if self._now.shift is None or self._guidance is None or self._guidance.corrects_prediction:
+            return call
+        return call.moved(self._now.shift)
+
+    def _read(
+        self, reader: AttentionReader, denoise: Callable[[DenoiserCall], Any], call: DenoiserCall
+    ) -> Any:
+        """Make an ordinary pass and read it."""
+        size, row = call.latent_size, call.first_row
+        with tapped(reader.layers, reader.columns, latent_size=size, row=row) as probabilities:
+            output = denoise(call)
+        self._note(reader, reader.snapshot(reader.read(probabilities, size)))
+        return output
+
+    def _note(self, reader: AttentionReader, snapshot: AttentionSnapshot) -> None:
+        """Keep a step's first reading, and the PoS of its last."""
+        self._last_pos = reader.pos(snapshot)
         if self._now.snapshot is None:
-            self._now.snapshot, self._now.pos = snapshot, pos
-        return pos
+            self._now.snapshot, self._now.pos = snapshot, self._last_pos
+        else:
+            self._now.pos_after = self._last_pos
 
     def _scale(
         self, scale: Callable[..., torch.Tensor], sample: torch.Tensor, timestep: torch.Tensor
     ) -> torch.Tensor:
         self._now.input_scale = float(scale(sample.new_ones(1), timestep))
+        if not is_flow(self._scheduler):
+            self._now.signal = signal_of(self._scheduler, timestep, self._now.input_scale)
         return scale(sample, timestep)
 
     def _step(
@@ -212,15 +222,14 @@ class GuidanceHook:
         *args: Any,
         **kwargs: Any,
     ) -> Any:
-        if self._now.shift is not None:
+        if self._now.shift is not None and self._guidance is not None:
             shift = self._now.shift.to(sample.dtype).reshape(sample.shape)
-            sample = sample - shift / self._now.input_scale
+            if self._guidance.corrects_prediction:
+                output = corrected(self._scheduler, output, shift, self._now.signal)
+            else:
+                sample = sample - shift / self._now.input_scale
         result = step(output, timestep, sample, *args, **kwargs)
-        if not torch.isfinite(result[0]).all():
-            raise BackendError(
-                "The picture has dissolved into invalid numbers.",
-                hint="Lower the strength or the guidance scale.",
-            )
+        refuse_invalid(result[0])
         ended, self._now = self._now, DenoisingStep(index=self._now.index + 1)
         self._finish_step(ended, Prediction(output, timestep, sample))
         return result

@@ -20,6 +20,7 @@ from spatialstudio.science.scene_consistency import contradictions_of
 
 MAX_STEPS = 1000
 MAX_SIDE = 4096
+MAX_CANDIDATES = 1000
 SIDE_UNIT = 8
 
 
@@ -84,6 +85,11 @@ def check_request(request: GenerationRequest) -> None:
         raise RequestError(
             f"The strength {request.guidance.strength:g} cannot be used.",
             hint="Choose 0 for no effect, or a positive step size.",
+        )
+    if not 1 <= request.search.candidates <= MAX_CANDIDATES:
+        raise RequestError(
+            f"A search among {request.search.candidates} pictures cannot be made.",
+            hint=f"Choose 1 to {MAX_CANDIDATES}; 8 is a good start.",
         )
     for name, side in (("width", request.width), ("height", request.height)):
         if side is not None and not _fits(side):

@@ -5,7 +5,8 @@ import torch
 
 from spatialstudio.adapters.backends.attention_reader import AttentionReader
 from spatialstudio.adapters.backends.attention_tap import tapped
-from spatialstudio.adapters.backends.guidance_hook import Guidance, GuidanceHook
+from spatialstudio.adapters.backends.guidance_hook import GuidanceHook
+from spatialstudio.adapters.backends.latent_updates import Guidance
 from spatialstudio.adapters.backends.token_spans import token_spans
 from spatialstudio.domain.errors import BackendError, Cancelled
 from spatialstudio.domain.generation import GuidanceSettings
@@ -155,7 +156,7 @@ def test_the_first_update_is_the_gradient_of_the_loss_times_the_step_length(
     sample = start.latents.clone().requires_grad_()
     with tapped(reader.layers, reader.columns) as probabilities:
         loaded.denoiser(sample, start.timestep, words)
-    loss = scene_loss(SCENE.relations, reader.read(probabilities, sample.shape[-2:]).smooth_maps)
+    loss = scene_loss(SCENE.relations, reader.read(probabilities, sample.shape[-2:]).loss_maps())
     (gradient,) = torch.autograd.grad(loss, sample)
     torch.testing.assert_close(start.latents - moved.latents, 2.0 * gradient)
     assert step.loss == pytest.approx(float(loss.detach()))

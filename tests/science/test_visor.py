@@ -2,7 +2,7 @@ import pytest
 
 from spatialstudio.domain.perception import Box
 from spatialstudio.domain.relation import ABOVE, ABOVE_LEFT_OF, BELOW, LEFT_OF, RIGHT_OF
-from spatialstudio.science.center_metrics import VisorPicture, visor_picture, visor_scores
+from spatialstudio.science.visor import MENDED, VisorPicture, visor_picture, visor_scores
 
 
 def at(x, y):
@@ -35,7 +35,7 @@ def test_one_pair_of_instances_is_enough():
 
 def test_the_surest_pair_can_be_asked_for_instead():
     subjects, others = [at(50, 20), at(10, 20)], [at(5, 20), at(12, 20)]
-    assert not visor_picture("p", LEFT_OF, subjects, others, any_pair=False).is_correct
+    assert not visor_picture("p", LEFT_OF, subjects, others, MENDED).is_correct
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,162 @@
+"""Moves one picture's latents against the gradient of a loss of its attention.
+
+A guiding pass runs with the prompt alone, up to the last layer that is read. All relations share
+one pass, or each takes a pass of its own on latents that the others have moved already. The
+denoiser's input is variance-preserving (VP) for every sampler, so the step length is too.
+
+Source: Rezaei et al. 2025, arXiv:2506.23418; refinement until the loss is low enough: Chefer et al.
+2023, arXiv:2301.13826, as diffusers does it, where the update that meets the goal is followed by
+one more. Ours: the VP units, the early exit, and one gradient for the sum of all relations.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils.checkpoint import checkpoint
+
+from spatialstudio.adapters.backends.attention_reader import AttentionReader
+from spatialstudio.adapters.backends.attention_tap import AttentionTap
+from spatialstudio.adapters.backends.denoiser_call import DenoiserCall
+from spatialstudio.domain.attention import AttentionSnapshot
+from spatialstudio.domain.relation import Relation
+from spatialstudio.science.guidance_losses import GuidanceLoss
+from spatialstudio.science.guidance_schedule import GuidanceSchedule
+
+Denoise = Callable[[DenoiserCall], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Guidance:
+    """How a picture is held to its prompt.
+
+    Attributes:
+        loss: What the updates lower.
+        schedule: When they are made and how far they go.
+        corrects_prediction: True when the updates are added to the predicted noise, False when
+            they are taken off the latents.
+    """
+
+    loss: GuidanceLoss
+    schedule: GuidanceSchedule
+    corrects_prediction: bool = False
+
+
+class LatentUpdates:
+    """The updates of one picture on one step. Stays on the thread of the model.
+
+    Args:
+        guidance: How the picture is held.
+        reader: What is read of a pass.
+        denoiser: Its memory is spared when the settings say so.
+        denoise: Makes a model call.
+        own: The call for this picture, with the prompt.
+
+    Attributes:
+        shift: Like the sample; what is taken off it so far.
+        loss: Of the first pass; None when no update was made.
+        passes: Made so far.
+        output: Of the last pass, when whole passes were asked for.
+    """
+
+    def __init__(
+        self,
+        guidance: Guidance,
+        reader: AttentionReader,
+        denoiser: torch.nn.Module,
+        denoise: Denoise,
+        own: DenoiserCall,
+    ) -> None:
+        self.shift = torch.zeros_like(own.sample)
+        self.loss: float | None = None
+        self.passes = 0
+        self.output: Any = None
+        self._guidance = guidance
+        self._reader = reader
+        self._denoiser = denoiser
+        self._denoise = denoise
+        self._own = own
+        self._snapshots: list[AttentionSnapshot] = []
+
+    @torch.enable_grad()
+    def make(self, step: int, length: float) -> AttentionSnapshot:
+        """Make all updates of a step.
+
+        Args:
+            step: From 0.
+            length: Of one update, VP units.
+
+        Returns:
+            What the first pass attended to.
+        """
+        schedule, relations = self._guidance.schedule, self._reader.relations
+        settings = schedule.settings
+        groups = [(one,) for one in relations] if settings.one_by_one else [relations]
+        limit = schedule.refined_loss(step)
+        for _ in range(settings.inner_updates):
+            losses = [self._update(group, length) for group in groups]
+            if None in losses:
+                break
+            if limit is not None:
+                self._refine(groups[0], length, limit, losses[0])
+        return self._snapshots[0]
+
+    def _refine(
+        self, relations: Sequence[Relation], length: float, limit: float, loss: float | None
+    ) -> None:
+        """Update until the loss is low enough; the update that finds it so is followed by one."""
+        if loss is None or loss <= limit:
+            return
+        for _ in range(self._guidance.schedule.settings.most_refinements - 1):
+            loss = self._update(relations, length)
+            if loss is None or loss <= limit:
+                break
+        self._update(relations, length)
+
+    def _update(self, relations: Sequence[Relation], length: float) -> float | None:
+        """Make one pass and move against its gradient; None when all goals are reached."""
+        schedule = self._guidance.schedule
+        settings = schedule.settings
+        start = (self._own.sample - self.shift).detach().requires_grad_()
+        tap = AttentionTap(
+            self._reader.columns,
+            latent_size=self._own.latent_size,
+            enough=None if settings.reuses_prediction else len(self._reader.layers),
+        )
+        spared = _spared(self._denoiser, tap) if settings.checkpointing else nullcontext()
+        with tap.waiting(self._reader.layers), spared:
+            self.output = tap.see(lambda: self._denoise(self._own.with_sample(start)))
+            tap.refuse_less_than(self._reader.layers)
+            self.passes += 1
+            attention = self._reader.read(tap.probabilities, self._own.latent_size)
+            if not self._snapshots or schedule.can_rest:
+                self._snapshots.append(self._reader.snapshot(attention))
+            if schedule.may_rest(self._reader.pos(self._snapshots[-1])):
+                return None
+            loss = self._guidance.loss(relations, attention)
+            (gradient,) = torch.autograd.grad(loss, start)
+        self.shift = self.shift + length * gradient
+        value = float(loss.detach())
+        self.loss = value if self.loss is None else self.loss
+        return value
+
+
+@contextmanager
+def _spared(denoiser: Any, tap: AttentionTap) -> Iterator[None]:
+    """Let a denoiser keep the inputs of its blocks only, and compute the rest a second time."""
+
+    def run(block: Callable[..., Any], *args: Any) -> Any:
+        def contexts() -> tuple[Any, Any]:
+            return nullcontext(), tap.repeating()
+
+        return checkpoint(block, *args, use_reentrant=False, context_fn=contexts)
+
+    was_sparing = denoiser.is_gradient_checkpointing
+    denoiser.enable_gradient_checkpointing(run)
+    try:
+        yield
+    finally:
+        if not was_sparing:
+            denoiser.disable_gradient_checkpointing()

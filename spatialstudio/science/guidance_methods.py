@@ -1,0 +1,60 @@
+"""The guidance methods by id: what each lowers, and what its gradient moves."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from spatialstudio.domain.generation import (
+    ATTEND_EXCITE,
+    BOXDIFF,
+    INFSPLIGN,
+    PSG,
+    PSG_PRESENCE,
+    WEIGHTED_PRESENCE,
+    GuidanceSettings,
+)
+from spatialstudio.science.box_losses import BoxDiffLoss
+from spatialstudio.science.guidance_losses import GuidanceLoss, PsgLoss
+from spatialstudio.science.infsplign import InfSplignLoss
+from spatialstudio.science.presence_losses import (
+    AttendExciteLoss,
+    PsgPresenceLoss,
+    WeightedPresenceLoss,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuidanceMethod:
+    """One way to hold a picture to its prompt.
+
+    Attributes:
+        make_loss: From the settings of a run.
+        corrects_prediction: True when the gradient is added to the predicted noise, False when it
+            is taken off the latents.
+        needs_relations: Whether a scene without relations that guide gives it nothing to do.
+    """
+
+    make_loss: Callable[[GuidanceSettings], GuidanceLoss]
+    corrects_prediction: bool = False
+    needs_relations: bool = True
+
+
+def _psg(settings: GuidanceSettings) -> PsgLoss:
+    return PsgLoss(paper_form=settings.paper_loss)
+
+
+def _weighted_presence(settings: GuidanceSettings) -> WeightedPresenceLoss:
+    return WeightedPresenceLoss(weights=settings.mention_weights)
+
+
+def _psg_presence(settings: GuidanceSettings) -> PsgPresenceLoss:
+    return PsgPresenceLoss(placement=_psg(settings), presence=settings.presence_weight)
+
+
+METHODS: Mapping[str, GuidanceMethod] = {
+    PSG: GuidanceMethod(make_loss=_psg),
+    PSG_PRESENCE: GuidanceMethod(make_loss=_psg_presence),
+    ATTEND_EXCITE: GuidanceMethod(make_loss=lambda _: AttendExciteLoss(), needs_relations=False),
+    WEIGHTED_PRESENCE: GuidanceMethod(make_loss=_weighted_presence, needs_relations=False),
+    BOXDIFF: GuidanceMethod(make_loss=lambda _: BoxDiffLoss()),
+    INFSPLIGN: GuidanceMethod(make_loss=lambda _: InfSplignLoss(), corrects_prediction=True),
+}

@@ -1,0 +1,118 @@
+"""The loss of InfSplign: centroids in order, spreads small and alike.
+
+    spatial:  GELU(alpha (m - delta)), delta the signed difference of centroids along the claim
+    presence: sum of the variances;    balance: |variance of A - variance of B|
+
+Centroids and variances are those of the maps on coordinates in [0, 1]. The gradient corrects the
+noise prediction at every step instead of moving the latents.
+
+Source: Rastegar et al. 2025, arXiv:2512.17851; from the formulas alone. Ours: one level of maps for
+all three terms, where they take coarse levels for presence and finer ones for balance; far and
+"between", which they leave out; several relations add up.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch.nn.functional import gelu
+
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import Axis, AxisClaim, Relation, Shape
+from spatialstudio.science.attention_maps import WordAttention
+from spatialstudio.science.relation_rules import PICTURE_AXES, can_guide
+from spatialstudio.science.superiority import marginal
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Where a map lies.
+
+    Attributes:
+        centroid: Axis to () coordinate in [0, 1].
+        variance: () mean squared distance from the centroid, both axes.
+    """
+
+    centroid: Mapping[Axis, torch.Tensor]
+    variance: torch.Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class InfSplignLoss:
+    """InfSplign, a ``GuidanceLoss``.
+
+    Attributes:
+        slope: alpha.
+        margin: m, a share of the picture's side.
+        presence: Weight of the variances.
+        balance: Weight of their differences.
+    """
+
+    slope: float = 0.75
+    margin: float = 0.25
+    presence: float = 1.0
+    balance: float = 1.0
+
+    reads_whole_text = False
+
+    def __call__(self, relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
+        """Add up the three terms of every relation."""
+        spreads = {m: spread_of(weights) for m, weights in attention.maps().items()}
+        losses = [self._of(relation, spreads) for relation in relations if can_guide(relation.type)]
+        return torch.stack(losses).sum()
+
+    def _of(self, relation: Relation, spreads: Mapping[MentionId, Spread]) -> torch.Tensor:
+        ends = [spreads[end] for end in relation.ends]
+        subject, *others = ends
+        variances = torch.stack([end.variance for end in ends])
+        unlike = torch.stack([(subject.variance - other.variance).abs() for other in others])
+        spatial = self._spatial(relation, ends)
+        return spatial + self.presence * variances.sum() + self.balance * unlike.sum()
+
+    def _spatial(self, relation: Relation, ends: Sequence[Spread]) -> torch.Tensor:
+        subject, other, *flank = ends
+        apart = [(subject.centroid[axis] - other.centroid[axis]).abs() for axis in PICTURE_AXES]
+        match relation.type.shape:
+            case Shape.ORDER:
+                claims = relation.type.claims
+                return torch.stack([self._claim(claim, subject, other) for claim in claims]).sum()
+            case Shape.NEAR:
+                return torch.stack([self._lacking(-distance) for distance in apart]).sum()
+            case Shape.FAR:
+                return self._lacking(torch.stack(apart).amax())
+            case Shape.BETWEEN:
+                return self._between(subject, other, flank[0])
+
+    def _between(self, subject: Spread, one: Spread, other: Spread) -> torch.Tensor:
+        arrangements = [
+            self._claim(AxisClaim(axis, is_first), subject, one)
+            + self._claim(AxisClaim(axis, not is_first), subject, other)
+            for axis in PICTURE_AXES
+            for is_first in (True, False)
+        ]
+        return torch.stack(arrangements).amin()
+
+    def _claim(self, claim: AxisClaim, subject: Spread, other: Spread) -> torch.Tensor:
+        ahead = other.centroid[claim.axis] - subject.centroid[claim.axis]
+        return self._lacking(ahead if claim.subject_first else -ahead)
+
+    def _lacking(self, delta: torch.Tensor) -> torch.Tensor:
+        return gelu(self.slope * (self.margin - delta))
+
+
+def spread_of(weights: torch.Tensor) -> Spread:
+    """Measure where a map lies.
+
+    Args:
+        weights: (h, w), not negative.
+
+    Raises:
+        EmptyMapError: The map holds no mass.
+    """
+    centroid, variance = {}, weights.new_zeros(())
+    for axis in PICTURE_AXES:
+        profile = marginal(weights, axis)
+        places = (torch.arange(profile.shape[-1]).to(profile) + 0.5) / profile.shape[-1]
+        centroid[axis] = (profile * places).sum()
+        variance = variance + (profile * (places - centroid[axis]).square()).sum()
+    return Spread(centroid, variance)

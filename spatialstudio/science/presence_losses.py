@@ -1,0 +1,90 @@
+"""Losses that keep objects from being left out: every object word shall hold some place firmly.
+
+Attend-and-Excite lowers max over mentions of (1 - max over positions of A), so it lifts the word
+that is seen worst. Weighted presence adds up c (1 - max A) with a weight c for each mention. A are
+the maps of words that compete.
+
+Our own method adds to the PSG loss, for every mention, (1 - compactness)^2, where compactness is
+the share of a map's mass that lies above its mean: 0 for a flat map, near 1 for a small firm one,
+whatever its scale. It needs no competition, so it reads the maps that PoS reads.
+
+Source: Chefer et al. 2023, arXiv:2301.13826, equation 1, in the form of the diffusers pipeline;
+Singh and Zheng 2023, arXiv:2307.04749, cross-attention control. Ours: the mean over the tokens of a
+mention where they take one token, and weights by mention where they use w - 1 of an assertion.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import torch
+
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import Relation
+from spatialstudio.science.attention_maps import WordAttention
+from spatialstudio.science.guidance_losses import PsgLoss
+
+
+@dataclass(frozen=True, slots=True)
+class AttendExciteLoss:
+    """Attend-and-Excite, a ``GuidanceLoss``; relations play no part."""
+
+    reads_whole_text = True
+
+    def __call__(self, _relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
+        """Return what the mention seen worst lacks, [0, 1]."""
+        maps = attention.excited_maps()
+        return torch.stack([1 - weights.amax() for weights in maps.values()]).amax().clamp_min(0)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedPresenceLoss:
+    """Cross-attention control of Evaluate-and-Refine, a ``GuidanceLoss``.
+
+    Attributes:
+        weights: How much each mention's presence counts; 1 for those left out.
+    """
+
+    weights: Mapping[MentionId, float] = field(default_factory=dict)
+
+    reads_whole_text = True
+
+    def __call__(self, _relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
+        """Add up what the mentions lack."""
+        maps = attention.excited_maps()
+        lacks = [self.weights.get(m, 1) * (1 - weights.amax()) for m, weights in maps.items()]
+        return torch.stack(lacks).sum()
+
+
+@dataclass(frozen=True, slots=True)
+class PsgPresenceLoss:
+    """PSG and compactness together, a ``GuidanceLoss``.
+
+    Attributes:
+        placement: The loss of the relations.
+        presence: Weight of what every mention lacks in compactness, >= 0.
+    """
+
+    placement: PsgLoss = field(default_factory=PsgLoss)
+    presence: float = 1.0
+
+    reads_whole_text = False
+
+    def __call__(self, relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
+        """Add what is misplaced and what is spread."""
+        maps = attention.loss_maps()
+        lacks = [(1 - compactness(weights)).square() for weights in maps.values()]
+        return self.placement(relations, attention) + self.presence * torch.stack(lacks).sum()
+
+
+def compactness(weights: torch.Tensor) -> torch.Tensor:
+    """Compute the share of a map's mass that lies above its mean.
+
+    Args:
+        weights: (..., h, w), not negative, some mass.
+
+    Returns:
+        (...) in [0, 1): 0 for a flat map, 1 - c for an even one on a share c of the positions.
+    """
+    flat = weights.flatten(-2)
+    above = (flat - flat.mean(-1, keepdim=True)).clamp_min(0)
+    return above.sum(-1) / flat.sum(-1)
