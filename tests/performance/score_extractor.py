@@ -1,6 +1,6 @@
 """Score a reader of prompts on free prompts with known relations, and print the table.
 
-    python -m tests.performance.score_extractor [--split tuning|held_out|all] [--misses]
+    python -m tests.performance.score_extractor [--split SPLIT] [--misses]
 
 Precision, recall and F1 are micro averages over relations. "Near", "far from" and the two flanks of
 "between" count in either order. A prompt is clean when nothing is claimed that is not there.
@@ -23,8 +23,9 @@ from spatialstudio.domain.ports import RelationExtractor
 from spatialstudio.domain.prompt import Prompt
 from spatialstudio.domain.relation import relation_types
 
-PROMPTS_FILE = Path(__file__).parents[1] / "golden" / "free_prompts.jsonl"
-SPLITS = ("tuning", "held_out")
+GOLDEN = Path(__file__).parents[1] / "golden"
+PROMPTS_FILES = (GOLDEN / "free_prompts.jsonl", GOLDEN / "more_free_prompts.jsonl")
+SPLITS = ("tuning", "held_out", "second", "third")
 
 Claim = tuple[str, str, tuple[str, ...]]
 
@@ -89,7 +90,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def read_rows(splits: Sequence[str]) -> list[dict[str, Any]]:
-    lines = PROMPTS_FILE.read_text(encoding="utf-8").splitlines()
+    lines = [line for file in PROMPTS_FILES for line in file.read_text("utf-8").splitlines()]
     return [row for line in lines if (row := json.loads(line))["split"] in splits]
 
 

@@ -15,7 +15,14 @@ from spatialstudio.adapters.extractors.pieces import JOINERS, Pieces, Thing
 from spatialstudio.adapters.extractors.references import Ends, References
 from spatialstudio.adapters.extractors.words import Word, WordKind
 from spatialstudio.domain.prompt import Note, ObjectMention, TextSpan
-from spatialstudio.domain.relation import BETWEEN, Relation, RelationId, RelationType, Shape
+from spatialstudio.domain.relation import (
+    BETWEEN,
+    Relation,
+    RelationId,
+    RelationType,
+    Shape,
+    relation_types,
+)
 
 ENDS = (WordKind.STOP, WordKind.COLON)
 BEFORE_SUBJECT = (*(WordKind.COMMA, WordKind.COLON, WordKind.BE, WordKind.VERB, WordKind.PLACING),)
@@ -96,17 +103,20 @@ class ClauseReader:
             self._focus = self._clause = self._owner = ()
         elif word.kind is WordKind.RELATIVE:
             self._focus, self._owner = self._references.latest, ()
-        elif word.kind in JOINERS or word.kind is WordKind.BE:
-            self._focus, self._owner = self._clause, ()
-        elif word.kind is WordKind.PREPOSITION and self._pieces.is_at(WordKind.RELATION):
+        elif self._turns_back(word):
             self._focus, self._owner = self._clause, ()
         elif word.kind is WordKind.PLACING and self._pieces.is_at_thing():
             self._start_clause(self._resolve_subjects(self._pieces.take_subjects()))
         elif word.kind is not WordKind.WORD and self._pieces.is_at_thing():
             is_apart = word.kind is WordKind.WITH and self._pieces.is_behind_clause_start
             if phrase := self._pieces.take_phrase():
-                is_seen = word.text.lower() in TOWARDS and self._pieces.is_at_participle
+                is_seen = word.text.lower() in TOWARDS and not self._pieces.is_at_thing()
                 self._read_dependent(word, phrase, is_apart=is_apart or is_seen)
+
+    def _turns_back(self, word: Word) -> bool:
+        """Tell whether a word speaks of the clause's subject again: "and", "from behind"."""
+        leads = word.kind is WordKind.PREPOSITION and self._pieces.is_at(WordKind.RELATION)
+        return leads or word.kind in {*JOINERS, WordKind.BE}
 
     def _read_dependent(self, word: Word, phrase: NounPhrase, *, is_apart: bool) -> None:
         """Read a thing that hangs on the thing before: "a dog with a hat".
@@ -145,8 +155,9 @@ class ClauseReader:
         for claim in claims:
             self._relate(claim, subjects, objects)
         self._start_clause(subjects)
-        self._references.group((*subjects, *objects))
-        if not is_fronted:
+        ends = (*subjects, *objects)
+        self._references.group(tuple(filter(self._references.is_several, ends)) or ends)
+        if not is_fronted and not self._pieces.is_at_finite_verb:
             self._focus = objects
 
     def _take_objects(self, claim: Claim) -> list[Thing]:
@@ -200,7 +211,8 @@ class ClauseReader:
 
     def _as_pair(self, ends: Ends) -> Ends:
         """Take one mention of several things for two: "between two cats"."""
-        return ends * FLANKS if self._references.are_several(ends) else ends
+        is_several = len(ends) == 1 and self._references.is_several(*ends)
+        return ends * FLANKS if is_several else ends
 
     def _read_flanking(self, word: Word) -> None:
         """Read two things on either side of a third, which is thereby between them."""
@@ -230,12 +242,25 @@ class ClauseReader:
 
     def _read_frame(self, word: Word) -> None:
         """Read a place in the picture: "a cat on the left", "on the right is a dog"."""
-        ends = self._owner or self._focus
+        is_owner_placed = any(framed.ends == self._owner for framed in self._framed)
+        ends = self._focus if is_owner_placed else self._owner or self._focus
         opens_clause = self._pieces.is_behind_clause_start
         if not ends or self._pieces.is_subject_ahead(after_verb=opens_clause):
             ends = self._take_fronted_subject(word.text, word.span)
-        self._framed.append(Framed(word, ends))
+        if across := self._across(word, ends):
+            self._relate(_claim(word), ends, across)
+        else:
+            self._framed.append(Framed(word, ends))
         self._start_clause(ends)
+
+    def _across(self, word: Word, ends: Ends) -> Ends:
+        """Return what a side is opposite of: "a cat left of a dog and a bird to the right"."""
+        is_frame_open = any(framed.word.relation_type for framed in self._framed)
+        if is_frame_open or not self.relations or word.relation_type is None:
+            return ()
+        latest = self.relations[-1]
+        is_opposite = latest.type == relation_types.inverse(word.relation_type)
+        return (latest.object,) if is_opposite and not {*ends} & {*latest.ends} else ()
 
     def _pair_frames(self) -> None:
         """Relate the things at different places of the picture."""

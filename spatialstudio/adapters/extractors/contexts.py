@@ -16,7 +16,15 @@ from spatialstudio.domain.relation import NEAR, Axis, RelationType
 
 STYLE_ENDS = {WordKind.SHOWING, WordKind.WITH, WordKind.COLON, WordKind.COMMA, WordKind.STYLE}
 CLAUSE_STARTS = {WordKind.COMMA, WordKind.AND, WordKind.STOP, WordKind.COLON}
-OF_DEPICTION = {"depicting", "depicts", "portraying", "portrays", "featuring", "illustrating"}
+OF_DEPICTION = {
+    "shows",
+    "depicting",
+    "depicts",
+    "portraying",
+    "portrays",
+    "featuring",
+    "illustrating",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +121,13 @@ def _with_settled_words(pieces: Sequence[Piece]) -> Iterator[Piece]:
             agent = piece.relation_type is NEAR and _is_agent(pieces[:place], after)
             kind = WordKind.PREPOSITION if agent else _settled_kind(piece, before, after)
             yield replace(piece, kind=kind)
-        elif piece.kind is not WordKind.SHOWING:
+        elif piece.kind is not WordKind.SHOWING and not _is_emphasis(piece, before):
             yield piece
+
+
+def _is_emphasis(piece: Word, before: Piece | None) -> bool:
+    """Tell whether "itself" only stresses the thing before: "the tent itself"."""
+    return piece.kind is WordKind.ITSELF and isinstance(before, NounPhrase)
 
 
 def _is_pronoun(before: Piece | None, after: Piece | None) -> bool:

@@ -20,7 +20,7 @@ PRONOUNS = {
 }
 SILENT_KINDS = {WordKind.OTHER, WordKind.STYLE_OF}
 POSSESSIVES = {"his", "her", "its"}
-POSSESSIVE_ENDINGS = ("'s", "’s", "s'", "s’")
+POSSESSIVE_ENDINGS = ("'s", "\u2019s")
 HOLDING = (WordKind.WITH, WordKind.SHOWING)
 ONE = {"one", "ones"}
 SINGULAR_ARTICLES = {"a", "an"}
@@ -118,8 +118,7 @@ class PhraseFinder:
     def _is_finite_verb(self, words: Sequence[Word], place: int) -> bool:
         """Tell whether a word is a verb: "finds", and "watches" behind one who can watch."""
         text = words[place].text.lower()
-        actors = self._vocabulary.persons | self._vocabulary.animals
-        acts = text.endswith("s") and words[place - 1].text.lower() in actors
+        acts = text.endswith("s") and words[place - 1].text.lower() in self._vocabulary.actors
         return text in self._vocabulary.verbs and (acts or self._vocabulary.noun([text]) is None)
 
     def _ends_with_noun(self, words: Sequence[Word]) -> bool:

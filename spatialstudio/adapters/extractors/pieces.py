@@ -86,10 +86,9 @@ class Pieces:
         return self._is_thing_at(self._position)
 
     @property
-    def is_at_participle(self) -> bool:
-        """Whether a verb like "sitting" is at hand."""
-        at_verb = self.is_at(*VERBS)
-        return at_verb and self._pieces[self._position].text.lower().endswith("ing")
+    def is_at_finite_verb(self) -> bool:
+        """Whether a verb like "barks" is at hand, which has a subject of its own."""
+        return self.is_at(*VERBS) and self._pieces[self._position].text.lower().endswith("s")
 
     def is_at_joined_relation(self) -> bool:
         """Tell whether "and" and a relation are at hand: "... and left of"."""

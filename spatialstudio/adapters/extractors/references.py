@@ -49,9 +49,9 @@ class References:
             self._persons.add(mention.id)
         return mention.id
 
-    def are_several(self, ends: Ends) -> bool:
-        """Tell whether one mention names several things: "two cats"."""
-        return any(each.is_plural for each in self.mentions if (each.id,) == ends)
+    def is_several(self, mention: MentionId) -> bool:
+        """Tell whether a mention names several things: "two cats"."""
+        return any(each.is_plural for each in self.mentions if each.id == mention)
 
     def suits(self, pronoun: Word, mention: MentionId) -> bool:
         """Tell whether a pronoun may mean a thing: "him" a person, where there is one."""
@@ -60,8 +60,8 @@ class References:
         return wanted not in others or (mention in self._persons) is wanted
 
     def group(self, ends: Ends) -> None:
-        """Remember things named together, for "them"."""
-        if len(ends) > 1:
+        """Remember things named together, for "them"; one mention may name several."""
+        if len(ends) > 1 or any(map(self.is_several, ends)):
             self._groups.append(ends)
 
     def pass_over(self, placed: Ends) -> None:

@@ -10,7 +10,7 @@ LONGEST_NOUN = 4
 SHORTEST_STEM = 3
 
 # Ending of a plural, and what stands in its place; tried in this order.
-PLURAL_ENDINGS = (("ies", "y"), ("s", ""), ("es", ""))
+PLURAL_ENDINGS = (("ies", "y"), ("s", ""), ("es", ""), ("men", "man"))
 # Plurals that these endings do not settle: knives, potatoes, buses, caches.
 DOUBTFUL_PLURALS = ("ves", "oes", "ses", "ches")
 
@@ -83,6 +83,8 @@ class Vocabulary:
         """Return the singular of a noun outside the vocabulary."""
         if word in self.plurals:
             return self.plurals[word]
+        if word.endswith("men") and len(word) > len("omen"):
+            return word.removesuffix("men") + "man"
         if not word.endswith("s") or word.endswith(("ss", "us", "is")):
             return word
         if word.endswith(DOUBTFUL_PLURALS):
@@ -109,6 +111,11 @@ class Vocabulary:
         """Tell whether a word is listed, in any form and part."""
         lower = word.lower()
         return lower in self._listed or self.noun([lower]) is not None
+
+    @cached_property
+    def actors(self) -> frozenset[str]:
+        """Nouns that do something by themselves: persons and animals."""
+        return self.persons | self.animals
 
     @cached_property
     def acting_verbs(self) -> frozenset[str]:

@@ -12,6 +12,7 @@ from spatialstudio.adapters.extractors.spelling import MendedText
 from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.domain.relation import RelationType, relation_types
 
+PLAIN, PHRASE = "PLAIN_", "(?!PHRASE)"
 LOOSE, FRAME, ROW, ITS, EACH_OTHER = "LOOSE_", "FRAME_", "ROW_", "_ITS", "_EACH_OTHER"
 
 
@@ -88,22 +89,39 @@ class WordCutter:
 
     def __init__(self, grammar: Path) -> None:
         text = grammar.read_text(encoding="utf-8")
-        self._lexer = Lark(text, parser="lalr", lexer="basic", g_regex_flags=re.IGNORECASE)
+        text = text.replace(PHRASE, _no_phrase(text))
+        self._lexer = Lark(text, parser="lalr", lexer="basic")
 
     def cut(self, mended: MendedText) -> Iterator[Word]:
         """Cut a prompt into words, in order; white space is dropped."""
         return _without_wrapping(tuple(self._words(mended)))
 
     def _words(self, mended: MendedText) -> Iterator[Word]:
-        for token in self._lexer.lex(mended.text):
+        lower = "".join(letter.lower()[0] for letter in mended.text)
+        for token in self._lexer.lex(lower):
             start = token.start_pos or 0
-            span = mended.span(start, start + len(token))
+            stop = start + len(token)
+            text, span = mended.text[start:stop], mended.span(start, stop)
             kind, relation_type = _meaning(token.type)
-            yield Word(kind=kind, text=str(token), span=span, relation_type=relation_type)
+            yield Word(kind=kind, text=text, span=span, relation_type=relation_type)
             if kind is WordKind.RELATION and token.type.endswith(ITS):
-                yield Word(kind=WordKind.ITS, text=str(token), span=span)
+                yield Word(kind=WordKind.ITS, text=text, span=span)
             elif kind is WordKind.RELATION and token.type.endswith(EACH_OTHER):
-                yield Word(kind=WordKind.EACH_OTHER, text=str(token), span=span)
+                yield Word(kind=WordKind.EACH_OTHER, text=text, span=span)
+
+
+def _no_phrase(grammar: str) -> str:
+    """Match ahead of words that no phrase of the grammar starts with, which are the most.
+
+    Any piece of a phrase may start it: "sides?" gives "side" and "sides", which also stand for
+    "sideboard".
+    """
+    phrases = re.sub(r"//.*|\\\w", " ", grammar)
+    stems = re.findall(r"[a-z]+", phrases)
+    stems += [cut[:-1] for cut in re.findall(r"[a-z]{2,}(?=\?)", phrases)]
+    several = sorted({stem for stem in stems if len(stem) > 1})
+    single = "".join(sorted({stem for stem in stems if len(stem) == 1}))
+    return rf"(?!\A)(?!{'|'.join(several)}|[{single}](?![\w'\u2019-]))"
 
 
 def _without_wrapping(words: Sequence[Word]) -> Iterator[Word]:
@@ -123,7 +141,7 @@ def _meaning(terminal: str) -> tuple[WordKind, RelationType | None]:
         name = name.removeprefix(prefix)
     relation_id = name.removesuffix(ITS).removesuffix(EACH_OTHER).lower()
     if relation_id not in relation_types:
-        return WordKind(terminal), None
+        return WordKind(terminal.removeprefix(PLAIN)), None
     return _kind_of_relation(terminal), relation_types[relation_id]
 
 

@@ -1,0 +1,84 @@
+import pytest
+
+from spatialstudio.adapters.extractors.grammar import GrammarExtractor
+from spatialstudio.application.paths import resources_folder
+from spatialstudio.domain.prompt import Prompt
+from spatialstudio.domain.relation import (
+    ABOVE,
+    BEHIND,
+    BELOW,
+    BELOW_LEFT_OF,
+    BETWEEN,
+    FAR_FROM,
+    IN_FRONT_OF,
+    LEFT_OF,
+    NEAR,
+    RIGHT_OF,
+)
+
+extractor = GrammarExtractor(resources_folder() / "prompts")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a dog between two cats", [("dog", BETWEEN, "two cats", "two cats")]),
+        ("two sheep next to each other", [("two sheep", NEAR, "two sheep")]),
+        ("a gate with a lion on either side of it", [("gate", BETWEEN, "lion", "lion")]),
+        ("a table with chairs on both sides", [("table", BETWEEN, "chairs", "chairs")]),
+        (
+            "three apples on a table, a cup near them",
+            [
+                ("three apples", ABOVE, "table"),
+                ("cup", NEAR, "three apples"),
+            ],
+        ),
+        ("the keeper's dog beside a stove", [("keeper's dog", NEAR, "stove")]),
+        ("a cup was put on a shelf by a man", [("cup", ABOVE, "shelf")]),
+        ("a dog with a cat far behind him", [("cat", BEHIND, "dog")]),
+        (
+            "a man next to a lamp with a cat behind him",
+            [
+                ("man", NEAR, "lamp"),
+                ("cat", BEHIND, "man"),
+            ],
+        ),
+        ("a man looks at a dog lying under a table", [("dog", BELOW, "table")]),
+        (
+            "a dog behind a fence barks at a cat on a car",
+            [
+                ("dog", BEHIND, "fence"),
+                ("cat", ABOVE, "car"),
+            ],
+        ),
+        ("Picture a cat above a dog", [("cat", ABOVE, "dog")]),
+        ("a kitchen where a lamp is above a table", [("lamp", ABOVE, "table")]),
+        ("next to the house you can see a tree", [("tree", NEAR, "house")]),
+        ("to the left we see a cat, to the right a dog", [("cat", LEFT_OF, "dog")]),
+        ("left side: a cat, right side: a dog", [("cat", LEFT_OF, "dog")]),
+        ("bottom left: a cat; top right: a dog", [("cat", BELOW_LEFT_OF, "dog")]),
+        ("a cat in the background with a dog in the foreground", [("cat", BEHIND, "dog")]),
+        (
+            "a cat left of a dog and a bird on the right",
+            [
+                ("cat", LEFT_OF, "dog"),
+                ("bird", RIGHT_OF, "dog"),
+            ],
+        ),
+        ("a ball has been left below a hoop", [("ball", BELOW, "hoop")]),
+        ("a well at the front of a cabin", [("well", IN_FRONT_OF, "cabin")]),
+        ("a watering can left of a spade", [("watering can", LEFT_OF, "spade")]),
+        ("a photograph shows a cat under a sheet of paper", [("cat", BELOW, "sheet of paper")]),
+        ("a barn nowhere near a pond", [("barn", FAR_FROM, "pond")]),
+    ],
+)
+def test_a_clause_is_read(text, expected):
+    scene = extractor.extract(Prompt(text=text))
+    assert [
+        (
+            scene.mention(relation.subject).phrase,
+            relation.type,
+            *(scene.mention(end).phrase for end in relation.ends[1:]),
+        )
+        for relation in scene.relations
+    ] == expected
