@@ -6,9 +6,15 @@ from contextlib import contextmanager
 
 import torch
 
-from spatialstudio.domain.errors import OutOfMemory
+from spatialstudio.domain.errors import OutOfMemory, RequestError
 
 KIBIBYTE = 1024
+LARGE_MODEL_BYTES = 1024**3
+DTYPES = {
+    "float32": torch.float32,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+}
 CPU_ALLOCATOR_COMPLAINTS = ("can't allocate memory", "not enough memory")
 
 
@@ -19,6 +25,33 @@ def pick_device() -> torch.device:
     if torch.backends.mps.is_available():
         return torch.device("mps")
     return torch.device("cpu")
+
+
+def pick_dtype(device: torch.device, size_bytes: int, wanted: str = "") -> torch.dtype:
+    """Choose the number format of a model's weights.
+
+    Small models keep float32 everywhere, so that all devices draw the same; large ones are halved
+    where the device computes so.
+
+    Args:
+        device: Where it runs.
+        size_bytes: Of the weights as they are stored.
+        wanted: What the model's own advice says; empty for no advice.
+
+    Raises:
+        RequestError: The advice names no such format.
+    """
+    if wanted:
+        if wanted not in DTYPES:
+            raise RequestError(
+                f'Weights cannot be of the number format "{wanted}".',
+                hint=f"Write one of {', '.join(DTYPES)} into the model's studio.toml.",
+            )
+        return DTYPES[wanted]
+    if device.type == "cpu" or size_bytes < LARGE_MODEL_BYTES:
+        return torch.float32
+    has_bfloat16 = device.type != "cuda" or torch.cuda.is_bf16_supported()
+    return torch.bfloat16 if has_bfloat16 else torch.float16
 
 
 @contextmanager

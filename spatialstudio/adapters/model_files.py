@@ -1,7 +1,11 @@
-"""Finds diffusers model folders and reads what they offer, without loading weights.
+"""Finds diffusers models on disk and reads what they offer, without loading weights.
 
-A folder counts as a model when it holds ``model_index.json`` and its weights are safetensors. A
-``studio.toml`` beside it gives what that file cannot say; every key is optional:
+Three forms count as a model when the weights are safetensors: a folder that holds
+``model_index.json``; such a folder in the cache of the Hugging Face hub; and a single file
+``name.safetensors``, for which a folder of the same kind gives configuration and tokenizers (and
+those parts that the file lacks): ``name`` beside it, else any other model that is found.
+
+A ``studio.toml`` in the folder gives what these cannot say; every key is optional:
 
     id = "stickers"            # else the folder's name
     title = "Stickers"         # else the id
@@ -9,16 +13,19 @@ A folder counts as a model when it holds ``model_index.json`` and its weights ar
     steps = 20                 # recommended settings
     guidance_scale = 4.0
     strength = 5.0
+    dtype = "bfloat16"         # of the weights; else what suits the device
     objects = "../stickers-world/objects.toml"   # all that the model can draw
 """
 
 import json
+import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from spatialstudio.adapters.model_kinds import MODEL_KINDS, ModelKind
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.ports import ModelCard, Surroundings
 
@@ -26,53 +33,95 @@ INDEX_FILE = "model_index.json"
 ADVICE_FILE = "studio.toml"
 BACKEND_ID = "diffusers"
 SIGNS_OF_DAMAGE = (OSError, ValueError, KeyError, TypeError)
+HEADER_LENGTH_BYTES = 8
+HUB_PREFIX = "models--"
+ADVISED = ("steps", "guidance_scale", "strength")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """What ``studio.toml`` says; the numbers default to those of PSG on Stable Diffusion 1.4."""
+    """What ``studio.toml`` says; the numbers default to those of the model's kind."""
 
     id: str = ""
     title: str = ""
     licence: str = ""
-    steps: int = 50
-    guidance_scale: float = 7.5
-    strength: float = 20.0
+    steps: int
+    guidance_scale: float
+    strength: float
+    dtype: str = ""
     objects: str = ""
 
 
 def build(surroundings: Surroundings) -> "ModelFolders":
     """Make the shelf of the folders in which models are looked for."""
-    return ModelFolders(surroundings.model_folders)
+    return ModelFolders(surroundings.model_folders, hub_caches())
+
+
+def hub_caches() -> tuple[Path, ...]:
+    """Return the folders in which Hugging Face's libraries keep downloads, as they find them."""
+    named = os.environ.get("HF_HUB_CACHE")
+    if named is not None:
+        return (Path(named),) if named else ()
+    home = os.environ.get("HF_HOME")
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return ((Path(home or f"{cache}/huggingface") / "hub").expanduser(),)
 
 
 class ModelFolders:
-    """A ``ModelShelf`` of folders on disk.
+    """A ``ModelShelf`` of what lies on disk.
 
     Args:
-        roots: Folders that hold model folders, best first.
+        roots: Folders that hold model folders and single files, best first.
+        caches: Caches of the Hugging Face hub; what is not a model for us is passed over.
     """
 
-    def __init__(self, roots: Sequence[Path]) -> None:
+    def __init__(self, roots: Sequence[Path], caches: Sequence[Path] = ()) -> None:
         self._roots = tuple(roots)
+        self._caches = tuple(caches)
 
     def cards(self) -> tuple[ModelCard, ...]:
         """List the models; of two with one id the first counts, damaged ones are left out."""
         cards: dict[str, ModelCard] = {}
-        for folder in self._folders():
-            found = _card_or_damage(folder)
+        for found in self._found().values():
             if isinstance(found, ModelCard):
                 cards.setdefault(found.id, found)
         return tuple(cards.values())
 
     def damaged(self) -> Mapping[str, ModelNotFound]:
-        """Say by folder name what is wrong with the folders that are left out."""
-        found = {folder.name: _card_or_damage(folder) for folder in self._folders()}
-        return {name: each for name, each in found.items() if isinstance(each, ModelNotFound)}
+        """Say by name what is wrong with the folders and files that are left out."""
+        return {
+            path.name: found
+            for path, found in self._found().items()
+            if isinstance(found, ModelNotFound)
+        }
+
+    def _found(self) -> dict[Path, ModelCard | ModelNotFound]:
+        found = {folder: _card_or_damage(folder) for folder in self._folders()}
+        for folder, name in self._downloads():
+            card = _card_or_damage(folder)
+            if isinstance(card, ModelCard):
+                found[folder] = replace(card, id=name, title=name)
+        bases = [card for card in found.values() if isinstance(card, ModelCard)]
+        for file in self._files():
+            found[file] = _file_card_or_damage(file, bases)
+        return found
 
     def _folders(self) -> Iterator[Path]:
         for root in self._roots:
-            yield from sorted(index.parent for index in root.glob(f"*/{INDEX_FILE}"))
+            for index in sorted(root.glob(f"*/{INDEX_FILE}")):
+                if not index.parent.with_suffix(".safetensors").is_file():
+                    yield index.parent
+
+    def _files(self) -> Iterator[Path]:
+        for root in self._roots:
+            yield from sorted(root.glob("*.safetensors"))
+
+    def _downloads(self) -> Iterator[tuple[Path, str]]:
+        for cache in self._caches:
+            for folder in sorted(cache.glob(f"{HUB_PREFIX}*")):
+                snapshot = _snapshot(folder)
+                if snapshot is not None and (snapshot / INDEX_FILE).is_file():
+                    yield snapshot, folder.name.removeprefix(HUB_PREFIX).replace("--", "/")
 
 
 def read_card(folder: Path) -> ModelCard:
@@ -83,7 +132,8 @@ def read_card(folder: Path) -> ModelCard:
     """
     try:
         index = _read_json(folder / INDEX_FILE)
-        advice = _read_advice(folder / ADVICE_FILE)
+        kind = _kind_of(folder, index["_class_name"])
+        advice = _read_advice(folder / ADVICE_FILE, kind)
         weights = _weights_of(folder, index)
         model_id = advice.id or folder.name
         return ModelCard(
@@ -91,12 +141,14 @@ def read_card(folder: Path) -> ModelCard:
             title=advice.title or model_id,
             backend_id=BACKEND_ID,
             folder=folder,
+            pipeline_class=index["_class_name"],
             size_bytes=sum(file.stat().st_size for file in weights),
             licence=advice.licence,
-            native_size=_native_size(folder),
+            native_size=_native_size(folder, kind),
             steps=advice.steps,
             guidance_scale=advice.guidance_scale,
             strength=advice.strength,
+            dtype=advice.dtype,
             known_objects=_read_objects(folder / advice.objects) if advice.objects else {},
         )
     except SIGNS_OF_DAMAGE as error:
@@ -106,11 +158,82 @@ def read_card(folder: Path) -> ModelCard:
         ) from error
 
 
+def read_file_card(file: Path, bases: Sequence[ModelCard]) -> ModelCard:
+    """Read what a single file offers.
+
+    Args:
+        file: ``name.safetensors``.
+        bases: Models whose configuration may stand in where no folder ``name`` is beside it.
+
+    Raises:
+        ModelNotFound: The file is damaged, or nothing gives its configuration.
+    """
+    beside = file.with_suffix("")
+    try:
+        names = _weight_names(file)
+    except SIGNS_OF_DAMAGE as error:
+        raise ModelNotFound(
+            f'The model file "{file.name}" is damaged.', hint="Download it again."
+        ) from error
+    if (beside / INDEX_FILE).is_file():
+        base = read_card(beside)
+    else:
+        kinds = [name for name, kind in MODEL_KINDS.items() if _has_sign(kind, names)]
+        alike = [card for card in bases if card.pipeline_class in kinds and card.base is None]
+        if not alike:
+            raise ModelNotFound(
+                f'Nothing says how the model in "{file.name}" is built.',
+                hint=f'Put a diffusers folder of its kind beside it, named "{file.stem}"; '
+                "it may leave out the weights that the file holds.",
+            )
+        base = replace(alike[0], id=file.stem, title=file.stem, licence="", known_objects={})
+    return replace(
+        base, folder=file, base=base.folder, size_bytes=base.size_bytes + file.stat().st_size
+    )
+
+
 def _card_or_damage(folder: Path) -> ModelCard | ModelNotFound:
     try:
         return read_card(folder)
     except ModelNotFound as error:
         return error
+
+
+def _file_card_or_damage(file: Path, bases: Sequence[ModelCard]) -> ModelCard | ModelNotFound:
+    try:
+        return read_file_card(file, bases)
+    except ModelNotFound as error:
+        return error
+
+
+def _kind_of(folder: Path, pipeline_class: str) -> ModelKind:
+    if pipeline_class not in MODEL_KINDS:
+        raise ModelNotFound(
+            f'The model in "{folder.name}" is of a kind that cannot be used: {pipeline_class}.',
+            hint=f"Choose a model of one of these kinds: {', '.join(MODEL_KINDS)}.",
+        )
+    return MODEL_KINDS[pipeline_class]
+
+
+def _snapshot(folder: Path) -> Path | None:
+    """Return the snapshot of a downloaded model that its main branch points to."""
+    branch = folder / "refs" / "main"
+    if branch.is_file():
+        return folder / "snapshots" / branch.read_text(encoding="utf-8").strip()
+    return max(folder.glob("snapshots/*"), key=lambda path: path.stat().st_mtime, default=None)
+
+
+def _weight_names(file: Path) -> list[str]:
+    """Read the names of the weights from the head of a safetensors file."""
+    with file.open("rb") as content:
+        length = int.from_bytes(content.read(HEADER_LENGTH_BYTES), "little")
+        if length > file.stat().st_size:
+            raise ValueError(length)
+        return list(json.loads(content.read(length)))
+
+
+def _has_sign(kind: ModelKind, names: Sequence[str]) -> bool:
+    return bool(kind.sign) and any(name.startswith(kind.sign) for name in names)
 
 
 def _weights_of(folder: Path, index: Mapping[str, Any]) -> tuple[Path, ...]:
@@ -126,19 +249,29 @@ def _weights_of(folder: Path, index: Mapping[str, Any]) -> tuple[Path, ...]:
     return tuple(file for part in parts for file in sorted(part.glob("*.safetensors")))
 
 
-def _native_size(folder: Path) -> int:
+def _native_size(folder: Path, kind: ModelKind) -> int:
     """Return the side of the pictures that the model was trained on, pixels."""
-    latent_side = _read_json(folder / "unet" / "config.json")["sample_size"]
-    vae_levels = len(_read_json(folder / "vae" / "config.json")["block_out_channels"])
-    return int(latent_side * 2 ** (vae_levels - 1))
+    denoiser = _read_json(folder / kind.denoiser / "config.json")
+    side = denoiser["sample_size"] if kind.latent_side is None else kind.latent_side
+    return int(side * (kind.latent_pixels or _latent_pixels(folder)))
 
 
-def _read_advice(file: Path) -> Advice:
+def _latent_pixels(folder: Path) -> int:
+    autoencoder = _read_json(folder / "vae" / "config.json")
+    if "temperal_downsample" in autoencoder:
+        return int(2 ** len(autoencoder["temperal_downsample"]))
+    of_encoder = autoencoder.get("encoder_block_out_channels")
+    levels = of_encoder or autoencoder["block_out_channels"]
+    return int(2 ** (len(levels) - 1))
+
+
+def _read_advice(file: Path, kind: ModelKind) -> Advice:
+    usual = {name: value for name, value in asdict(kind).items() if name in ADVISED}
     if not file.exists():
-        return Advice()
+        return Advice(**usual)
     kinds = get_type_hints(Advice)
     advice = tomllib.loads(file.read_text(encoding="utf-8"))
-    return Advice(**{name: kinds[name](value) for name, value in advice.items()})
+    return Advice(**usual | {name: kinds[name](value) for name, value in advice.items()})
 
 
 def _read_objects(file: Path) -> dict[str, str]:

@@ -80,7 +80,7 @@ class ModelCard:
         id: Name in the request's ``ModelRef``.
         title: For people.
         backend_id: The backend that runs it.
-        folder: Where its files are.
+        folder: Where its files are, or the one file that holds the weights.
         size_bytes: Of the weights.
         licence: Name or address.
         native_size: Side of the picture in pixels.
@@ -88,6 +88,9 @@ class ModelCard:
         guidance_scale: Recommended classifier-free guidance.
         strength: Recommended PSG step size, variance-preserving units.
         known_objects: Names (with synonyms and plurals) to the head it draws; empty when open.
+        pipeline_class: Its kind, a diffusers class name; empty when it is not known.
+        base: Folder that completes a single file; None where the folder holds all.
+        dtype: Number format of the weights, as torch names it; empty for what suits the device.
     """
 
     id: str
@@ -101,6 +104,9 @@ class ModelCard:
     guidance_scale: float
     strength: float
     known_objects: Mapping[str, str]
+    pipeline_class: str = ""
+    base: Path | None = None
+    dtype: str = ""
 
 
 class ModelShelf(Protocol):

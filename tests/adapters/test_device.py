@@ -1,7 +1,12 @@
 import pytest
 import torch
 
-from spatialstudio.adapters.device import memory_errors_told, peak_memory_bytes, pick_device
+from spatialstudio.adapters.device import (
+    memory_errors_told,
+    peak_memory_bytes,
+    pick_device,
+    pick_dtype,
+)
 from spatialstudio.domain.errors import OutOfMemory
 
 
@@ -29,3 +34,21 @@ def test_memory_errors_come_with_advice():
     with pytest.raises(OutOfMemory) as told, memory_errors_told():
         raise MemoryError
     assert told.value.hint
+
+
+@pytest.mark.parametrize(
+    ("kind", "size_bytes", "has_bfloat16", "dtype"),
+    [
+        ("cpu", 10**10, True, torch.float32),
+        ("cuda", 10**8, True, torch.float32),
+        ("cuda", 10**10, True, torch.bfloat16),
+        ("cuda", 10**10, False, torch.float16),
+        ("mps", 10**10, False, torch.bfloat16),
+    ],
+    ids=["processor", "small model", "large model", "older device", "Apple's"],
+)
+def test_large_models_are_halved_where_the_device_can(
+    monkeypatch, kind, size_bytes, has_bfloat16, dtype
+):
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: has_bfloat16)
+    assert pick_dtype(torch.device(kind), size_bytes) is dtype

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from spatialstudio.adapters.model_files import ModelFolders, read_card
+from spatialstudio.adapters.model_files import ModelFolders, hub_caches, read_card
+from spatialstudio.adapters.model_kinds import MODEL_KINDS
 from spatialstudio.domain.errors import ModelNotFound
 
 OBJECTS = """
@@ -91,3 +92,63 @@ def test_of_two_models_with_one_id_the_first_root_counts(tmp_path):
     write_model(tmp_path / "own" / "m")
     (card,) = ModelFolders([tmp_path / "shipped", tmp_path / "own"]).cards()
     assert card.folder == first
+
+
+SIZES = {
+    "PixArtSigmaPipeline": ({"sample_size": 128}, {"block_out_channels": [1] * 4}, 1024),
+    "SanaPipeline": ({"sample_size": 32}, {"encoder_block_out_channels": [1] * 6}, 1024),
+    "QwenImagePipeline": ({}, {"temperal_downsample": [False, True, True]}, 1024),
+    "Lumina2Pipeline": ({"sample_size": 128}, {"block_out_channels": [1] * 3}, 1024),
+}
+
+
+@pytest.mark.parametrize("kind", SIZES)
+def test_every_kind_of_model_tells_its_size_and_the_settings_of_its_kind(tmp_path, kind):
+    folder = write_model(tmp_path / "m")
+    denoiser, autoencoder, side = SIZES[kind]
+    index = {"_class_name": kind, "transformer": ["d", "T"], "vae": ["d", "V"]}
+    (folder / "unet").rename(folder / "transformer")
+    for file, content in (
+        ("model_index.json", index),
+        ("transformer/config.json", denoiser),
+        ("vae/config.json", autoencoder),
+    ):
+        (folder / file).write_text(json.dumps(content), encoding="utf-8")
+    card = read_card(folder)
+    wanted = MODEL_KINDS[kind]
+    assert (card.pipeline_class, card.native_size) == (kind, side)
+    assert (card.steps, card.strength) == (wanted.steps, wanted.strength)
+
+
+def test_a_folder_of_another_kind_is_told(tmp_path):
+    folder = write_model(tmp_path / "m")
+    (folder / "model_index.json").write_text('{"_class_name": "AudioPipeline"}', encoding="utf-8")
+    with pytest.raises(ModelNotFound, match="cannot be used: AudioPipeline"):
+        read_card(folder)
+
+
+def test_a_single_file_that_nothing_completes_is_told(tmp_path):
+    header = json.dumps({"cond_stage_model.x": {}}).encode()
+    file = tmp_path / "alone.safetensors"
+    file.write_bytes(len(header).to_bytes(8, "little") + header)
+    shelf = ModelFolders([tmp_path])
+    assert shelf.cards() == ()
+    assert 'named "alone"' in shelf.damaged()["alone.safetensors"].hint
+
+
+@pytest.mark.parametrize(
+    ("named", "found"),
+    [
+        ({"HF_HUB_CACHE": "/a"}, ["/a"]),
+        ({"HF_HUB_CACHE": ""}, []),
+        ({"HF_HOME": "/b"}, ["/b/hub"]),
+        ({"XDG_CACHE_HOME": "/c"}, ["/c/huggingface/hub"]),
+    ],
+    ids=["cache", "none", "home", "system"],
+)
+def test_the_hubs_cache_is_looked_for_where_its_libraries_put_it(monkeypatch, named, found):
+    for name in ("HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in named.items():
+        monkeypatch.setenv(name, value)
+    assert [folder.as_posix() for folder in hub_caches()] == found

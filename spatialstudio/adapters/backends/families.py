@@ -1,8 +1,9 @@
 """What differs between families of diffusion models: a table.
 
-Text layout and order of the batch were read off diffusers 0.42. Steps guided and step size are
-those of Rezaei et al. 2025, arXiv:2506.23418, for Stable Diffusion 1.4, SDXL and PixArt; for the
-other families nobody has published any, and ours are a first guess.
+Text layout and order of the batch were read off diffusers 0.42. Which layers to read is published
+for Stable Diffusion 1.4, SDXL and PixArt alone (Rezaei et al. 2025, arXiv:2506.23418); which share
+of the blocks is read in the others is a first guess. Sizes, steps and step sizes stand in
+``model_kinds.py``, what guidance is recommended in ``science/guidance_presets.py``.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,6 +24,7 @@ from spatialstudio.adapters.backends.attention_layers import (
 )
 from spatialstudio.adapters.backends.denoiser_call import Arguments, BatchOrder, CallLayout
 from spatialstudio.adapters.backends.text_streams import ListStreams
+from spatialstudio.adapters.model_kinds import MODEL_KINDS, ModelKind
 
 
 class GuidanceScale(Enum):
@@ -61,37 +63,30 @@ class Family:
 
     Attributes:
         pipeline_class: diffusers class name, as in ``model_index.json``.
-        title: For people.
         text_layers: Lists the layers that attend to the text, in the order in which they run.
         streams: Lists how the text encoders read a prompt.
-        denoiser: Attribute of the pipeline.
         smooths_maps: Whether the loss reads smoothed maps.
         calls: How the pipeline calls the denoiser.
         scale: What it makes of the guidance scale.
         latents: The form of its latents.
         arguments: What its call always gets.
-        is_flow: Whether its latents are mixed by rectified flow, not variance-preserving.
-        native_side: Side of its pictures in latents where its denoiser does not say.
         read_share: Of a transformer's blocks, where those that are read begin and end.
-        strength: Step size of guidance that is recommended, variance-preserving units.
-        guided_share: Share of the steps that is guided.
     """
 
     pipeline_class: str
-    title: str
     text_layers: Callable[[nn.Module], tuple[AttentionLayer, ...]]
     streams: ListStreams
-    denoiser: str = "transformer"
     smooths_maps: bool = False
     calls: CallLayout = field(default_factory=CallLayout)
     scale: GuidanceScale = GuidanceScale.COMMON
     latents: LatentForm = LatentForm.PICTURE
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    is_flow: bool = True
-    native_side: int = 128
     read_share: tuple[float, float] = (0.0, 1.0)
-    strength: float = 20.0
-    guided_share: float = 0.4
+
+    @property
+    def kind(self) -> ModelKind:
+        """What files tell of such models."""
+        return MODEL_KINDS[self.pipeline_class]
 
 
 def _size_of_position_ids(_: torch.Tensor, given: Arguments) -> tuple[int, int]:
@@ -114,53 +109,35 @@ _CROSS = partial(transformer_layers, blocks=("transformer_blocks",), attention="
 
 STABLE_DIFFUSION = Family(
     pipeline_class="StableDiffusionPipeline",
-    title="Stable Diffusion 1 and 2",
-    denoiser="unet",
     text_layers=unet_text_layers,
     streams=text_streams.clip_streams,
     smooths_maps=True,
-    is_flow=False,
-    native_side=64,
-    guided_share=0.5,
 )
 SDXL = Family(
     pipeline_class="StableDiffusionXLPipeline",
-    title="Stable Diffusion XL",
-    denoiser="unet",
     text_layers=unet_text_layers,
     streams=text_streams.clip_streams,
-    is_flow=False,
-    strength=115.0,
-    guided_share=0.2,
 )
 PIXART_ALPHA = Family(
     pipeline_class="PixArtAlphaPipeline",
-    title="PixArt alpha",
     text_layers=_CROSS,
     streams=text_streams.pixart_alpha_streams,
     arguments=NO_CAPTION_CLEANING,
-    is_flow=False,
-    strength=10.0,
 )
 PIXART_SIGMA = Family(
     pipeline_class="PixArtSigmaPipeline",
-    title="PixArt sigma",
     text_layers=_CROSS,
     streams=text_streams.pixart_sigma_streams,
     arguments=NO_CAPTION_CLEANING,
-    is_flow=False,
-    strength=10.0,
 )
 SD3 = Family(
     pipeline_class="StableDiffusion3Pipeline",
-    title="Stable Diffusion 3",
     text_layers=partial(_JOINT, blocks=("transformer_blocks",), text=TextPlace.LAST),
     streams=text_streams.clip_and_t5_streams,
     read_share=MIDDLE_THIRD,
 )
 FLUX = Family(
     pipeline_class="FluxPipeline",
-    title="FLUX.1",
     text_layers=partial(
         _JOINT,
         blocks=("transformer_blocks", "single_transformer_blocks"),
@@ -175,15 +152,12 @@ FLUX = Family(
 )
 SANA = Family(
     pipeline_class="SanaPipeline",
-    title="SANA",
     text_layers=_CROSS,
     streams=text_streams.sana_streams,
     arguments=NO_CAPTION_CLEANING,
-    native_side=32,
 )
 QWEN_IMAGE = Family(
     pipeline_class="QwenImagePipeline",
-    title="Qwen-Image",
     text_layers=partial(
         _JOINT, blocks=("transformer_blocks",), text=TextPlace.FIRST, is_packed=True
     ),
@@ -195,7 +169,6 @@ QWEN_IMAGE = Family(
 )
 Z_IMAGE = Family(
     pipeline_class="ZImagePipeline",
-    title="Z-Image",
     text_layers=partial(
         _JOINT,
         blocks=("layers",),
@@ -210,7 +183,6 @@ Z_IMAGE = Family(
 )
 LUMINA2 = Family(
     pipeline_class="Lumina2Pipeline",
-    title="Lumina 2",
     text_layers=partial(_JOINT, blocks=("layers",), text=TextPlace.FIRST),
     streams=text_streams.lumina_streams,
     calls=CallLayout(order=BatchOrder.APART),
@@ -218,7 +190,6 @@ LUMINA2 = Family(
 )
 FLUX2_KLEIN = Family(
     pipeline_class="Flux2KleinPipeline",
-    title="FLUX.2 Klein",
     text_layers=partial(
         _JOINT,
         blocks=("transformer_blocks", "single_transformer_blocks"),

@@ -21,12 +21,15 @@ from spatialstudio.adapters.backends.families import (
     LatentForm,
 )
 from spatialstudio.adapters.backends.preview import DecodePreview, preview_decoder
+from spatialstudio.adapters.backends.read_weights import read_pipeline
 from spatialstudio.adapters.backends.text_streams import TextStream
-from spatialstudio.adapters.device import is_out_of_memory
+from spatialstudio.adapters.device import is_out_of_memory, pick_dtype
 from spatialstudio.domain.errors import BackendError, ModelNotFound, RequestError
 from spatialstudio.domain.ports import ModelCard
 
+INDEX_FILE = "model_index.json"
 TOKENIZER = "tokenizer"
+TRANSFORMER = "transformer"
 PACKED_SIDE = 2
 SIGNS_OF_DAMAGE = (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError)
 
@@ -38,8 +41,8 @@ class LoadedPipeline:
     Attributes:
         pipeline: The diffusers object.
         family: What is special about it.
-        folder: Where it was read from.
-        device: Where its weights are.
+        folder: Where it was read from: a folder, or one file.
+        device: Where it runs.
         own_scheduler: As it came with the model.
     """
 
@@ -52,13 +55,13 @@ class LoadedPipeline:
     @property
     def denoiser(self) -> Any:
         """The module that is called once a step."""
-        return getattr(self.pipeline, self.family.denoiser)
+        return getattr(self.pipeline, self.family.kind.denoiser)
 
     @property
     def native_latent_side(self) -> int:
         """Side of the latents that the model was trained on."""
-        side = getattr(self.denoiser.config, "sample_size", None) or self.family.native_side
-        return int(side)
+        said = self.family.kind.latent_side
+        return int(self.denoiser.config.sample_size if said is None else said)
 
     @property
     def native_side(self) -> int:
@@ -69,7 +72,7 @@ class LoadedPipeline:
     def side_multiple(self) -> int:
         """What the sides of its pictures are multiples of, pixels."""
         patch = 1 if self.family.latents is LatentForm.PICTURE else PACKED_SIDE
-        if self.family.denoiser == "transformer":
+        if self.family.kind.denoiser == TRANSFORMER:
             patch *= 2 ** self.guiding_layers[0].level
         return patch * int(self.pipeline.vae_scale_factor)
 
@@ -126,18 +129,18 @@ def import_libraries() -> None:
 
 
 def load_pipeline(model: ModelCard, device: torch.device) -> LoadedPipeline:
-    """Load a model's weights, frozen, in float32.
+    """Load a model's weights, frozen, in the number format that suits the device.
 
     Raises:
         ModelNotFound: The folder is missing or damaged, or holds no safetensors.
         BackendError: The model is of a family that is not known.
+        RequestError: The model asks for a number format that is not known.
     """
     family = _family_of(model)
     pipeline_class = _import_pipeline(family)
+    dtype = pick_dtype(device, model.size_bytes, model.dtype)
     try:
-        pipeline = pipeline_class.from_pretrained(
-            model.folder, dtype=torch.float32, use_safetensors=True, local_files_only=True
-        ).to(device)
+        pipeline = read_pipeline(pipeline_class, model, dtype)
     except SIGNS_OF_DAMAGE as error:
         if is_out_of_memory(error):
             raise
@@ -146,6 +149,7 @@ def load_pipeline(model: ModelCard, device: torch.device) -> LoadedPipeline:
     for part in pipeline.components.values():
         if isinstance(part, torch.nn.Module):
             part.requires_grad_(False).eval()
+    pipeline = pipeline.to(device)
     return LoadedPipeline(pipeline, family, model.folder, device, pipeline.scheduler)
 
 
@@ -157,7 +161,7 @@ def load_streams(model: ModelCard) -> tuple[TextStream, ...]:
         BackendError: The model is of a family that is not known.
     """
     family = _family_of(model)
-    folders = sorted(model.folder.glob(f"{TOKENIZER}*"))
+    folders = sorted((model.base or model.folder).glob(f"{TOKENIZER}*"))
     try:
         return family.streams(
             {
@@ -179,19 +183,19 @@ def _import_pipeline(family: Family) -> Any:
 
 
 def _family_of(model: ModelCard) -> Family:
-    index_file = model.folder / "model_index.json"
-    if not index_file.is_file():
+    folder = model.base or model.folder
+    if not (folder / INDEX_FILE).is_file() or not model.folder.exists():
         raise ModelNotFound(
             f'The model "{model.id}" is not where it was.',
-            hint=f"Look for the folder {model.folder.name}, or choose another model.",
+            hint=f"Look for {model.folder.name}, or choose another model.",
         )
     try:
-        index = json.loads(index_file.read_text(encoding="utf-8"))
+        index = json.loads((folder / INDEX_FILE).read_text(encoding="utf-8"))
         class_name = index["_class_name"]
         parts = [name for name, value in index.items() if isinstance(value, list) and all(value)]
     except SIGNS_OF_DAMAGE as error:
         raise _damaged(model) from error
-    if not all((model.folder / part).is_dir() for part in parts):
+    if not all((folder / part).is_dir() for part in parts):
         raise _damaged(model)
     if class_name not in FAMILIES:
         raise BackendError(

@@ -1,0 +1,60 @@
+"""The kinds of models that can be drawn with, as far as files tell. Imports no model library."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelKind:
+    """The models of one diffusers pipeline class.
+
+    Attributes:
+        denoiser: Folder of the part that is called once a step.
+        latent_side: Side of its latents; None where the denoiser's configuration says it.
+        latent_pixels: Pixels a latent where the autoencoder's does not count; None where it does.
+        steps: Recommended denoising steps.
+        guidance_scale: Recommended classifier-free guidance; 1 is off.
+        strength: Recommended step size of PSG, variance-preserving units.
+        sign: A weight that only checkpoints of this kind have, in a single file; empty when
+            nobody makes such files of whole models.
+    """
+
+    denoiser: str = "transformer"
+    latent_side: int | None = None
+    latent_pixels: int | None = None
+    steps: int = 50
+    guidance_scale: float = 4.0
+    strength: float = 20.0
+    sign: str = ""
+
+
+MODEL_KINDS: Mapping[str, ModelKind] = {
+    "StableDiffusionPipeline": ModelKind(
+        denoiser="unet",
+        guidance_scale=7.5,
+        sign="cond_stage_model.",
+    ),
+    "StableDiffusionXLPipeline": ModelKind(
+        denoiser="unet",
+        guidance_scale=5.0,
+        strength=115.0,
+        sign="conditioner.embedders.1.",
+    ),
+    "PixArtAlphaPipeline": ModelKind(steps=20, guidance_scale=4.5, strength=10.0),
+    "PixArtSigmaPipeline": ModelKind(steps=20, guidance_scale=4.5, strength=10.0),
+    "StableDiffusion3Pipeline": ModelKind(
+        steps=28, guidance_scale=7.0, sign="model.diffusion_model.joint_blocks."
+    ),
+    "FluxPipeline": ModelKind(
+        latent_side=128,
+        steps=28,
+        guidance_scale=3.5,
+        sign="model.diffusion_model.double_blocks.",
+    ),
+    "SanaPipeline": ModelKind(steps=20, guidance_scale=4.5),
+    "QwenImagePipeline": ModelKind(latent_side=128),
+    "ZImagePipeline": ModelKind(latent_side=128, guidance_scale=6.0),
+    "Lumina2Pipeline": ModelKind(latent_pixels=8, steps=30),
+    "Flux2KleinPipeline": ModelKind(latent_side=128),
+}
+"""By the class named in ``model_index.json``; scale and steps are the pipelines' own defaults."""

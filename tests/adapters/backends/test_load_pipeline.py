@@ -1,0 +1,145 @@
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+import torch
+
+from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
+from spatialstudio.adapters.backends.load_pipeline import load_pipeline, load_streams
+from spatialstudio.adapters.model_files import ModelFolders, read_card
+from spatialstudio.domain.errors import ModelNotFound, RequestError
+from spatialstudio.domain.generation import GuidanceSettings
+from tests.adapters.backends.single_file import same_weights, save_single_file
+from tests.adapters.backends.tiny_families import TINY_FAMILIES, build_tiny_family
+from tests.fakes import CountingToken
+
+CPU = torch.device("cpu")
+STRONG = GuidanceSettings(method_id="psg", strength=500.0)
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    return build_tiny_family(TINY_FAMILIES[0])
+
+
+@pytest.fixture(scope="module")
+def whole(pipeline, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole") / "tiny"
+    pipeline.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def bare(whole, tmp_path):
+    """A folder of configurations and tokenizers alone."""
+    shutil.copytree(whole, tmp_path / "file", ignore=shutil.ignore_patterns("*.safetensors"))
+    return tmp_path / "file"
+
+
+def cards_of(*roots, caches=()):
+    return ModelFolders(roots, caches).cards()
+
+
+def test_a_single_file_is_completed_by_the_folder_beside_it(pipeline, bare, tmp_path):
+    save_single_file(pipeline, tmp_path / "file.safetensors")
+    (card,) = cards_of(tmp_path)
+    loaded = load_pipeline(card, CPU)
+    assert (card.id, card.native_size) == ("file", 32)
+    assert same_weights(loaded.pipeline.unet, pipeline.unet)
+    assert same_weights(loaded.pipeline.vae, pipeline.vae)
+    assert same_weights(loaded.pipeline.text_encoder, pipeline.text_encoder)
+    assert load_streams(card)[0].limit == loaded.streams[0].limit
+
+
+def test_a_single_file_without_a_folder_takes_a_model_of_its_kind_for_a_pattern(
+    pipeline, whole, tmp_path
+):
+    save_single_file(pipeline, tmp_path / "other.safetensors")
+    named = {card.id: card for card in cards_of(whole.parent, tmp_path)}
+    assert named["other"].base == whole
+    assert same_weights(load_pipeline(named["other"], CPU).pipeline.unet, pipeline.unet)
+
+
+def test_a_file_of_the_denoiser_alone_takes_the_rest_from_the_folder(whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "file")
+    (tmp_path / "file/unet/diffusion_pytorch_model.safetensors").rename(
+        tmp_path / "file.safetensors"
+    )
+    (card,) = cards_of(tmp_path)
+    original = load_pipeline(read_card(whole), CPU).pipeline
+    loaded = load_pipeline(card, CPU).pipeline
+    assert same_weights(loaded.unet, original.unet)
+    assert same_weights(loaded.vae, original.vae)
+
+
+def test_a_damaged_single_file_is_told(bare, tmp_path):
+    file = tmp_path / "file.safetensors"
+    file.write_bytes((10**9).to_bytes(8, "little") + b"{")
+    assert "damaged" in str(ModelFolders([tmp_path]).damaged()["file.safetensors"])
+
+
+def test_a_single_file_that_was_cut_short_after_it_was_listed_is_told(pipeline, bare, tmp_path):
+    file = tmp_path / "file.safetensors"
+    save_single_file(pipeline, file)
+    (card,) = cards_of(tmp_path)
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(ModelNotFound, match="damaged"):
+        load_pipeline(card, CPU)
+
+
+@pytest.fixture
+def cache(whole, tmp_path):
+    """The layout of the Hugging Face hub's cache: snapshots of links to blobs."""
+    model = tmp_path / "hub" / "models--maker--tiny"
+    snapshot = model / "snapshots" / "abc123"
+    for file in (file for file in whole.rglob("*") if file.is_file()):
+        blob = model / "blobs" / f"{abs(hash(file))}"
+        blob.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, blob)
+        link = snapshot / file.relative_to(whole)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(blob)
+    (model / "refs").mkdir()
+    (model / "refs" / "main").write_text("abc123", encoding="utf-8")
+    (model / "snapshots" / "older").mkdir()
+    return tmp_path / "hub"
+
+
+def test_a_model_in_the_hubs_cache_is_found_and_loaded(cache, pipeline):
+    (card,) = cards_of(caches=[cache])
+    assert card.id == "maker/tiny"
+    assert same_weights(load_pipeline(card, CPU).pipeline.unet, pipeline.unet)
+
+
+def test_what_else_lies_in_the_hubs_cache_is_passed_over(cache):
+    index = cache / "models--maker--tiny/snapshots/abc123/model_index.json"
+    content = json.loads(index.read_text(encoding="utf-8")) | {"_class_name": "AudioPipeline"}
+    index.unlink()
+    index.write_text(json.dumps(content), encoding="utf-8")
+    (cache / "models--maker--words" / "snapshots" / "1").mkdir(parents=True)
+    shelf = ModelFolders([], [cache])
+    assert shelf.cards() == ()
+    assert shelf.damaged() == {}
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_weights_of_half_precision_are_guided_by_maps_in_full(whole, tmp_path, dtype, tiny_request):
+    shutil.copytree(whole, tmp_path / "half")
+    (tmp_path / "half" / "studio.toml").write_text(f'dtype = "{dtype}"', encoding="utf-8")
+    (card,) = cards_of(tmp_path)
+    backend = DiffusersBackend()
+    free = list(backend.generate(tiny_request, card, CountingToken()))
+    asked = replace(tiny_request, guidance=STRONG)
+    guided = list(backend.generate(asked, card, CountingToken()))
+    assert str(backend._loaded.denoiser.dtype) == f"torch.{dtype}"
+    assert {weights.dtype.name for weights in guided[1].attention.maps.values()} == {"float32"}
+    assert guided[-2].pos["r1"] > free[-2].pos["r1"] + 0.01
+
+
+def test_a_number_format_that_nobody_knows_is_refused(whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "odd")
+    (tmp_path / "odd" / "studio.toml").write_text('dtype = "int3"', encoding="utf-8")
+    (card,) = cards_of(tmp_path)
+    with pytest.raises(RequestError, match="int3"):
+        load_pipeline(card, CPU)
