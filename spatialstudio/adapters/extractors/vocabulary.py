@@ -85,7 +85,8 @@ class Vocabulary:
             return self.plurals[word]
         if word.endswith("men") and len(word) > len("omen"):
             return word.removesuffix("men") + "man"
-        if not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        is_plural = word.endswith("s") and not word.endswith(("ss", "us", "is"))
+        if not is_plural or len(word) < SHORTEST_STEM:
             return word
         if word.endswith(DOUBTFUL_PLURALS):
             return _inflected_singular(word)
