@@ -11,7 +11,7 @@ import torch
 
 from spatialstudio.adapters.stickers.train import PRESETS, StickerTraining
 
-STAGES = ("autoencoder", "sharpened_autoencoder", "generator", "segmenter", "depth_net")
+STAGES = ("autoencoder", "generator", "segmenter", "depth_net")
 
 log = logging.getLogger("spatialstudio.stickers")
 

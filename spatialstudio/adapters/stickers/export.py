@@ -30,7 +30,7 @@ def export_pipeline(generator: Generator, autoencoder: AutoencoderTiny, folder: 
 
     Args:
         generator: Trained on the autoencoder's latents.
-        autoencoder: Its decoder may have been sharpened since.
+        autoencoder: With its decoder trained.
         folder: Where to write; files of the same names are replaced.
     """
     for part in (generator, autoencoder):

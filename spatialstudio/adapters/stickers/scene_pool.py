@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
 from diffusers.models.autoencoders.autoencoder_tiny import AutoencoderTiny
 from numpy.typing import NDArray
 
+from spatialstudio.adapters.stickers.patch_encoder import SHRINKING
 from spatialstudio.adapters.stickers.scene_layout import Scene, SceneSettings, draw_scene
 from spatialstudio.adapters.stickers.scenes import paint
-from spatialstudio.adapters.stickers.train_autoencoder import SHRINKING, to_tensor
+from spatialstudio.adapters.stickers.train_autoencoder import encode, to_tensor
 from spatialstudio.adapters.stickers.training_loop import Report
 
 MOST_OBJECTS = 4
@@ -83,10 +83,8 @@ def _encode_all(
     for start in range(0, len(scenes), batch):
         painted = [paint(scene, side) for scene in scenes[start : start + batch]]
         pictures = to_tensor(np.stack([picture.pixels for picture in painted]))
-        with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
-            encoded = autoencoder.encode(pictures).latents
         stop = start + len(painted)
-        latents[start:stop] = encoded.float().numpy()
+        latents[start:stop] = encode(autoencoder, pictures).numpy()
         masks[start:stop] = np.stack([shrink_masks(picture.masks) for picture in painted])
         if start // batch % 100 == 0:
             report(f"encoded {stop} of {len(scenes)} scenes")

@@ -21,8 +21,7 @@ from spatialstudio.adapters.stickers.text import build_text_encoder, build_token
 from spatialstudio.adapters.stickers.train_autoencoder import (
     AutoencoderSettings,
     build_autoencoder,
-    standardise,
-    train_autoencoder,
+    train_decoder,
 )
 from spatialstudio.adapters.stickers.train_generator import (
     Generator,
@@ -51,7 +50,6 @@ class TrainingSettings:
     """The settings of all stages."""
 
     autoencoder: AutoencoderSettings
-    decoder: AutoencoderSettings
     generator: GeneratorSettings
     segmenter: PerceptionSettings
     depth: PerceptionSettings
@@ -60,15 +58,13 @@ class TrainingSettings:
 FULL = TrainingSettings(
     autoencoder=AutoencoderSettings(
         recipe=Recipe(
-            steps=3600, batch=16, learning_rate=1.2e-3, weight_decay=1e-4, workers=2, seed=1
+            steps=8000,
+            batch=16,
+            learning_rate=1e-3,
+            weight_decay=1e-4,
+            average_decay=0.998,
+            seed=1,
         )
-    ),
-    decoder=AutoencoderSettings(
-        recipe=Recipe(
-            steps=3000, batch=16, learning_rate=1e-3, weight_decay=1e-4, workers=1, seed=11
-        ),
-        decoder_only=True,
-        early_share=0.0,
     ),
     generator=GeneratorSettings(
         recipe=Recipe(
@@ -92,8 +88,7 @@ FULL = TrainingSettings(
 _GLANCE = Recipe(steps=2, batch=2, learning_rate=1e-3, seed=1)
 
 SMOKE = TrainingSettings(
-    autoencoder=AutoencoderSettings(recipe=_GLANCE, channels=8),
-    decoder=AutoencoderSettings(recipe=_GLANCE, channels=8, decoder_only=True),
+    autoencoder=AutoencoderSettings(recipe=_GLANCE, channels=8, fitted_to=2),
     generator=GeneratorSettings(recipe=_GLANCE, channels=(16, 32), scenes=8),
     segmenter=PerceptionSettings(recipe=_GLANCE, widths=(8, 8, 8, 8)),
     depth=PerceptionSettings(recipe=_GLANCE),
@@ -150,30 +145,18 @@ class StickerTraining:
 
     @cached_property
     def autoencoder(self) -> AutoencoderTiny:
-        """The autoencoder whose latents the generator learns on."""
+        """The autoencoder with its decoder trained."""
+        model = self.untrained_autoencoder()
         settings = self._settings.autoencoder
-        torch.manual_seed(settings.recipe.seed)
-        model = build_autoencoder(settings)
-        train_autoencoder(model, settings, self._folder / "autoencoder.pt", self._report)
-        standardise(model, settings.recipe.seed)
-        return model
-
-    @cached_property
-    def sharpened_autoencoder(self) -> AutoencoderTiny:
-        """The same encoder with a decoder that was trained on alone."""
-        model = build_autoencoder(self._settings.autoencoder)
-        model.load_state_dict(self.autoencoder.state_dict())
-        checkpoint = self._folder / "decoder.pt"
-        train_autoencoder(model, self._settings.decoder, checkpoint, self._report)
+        train_decoder(model, settings, self._folder / "decoder.pt", self._report)
         return model
 
     @cached_property
     def generator(self) -> Generator:
         """Denoiser and text encoder."""
         settings = self._settings.generator
-        pool = fill_pool(
-            self.autoencoder, settings.scenes, settings.recipe.seed, self._folder, self._report
-        )
+        encoder = self.untrained_autoencoder()  # what it encodes with needs no training
+        pool = fill_pool(encoder, settings.scenes, settings.recipe.seed, self._folder, self._report)
         torch.manual_seed(settings.recipe.seed)
         generator = self.untrained_generator()
         train_generator(generator, pool, settings, self._folder / "generator.pt", self._report)
@@ -197,6 +180,12 @@ class StickerTraining:
         self._train_perception(net, depth_loss, settings, "depth.pt")
         return net
 
+    def untrained_autoencoder(self) -> AutoencoderTiny:
+        """Make an autoencoder with a fitted encoder and random weights in its decoder."""
+        settings = self._settings.autoencoder
+        torch.manual_seed(settings.recipe.seed)
+        return build_autoencoder(settings)
+
     def untrained_generator(self) -> Generator:
         """Make a generator with random weights."""
         tokenizer = build_tokenizer()
@@ -209,7 +198,7 @@ class StickerTraining:
         """Train what is missing and write the model folders."""
         self.segmenter.save(folder / StickerSegmenter.id)
         self.depth_net.save(folder / StickerDepth.id)
-        export_pipeline(self.generator, self.sharpened_autoencoder, folder / PIPELINE_FOLDER)
+        export_pipeline(self.generator, self.autoencoder, folder / PIPELINE_FOLDER)
         self._report(f"exported to {folder}")
 
     def _train_perception(

@@ -1,13 +1,8 @@
-"""Trains the autoencoder: first encoder and decoder together, later the decoder alone.
-
-The first stage fixes the latents that the generator learns on. The second sharpens the pictures
-that the same latents decode to.
-"""
+"""Makes the autoencoder: a fitted encoder, and a decoder trained to draw what it left out."""
 
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
 
 import numpy as np
 import torch
@@ -16,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from spatialstudio.adapters.stickers.patch_encoder import GATHERED, SHRINKING, fit_encoder
 from spatialstudio.adapters.stickers.scene_layout import SceneSettings, draw_scene
 from spatialstudio.adapters.stickers.scene_reserve import SceneReserve
 from spatialstudio.adapters.stickers.scenes import paint
@@ -26,8 +22,8 @@ from spatialstudio.adapters.stickers.training_loop import (
     TrainingLoop,
 )
 
-SHRINKING = 8
-"""Picture pixels a latent pixel, each way."""
+LATENT_SCALE = 4.0
+"""Latents are this much smaller in the autoencoder, whose decoder squeezes those above 1."""
 
 OPPONENT_COLOURS = ((1 / 3, 1 / 3, 1 / 3), (1.0, -1.0, 0.0), (-0.5, -0.5, 1.0))
 """Brightness, red against green, blue against yellow, from red, green and blue."""
@@ -37,88 +33,77 @@ LAST_OF_RESIDUAL = "conv.4"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutoencoderSettings:
-    """How the autoencoder is built and trained.
+    """How the autoencoder is built and its decoder trained.
 
     Attributes:
         recipe: How long and how fast.
-        channels: Width of every level.
+        channels: Width of every level of the decoder.
         latent_channels: Channels of the latents.
         crop: Side of the square crops in pixels; a multiple of 8.
-        early_crop: Side of the crops in the early steps, which need many steps, not wide views.
-        early_share: Share of the steps that are early.
-        latent_noise: Noise on the latents before decoding, in their own standard deviations.
+        most_latent_noise: Largest deviation of the noise on the latents before decoding.
         gradient_weight: Weight of the difference of picture gradients, which keeps edges sharp.
-        spread_weight: Weight of the pull towards mean 0 and deviation 1 of each latent channel.
-        decoder_only: Leave the encoder as it is.
+        fitted_to: Scenes that the encoder is fitted to.
     """
 
     recipe: Recipe
     channels: int = 32
-    latent_channels: int = 8
+    latent_channels: int = 16
     crop: int = 64
-    early_crop: int = 32
-    early_share: float = 0.6
-    latent_noise: float = 0.1
+    most_latent_noise: float = 0.3
     gradient_weight: float = 0.5
-    spread_weight: float = 0.02
-    decoder_only: bool = False
+    fitted_to: int = 500
 
 
 def build_autoencoder(settings: AutoencoderSettings) -> AutoencoderTiny:
-    """Make an untrained autoencoder that shrinks a picture eightfold."""
-    widths = (settings.channels,) * 4
+    """Make an autoencoder that shrinks a picture eightfold; its decoder is untrained."""
     model: AutoencoderTiny = AutoencoderTiny(
-        encoder_block_out_channels=widths,
-        decoder_block_out_channels=widths,
+        encoder_block_out_channels=(GATHERED,) * 4,
+        decoder_block_out_channels=(settings.channels,) * 4,
         latent_channels=settings.latent_channels,
-        num_encoder_blocks=(0, 1, 2, 6),
+        num_encoder_blocks=(0, 0, 0, 0),
         num_decoder_blocks=(8, 8, 5, 0),  # deep where it is cheap: it knows each sticker
-        scaling_factor=1.0,
+        scaling_factor=LATENT_SCALE,
     )
     _initialise(model)
+    rng = np.random.default_rng(settings.recipe.seed)
+    scenes = [draw_scene(rng, SceneSettings()) for _ in range(settings.fitted_to)]
+    fit_encoder(model, np.stack([paint(scene, SceneSettings().side).pixels for scene in scenes]))
     return model
 
 
-def train_autoencoder(
+def train_decoder(
     model: AutoencoderTiny, settings: AutoencoderSettings, checkpoint: Path, report: Report
 ) -> None:
     """Train in place, going on from the checkpoint if there is one; figure: squared error."""
     reserve = SceneReserve(SceneSettings())
 
-    def draw_shares(rng: np.random.Generator, progress: float) -> list[ShareOfLoss]:
-        side = settings.early_crop if progress < settings.early_share else settings.crop
-        crops = draw_crops(reserve, rng, settings.recipe.batch, side)
-        latent_side = side // SHRINKING
-        size = (len(crops), settings.latent_channels, latent_side, latent_side)
-        noise = torch.from_numpy(rng.standard_normal(size, dtype=np.float32))
+    def draw_shares(rng: np.random.Generator, _progress: float) -> list[ShareOfLoss]:
+        pictures = draw_crops(reserve, rng, settings.recipe.batch, settings.crop)
+        latents = encode(model, pictures)
+        strength = torch.from_numpy(rng.random((len(latents), 1, 1, 1), dtype=np.float32))
+        noise = torch.from_numpy(rng.standard_normal(latents.shape, dtype=np.float32))
+        noisy = latents + settings.most_latent_noise * strength * noise
         workers = settings.recipe.workers
         return [
-            partial(_loss, model, share, noise_share * settings.latent_noise, settings)
-            for share, noise_share in zip(crops.chunk(workers), noise.chunk(workers), strict=True)
+            partial(_loss, model, *share, settings.gradient_weight)
+            for share in zip(noisy.chunk(workers), pictures.chunk(workers), strict=True)
         ]
 
-    model.encoder.requires_grad_(not settings.decoder_only)
+    model.encoder.requires_grad_(requires_grad=False)
     TrainingLoop(model, settings.recipe, checkpoint, report).run(draw_shares)
 
 
 @torch.no_grad()
-def standardise(model: AutoencoderTiny, seed: int, count: int = 256) -> None:
-    """Give each latent channel of painted scenes mean 0 and deviation 1, as the noise has.
+def encode(model: AutoencoderTiny, pictures: Tensor) -> Tensor:
+    """Encode (batch, 3, H, W) in [-1, 1] to latents in the denoiser's units."""
+    latents: Tensor = model.encode(pictures).latents * model.config["scaling_factor"]
+    return latents
 
-    The change is folded into the encoder's last and the decoder's first layer. It leaves the
-    pictures as they were, but for extreme latents, which the decoder squeezes; so train that on.
-    """
-    rng = np.random.default_rng(seed)
-    scenes = SceneSettings()
-    pictures = [paint(draw_scene(rng, scenes), scenes.side).pixels for _ in range(count)]
-    latents = model.encode(to_tensor(np.stack(pictures))).latents
-    mean, deviation = latents.mean((0, 2, 3)), latents.std((0, 2, 3))
-    encoder, decoder = cast("Any", model.encoder), cast("Any", model.decoder)
-    last, first = encoder.layers[-1], decoder.layers[0]
-    last.weight.div_(deviation.view(-1, 1, 1, 1))
-    last.bias.sub_(mean).div_(deviation)
-    first.bias.add_(torch.einsum("oiyx,i->o", first.weight, mean))
-    first.weight.mul_(deviation.view(1, -1, 1, 1))
+
+def decode(model: AutoencoderTiny, latents: Tensor) -> Tensor:
+    """Decode latents in the denoiser's units to (batch, 3, H, W), about [-1, 1]."""
+    pictures: Tensor = model.decode(latents / model.config["scaling_factor"]).sample
+    return pictures
 
 
 def draw_crops(reserve: SceneReserve, rng: np.random.Generator, count: int, side: int) -> Tensor:
@@ -157,16 +142,12 @@ def _initialise(model: AutoencoderTiny) -> None:
 
 
 def _loss(
-    model: AutoencoderTiny, pictures: Tensor, noise: Tensor, settings: AutoencoderSettings
+    model: AutoencoderTiny, latents: Tensor, pictures: Tensor, gradient_weight: float
 ) -> tuple[Tensor, tuple[float]]:
     with torch.autocast("cpu", dtype=torch.bfloat16, cache_enabled=False):
-        latents = model.encoder(pictures)
-        decoded = model.decoder(latents + noise)
-    latents, error = latents.float(), decoded.float() - pictures
-    mean, deviation = latents.mean((0, 2, 3)), latents.std((0, 2, 3))
-    spread = mean.square().mean() + (deviation - 1).square().mean()
-    loss = _picture_loss(error, settings.gradient_weight) + settings.spread_weight * spread
-    return loss, (error.square().mean().item(),)
+        decoded = decode(model, latents)
+    error = decoded.float() - pictures
+    return _picture_loss(error, gradient_weight), (error.square().mean().item(),)
 
 
 def _picture_loss(error: Tensor, gradient_weight: float) -> Tensor:

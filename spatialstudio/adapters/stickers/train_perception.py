@@ -17,7 +17,7 @@ from spatialstudio.adapters.stickers.pixel_net import PixelNet, PixelNetConfig
 from spatialstudio.adapters.stickers.scene_layout import SceneSettings
 from spatialstudio.adapters.stickers.scene_reserve import SceneReserve
 from spatialstudio.adapters.stickers.scenes import PaintedScene
-from spatialstudio.adapters.stickers.train_autoencoder import to_tensor
+from spatialstudio.adapters.stickers.train_autoencoder import decode, encode, to_tensor
 from spatialstudio.adapters.stickers.training_loop import (
     Recipe,
     Report,
@@ -166,11 +166,11 @@ def roughened(
     pictures = to_tensor(np.stack([scene.pixels for scene in scenes]))
     decoded = round(len(scenes) * settings.decoded_share)
     if decoded > 0:
+        latents = encode(autoencoder, pictures[:decoded])
+        strength = torch.rand(decoded, 1, 1, 1) * settings.most_latent_noise
+        noisy = latents + strength * torch.randn_like(latents)
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            latents = autoencoder.encode(pictures[:decoded]).latents
-            strength = torch.rand(decoded, 1, 1, 1) * settings.most_latent_noise
-            noisy = latents + strength * torch.randn_like(latents)
-            pictures[:decoded] = autoencoder.decode(noisy).sample.float()
+            pictures[:decoded] = decode(autoencoder, noisy).float()
     blurred = functional.avg_pool2d(functional.pad(pictures, (1, 1, 1, 1), mode="reflect"), 3, 1)
     pictures = torch.lerp(pictures, blurred, torch.rand(len(scenes), 1, 1, 1))
     contrast = torch.from_numpy(rng.uniform(0.8, 1.15, (len(scenes), 1, 1, 1))).float()
