@@ -49,7 +49,7 @@ def fit_encoder(model: AutoencoderTiny, pictures: NDArray[np.uint8]) -> None:
     projection = torch.from_numpy(directions.T * scale[:, None]).float()
     _project(strided[-1], projection)
     last.weight[range(channels), range(channels), 1, 1] = 1
-    last.bias.copy_(-projection @ torch.from_numpy(mean).float())
+    last.bias = nn.Parameter(-projection @ torch.from_numpy(mean).float())
 
 
 def principal_components(
