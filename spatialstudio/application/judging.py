@@ -1,23 +1,54 @@
 """Judging beyond the open run: many pictures, and recorded runs of a benchmark."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from spatialstudio.application.flow.change_settings import change_settings
 from spatialstudio.application.flow.evaluate_pictures import (
     JudgedPicture,
     PictureTask,
     evaluate_pictures,
 )
 from spatialstudio.application.flow.judge_records import judge_records
+from spatialstudio.application.flow.score_assertions import Witnesses, score_assertions
 from spatialstudio.application.flow.sweep_thresholds import SweepRow, sweep_thresholds
 from spatialstudio.application.registry import Registry
 from spatialstudio.application.workshop import ModelWorkshop
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
 from spatialstudio.domain.benchmark import RunReport
+from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.relation import SceneGraph
-from spatialstudio.domain.verdict import CHECKER_PRESETS, CheckerSettings
+from spatialstudio.domain.verdict import CHECKER_PRESETS, CheckerSettings, Evaluation
+from spatialstudio.science.da_score import SCENE_ID
+from spatialstudio.science.perception_answers import PERCEPTION_ID
 
 RECORDS_ID = "spatialbench-uc"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WitnessChoice:
+    """Who takes prompts apart and who answers, by id.
+
+    Attributes:
+        reader_id: An assertion reader; None for the scene alone.
+        answerer_id: An answerer of questions; None for what was seen.
+        settings: How answers become a score: the name of a preset.
+    """
+
+    reader_id: str | None = None
+    answerer_id: str | None = None
+    settings: str = DA_RECOMMENDED.preset
+
+    @property
+    def name(self) -> str:
+        """What they are called in results."""
+        return f"{self.reader_id or SCENE_ID}, {self.answerer_id or PERCEPTION_ID}, {self.settings}"
+
+
+DEFAULT_WITNESSES = WitnessChoice()
 
 
 class Judging:
@@ -36,34 +67,65 @@ class Judging:
         self._read_scene = read_scene
         self._images_id = images_id
 
-    def checker(self, name: str) -> CheckerSettings:
+    def checker(self, name: str, changes: Sequence[str] = ()) -> CheckerSettings:
         """Return the checker's settings by the name of a preset, or from a settings file.
 
+        Args:
+            name: Of the preset, or the file's path.
+            changes: Single settings that shall differ, as "margin=0.05".
+
         Raises:
-            SettingsError: There is no such preset or file, or it cannot be used.
+            SettingsError: There is no such preset, file or setting, or it cannot be used.
         """
         if name in CHECKER_PRESETS:
-            return CHECKER_PRESETS[name]
-        return self._registry.records(RECORDS_ID).read_settings(Path(name))
+            settings = CHECKER_PRESETS[name]
+        else:
+            settings = self._registry.records(RECORDS_ID).read_settings(Path(name))
+        return change_settings(settings, changes)
 
     def pictures(
-        self, tasks: Sequence[PictureTask], settings: CheckerSettings, token: CancelToken
+        self,
+        tasks: Sequence[PictureTask],
+        settings: CheckerSettings,
+        token: CancelToken,
+        witnesses: WitnessChoice = DEFAULT_WITNESSES,
     ) -> Iterator[JudgedPicture]:
         """Judge many pictures here and now, one after the other; an error ends only its own.
 
         Raises:
             Cancelled: The token was cancelled.
+            SettingsError: There is no such preset of the DA-score.
         """
         workshop = ModelWorkshop(self._registry)
+        asked = self._witnesses(witnesses)
+
+        def judge(image: RgbImage, scene: SceneGraph) -> Evaluation:
+            evaluation = workshop.evaluate(image, scene, token, settings)
+            return score_assertions(image, scene, evaluation, asked, token)
+
         return evaluate_pictures(
-            tasks,
-            self._registry.images(self._images_id),
-            self._read_scene,
-            lambda image, scene: workshop.evaluate(image, scene, token, settings),
+            tasks, self._registry.images(self._images_id), self._read_scene, judge
+        )
+
+    def _witnesses(self, choice: WitnessChoice) -> Witnesses:
+        if choice.settings not in DA_PRESETS:
+            raise SettingsError(
+                f'There is no DA-score "{choice.settings}".',
+                hint=f"Known are: {', '.join(DA_PRESETS)}.",
+            )
+        reader, answerer = choice.reader_id, choice.answerer_id
+        return Witnesses(
+            reader=self._registry.assertion_reader(reader) if reader else None,
+            answerer=self._registry.answerer(answerer) if answerer else None,
+            settings=DA_PRESETS[choice.settings],
         )
 
     def records(
-        self, source: Path, target: Path, settings: CheckerSettings | None = None
+        self,
+        source: Path,
+        target: Path,
+        settings: CheckerSettings | None = None,
+        changes: Sequence[str] = (),
     ) -> RunReport:
         """Judge a recorded run of a benchmark again, without any model.
 
@@ -71,12 +133,14 @@ class Judging:
             source: The run's folder.
             target: Where verdicts and figures are written.
             settings: None for those that the run was judged with.
+            changes: Single settings that shall differ, as for ``checker``.
 
         Raises:
             StoreError: The folder holds no such run, or the target cannot be written.
-            SettingsError: The run's settings cannot be used.
+            SettingsError: The settings cannot be used.
         """
-        return judge_records(self._registry.records(RECORDS_ID), source, target, settings)
+        records = self._registry.records(RECORDS_ID)
+        return judge_records(records, source, target, settings, changes)
 
     def sweep(self, source: Path) -> tuple[SweepRow, ...]:
         """Tell what other thresholds would make of a recorded run.

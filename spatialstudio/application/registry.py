@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
+from spatialstudio.domain.answerers import AssertionReader, QuestionAnswerer
 from spatialstudio.domain.errors import PluginError
 from spatialstudio.domain.ports import (
     DepthEstimator,
@@ -92,6 +93,14 @@ class Registry:
     def depth(self, adapter_id: str) -> DepthEstimator:
         """Return a depth estimator."""
         return cast("DepthEstimator", self._get("depth", adapter_id))
+
+    def assertion_reader(self, adapter_id: str) -> AssertionReader:
+        """Return what takes prompts apart."""
+        return cast("AssertionReader", self._get("assertion_reader", adapter_id))
+
+    def answerer(self, adapter_id: str) -> QuestionAnswerer:
+        """Return what answers questions about pictures."""
+        return cast("QuestionAnswerer", self._get("answerer", adapter_id))
 
     def perturber(self, adapter_id: str) -> Perturber:
         """Return what changes pictures a little."""

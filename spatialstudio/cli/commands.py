@@ -34,11 +34,13 @@ from spatialstudio.cli.printing import (
 )
 from spatialstudio.cli.reading import parse
 from spatialstudio.cli.stored_runs import corruption_study, judge_again
+from spatialstudio.domain.assertion import DA_RECOMMENDED
 from spatialstudio.domain.errors import Cancelled, ErrorReport
 from spatialstudio.domain.generation import PSG
 
 STOPPED = ErrorReport(title="Stopped", message="Stopped.")
 NAME_WIDTH = 20
+DA_PRESET = DA_RECOMMENDED.preset
 
 
 def open_studio(runs_folder: Path | None) -> Studio:
@@ -88,8 +90,10 @@ def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 def evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Judge any picture, or many."""
     only, *others = options.paths
-    is_many = others or only.is_dir() or options.prompts or options.checker
-    if is_many or options.csv or options.out or options.mended:
+    is_many = others or only.is_dir() or options.prompts
+    is_special = options.checker or options.set or options.judges or options.da != DA_PRESET
+    asks_others = options.questions or options.assertions
+    if is_many or is_special or asks_others or options.csv or options.out:
         return judge_pictures(options, open_studio)
     studio = open_studio(None)
     scene = studio.scene_of(options.prompt)

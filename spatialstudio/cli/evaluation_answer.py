@@ -4,46 +4,79 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from spatialstudio.application.flow.choose_metrics import ALL_METRICS, ChosenMetrics, MetricKind
 from spatialstudio.application.inspection import evidence_of, explain
+from spatialstudio.domain.assertion import AssertionScore, DaScore
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.perception import Box
 from spatialstudio.domain.relation import Relation, SceneGraph
 from spatialstudio.domain.verdict import Evaluation, Verdict
-from spatialstudio.science.center_scores import center_scores
+from spatialstudio.science.center_scores import center_scores, hrs_of_scene
 from spatialstudio.science.pse import Instances, prompt_pse
+
+CENTER_NAMES = ("visor", "compbench", "hrs", "geneval")
 
 
 def evaluation_answer(
-    evaluation: Evaluation, scene: SceneGraph, *, mended: bool = False
+    evaluation: Evaluation, scene: SceneGraph, metrics: ChosenMetrics = ALL_METRICS
 ) -> Mapping[str, Any]:
     """Tell all that is said of a picture, and whose settings said it.
 
     Args:
         evaluation: The judged picture.
         scene: What its prompt claims.
-        mended: Whether the centre metrics go without the faults of their published code.
+        metrics: Who is asked beside the checker.
     """
-    return {
+    answer: dict[str, Any] = {
         "checker": evaluation.checker.preset,
-        "mean_pse": evaluation.mean_pse,
-        "prompt_pse": {
-            instances.value: _pse_answer(evaluation, scene, instances) for instances in Instances
-        },
-        "da_score": evaluation.da_score.value if evaluation.da_score else None,
-        "assertions": [
-            {"text": score.assertion.text, "probability_yes": score.probability_yes}
-            for score in (evaluation.da_score.scores if evaluation.da_score else ())
-        ],
-        "verdicts": [
-            _verdict_answer(verdict, scene, evaluation, mended=mended)
-            for verdict in evaluation.verdicts
-        ],
+        "judges": list(metrics.names),
+        "objects": len(scene.mentions),
     }
+    if MetricKind.PSE in metrics.kinds:
+        answer["mean_pse"] = evaluation.mean_pse
+        answer["prompt_pse"] = {
+            instances.value: _pse_answer(evaluation, scene, instances) for instances in Instances
+        }
+    if MetricKind.DA_SCORE in metrics.kinds:
+        answer |= _da_answer(evaluation.da_score)
+    if MetricKind.HRS in metrics.kinds:
+        rules = metrics.center_rules.hrs
+        answer["hrs"] = hrs_of_scene(scene, evaluation.perception, evaluation.checker, rules)
+    answer["verdicts"] = [
+        _verdict_answer(verdict, scene, evaluation, metrics) for verdict in evaluation.verdicts
+    ]
+    return answer
 
 
 def relation_of(verdict: Verdict, scene: SceneGraph) -> Relation:
     """Return the relation that a verdict is about."""
     return next(known for known in scene.relations if known.id == verdict.relation_id)
+
+
+def _da_answer(score: DaScore | None) -> Mapping[str, Any]:
+    if score is None:
+        return {"da_score": None, "assertions": []}
+    return {
+        "da_score": score.value,
+        "da_settings": score.settings.preset,
+        "answered_by": score.source_id,
+        "asserted_by": score.asserted_by,
+        "da_notes": list(score.notes),
+        "assertions": [_assertion_answer(one) for one in score.scores],
+    }
+
+
+def _assertion_answer(score: AssertionScore) -> Mapping[str, Any]:
+    return {
+        "text": score.assertion.text,
+        "question": score.assertion.question,
+        "kind": score.assertion.kind.value,
+        "weight": score.assertion.weight,
+        "probability_yes": score.probability_yes,
+        "log_yes": score.chances.log_yes if score.chances else None,
+        "log_no": score.chances.log_no if score.chances else None,
+        "note": score.note,
+    }
 
 
 def _pse_answer(
@@ -62,11 +95,11 @@ def _pse_answer(
 
 
 def _verdict_answer(
-    verdict: Verdict, scene: SceneGraph, evaluation: Evaluation, *, mended: bool
+    verdict: Verdict, scene: SceneGraph, evaluation: Evaluation, metrics: ChosenMetrics
 ) -> Mapping[str, Any]:
     measured = verdict.measurement
     relation = relation_of(verdict, scene)
-    others = center_scores(relation, evaluation.perception, evaluation.checker, mended=mended)
+    evidence = evidence_of(verdict, scene, evaluation)
     return {
         "relation_id": verdict.relation_id,
         "relation": scene.sentence(relation),
@@ -77,11 +110,25 @@ def _verdict_answer(
         "delta": measured.delta if measured else None,
         "margin": measured.margin if measured else None,
         "overlap": measured.overlap if measured else None,
+        "gap": measured.gap if measured else None,
         "pos": measured.pos if measured else None,
         "pse": measured.pse if measured else None,
-        **asdict(others),
+        **_center_answer(relation, evaluation, metrics),
         "why": explain(verdict, scene),
-        "evidence": _evidence_answer(evidence_of(verdict, scene, evaluation)),
+        "evidence": _evidence_answer(evidence),
+    }
+
+
+def _center_answer(
+    relation: Relation, evaluation: Evaluation, metrics: ChosenMetrics
+) -> Mapping[str, Any]:
+    """Tell what the chosen centre metrics say, and whether both ends were found at all."""
+    scores = asdict(
+        center_scores(relation, evaluation.perception, evaluation.checker, metrics.center_rules)
+    )
+    chosen = {kind.value for kind in metrics.kinds}
+    return {"found": scores["found"]} | {
+        name: scores[name] for name in CENTER_NAMES if name in chosen
     }
 
 
@@ -101,12 +148,15 @@ def _evidence_answer(evidence: Evidence) -> Mapping[str, Any]:
             {"axis": band.axis.value, "start": band.start, "stop": band.stop}
             for band in evidence.bands
         ],
+        "gap": evidence.gap and asdict(evidence.gap),
+        "pos_band": evidence.pos_band,
         "intersection": evidence.intersection and _edges(evidence.intersection),
         "perturbed": [
             {
                 "kind": answer.perturbation.kind.value,
                 "amount": answer.perturbation.amount,
                 "outcome": answer.outcome.value if answer.outcome else None,
+                "boxes": [_edges(box) for box in answer.boxes],
             }
             for answer in evidence.perturbed
         ],

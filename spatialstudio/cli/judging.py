@@ -12,6 +12,11 @@ from typing import Any, TypeAlias
 
 from spatialstudio.application.cancellation import CancelFlag
 from spatialstudio.application.error_reports import EXIT_FAILURE
+from spatialstudio.application.flow.choose_metrics import (
+    ALL_METRICS,
+    ChosenMetrics,
+    choose_metrics,
+)
 from spatialstudio.application.flow.evaluate_pictures import (
     JudgedPicture,
     PictureTask,
@@ -19,10 +24,12 @@ from spatialstudio.application.flow.evaluate_pictures import (
     read_prompts,
 )
 from spatialstudio.application.flow.sweep_thresholds import SweepRow
+from spatialstudio.application.judging import WitnessChoice
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import Answer
 from spatialstudio.cli.evaluation_answer import evaluation_answer
 from spatialstudio.cli.interrupts import interrupt_asks
+from spatialstudio.cli.metric_figures import metric_figures
 from spatialstudio.cli.printing import show_json, show_lines, show_progress
 from spatialstudio.domain.benchmark import RunReport
 from spatialstudio.domain.errors import StoreError
@@ -34,8 +41,8 @@ OpenStudio: TypeAlias = Callable[[Path | None], Studio]
 ERROR = "ERROR"
 TABLE_COLUMNS = (
     *("picture", "prompt", "checker", "relation", "outcome", "reason"),
-    *("confidence", "delta", "margin", "overlap", "pos", "pse"),
-    *("visor", "compbench", "hrs", "geneval", "why"),
+    *("confidence", "delta", "margin", "overlap", "gap", "pos", "pse"),
+    *("found", "visor", "compbench", "hrs", "geneval", "da_score", "why"),
 )
 
 
@@ -43,7 +50,7 @@ def judge_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Judge a recorded run again, and write verdicts and figures in its own schema."""
     judging = open_studio(None).judging
     settings = judging.checker(options.checker) if options.checker else None
-    report = judging.records(options.run, options.out, settings)
+    report = judging.records(options.run, options.out, settings, options.set)
     if options.json:
         show_json(_report_answer(report, options.out))
     else:
@@ -74,33 +81,42 @@ def benchmark_prompts(options: argparse.Namespace, open_studio: OpenStudio) -> i
 def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Judge files and folders; what cannot be judged is a row among the others."""
     judging = open_studio(None).judging
-    settings = judging.checker(options.checker) if options.checker else REPRODUCE
+    settings = judging.checker(options.checker or REPRODUCE.preset, options.set)
+    metrics = choose_metrics(options.judges.split(",")) if options.judges else ALL_METRICS
+    witnesses = WitnessChoice(
+        reader_id=options.assertions, answerer_id=options.questions, settings=options.da
+    )
     prompts = read_prompts(options.prompts) if options.prompts else {}
     tasks = list_tasks(options.paths, options.prompt, prompts)
-    kind = {"checker": settings.preset, "mended": options.mended}
+    kind = {
+        "checker": settings.preset,
+        "judges": list(metrics.names),
+        "witnesses": witnesses.name,
+    }
     rows = list(_rows_kept(options.out, tasks, kind))
     done = {row["picture"] for row in rows}
     waiting = [task for task in tasks if str(task.path) not in done]
     flag = CancelFlag()
     with interrupt_asks(flag.cancel):
-        for judged in judging.pictures(waiting, settings, flag):
-            rows.append(_row(judged, kind))
+        for judged in judging.pictures(waiting, settings, flag, witnesses):
+            rows.append(_row(judged, kind, metrics))
             _keep(options.out, rows[-1])
             show_progress(f"{len(rows)}/{len(tasks)} {judged.task.path}")
-    _show(rows, options)
+    _show(rows, options, metrics)
     return EXIT_FAILURE if any(row["error"] for row in rows) else 0
 
 
-def _row(judged: JudgedPicture, kind: Mapping[str, Any]) -> dict[str, Any]:
+def _row(judged: JudgedPicture, kind: Mapping[str, Any], metrics: ChosenMetrics) -> dict[str, Any]:
     row = {
         "picture": str(judged.task.path),
         "prompt": judged.task.prompt,
         **kind,
         "error": judged.error.message if judged.error else None,
         "relations": len(judged.scene.relations) if judged.scene else None,
+        "objects": len(judged.scene.mentions) if judged.scene else None,
     }
     if judged.evaluation is not None and judged.scene is not None:
-        row |= evaluation_answer(judged.evaluation, judged.scene, mended=kind["mended"])
+        row |= evaluation_answer(judged.evaluation, judged.scene, metrics)
     return row
 
 
@@ -135,13 +151,24 @@ def _keep(path: Path | None, row: Mapping[str, Any]) -> None:
         ) from error
 
 
-def _show(rows: Sequence[Mapping[str, Any]], options: argparse.Namespace) -> None:
+def _show(
+    rows: Sequence[Mapping[str, Any]], options: argparse.Namespace, metrics: ChosenMetrics
+) -> None:
+    figures = metric_figures(rows, metrics)
     if options.csv:
         show_lines(_table(rows))
     elif options.json:
-        show_json({"pictures": rows, "summary": _summary(rows)})
+        show_json({"pictures": rows, "summary": _summary(rows), "figures": figures})
     else:
         show_lines(_lines(rows))
+        show_lines(f"{name}: {_in_words(own)}" for name, own in figures.items())
+
+
+def _in_words(figures: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{name.replace('_', ' ')} {value:.4f}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in figures.items()
+    )
 
 
 def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

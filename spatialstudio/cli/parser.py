@@ -3,7 +3,9 @@
 import argparse
 from pathlib import Path
 
+from spatialstudio.application.flow.choose_metrics import ALL_METRICS, published_faults
 from spatialstudio.application.studio import EXTRACTOR_ID, EXTRACTOR_IDS
+from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
 from spatialstudio.domain.generation import PSG, UNGUIDED
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE
 
@@ -121,12 +123,35 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="keep every picture's answer, JSON a line; a stopped call goes on from it",
     )
-    parser.add_argument(
-        "--mended",
-        action="store_true",
-        help="VISOR, T2I-CompBench, HRS and GenEval without the faults of their published code",
-    )
+    _add_judges(parser)
     _add_checker(parser, "as published by default")
+
+
+def _add_judges(parser: argparse.ArgumentParser) -> None:
+    faults = "; ".join(f"{name}: {', '.join(own)}" for name, own in published_faults().items())
+    parser.add_argument(
+        "--judges",
+        metavar="NAMES",
+        help=f"of {', '.join(ALL_METRICS.names)}, joined by commas; all by default. The metrics of "
+        'other benchmarks are as published; "visor:mended" goes without its faults, "hrs:FAULT" '
+        f"without one of them ({faults})",
+    )
+    parser.add_argument(
+        "--questions",
+        choices=("blip", "vision-model"),
+        help="who answers what the DA-score asks of a picture; what was seen, by default",
+    )
+    parser.add_argument(
+        "--assertions",
+        choices=("llm",),
+        help="who takes the prompt apart for the DA-score; the scene's relations, by default",
+    )
+    parser.add_argument(
+        "--da",
+        choices=tuple(DA_PRESETS),
+        default=DA_RECOMMENDED.preset,
+        help="yes against no, or as in the published code (default: %(default)s)",
+    )
 
 
 def _add_judge_again(parser: argparse.ArgumentParser) -> None:
@@ -165,6 +190,13 @@ def _add_checker(parser: argparse.ArgumentParser, default: str, preset: str | No
         metavar="NAME",
         default=preset,
         help=f'"{REPRODUCE.preset}", "{RECOMMENDED.preset}" or a settings file; {default}',
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="another value of one setting, as margin=0.05; can be given again",
     )
 
 

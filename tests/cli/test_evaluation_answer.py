@@ -30,11 +30,14 @@ def test_pse_is_told_for_the_prompt_in_every_way(answer):
 
 
 def test_every_assertion_is_told_with_its_probability(answer):
-    assert answer["assertions"] == [
-        {"text": "there is a dog", "probability_yes": 0.9},
-        {"text": "there is a car", "probability_yes": 0.9},
-        {"text": "the dog is to the left of the car", "probability_yes": pytest.approx(0.81)},
+    assert [(one["text"], one["probability_yes"]) for one in answer["assertions"]] == [
+        ("there is a dog", 0.9),
+        ("there is a car", 0.9),
+        ("the dog is to the left of the car", pytest.approx(0.81)),
     ]
+    assert answer["assertions"][2]["question"] == "is the dog to the left of the car?"
+    assert (answer["answered_by"], answer["asserted_by"]) == ("perception", "scene")
+    assert answer["da_settings"] == "recommended"
     assert answer["da_score"] == pytest.approx(0.87)
 
 

@@ -44,7 +44,8 @@ def test_people_read_one_sentence_a_relation(terminal, folder):
     lines = done.out.splitlines()
     assert lines[1].startswith("  PASS: The dog's centre lies ")
     assert lines[3].startswith("  ERROR: ")
-    assert lines[-1] == "Of all: 1 PASS, 1 ERROR"
+    assert "Of all: 1 PASS, 1 ERROR" in lines
+    assert lines[-1] == "geneval: share 0.5000"
 
 
 def test_a_table_has_a_line_for_each_relation_and_each_error(terminal, folder):
@@ -82,6 +83,24 @@ def test_rows_of_another_prompt_or_checker_are_not_taken_over(terminal, folder, 
     assert json.loads(other.out)["summary"] == {"FAIL": 1}
     strict = terminal(*words, "--prompt", PROMPT, "--checker", "recommended")
     assert json.loads(strict.out)["pictures"][0]["checker"] == "recommended"
+
+
+def test_chosen_metrics_answer_and_are_named(terminal, folder):
+    words = ("evaluate", folder / "a.png", "--prompt", PROMPT, "--json")
+    answer = json.loads(terminal(*words, "--judges", "visor:mended,hrs").out)
+    (picture,) = answer["pictures"]
+    assert picture["judges"] == ["visor:mended", "hrs"]
+    assert {"visor", "hrs"} <= set(picture["verdicts"][0])
+    assert "geneval" not in picture["verdicts"][0]
+    assert set(answer["figures"]) == {"checker", "visor", "hrs"}
+    assert terminal(*words, "--judges", "visor:clip").code == 2
+
+
+def test_single_settings_can_be_changed(terminal, folder):
+    words = ("evaluate", folder / "a.png", "--prompt", PROMPT, "--json", "--set", "margin=0.6")
+    (picture,) = json.loads(terminal(*words).out)["pictures"]
+    assert picture["checker"] == "reproduce, margin=0.6"
+    assert picture["verdicts"][0]["reason"] == "near_boundary"
 
 
 def test_a_settings_file_of_the_release_can_be_used(terminal, folder):
@@ -129,6 +148,12 @@ def test_records_answer_programs_and_other_settings(terminal, tmp_path):
     plain = json.loads(terminal(*words).out)
     assert answer["samples"] == plain["samples"] == 32
     assert answer["coverage"] >= plain["coverage"]
+
+
+def test_records_can_be_judged_by_other_thresholds(terminal, tmp_path):
+    words = ("judge-records", GOLDEN, "--out", tmp_path / "judged", "--json")
+    answer = json.loads(terminal(*words, "--set", "margin=1").out)
+    assert (answer["coverage"], answer["checker"]) == (0, "reproduce, margin=1.0")
 
 
 def test_what_is_no_run_ends_with_a_sentence(terminal, tmp_path):

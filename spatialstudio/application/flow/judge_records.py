@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from spatialstudio.application.flow.change_settings import change_settings
 from spatialstudio.domain.benchmark import (
     BenchmarkItem,
     JudgedSample,
@@ -19,7 +20,11 @@ from spatialstudio.science.pass_rates import all_of, best_of, outcome_counts, pa
 
 
 def judge_records(
-    records: RecordedRuns, source: Path, target: Path, settings: CheckerSettings | None = None
+    records: RecordedRuns,
+    source: Path,
+    target: Path,
+    settings: CheckerSettings | None = None,
+    changes: Sequence[str] = (),
 ) -> RunReport:
     """Read a run folder, judge it again and write what came of it in the same schema.
 
@@ -28,13 +33,14 @@ def judge_records(
         source: The run folder.
         target: Where the results are written.
         settings: None for those that the run was judged with.
+        changes: Single settings that shall differ, as "margin=0.05".
 
     Raises:
         StoreError: The folder holds no such run, or the target cannot be written.
-        SettingsError: The run's settings cannot be used.
+        SettingsError: The settings cannot be used.
     """
     run = records.read(source)
-    settings = settings or run.settings
+    settings = change_settings(settings or run.settings, changes)
     judged = tuple(judge_sample(sample, settings) for sample in run.samples)
     report = report_of(judged, settings)
     records.write(run, judged, report, target)

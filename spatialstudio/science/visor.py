@@ -1,4 +1,4 @@
-"""Metrics that compare the centres of boxes: VISOR.
+"""VISOR, on boxes that any detector gave: it compares their centres.
 
 A relation holds when any instance of the subject and any of the object stand as asked, their
 centres compared strictly; that is generous where there are many, so the surest of each can be asked
@@ -18,6 +18,21 @@ from spatialstudio.domain.perception import Box
 from spatialstudio.domain.relation import Axis, AxisClaim, RelationType
 
 _PLACE_IN_XY = {Axis.X: 0, Axis.Y: 1}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisorRules:
+    """What counts; the defaults are the published ones.
+
+    Attributes:
+        takes_any_pair: Fault: any pair of instances will do, not only the surest.
+    """
+
+    takes_any_pair: bool = True
+
+
+PUBLISHED = VisorRules()
+MENDED = VisorRules(takes_any_pair=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +72,7 @@ def visor_picture(
     relation_type: RelationType,
     subjects: Sequence[Box],
     others: Sequence[Box],
-    *,
-    any_pair: bool = True,
+    rules: VisorRules = PUBLISHED,
 ) -> VisorPicture:
     """Judge one picture.
 
@@ -67,9 +81,9 @@ def visor_picture(
         relation_type: Left, right, above, below, or a diagonal.
         subjects: Boxes of every instance of the subject, surest first.
         others: Boxes of every instance of the object, surest first.
-        any_pair: Whether any pair of instances will do, as published; else the surest pair counts.
+        rules: What counts.
     """
-    count = None if any_pair else 1
+    count = None if rules.takes_any_pair else 1
     return VisorPicture(
         prompt_id=prompt_id,
         has_both=bool(subjects) and bool(others),

@@ -1,0 +1,98 @@
+import pytest
+
+from spatialstudio.application.flow.choose_metrics import ALL_METRICS, choose_metrics
+from spatialstudio.cli.metric_figures import metric_figures
+
+
+def verdict(outcome="PASS", *, found=True, pse=1.0, compbench=0.9, **others):
+    return {
+        "outcome": outcome,
+        "confidence": 0.8,
+        "found": found,
+        "pse": pse,
+        "compbench": compbench,
+        "visor": True,
+        "geneval": True,
+        **others,
+    }
+
+
+def row(*verdicts, prompt="p", objects=2, hrs=True, da_score=0.5):
+    return {
+        "prompt": prompt,
+        "error": None,
+        "relations": len(verdicts),
+        "objects": objects,
+        "hrs": hrs,
+        "da_score": da_score,
+        "verdicts": verdicts,
+    }
+
+
+MISSED = verdict("UNDECIDABLE", found=False, pse=None, compbench=0, visor=False, geneval=False)
+WRONG = verdict("FAIL", pse=0.0, compbench=0, visor=False, geneval=False)
+ROWS = (
+    row(verdict()),
+    row(WRONG, hrs=False),
+    row(MISSED, prompt="q", hrs=False, da_score=None),
+    {"prompt": "q", "error": "Not a picture.", "relations": 1, "objects": 2},
+)
+
+
+@pytest.fixture
+def figures():
+    return metric_figures(ROWS, ALL_METRICS)
+
+
+def test_an_error_counts_in_the_checkers_denominator(figures):
+    assert figures["checker"] == {
+        "relations": 4,
+        "coverage": 0.5,
+        "pass_rate_all": 0.25,
+        "pass_rate_decided": 0.5,
+        "mean_confidence": pytest.approx(0.6),
+    }
+
+
+def test_pse_counts_what_is_missing_as_nothing(figures):
+    assert figures["pse"] == {"mean": 0.25, "met": 0.25}
+
+
+def test_the_da_score_tells_how_many_were_answered(figures):
+    assert figures["da"] == {"mean": 0.5, "answered": 0.5}
+
+
+def test_visor_counts_over_pictures_and_over_prompts(figures):
+    assert figures["visor"] == {
+        "object_accuracy": 0.5,
+        "unconditional": 0.25,
+        "conditional": 0.5,
+        "visor_1": 0.5,
+        "visor_2": 0,
+        "visor_3": 0,
+        "visor_4": 0,
+    }
+
+
+def test_the_others_are_shares_and_means(figures):
+    assert figures["compbench"] == {"mean": pytest.approx(0.225)}
+    assert figures["geneval"] == {"share": 0.25}
+    assert figures["hrs"] == {"score": 0.25, "by_objects": {2: 0.25}}
+
+
+def test_hrs_is_the_mean_of_its_levels():
+    rows = row(verdict()), row(verdict(), verdict(), objects=3, hrs=False)
+    assert metric_figures(rows, ALL_METRICS)["hrs"]["score"] == 0.5
+
+
+def test_only_those_that_were_asked_have_figures():
+    assert set(metric_figures(ROWS, choose_metrics(["visor"]))) == {"checker", "visor"}
+
+
+def test_a_metric_that_knows_no_relation_has_no_figures():
+    near = verdict(visor=None, geneval=None, compbench=None)
+    assert set(metric_figures([row(near, hrs=None)], ALL_METRICS)) == {"checker", "pse", "da"}
+
+
+def test_without_relations_only_the_assertions_count():
+    assert set(metric_figures([row(hrs=None)], ALL_METRICS)) == {"da"}
