@@ -29,7 +29,7 @@ def main() -> None:
         studio.generate(replace(studio.new_request(seed=7, steps=2), capture=CAPTURE))
         studio.close()
         (event,) = (event for event in stored if isinstance(event, RunStored))
-        event.folder.rename(TARGET)
+        event.path.parent.rename(TARGET)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,97 @@
+"""Has the studio draw and judge pictures, one after the other."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from spatialstudio.application.engine.messages import JobFailed, PictureJudged
+from spatialstudio.application.studio import Studio
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.generation import CaptureSettings, GenerationFailed, GenerationFinished
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.verdict import Evaluation
+from tests.performance.prompt_lists import ListedPrompt
+
+METHODS = ("none", "psg")
+NOTHING_CAPTURED = CaptureSettings(attention_every=0, preview_every=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A picture to draw: a prompt, a seed, and "none" or "psg"."""
+
+    prompt: ListedPrompt
+    seed: int
+    method: str
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        return self.prompt.id, self.seed, self.method
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Drawn:
+    """A picture and what the studio says of it; no evaluation where nothing is claimed."""
+
+    wanted: Wanted
+    scene: SceneGraph
+    image: RgbImage
+    seconds: float
+    evaluation: Evaluation | None
+
+
+class Listener:
+    """Keeps what the studio says of the picture that is drawn now."""
+
+    def __init__(self) -> None:
+        self.finished: GenerationFinished | None = None
+        self.evaluation: Evaluation | None = None
+        self.failure = ""
+
+    def hear(self, event: object) -> None:
+        match event:
+            case GenerationFinished():
+                self.finished = event
+            case PictureJudged(evaluation=evaluation):
+                self.evaluation = evaluation
+            case GenerationFailed(error=error) | JobFailed(error=error):
+                self.failure = f"{error.message} {error.hint}"
+
+
+def draw(
+    wanted: Iterable[Wanted], runs_folder: Path, strength: float | None = None
+) -> Iterator[Drawn]:
+    """Draw pictures with the embedded model; a failure ends the script."""
+    studio = Studio.open("inline", runs_folder=runs_folder)
+    studio.start()
+    try:
+        for picture in wanted:
+            yield _draw_one(studio, picture, strength)
+    finally:
+        studio.close()
+
+
+def _draw_one(studio: Studio, wanted: Wanted, strength: float | None) -> Drawn:
+    scene = studio.scene_of(wanted.prompt.text)
+    studio.edit_scene(scene)
+    guided = wanted.method == METHODS[1]
+    request = studio.new_request(seed=wanted.seed, strength=strength, guided=guided)
+    listener = Listener()
+    unsubscribe = studio.bus.subscribe(listener.hear)
+    studio.generate(replace(request, capture=NOTHING_CAPTURED))
+    unsubscribe()
+    if listener.finished is None or (scene.relations and listener.evaluation is None):
+        sys.exit(f"{wanted.key}: {listener.failure}")
+    return Drawn(
+        wanted=wanted,
+        scene=scene,
+        image=listener.finished.image,
+        seconds=listener.finished.seconds,
+        evaluation=listener.evaluation,
+    )
+
+
+def show(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
