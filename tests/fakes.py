@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from spatialstudio.application.flow.evaluate_image import Judges, evaluate_image
+from spatialstudio.application.flow.evaluate_image import evaluate_image
+from spatialstudio.application.flow.perceive_image import Judges
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.errors import Cancelled
 from spatialstudio.domain.generation import (
@@ -14,8 +15,8 @@ from spatialstudio.domain.generation import (
     RequestId,
     StepEvent,
 )
+from spatialstudio.domain.perceivers import Seen
 from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask
-from spatialstudio.domain.ports import Seen
 from spatialstudio.domain.prompt import MentionId, ObjectMention, Prompt, TextSpan, TokenSpan
 from spatialstudio.domain.relation import LEFT_OF, Relation, RelationId, RelationType, SceneGraph
 
@@ -109,10 +110,12 @@ class FakeDetector:
 
     Attributes:
         error: Raised instead of an answer.
+        signature: Names what its answers depend on; empty so that none are kept.
     """
 
     id: str = "fake-detector"
     error: Exception | None = None
+    signature: str = ""
 
     def detect(self, image, mentions):
         if self.error is not None:
@@ -142,6 +145,7 @@ class FakeDepth:
     """Says that the picture recedes from left to right."""
 
     id: str = "fake-depth"
+    signature: str = ""
 
     def estimate(self, image):
         height, width = image.shape[:2]

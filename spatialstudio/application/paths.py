@@ -21,6 +21,7 @@ class StudioPaths:
         models: Models that the user adds.
         settings: Settings and drafts.
         logs: What the program tells about itself.
+        cache: What can be made again.
     """
 
     resources: Path
@@ -28,6 +29,7 @@ class StudioPaths:
     models: Path
     settings: Path
     logs: Path
+    cache: Path
 
     @classmethod
     def usual(cls) -> "StudioPaths":
@@ -42,6 +44,7 @@ class StudioPaths:
             models=dirs.user_data_path / "models",
             settings=dirs.user_config_path,
             logs=dirs.user_log_path,
+            cache=dirs.user_cache_path,
         )
 
     @classmethod
@@ -53,6 +56,7 @@ class StudioPaths:
             models=home / "models",
             settings=home / "settings",
             logs=home / "logs",
+            cache=home / "cache",
         )
 
     @property

@@ -9,9 +9,15 @@ from typing import Any, cast
 
 from spatialstudio.domain.answerers import AssertionReader, QuestionAnswerer
 from spatialstudio.domain.errors import PluginError
-from spatialstudio.domain.ports import (
+from spatialstudio.domain.perceivers import (
     DepthEstimator,
     Detector,
+    PerceptionRole,
+    PerceptionShelf,
+    PerceptionStore,
+    Segmenter,
+)
+from spatialstudio.domain.ports import (
     GenerationBackend,
     ImageFiles,
     ModelShelf,
@@ -25,6 +31,9 @@ from spatialstudio.domain.ports import (
 )
 
 BUILT_IN_MANIFEST = Path(__file__).parent.parent / "adapters" / "plugin.toml"
+PERCEPTION_SHELF = "perception_shelf"
+PERCEPTION_KINDS = frozenset(role.value for role in PerceptionRole)
+"""Beside those in manifests, models on a shelf are adapters of these kinds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,12 +96,24 @@ class Registry:
         return cast("GenerationBackend", self._get("backend", adapter_id))
 
     def detector(self, adapter_id: str) -> Detector:
-        """Return a detector."""
-        return cast("Detector", self._get("detector", adapter_id))
+        """Return a detector, registered or found on the shelf of models."""
+        return cast("Detector", self._get(PerceptionRole.DETECTOR.value, adapter_id))
+
+    def segmenter(self, adapter_id: str) -> Segmenter:
+        """Return a segmenter, registered or found on the shelf of models."""
+        return cast("Segmenter", self._get(PerceptionRole.SEGMENTER.value, adapter_id))
 
     def depth(self, adapter_id: str) -> DepthEstimator:
-        """Return a depth estimator."""
-        return cast("DepthEstimator", self._get("depth", adapter_id))
+        """Return a depth estimator, registered or found on the shelf of models."""
+        return cast("DepthEstimator", self._get(PerceptionRole.DEPTH.value, adapter_id))
+
+    def perception_shelf(self, adapter_id: str) -> PerceptionShelf:
+        """Return a shelf of models that look at pictures."""
+        return cast("PerceptionShelf", self._get(PERCEPTION_SHELF, adapter_id))
+
+    def perception_store(self, adapter_id: str) -> PerceptionStore:
+        """Return what remembers perceptions."""
+        return cast("PerceptionStore", self._get("perception_store", adapter_id))
 
     def assertion_reader(self, adapter_id: str) -> AssertionReader:
         """Return what takes prompts apart."""
@@ -125,8 +146,15 @@ class Registry:
     def _get(self, kind: str, adapter_id: str) -> object:
         key = (kind, adapter_id)
         if key not in self._made:
-            self._made[key] = self._maker(kind, adapter_id)(self._surroundings)
+            self._made[key] = self._make(kind, adapter_id)
         return self._made[key]
+
+    def _make(self, kind: str, adapter_id: str) -> object:
+        is_registered = (kind, adapter_id) in self._entries
+        if kind in PERCEPTION_KINDS and not is_registered and self.ids(PERCEPTION_SHELF):
+            (shelf_id,) = self.ids(PERCEPTION_SHELF)
+            return self.perception_shelf(shelf_id).make(adapter_id, PerceptionRole(kind))
+        return self._maker(kind, adapter_id)(self._surroundings)
 
     def _maker(self, kind: str, adapter_id: str) -> Callable[[Surroundings], Any]:
         entry = self._entries.get((kind, adapter_id))

@@ -95,8 +95,10 @@ class Studio:
             runs_folder: Where finished runs are written; None for the user's own.
         """
         paths = paths or StudioPaths.usual()
-        surroundings = Surroundings(resources=paths.resources, model_folders=paths.model_folders)
-        build = partial(build_workshop, paths.resources, paths.model_folders)
+        surroundings = Surroundings(
+            resources=paths.resources, model_folders=paths.model_folders, cache=paths.cache
+        )
+        build = partial(build_workshop, surroundings)
         made: Engine = ProcessEngine(build) if engine == "process" else InlineEngine(build)
         return cls(built_in_registry(surroundings), made, paths, runs_folder)
 

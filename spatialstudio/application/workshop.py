@@ -1,20 +1,17 @@
 """What the engine does its work with: the adapters, made on first use where the models run."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
-from spatialstudio.application.flow.evaluate_image import Judges, evaluate_image
+from spatialstudio.application.flow.evaluate_image import evaluate_image
 from spatialstudio.application.flow.generate_image import generate_image
+from spatialstudio.application.flow.search_image import search_image
+from spatialstudio.application.judge_choice import DEFAULT_JUDGES, JudgeChoice, find_judges
 from spatialstudio.application.registry import Registry, built_in_registry
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
 from spatialstudio.domain.ports import CancelToken, ModelCard, Surroundings
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings, Evaluation
-
-DETECTOR_ID = "sticker-segmenter"
-DEPTH_ID = "sticker-depth"
-PERTURBER_ID = "pillow"
 
 
 class ModelWorkshop:
@@ -31,9 +28,13 @@ class ModelWorkshop:
     def generate(
         self, request: GenerationRequest, model: ModelCard, token: CancelToken
     ) -> Iterator[GenerationEvent]:
-        """Draw a request; see ``generate_image``."""
+        """Draw a request; see ``generate_image`` and ``search_image``."""
         backend = self._registry.backend(request.backend_id)
-        yield from generate_image(request, model, backend, token)
+        if request.search.candidates > 1:
+            judges = find_judges(self._registry, DEFAULT_JUDGES)
+            yield from search_image(request, model, backend, judges, token)
+        else:
+            yield from generate_image(request, model, backend, token)
 
     def evaluate(
         self,
@@ -41,17 +42,12 @@ class ModelWorkshop:
         scene: SceneGraph,
         token: CancelToken,
         settings: CheckerSettings = REPRODUCE,
+        choice: JudgeChoice = DEFAULT_JUDGES,
     ) -> Evaluation:
         """Judge a picture, (H, W, 3) uint8; see ``evaluate_image``."""
-        judges = Judges(
-            detector=self._registry.detector(DETECTOR_ID),
-            depth=self._registry.depth(DEPTH_ID),
-            perturber=self._registry.perturber(PERTURBER_ID),
-        )
-        return evaluate_image(image, scene, judges, token, settings)
+        return evaluate_image(image, scene, find_judges(self._registry, choice), token, settings)
 
 
-def build_workshop(resources: Path, model_folders: tuple[Path, ...]) -> ModelWorkshop:
-    """Make a workshop anew; called where the models run, so its arguments are plain."""
-    surroundings = Surroundings(resources=resources, model_folders=model_folders)
+def build_workshop(surroundings: Surroundings) -> ModelWorkshop:
+    """Make a workshop anew; called where the models run."""
     return ModelWorkshop(built_in_registry(surroundings))

@@ -8,6 +8,7 @@ import pytest
 
 from spatialstudio.adapters.extractors.grammar import build as build_extractor
 from spatialstudio.adapters.images import build as build_images
+from spatialstudio.adapters.perception.perception_files import ForgetfulStore
 from spatialstudio.adapters.perturbations import build as build_perturber
 from spatialstudio.adapters.records.spatialbench_uc import build as build_records
 from spatialstudio.adapters.stores.folder_store import build as build_store
@@ -95,6 +96,7 @@ class FakeRegistry(Registry):
             "detector": lambda _: self.detector_made,
             "depth": lambda _: FakeDepth(),
             "perturber": build_perturber,
+            "perception_store": lambda _: ForgetfulStore(),
             "records": build_records,
             "shelf": lambda _: self.shelf_made,
             "trainer": lambda _: self.trainer_made,

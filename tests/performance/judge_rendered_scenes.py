@@ -22,7 +22,8 @@ from spatialstudio.adapters.stickers.scenes import PaintedScene, paint
 from spatialstudio.adapters.stickers.segmenter import StickerSegmenter, box_around
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER, sticker_objects
 from spatialstudio.application.cancellation import CancelFlag
-from spatialstudio.application.flow.evaluate_image import Judges, evaluate_image
+from spatialstudio.application.flow.evaluate_image import evaluate_image
+from spatialstudio.application.flow.perceive_image import Judges
 from spatialstudio.domain.relation import ABOVE, LEFT_OF, Axis, RelationType
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE, CheckerSettings, Evaluation
 from spatialstudio.science.superiority import projected_pos, pse_from_pos

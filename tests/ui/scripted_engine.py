@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from spatialstudio.application.engine.messages import Phase, PhaseChanged, PictureJudged
-from spatialstudio.application.flow.evaluate_image import hash_of_picture
+from spatialstudio.application.flow.perceive_image import hash_of_picture
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import BUILT_IN_MANIFEST, Registry, read_manifest
 from spatialstudio.application.studio import Studio

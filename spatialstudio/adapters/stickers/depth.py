@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from spatialstudio.adapters.stickers.pixel_net import PixelNet, read_pixel_net
+from spatialstudio.adapters.stickers.pixel_net import PixelNet, read_pixel_net, signature_of
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.perception import DepthMap
 from spatialstudio.domain.ports import Surroundings
@@ -24,6 +24,11 @@ class StickerDepth:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._net: PixelNet | None = None
+
+    @property
+    def signature(self) -> str:
+        """All that its answers depend on beside the picture."""
+        return signature_of(self._folder)
 
     def estimate(self, image: RgbImage) -> DepthMap:
         """Estimate relative depth, larger is farther.

@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
+from spatialstudio.adapters.weight_hashes import hash_of_weights
 from spatialstudio.domain.errors import DetectorError
 
 WEIGHTS_FILE = "model.safetensors"
@@ -113,6 +114,14 @@ def read_pixel_net(folder: Path) -> PixelNet:
             hint="Install Spatial Studio again, or train the sticker models anew.",
         ) from error
     return net.eval()
+
+
+def signature_of(folder: Path) -> str:
+    """Name a net by its weights; empty when they cannot be read."""
+    try:
+        return f"{folder.name} {hash_of_weights([folder / WEIGHTS_FILE])}"
+    except OSError:
+        return ""
 
 
 def _convolution(before: int, after: int, stride: int = 1) -> nn.Sequential:

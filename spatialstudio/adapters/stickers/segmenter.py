@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from spatialstudio.adapters.stickers.pixel_net import PixelNet, read_pixel_net
+from spatialstudio.adapters.stickers.pixel_net import PixelNet, read_pixel_net, signature_of
 from spatialstudio.adapters.stickers.regions import connected_regions
 from spatialstudio.adapters.stickers.vocabulary import object_number, sticker_objects
 from spatialstudio.domain.arrays import BoolMask, RgbImage
+from spatialstudio.domain.perceivers import Seen
 from spatialstudio.domain.perception import Box, Detection, Mask
-from spatialstudio.domain.ports import Seen, Surroundings
+from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.prompt import ObjectMention
 
 
@@ -57,6 +58,11 @@ class StickerSegmenter:
         self._folder = folder
         self._settings = settings or SegmenterSettings()
         self._net: PixelNet | None = None
+
+    @property
+    def signature(self) -> str:
+        """All that its answers depend on beside the picture."""
+        return f"{signature_of(self._folder)} {self._settings}"
 
     def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:
         """Find every mention's head.

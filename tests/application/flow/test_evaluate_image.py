@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from spatialstudio.adapters.perturbations import PillowPerturber
-from spatialstudio.application.flow.evaluate_image import Judges, evaluate_image
+from spatialstudio.application.flow.evaluate_image import evaluate_image
+from spatialstudio.application.flow.perceive_image import Judges
 from spatialstudio.domain.errors import Cancelled, DetectorError
-from spatialstudio.domain.ports import Seen
+from spatialstudio.domain.perceivers import Seen
 from spatialstudio.domain.relation import IN_FRONT_OF, LEFT_OF
 from spatialstudio.domain.verdict import REPRODUCE, AbstentionReason, Outcome
 from tests.fakes import CountingToken, FakeDepth, FakeDetector, scene_of

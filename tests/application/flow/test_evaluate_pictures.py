@@ -5,16 +5,17 @@ import pytest
 from PIL import Image
 
 from spatialstudio.adapters.images import PillowImages
-from spatialstudio.application.flow.evaluate_image import Judges, evaluate_image
+from spatialstudio.application.flow.evaluate_image import evaluate_image
 from spatialstudio.application.flow.evaluate_pictures import (
     PictureTask,
     evaluate_pictures,
     list_tasks,
     read_prompts,
 )
+from spatialstudio.application.flow.perceive_image import Judges
 from spatialstudio.domain.errors import Cancelled, DetectorError, ImageError, PromptError
+from spatialstudio.domain.perceivers import Seen
 from spatialstudio.domain.perception import Mask
-from spatialstudio.domain.ports import Seen
 from tests.fakes import CountingToken, FakeDepth, FakeDetector, scene_of
 
 GREY = Image.new("RGB", (16, 12), (100, 100, 100))

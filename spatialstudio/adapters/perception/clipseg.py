@@ -1,0 +1,90 @@
+"""CLIPSeg: a map of how well each pixel answers a text; its regions count as instances.
+
+Source: Lueddecke and Ecker 2022, arXiv:2112.10003. It tells no instances apart that touch.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spatialstudio.adapters.perception.findings import (
+    CandidateSettings,
+    Finding,
+    box_around,
+    heads_of,
+    seen_in,
+)
+from spatialstudio.adapters.perception.masks import connected_regions, resized_smoothly
+from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse, as_numpy, pixels_of
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.perceivers import PerceptionCard, Seen
+from spatialstudio.domain.prompt import ObjectMention
+
+RECOMMENDED = CandidateSettings(cut=0.4)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClipSegSettings:
+    """What counts as a region.
+
+    Attributes:
+        candidates: Which regions are kept.
+        least_value: Value from which a pixel belongs to a region, [0, 1].
+        least_area: Smallest region, share of the picture, [0, 1].
+    """
+
+    candidates: CandidateSettings = RECOMMENDED
+    least_value: float = 0.25
+    least_area: float = 0.002
+
+
+def build(card: PerceptionCard) -> "ClipSeg":
+    """Make the detector of a model folder."""
+    return ClipSeg(card)
+
+
+class ClipSeg:
+    """An open-vocabulary detector that draws masks; implements ``Detector``."""
+
+    def __init__(self, card: PerceptionCard, settings: ClipSegSettings | None = None) -> None:
+        self._settings = settings or ClipSegSettings()
+        self._model = ModelInUse(card, "CLIPSegForImageSegmentation", "AutoProcessor")
+        self.id = self._model.id
+
+    @property
+    def signature(self) -> str:
+        """All that its answers depend on beside the picture."""
+        return self._model.signature(self._settings)
+
+    def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:
+        """Find every mention's head; a region's score is its highest value; see ``Detector``."""
+        heads = heads_of(mentions)
+        candidates = self._settings.candidates
+        if not heads:
+            return Seen(detections=(), cut=candidates.cut)
+        with self._model.looking() as loaded:
+            findings = _findings(loaded, image, heads, self._settings)
+        return seen_in(findings, mentions, self.id, candidates)
+
+
+def _findings(
+    loaded: Loaded, image: RgbImage, heads: Sequence[str], settings: ClipSegSettings
+) -> list[Finding]:
+    words = loaded.processor.tokenizer(
+        [f"a photo of a {head}" for head in heads],
+        padding=True,
+        truncation=True,
+        max_length=loaded.model.config.text_config.max_position_embeddings,
+        return_tensors="pt",
+    )
+    pixels = pixels_of(loaded.processor.image_processor, image)["pixel_values"]
+    answer = loaded(**words, pixel_values=pixels.expand(len(heads), -1, -1, -1))
+    grids = as_numpy(answer.logits.reshape(len(heads), *answer.logits.shape[-2:]).sigmoid())
+    findings = []
+    for head, grid in zip(heads, grids, strict=True):
+        values = resized_smoothly(grid, image.shape[:2])
+        for region in connected_regions(values >= settings.least_value, settings.least_area):
+            score = float(values[region].max())
+            findings.append(
+                Finding(head=head, label=head, score=score, box=box_around(region), pixels=region)
+            )
+    return findings

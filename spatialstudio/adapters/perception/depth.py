@@ -1,0 +1,52 @@
+"""Depth Anything and DPT: how far away each pixel is.
+
+Sources: Yang et al. 2024, arXiv:2406.09414; Ranftl et al. 2021, arXiv:2103.13413. Both answer with
+inverse depth, larger is nearer, unless they were trained for metres; here larger is always farther.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spatialstudio.adapters.perception.masks import resized_smoothly
+from spatialstudio.adapters.perception.model_in_use import ModelInUse, as_numpy, pixels_of
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.perceivers import PerceptionCard
+from spatialstudio.domain.perception import DepthMap
+
+IN_METRES = "metric"
+
+
+def build(card: PerceptionCard) -> "MonocularDepth":
+    """Make the depth estimator of a model folder."""
+    return MonocularDepth(card)
+
+
+class MonocularDepth:
+    """A depth estimator; implements ``DepthEstimator``."""
+
+    def __init__(self, card: PerceptionCard) -> None:
+        self._model = ModelInUse(card, "AutoModelForDepthEstimation", "AutoImageProcessor")
+        self.id = self._model.id
+
+    @property
+    def signature(self) -> str:
+        """All that its answers depend on beside the picture."""
+        return self._model.signature(None)
+
+    def estimate(self, image: RgbImage) -> DepthMap:
+        """Estimate depth, larger is farther; see ``DepthEstimator``."""
+        with self._model.looking() as loaded:
+            answer = loaded(**pixels_of(loaded.processor, image))
+            grid = as_numpy(answer.predicted_depth[0])
+            config = loaded.model.config
+            in_metres = getattr(config, "depth_estimation_type", "") == IN_METRES
+        values = resized_smoothly(grid, image.shape[:2])
+        return DepthMap(
+            values=values if in_metres else farther_from_nearer(values), estimator_id=self.id
+        )
+
+
+def farther_from_nearer(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Turn a map where larger is nearer around; the nearest pixel becomes 0."""
+    farther: NDArray[np.float32] = values.max() - values
+    return farther

@@ -1,0 +1,140 @@
+"""Grounding DINO: finds what a text names, by the exact words that stand for each thing.
+
+Source: Liu et al. 2023, arXiv:2303.05499. The published code names a box by all tokens above a
+threshold, which merges phrases ("dog a bear") and cuts names short ("fire"). Here the tokens of
+each name are known from the tokenizer's offsets: a box belongs to the name whose tokens it answers
+best, with the largest of their probabilities as its score.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spatialstudio.adapters.perception.findings import (
+    CandidateSettings,
+    Finding,
+    box_within,
+    heads_of,
+    seen_in,
+)
+from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse, as_numpy, pixels_of
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.perceivers import PerceptionCard, Seen
+from spatialstudio.domain.prompt import ObjectMention, TextSpan
+
+PUBLISHED = CandidateSettings(cut=0.35)
+"""The box threshold of SpatialBench-UC and of PSE's evaluation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What the model is asked.
+
+    Attributes:
+        text: "a dog. a fire hydrant."
+        spans: Where in it each head stands, in order.
+    """
+
+    text: str
+    spans: tuple[TextSpan, ...]
+
+
+def build(card: PerceptionCard) -> "GroundingDino":
+    """Make the detector of a model folder."""
+    return GroundingDino(card)
+
+
+class GroundingDino:
+    """An open-vocabulary detector; implements ``Detector``."""
+
+    def __init__(self, card: PerceptionCard, settings: CandidateSettings = PUBLISHED) -> None:
+        self._settings = settings
+        self._model = ModelInUse(card, "AutoModelForZeroShotObjectDetection", "AutoProcessor")
+        self.id = self._model.id
+
+    @property
+    def signature(self) -> str:
+        """All that its answers depend on beside the picture."""
+        return self._model.signature(self._settings)
+
+    def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:
+        """Find every mention's head; see ``Detector``."""
+        heads = heads_of(mentions)
+        if not heads:
+            return Seen(detections=(), cut=self._settings.cut)
+        with self._model.looking() as loaded:
+            findings = _findings(loaded, image, heads)
+        return seen_in(findings, mentions, self.id, self._settings)
+
+
+def query_for(heads: Sequence[str]) -> Query:
+    """Write the text that asks for several heads, as SpatialBench-UC does."""
+    text = ""
+    spans = []
+    for head in heads:
+        start = len(text) + len("a ")
+        text += f"a {head.lower()}. "
+        spans.append(TextSpan(start=start, stop=start + len(head)))
+    return Query(text=text.rstrip(), spans=tuple(spans))
+
+
+def tokens_of(span: TextSpan, offsets: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the positions of the tokens that share characters with a span."""
+    return [
+        position
+        for position, (start, stop) in enumerate(offsets)
+        if start < span.stop and stop > span.start
+    ]
+
+
+def scores_of_heads(
+    token_scores: NDArray[np.float32], query: Query, offsets: Sequence[tuple[int, int]]
+) -> NDArray[np.float32]:
+    """Score every box for every head.
+
+    Args:
+        token_scores: (boxes, tokens), [0, 1].
+        query: What was asked.
+        offsets: Start and stop of each token's characters in the text; equal for special tokens.
+
+    Returns:
+        (boxes, heads), [0, 1]; 0 for a head that was cut off.
+    """
+    columns = [tokens_of(span, offsets) for span in query.spans]
+    return np.stack(
+        [
+            token_scores[:, own].max(1) if own else np.zeros(len(token_scores), np.float32)
+            for own in columns
+        ],
+        axis=1,
+    )
+
+
+def _findings(loaded: Loaded, image: RgbImage, heads: Sequence[str]) -> list[Finding]:
+    query = query_for(heads)
+    words = loaded.processor.tokenizer(
+        query.text,
+        return_offsets_mapping=True,
+        return_token_type_ids=True,
+        truncation=True,
+        max_length=loaded.model.config.max_text_len,
+        return_tensors="pt",
+    )
+    offsets = words.pop("offset_mapping")[0].tolist()
+    answer = loaded(**words, **pixels_of(loaded.processor.image_processor, image))
+    token_scores = as_numpy(answer.logits[0].sigmoid())[:, : len(offsets)]
+    scores = scores_of_heads(token_scores, query, offsets)
+    height, width = image.shape[:2]
+    centers, sides = np.split(as_numpy(answer.pred_boxes[0]), 2, axis=1)
+    edges = np.hstack([centers - sides / 2, centers + sides / 2]) * [width, height, width, height]
+    return [
+        Finding(
+            head=heads[best],
+            label=heads[best],
+            score=float(scores[box, best]),
+            box=box_within(edges[box], (height, width)),
+        )
+        for box, best in enumerate(scores.argmax(1))
+    ]

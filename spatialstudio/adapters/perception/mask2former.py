@@ -1,0 +1,130 @@
+"""Mask2Former: instances, or all segments of a picture, of fixed classes.
+
+Source: Cheng et al. 2022, arXiv:2112.01527. GenEval finds its objects with the instance model,
+score above 0.3. A model whose classes hold the sky was trained on whole pictures: of it, things are
+taken as instances and stuff as one segment a class.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from spatialstudio.adapters.perception.class_names import classes_of
+from spatialstudio.adapters.perception.findings import (
+    CandidateSettings,
+    Finding,
+    box_around,
+    heads_of,
+    seen_in,
+)
+from spatialstudio.adapters.perception.masks import resized
+from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse, as_numpy, pixels_of
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.perceivers import PerceptionCard, Seen
+from spatialstudio.domain.prompt import ObjectMention
+
+PUBLISHED = CandidateSettings(cut=0.3)
+"""The cut of GenEval."""
+
+STUFF_WORD = "sky"
+STUFF_MARKS = ("-merged", "-other", "-stuff", STUFF_WORD)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Segment:
+    """One segment on the model's own grid.
+
+    Attributes:
+        number: Of its class.
+        score: [0, 1].
+        pixels: (h, w) bool.
+    """
+
+    number: int
+    score: float
+    pixels: Tensor
+
+
+def build(card: PerceptionCard) -> "Mask2Former":
+    """Make the detector of a model folder."""
+    return Mask2Former(card)
+
+
+class Mask2Former:
+    """A detector of fixed classes that draws masks; implements ``Detector``."""
+
+    def __init__(self, card: PerceptionCard, settings: CandidateSettings = PUBLISHED) -> None:
+        self._settings = settings
+        self._model = ModelInUse(card, "AutoModelForUniversalSegmentation", "AutoImageProcessor")
+        self.id = self._model.id
+
+    @property
+    def signature(self) -> str:
+        """All that its answers depend on beside the picture."""
+        return self._model.signature(self._settings)
+
+    def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:
+        """Find every mention's head; see ``Detector``."""
+        heads = heads_of(mentions)
+        with self._model.looking() as loaded:
+            known = classes_of(heads, loaded.model.config.id2label)
+            findings = self._findings(loaded, image, known) if known else []
+        unknown = tuple(head for head in heads if head not in known)
+        return seen_in(findings, mentions, self.id, self._settings, unknown)
+
+    def _findings(
+        self, loaded: Loaded, image: RgbImage, known: Mapping[str, frozenset[int]]
+    ) -> list[Finding]:
+        answer = loaded(**pixels_of(loaded.processor, image))
+        findings = []
+        for segment in _segments(loaded, answer, self._settings):
+            for head, numbers in known.items():
+                if segment.number not in numbers:
+                    continue
+                pixels = resized(as_numpy(segment.pixels), image.shape[:2])
+                if pixels.any():
+                    findings.append(
+                        Finding(
+                            head=head,
+                            label=loaded.model.config.id2label[segment.number],
+                            score=segment.score,
+                            box=box_around(pixels),
+                            pixels=pixels,
+                        )
+                    )
+        return findings
+
+
+def is_panoptic(names: Mapping[int, str]) -> bool:
+    """Tell whether a model knows stuff beside things."""
+    return any(STUFF_WORD in name.lower() for name in names.values())
+
+
+def _segments(loaded: Loaded, answer: Any, settings: CandidateSettings) -> list[Segment]:
+    """List what was found; on the model's grid, as a large picture has many pixels."""
+    names = loaded.model.config.id2label
+    if not is_panoptic(names):
+        (found,) = loaded.processor.post_process_instance_segmentation(
+            answer, threshold=settings.floor, return_binary_maps=True
+        )
+        maps = found["segmentation"]
+        return [
+            Segment(number=info["label_id"], score=info["score"], pixels=pixels > 0)
+            for info, pixels in zip(found["segments_info"], maps, strict=False)
+        ]
+    # NOTE: panoptic segments compete for every pixel, so those below the cut must not take part.
+    stuff = {n for n, name in names.items() if any(mark in name.lower() for mark in STUFF_MARKS)}
+    (found,) = loaded.processor.post_process_panoptic_segmentation(
+        answer, threshold=settings.cut, label_ids_to_fuse=stuff
+    )
+    return [
+        Segment(
+            number=info["label_id"],
+            score=info["score"],
+            pixels=torch.eq(found["segmentation"], info["id"]),
+        )
+        for info in found["segments_info"]
+    ]

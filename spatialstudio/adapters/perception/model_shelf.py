@@ -1,0 +1,208 @@
+"""Finds models that look at pictures: in the studio's folders and in the Hugging Face cache.
+
+Nothing is downloaded. A folder counts when its ``config.json`` names an architecture of
+``ARCHITECTURES`` and its weights are safetensors.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast
+
+from huggingface_hub import constants
+
+from spatialstudio.adapters.weight_hashes import known_hash
+from spatialstudio.domain.errors import ModelNotFound
+from spatialstudio.domain.generation import ModelRef
+from spatialstudio.domain.perceivers import Perceiver, PerceptionCard, PerceptionRole
+from spatialstudio.domain.ports import Surroundings
+
+CONFIG_FILE = "config.json"
+WEIGHTS_INDEX = "model.safetensors.index.json"
+PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+MAIN = "main"
+SHORT_COMMIT = 7
+
+ARCHITECTURES: Mapping[str, tuple[PerceptionRole, str]] = {
+    "GroundingDinoForObjectDetection": (PerceptionRole.DETECTOR, "grounding_dino"),
+    "OwlViTForObjectDetection": (PerceptionRole.DETECTOR, "owl"),
+    "Owlv2ForObjectDetection": (PerceptionRole.DETECTOR, "owl"),
+    "DetrForObjectDetection": (PerceptionRole.DETECTOR, "closed_vocabulary"),
+    "ConditionalDetrForObjectDetection": (PerceptionRole.DETECTOR, "closed_vocabulary"),
+    "DeformableDetrForObjectDetection": (PerceptionRole.DETECTOR, "closed_vocabulary"),
+    "RTDetrForObjectDetection": (PerceptionRole.DETECTOR, "closed_vocabulary"),
+    "RTDetrV2ForObjectDetection": (PerceptionRole.DETECTOR, "closed_vocabulary"),
+    "YolosForObjectDetection": (PerceptionRole.DETECTOR, "closed_vocabulary"),
+    "Mask2FormerForUniversalSegmentation": (PerceptionRole.DETECTOR, "mask2former"),
+    "CLIPSegForImageSegmentation": (PerceptionRole.DETECTOR, "clipseg"),
+    "SamModel": (PerceptionRole.SEGMENTER, "segment_anything"),
+    "Sam2Model": (PerceptionRole.SEGMENTER, "segment_anything2"),
+    "Sam2VideoModel": (PerceptionRole.SEGMENTER, "segment_anything2"),
+    "DepthAnythingForDepthEstimation": (PerceptionRole.DEPTH, "depth"),
+    "DPTForDepthEstimation": (PerceptionRole.DEPTH, "depth"),
+}
+"""By class name in the configuration: the role, and the module of this package that runs it."""
+
+
+def build(surroundings: Surroundings) -> "PerceptionFolders":
+    """Make the shelf of the model folders and the Hugging Face cache."""
+    return PerceptionFolders(surroundings.model_folders, Path(constants.HF_HUB_CACHE))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A folder that may hold a model.
+
+    Attributes:
+        name: What it is called on the shelf.
+        folder: The folder.
+        revision: The hub's commit; empty for a folder of the user's.
+    """
+
+    name: str
+    folder: Path
+    revision: str = ""
+
+
+class PerceptionFolders:
+    """A ``PerceptionShelf`` of folders on disk.
+
+    Args:
+        roots: Folders that hold model folders, best first.
+        hub_cache: The cache of the Hugging Face hub; it need not exist.
+    """
+
+    id = "folders"
+
+    def __init__(self, roots: Sequence[Path], hub_cache: Path) -> None:
+        self._roots = tuple(roots)
+        self._hub_cache = hub_cache
+
+    def cards(self) -> tuple[PerceptionCard, ...]:
+        """List the models; of two with one name the first counts, damaged ones are left out."""
+        cards: dict[str, PerceptionCard] = {}
+        for place in self._places():
+            found = _card_or_damage(place)
+            if isinstance(found, PerceptionCard):
+                cards.setdefault(found.ref.id, found)
+        return tuple(cards.values())
+
+    def damaged(self) -> Mapping[str, ModelNotFound]:
+        """Say by name what is wrong with the models that are left out."""
+        found = {place.name: _card_or_damage(place) for place in self._places()}
+        return {name: each for name, each in found.items() if isinstance(each, ModelNotFound)}
+
+    def make(self, model_id: str, role: PerceptionRole) -> Perceiver:
+        """Make a model's adapter; see ``PerceptionShelf``."""
+        card = self._card(model_id, role)
+        _, module = ARCHITECTURES[card.architecture]
+        adapter = import_module(f"spatialstudio.adapters.perception.{module}").build(card)
+        return cast("Perceiver", adapter)
+
+    def _card(self, model_id: str, role: PerceptionRole) -> PerceptionCard:
+        card = next((card for card in self.cards() if card.ref.id == model_id), None)
+        card = card or self._card_at(model_id)
+        if card is None or card.role is not role:
+            known = [card.ref.id for card in self.cards() if card.role is role]
+            raise ModelNotFound(
+                f'There is no {role.value} "{model_id}" on this machine.'
+                if card is None
+                else f'The model "{model_id}" is no {role.value}, but a {card.role.value}.',
+                hint=f"Found were: {', '.join(known)}."
+                if known
+                else "Put its folder into the studio's models, or into the Hugging Face cache.",
+            )
+        return card
+
+    def _card_at(self, model_id: str) -> PerceptionCard | None:
+        if damage := self.damaged().get(model_id):
+            raise damage
+        folder = Path(model_id)
+        if not (folder / CONFIG_FILE).is_file():
+            return None
+        return read_card(Place(name=model_id, folder=folder))
+
+    def _places(self) -> Iterator[Place]:
+        for root in self._roots:
+            for config in sorted(root.glob(f"*/{CONFIG_FILE}")):
+                yield Place(name=config.parent.name, folder=config.parent)
+        for repository in sorted(self._hub_cache.glob("models--*")):
+            yield from _snapshots_of(repository)
+
+
+def read_card(place: Place) -> PerceptionCard | None:
+    """Read what a folder offers; None when it is a model that does not look at pictures.
+
+    Raises:
+        ModelNotFound: The folder is damaged, or its weights are not safetensors.
+    """
+    try:
+        config = json.loads((place.folder / CONFIG_FILE).read_text(encoding="utf-8"))
+        (architecture,) = config.get("architectures") or ("",)
+        if architecture not in ARCHITECTURES:
+            return None
+        files = weight_files(place.folder)
+        return PerceptionCard(
+            ref=ModelRef(
+                id=place.name,
+                revision=place.revision,
+                sha256=known_hash(files[0]) if len(files) == 1 else "",
+            ),
+            role=ARCHITECTURES[architecture][0],
+            architecture=architecture,
+            folder=place.folder,
+            size_bytes=sum(file.stat().st_size for file in files),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelNotFound(
+            f'The model "{place.name}" is damaged or not complete.', hint="Download it again."
+        ) from error
+
+
+def weight_files(folder: Path) -> tuple[Path, ...]:
+    """List the weight files of a model folder.
+
+    Raises:
+        ModelNotFound: The weights are pickled.
+        OSError: A file is missing.
+        ValueError: The index of the files is damaged.
+        KeyError: Likewise.
+    """
+    index_file = folder / WEIGHTS_INDEX
+    if index_file.is_file():
+        index: Any = json.loads(index_file.read_text(encoding="utf-8"))
+        return tuple(folder / name for name in sorted(set(index["weight_map"].values())))
+    files = tuple(sorted(folder.glob("*.safetensors")))
+    if files:
+        return files
+    if any(any(folder.glob(pattern)) for pattern in PICKLED):
+        raise ModelNotFound(
+            f'The model folder "{folder.name}" holds pickled weights, which can run code.',
+            hint="Get the model as safetensors.",
+        )
+    raise FileNotFoundError(folder)
+
+
+def _card_or_damage(place: Place) -> PerceptionCard | ModelNotFound | None:
+    try:
+        return read_card(place)
+    except ModelNotFound as error:
+        return error
+
+
+def _snapshots_of(repository: Path) -> Iterator[Place]:
+    """List the snapshots of one repository in the hub's cache: "main" bears its bare name."""
+    owner_and_name = "/".join(repository.name.split("--")[1:])
+    refs = repository / "refs"
+    names = {
+        file.read_text(encoding="utf-8").strip(): file.relative_to(refs).as_posix()
+        for file in sorted(refs.rglob("*"))
+        if file.is_file()
+    }
+    for snapshot in sorted((repository / "snapshots").glob("*")):
+        ref = names.get(snapshot.name, snapshot.name[:SHORT_COMMIT])
+        name = owner_and_name if ref == MAIN else f"{owner_and_name}@{ref}"
+        if (snapshot / CONFIG_FILE).exists():
+            yield Place(name=name, folder=snapshot, revision=snapshot.name)

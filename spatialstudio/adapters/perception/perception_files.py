@@ -1,0 +1,156 @@
+"""Remembers perceptions as files: one each, bounded together, and none that is torn is believed.
+
+A file is a zip of numpy arrays, whose checksums tell whether it is whole: ``facts`` is JSON as
+bytes, ``masks`` their bits packed along the last axis, ``depth`` float32. It is written through a
+temporary file. The files used longest ago are forgotten first.
+"""
+
+import io
+import json
+import logging
+import os
+import zipfile
+import zlib
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from spatialstudio.adapters.durable_files import write_whole
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask, Perception
+from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.prompt import MentionId
+
+log = logging.getLogger(__name__)
+
+FOLDER = "perceptions"
+SUFFIX = ".npz"
+MOST_BYTES = 1_000_000_000
+TORN = (
+    *(OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error),
+    *(NotImplementedError, MemoryError),
+)
+
+
+def build(surroundings: Surroundings) -> "PerceptionFiles | ForgetfulStore":
+    """Make the store in the studio's cache; one that forgets at once where there is none."""
+    if surroundings.cache is None:
+        return ForgetfulStore()
+    return PerceptionFiles(surroundings.cache / FOLDER)
+
+
+class ForgetfulStore:
+    """Remembers nothing; implements ``PerceptionStore``."""
+
+    id = "files"
+
+    def find(self, _key: str) -> Perception | None:
+        """Find nothing."""
+        return None
+
+    def keep(self, _key: str, _perception: Perception) -> None:
+        """Forget it."""
+
+
+class PerceptionFiles:
+    """A folder of perceptions; implements ``PerceptionStore``.
+
+    Args:
+        folder: Made when something is kept.
+        most_bytes: What all files may take together.
+    """
+
+    id = "files"
+
+    def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
+        self._folder = folder
+        self._most_bytes = most_bytes
+
+    def find(self, key: str) -> Perception | None:
+        """Return what was kept; a file that is torn is thrown away."""
+        path = self._path(key)
+        try:
+            perception = _read(path.read_bytes())
+            os.utime(path)
+        except FileNotFoundError:
+            return None
+        except TORN:
+            log.info("A remembered perception is damaged and is forgotten: %s.", path.name)
+            path.unlink(missing_ok=True)
+            return None
+        return perception
+
+    def keep(self, key: str, perception: Perception) -> None:
+        """Write a perception, and forget the oldest when they grow too many."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_whole(self._path(key), _written(perception))
+            self._forget_oldest()
+        except (OSError, StoreError):
+            log.info("A perception could not be remembered.", exc_info=True)
+
+    def _path(self, key: str) -> Path:
+        return self._folder / f"{key}{SUFFIX}"
+
+    def _forget_oldest(self) -> None:
+        with os.scandir(self._folder) as entries:
+            files = [(entry.stat(), Path(entry.path)) for entry in entries if entry.is_file()]
+        files.sort(key=lambda found: found[0].st_mtime_ns)
+        excess = sum(facts.st_size for facts, _ in files) - self._most_bytes
+        for facts, path in files:
+            if excess <= 0:
+                return
+            path.unlink(missing_ok=True)
+            excess -= facts.st_size
+
+
+def _written(perception: Perception) -> bytes:
+    facts = {
+        "image_sha256": perception.image_sha256,
+        "size": [perception.height, perception.width],
+        "cut": perception.cut,
+        "missing_classes": perception.missing_classes,
+        "detections": [asdict(detection) for detection in perception.detections],
+        "masks": [
+            {"mention_id": mask.mention_id, "score": mask.score, "source_id": mask.source_id}
+            for mask in perception.masks
+        ],
+        "depth": perception.depth.estimator_id if perception.depth else None,
+    }
+    arrays = {
+        "facts": np.frombuffer(json.dumps(facts).encode(), np.uint8),
+        "masks": np.array([np.packbits(mask.pixels, axis=-1) for mask in perception.masks]),
+    }
+    if perception.depth is not None:
+        arrays["depth"] = perception.depth.values
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
+
+
+def _read(content: bytes) -> Perception:
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        facts = json.loads(arrays["facts"].tobytes())
+        height, width = facts["size"]
+        depth = facts["depth"] and DepthMap(values=arrays["depth"], estimator_id=facts["depth"])
+        return Perception(
+            image_sha256=facts["image_sha256"],
+            height=height,
+            width=width,
+            cut=facts["cut"],
+            missing_classes=tuple(facts["missing_classes"]),
+            detections=tuple(
+                Detection(**{**known, "box": Box(**known["box"])}) for known in facts["detections"]
+            ),
+            masks=tuple(
+                Mask(
+                    mention_id=MentionId(known["mention_id"]),
+                    pixels=np.unpackbits(bits, axis=-1, count=width).astype(bool),
+                    score=known["score"],
+                    source_id=known["source_id"],
+                )
+                for known, bits in zip(facts["masks"], arrays["masks"], strict=True)
+            ),
+            depth=depth or None,
+        )

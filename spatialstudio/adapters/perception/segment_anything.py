@@ -1,0 +1,96 @@
+"""SAM: the mask of what stands in a box.
+
+Source: Kirillov et al. 2023, arXiv:2304.02643. PSE's evaluation takes, of the three masks that each
+box gets, the one that the model expects to fit best. The picture is encoded once for all boxes.
+"""
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse, as_numpy
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.perceivers import PerceptionCard
+from spatialstudio.domain.perception import Detection, Mask
+
+
+def build(card: PerceptionCard) -> "SegmentAnything":
+    """Make the segmenter of a model folder."""
+    return SegmentAnything(card)
+
+
+class SegmentAnything:
+    """A segmenter of boxes; implements ``Segmenter``."""
+
+    def __init__(self, card: PerceptionCard) -> None:
+        self._model = ModelInUse(card, "SamModel", "AutoProcessor")
+        self.id = self._model.id
+
+    @property
+    def signature(self) -> str:
+        """All that its answers depend on beside the picture."""
+        return self._model.signature(None)
+
+    def segment(self, image: RgbImage, detections: Sequence[Detection]) -> tuple[Mask, ...]:
+        """Draw the mask of every detection; see ``Segmenter``."""
+        if not detections:
+            return ()
+        with self._model.looking() as loaded:
+            return tuple(
+                mask
+                for detection, pixels in zip(
+                    detections, _masks(loaded, image, detections), strict=True
+                )
+                if (mask := mask_of(detection, pixels, self.id)).pixels.any()
+            )
+
+
+def mask_of(detection: Detection, pixels: Tensor, source_id: str) -> Mask:
+    """Make the mask of a detection from (H, W) bool."""
+    return Mask(
+        mention_id=detection.mention_id,
+        pixels=as_numpy(pixels),
+        score=detection.score,
+        source_id=source_id,
+    )
+
+
+def best_masks(masks: Tensor, expected_fits: Tensor) -> Tensor:
+    """Choose for each box the mask that is expected to fit best.
+
+    Args:
+        masks: (boxes, masks, h, w).
+        expected_fits: (boxes, masks), expected IoU.
+
+    Returns:
+        (boxes, h, w).
+    """
+    best = expected_fits.argmax(-1)
+    return masks[range(len(masks)), best]
+
+
+def edges_of(detection: Detection) -> list[float]:
+    """List left, top, right, bottom; pixels."""
+    box = detection.box
+    return [box.left, box.top, box.right, box.bottom]
+
+
+def _masks(loaded: Loaded, image: RgbImage, detections: Sequence[Detection]) -> list[Tensor]:
+    inputs = loaded.processor(
+        images=image,
+        input_boxes=[[edges_of(detection) for detection in detections]],
+        input_data_format="channels_last",
+        return_tensors="pt",
+    )
+    embeddings = loaded.model.get_image_embeddings(inputs["pixel_values"].to(loaded.device))
+    answer = loaded(
+        image_embeddings=embeddings,
+        input_boxes=inputs["input_boxes"].float(),
+    )
+    chosen = best_masks(answer.pred_masks[0], answer.iou_scores[0])
+    sizes = inputs["original_sizes"], inputs["reshaped_input_sizes"]
+    # NOTE: one after the other, as each is as large as the picture.
+    return [
+        loaded.processor.image_processor.post_process_masks([mask[None, None]], *sizes)[0][0, 0]
+        for mask in chosen.cpu()
+    ]

@@ -1,0 +1,111 @@
+"""SAM 2: the mask of what stands in a box.
+
+Source: Ravi et al. 2024, arXiv:2408.00714. Its image processor in transformers needs torchvision;
+the little it does for boxes is done here: a square, ImageNet's mean and deviation, boxes scaled.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+from torch.nn import functional
+
+from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse
+from spatialstudio.adapters.perception.segment_anything import best_masks, edges_of, mask_of
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.perceivers import PerceptionCard
+from spatialstudio.domain.perception import Detection, Mask
+
+SETTINGS_FILES = ("preprocessor_config.json", "processor_config.json")
+BRIGHTEST = 255
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preparation:
+    """What is done to a picture; the defaults are those of the published models.
+
+    Attributes:
+        side: Of the square, pixels.
+        mean: Of the colours, red first, [0, 1].
+        deviation: Likewise.
+    """
+
+    side: int = 1024
+    mean: tuple[float, ...] = (0.485, 0.456, 0.406)
+    deviation: tuple[float, ...] = (0.229, 0.224, 0.225)
+
+
+def build(card: PerceptionCard) -> "SegmentAnything2":
+    """Make the segmenter of a model folder."""
+    return SegmentAnything2(card)
+
+
+class SegmentAnything2:
+    """A segmenter of boxes; implements ``Segmenter``."""
+
+    def __init__(self, card: PerceptionCard) -> None:
+        self._card = card
+        self._model = ModelInUse(card, "Sam2Model", None)
+        self.id = self._model.id
+
+    @property
+    def signature(self) -> str:
+        """All that its answers depend on beside the picture."""
+        return self._model.signature(None)
+
+    def segment(self, image: RgbImage, detections: Sequence[Detection]) -> tuple[Mask, ...]:
+        """Draw the mask of every detection; see ``Segmenter``."""
+        if not detections:
+            return ()
+        with self._model.looking() as loaded:
+            masks = _masks(loaded, image, detections, read_preparation(self._card))
+            return tuple(
+                mask
+                for detection, pixels in zip(detections, masks, strict=True)
+                if (mask := mask_of(detection, pixels, self.id)).pixels.any()
+            )
+
+
+def read_preparation(card: PerceptionCard) -> Preparation:
+    """Read what a model folder says about its pictures."""
+    for name in SETTINGS_FILES:
+        file = card.folder / name
+        if file.is_file():
+            lines = json.loads(file.read_text(encoding="utf-8"))
+            lines = lines.get("image_processor", lines)
+            return Preparation(
+                side=int(lines["size"]["height"]),
+                mean=tuple(lines["image_mean"]),
+                deviation=tuple(lines["image_std"]),
+            )
+    return Preparation()
+
+
+def _masks(
+    loaded: Loaded,
+    image: RgbImage,
+    detections: Sequence[Detection],
+    preparation: Preparation,
+) -> list[Tensor]:
+    height, width = image.shape[:2]
+    side = preparation.side
+    square = Image.fromarray(image).resize((side, side), Image.Resampling.BILINEAR)
+    colours = np.asarray(square, np.float32) / BRIGHTEST
+    colours = (colours - np.array(preparation.mean)) / np.array(preparation.deviation)
+    pixels = torch.from_numpy(colours).float().permute(2, 0, 1)[None].contiguous()
+    edges = torch.tensor([[edges_of(detection) for detection in detections]])
+    embeddings = loaded.model.get_image_embeddings(pixels.to(loaded.device))
+    answer = loaded.model(
+        image_embeddings=embeddings,
+        input_boxes=(edges * torch.tensor([side / width, side / height] * 2)).to(loaded.device),
+    )
+    chosen = best_masks(answer.pred_masks[0], answer.iou_scores[0])
+    # NOTE: one after the other, as each is as large as the picture.
+    return [
+        functional.interpolate(mask[None, None], (height, width), mode="bilinear")[0, 0] > 0
+        for mask in chosen
+    ]

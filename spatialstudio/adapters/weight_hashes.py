@@ -1,0 +1,34 @@
+"""Names weights by their content, each file read once."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+HUB_BLOB = re.compile(r"[0-9a-f]{64}")
+"""The hub's cache calls a weight file by its sha256 and links to it."""
+
+
+def hash_of_weights(files: Sequence[Path]) -> str:
+    """Return the sha256 of one file, or of the hashes of several, in order.
+
+    Raises:
+        OSError: A file is missing.
+    """
+    hashes = [known_hash(file) or _hash_of_file(file, file.stat().st_mtime_ns) for file in files]
+    if len(hashes) == 1:
+        return hashes[0]
+    return hashlib.sha256(" ".join(hashes).encode()).hexdigest()
+
+
+def known_hash(file: Path) -> str:
+    """Return the sha256 of a file that is named by it; else an empty string."""
+    name = file.resolve().name
+    return name if HUB_BLOB.fullmatch(name) else ""
+
+
+@cache
+def _hash_of_file(file: Path, _changed_ns: int) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

@@ -1,0 +1,63 @@
+"""Which models look at a picture: chosen by id, among the registered and those on this machine."""
+
+from dataclasses import dataclass
+
+from spatialstudio.application.flow.perceive_image import Judges
+from spatialstudio.application.registry import Registry
+from spatialstudio.domain.errors import SettingsError
+
+STICKER_DETECTOR_ID = "sticker-segmenter"
+STICKER_DEPTH_ID = "sticker-depth"
+PERTURBER_ID = "pillow"
+PERCEPTION_STORE_ID = "files"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeChoice:
+    """Who shall look; ids of adapters, names of models on this machine, or model folders.
+
+    Attributes:
+        detector_id: Finds things; the models of the sticker world come along.
+        second_id: Another detector, for its opinion; None for none.
+        segmenter_id: Draws masks where the detector draws none; None for no masks there.
+        depth_id: Says what is nearer.
+        cut: Score from which the detector's finds count, [0, 1]; None for its makers' own.
+    """
+
+    detector_id: str = STICKER_DETECTOR_ID
+    second_id: str | None = None
+    segmenter_id: str | None = None
+    depth_id: str = STICKER_DEPTH_ID
+    cut: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.cut is not None and not 0 <= self.cut <= 1:
+            raise SettingsError(
+                "The cut of a detector lies between 0 and 1.", hint="Try 0.35, or leave it out."
+            )
+
+    @property
+    def knows_stickers_only(self) -> bool:
+        """Whether prompts can only be judged that name things of the sticker world."""
+        return self.detector_id == STICKER_DETECTOR_ID
+
+
+DEFAULT_JUDGES = JudgeChoice()
+
+
+def find_judges(registry: Registry, choice: JudgeChoice) -> Judges:
+    """Make those who were chosen; their weights are loaded on first use.
+
+    Raises:
+        ModelNotFound: One of them is not on this machine, or has another role.
+    """
+    second, segmenter = choice.second_id, choice.segmenter_id
+    return Judges(
+        detector=registry.detector(choice.detector_id),
+        second=registry.detector(second) if second else None,
+        segmenter=registry.segmenter(segmenter) if segmenter else None,
+        depth=registry.depth(choice.depth_id),
+        perturber=registry.perturber(PERTURBER_ID),
+        cut=choice.cut,
+        store=registry.perception_store(PERCEPTION_STORE_ID),
+    )
