@@ -2,9 +2,46 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
+from math import prod
 
 from spatialstudio.domain.arrays import FloatMap, freeze
 from spatialstudio.domain.prompt import MentionId
+
+HALF_PRECISION_BYTES = 2
+
+
+class AttentionDetail(Enum):
+    """How much of the attention is kept beside the maps of what relations name."""
+
+    RELATION_WORDS = "relation words"
+    """No more than those: about a kilobyte a word and step."""
+    EVERY_WORD = "every word"
+    """Every layer's maps of all words of the prompt, mean over its heads; on disk."""
+    EVERYTHING = "everything"
+    """Every head of every layer, for the whole text with its filling; on disk."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttentionFile:
+    """One layer's attention over a run, float16, as numpy stores it. May cross threads.
+
+    Attributes:
+        layer: Name of the attention layer.
+        name: Of the file in the run's folder of attention.
+        words: What stands at each of the text's positions that are kept; empty for filling.
+        shape: (steps kept, heads, words, h, w); one head stands for the mean of all.
+    """
+
+    layer: str
+    name: str
+    words: tuple[str, ...]
+    shape: tuple[int, int, int, int, int]
+
+    @property
+    def size_bytes(self) -> int:
+        """Of the values."""
+        return prod(self.shape) * HALF_PRECISION_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

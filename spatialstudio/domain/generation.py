@@ -6,7 +6,7 @@ from enum import Enum
 from typing import NewType, TypeAlias
 
 from spatialstudio.domain.arrays import RgbImage, freeze
-from spatialstudio.domain.attention import AttentionSnapshot
+from spatialstudio.domain.attention import AttentionDetail, AttentionFile, AttentionSnapshot
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.prompt import MentionId, TokenSpan
 from spatialstudio.domain.relation import RelationId, SceneGraph
@@ -127,10 +127,12 @@ class CaptureSettings:
     Attributes:
         attention_every: Steps between attention snapshots; 0 is never.
         preview_every: Steps between previews; 0 is never.
+        detail: How much of the attention is kept on those steps.
     """
 
     attention_every: int = 1
     preview_every: int = 1
+    detail: AttentionDetail = AttentionDetail.RELATION_WORDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,12 +174,21 @@ class GenerationRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationStarted:
-    """The model is loaded and the prompt encoded. Made once by a backend; may cross threads."""
+    """The model is loaded and the prompt encoded. Made once by a backend; may cross threads.
+
+    Attributes:
+        request_id: The request.
+        total_steps: Model calls that follow.
+        token_spans: Where the text encoders hold the mentions.
+        device: Where the model runs.
+        attention_files: What will be kept on disk; their ``size_bytes`` are exact.
+    """
 
     request_id: RequestId
     total_steps: int
     token_spans: tuple[TokenSpan, ...]
     device: str
+    attention_files: tuple[AttentionFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -8,7 +8,7 @@ what it would have computed anyway. Sliced, xformers, flash and sage attention a
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch.nn import functional
@@ -19,6 +19,8 @@ from spatialstudio.domain.errors import BackendError
 
 LAST_ROW = -1
 
+Keep: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
+
 
 @contextmanager
 def tapped(
@@ -28,6 +30,7 @@ def tapped(
     latent_size: tuple[int, int] | None = None,
     row: int = LAST_ROW,
     stops_early: bool = False,
+    keep: Keep | None = None,
 ) -> Iterator[list[torch.Tensor]]:
     """Read the wanted layers of the one forward pass made inside the ``with`` block.
 
@@ -37,6 +40,7 @@ def tapped(
         latent_size: (h, w); needed where text and picture attend jointly.
         row: Of the batch, the one that is read.
         stops_early: Leave the block as soon as the last layer was seen.
+        keep: Makes of each layer's reading what goes into the list; None for all of it.
 
     Yields:
         A list that fills with (heads, positions, columns) float32 probabilities, a softmax over
@@ -46,10 +50,15 @@ def tapped(
         BackendError: A layer ran in a way that cannot be seen.
     """
     tap = AttentionTap(columns, latent_size, row, len(layers) if stops_early else None)
+    tap.keep = keep or tap.keep
     with tap.waiting(layers):
         with suppress(_AllSeen), tap:
             yield tap.probabilities
         tap.refuse_less_than(layers)
+
+
+def _whole(probabilities: torch.Tensor) -> torch.Tensor:
+    return probabilities
 
 
 class _AllSeen(Exception):  # noqa: N818 - ends a pass, tells of no error
@@ -75,6 +84,7 @@ class AttentionTap(TorchFunctionMode):
     ) -> None:
         super().__init__()
         self.probabilities: list[torch.Tensor] = []
+        self.keep: Keep = _whole
         self._columns = list(columns)
         self._latent_size = latent_size
         self._row = row
@@ -144,7 +154,7 @@ class AttentionTap(TorchFunctionMode):
             read = call.probabilities(self._row, pictured, text, self._columns)
             if self._is_repeating:
                 return func(*args, **kwargs)
-            self.probabilities.append(read)
+            self.probabilities.append(self.keep(read))
             if len(self.probabilities) == self._enough:
                 raise _AllSeen
         return func(*args, **kwargs)

@@ -1,14 +1,17 @@
 """Draws with diffusers pipelines, guided and watched from outside."""
 
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from spatialstudio.adapters.backends.attention_archive import AttentionArchive, plan_archive
 from spatialstudio.adapters.backends.attention_reader import AttentionReader
 from spatialstudio.adapters.backends.clean_latents import as_picture, predicted_clean_latents
 from spatialstudio.adapters.backends.emitted_values import iterate
@@ -56,21 +59,28 @@ from spatialstudio.science.guidance_schedule import GuidanceSchedule
 from spatialstudio.science.prompt_variants import objects_only
 from spatialstudio.science.relation_rules import can_guide
 
+ARCHIVES = "attention"
 WHITE = 255
 
 
-def build(_surroundings: Surroundings) -> "DiffusersBackend":
+def build(surroundings: Surroundings) -> "DiffusersBackend":
     """Make the backend with its libraries; a model is loaded by the first request."""
     import_libraries()
-    return DiffusersBackend()
+    cache = surroundings.cache or Path(tempfile.gettempdir())
+    return DiffusersBackend(cache / ARCHIVES)
 
 
 class DiffusersBackend:
-    """A ``GenerationBackend`` that keeps the last model loaded."""
+    """A ``GenerationBackend`` that keeps the last model loaded.
+
+    Args:
+        archives: Where attention goes that is too large to travel; a folder a run, by its id.
+    """
 
     id = "diffusers"
 
-    def __init__(self) -> None:
+    def __init__(self, archives: Path) -> None:
+        self._archives = archives
         self._loaded: LoadedPipeline | None = None
 
     def token_spans(self, scene: SceneGraph, model: ModelCard) -> tuple[TokenSpan, ...]:
@@ -108,7 +118,8 @@ class DiffusersBackend:
         token.raise_if_cancelled()
         with memory_errors_told():
             loaded = self._ready(model, device)
-            image = _Drawing(request, loaded, token, emit).draw()
+            archive = self._archives / request.id
+            image = _Drawing(request, loaded, token, emit).draw(archive)
         emit(
             GenerationFinished(
                 request_id=request.id,
@@ -144,7 +155,7 @@ class _Drawing:
         self._emit = emit
         self._total_steps = _count_steps(loaded.pipeline.scheduler, request.steps)
 
-    def draw(self) -> RgbImage:
+    def draw(self, archive_folder: Path) -> RgbImage:
         """Run the pipeline and report its steps."""
         request, pipeline = self._request, self._loaded.pipeline
         scene, streams = request.scene, self._loaded.streams
@@ -153,17 +164,22 @@ class _Drawing:
         guidance = self._guidance()
         is_read = guidance is not None or request.capture.attention_every > 0
         reader = self._reader(spans, guidance) if spans and is_read else None
-        hook = GuidanceHook(reader, guidance, self._token, self._report_step)
+        archive = plan_archive(self._loaded, request, self._total_steps, archive_folder)
+        hook = GuidanceHook(reader, guidance, self._token, partial(self._report_step, archive))
         self._report(
             GenerationStarted(
                 request_id=request.id,
                 total_steps=self._total_steps,
                 token_spans=spans,
                 device=str(self._loaded.device),
+                attention_files=archive.files,
             )
         )
         denoiser, calls = self._loaded.denoiser, self._loaded.family.calls
-        with hook.attached(denoiser, pipeline.scheduler, calls):
+        with (
+            archive.attached(denoiser, calls),
+            hook.attached(denoiser, pipeline.scheduler, calls),
+        ):
             pictures = pipeline(**arguments).images
         return _to_picture(pictures[0])
 
@@ -197,8 +213,11 @@ class _Drawing:
             whole_text=text_positions(streams, scene.prompt.text) if is_whole else (),
         )
 
-    def _report_step(self, step: DenoisingStep, prediction: Prediction) -> None:
+    def _report_step(
+        self, archive: AttentionArchive, step: DenoisingStep, prediction: Prediction
+    ) -> None:
         capture = self._request.capture
+        archive.expect_step(is_due=_is_due(step.index + 1, capture.attention_every))
         wants_attention = _is_due(step.index, capture.attention_every)
         wants_preview = _is_due(step.index, capture.preview_every)
         self._report(

@@ -10,7 +10,6 @@ A method may correct the predicted noise instead. And a step may take the prompt
 the last guiding pass; then only the other half is computed anew.
 """
 
-import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from spatialstudio.adapters.backends.clean_latents import corrected, is_flow, si
 from spatialstudio.adapters.backends.denoiser_call import CallLayout, DenoiserCall
 from spatialstudio.adapters.backends.invalid_numbers import refuse_invalid
 from spatialstudio.adapters.backends.latent_updates import Guidance, LatentUpdates
+from spatialstudio.adapters.backends.wrapped import wrapped
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.relation import RelationId
@@ -125,10 +125,10 @@ class GuidanceHook:
         self._calls = calls or CallLayout()
         self._denoiser, self._scheduler = denoiser, scheduler
         with ExitStack() as wrappers:
-            wrappers.enter_context(_wrapped(denoiser, "forward", self._denoise))
-            wrappers.enter_context(_wrapped(scheduler, "step", self._step))
+            wrappers.enter_context(wrapped(denoiser, "forward", self._denoise))
+            wrappers.enter_context(wrapped(scheduler, "step", self._step))
             if hasattr(scheduler, "scale_model_input"):
-                wrappers.enter_context(_wrapped(scheduler, "scale_model_input", self._scale))
+                wrappers.enter_context(wrapped(scheduler, "scale_model_input", self._scale))
             yield
 
     def _denoise(self, forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -233,18 +233,3 @@ class GuidanceHook:
         ended, self._now = self._now, DenoisingStep(index=self._now.index + 1)
         self._finish_step(ended, Prediction(output, timestep, sample))
         return result
-
-
-@contextmanager
-def _wrapped(owner: Any, method: str, wrapper: Callable[..., Any]) -> Iterator[None]:
-    """Let ``wrapper(original, ...)`` stand in for a method of one object."""
-    original = getattr(owner, method)
-    was_wrapped = method in vars(owner)
-    setattr(owner, method, functools.wraps(original)(functools.partial(wrapper, original)))
-    try:
-        yield
-    finally:
-        if was_wrapped:
-            setattr(owner, method, original)
-        else:
-            delattr(owner, method)

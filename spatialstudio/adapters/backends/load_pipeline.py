@@ -76,10 +76,21 @@ class LoadedPipeline:
             patch *= 2 ** self.guiding_layers[0].level
         return patch * int(self.pipeline.vae_scale_factor)
 
+    def latent_size(self, height: int, width: int) -> tuple[int, int]:
+        """Return the (h, w) of latents that the denoiser is given for a picture in pixels."""
+        patch = 1 if self.family.latents is LatentForm.PICTURE else PACKED_SIDE
+        pixels = patch * int(self.pipeline.vae_scale_factor)
+        return height // pixels, width // pixels
+
+    @cached_property
+    def text_layers(self) -> tuple[AttentionLayer, ...]:
+        """All layers that attend to the text, in the order in which they run."""
+        return self.family.text_layers(self.denoiser)
+
     @cached_property
     def guiding_layers(self) -> tuple[AttentionLayer, ...]:
         """The layers whose attention is read."""
-        layers = self.family.text_layers(self.denoiser)
+        layers = self.text_layers
         first, last = (round(share * len(layers)) for share in self.family.read_share)
         chosen = layers[first : max(last, first + 1)]
         return guiding_layers(chosen, self.native_latent_side)

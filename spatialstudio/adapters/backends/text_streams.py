@@ -50,7 +50,7 @@ class TextStream:
         is_plain: Whether the prompt is stripped and put into lower case.
         drops: Tokens cut off in front, before the encoder's sequence begins.
         first: Position in the denoiser's text where that sequence begins.
-        is_filled: Whether the sequence is filled up to its limit.
+        is_filled: Whether the denoiser's text is filled up to its limit.
         fills_behind: Whether it is so behind the words, whatever the tokenizer would do.
     """
 
@@ -150,7 +150,7 @@ def sana_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
 
 def lumina_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
     """Gemma after an instruction that the denoiser gets too."""
-    return (_only(tokenizers, GEMMA_TOKENS_LUMINA, template=LUMINA_PROMPT, fills_behind=True),)
+    return (_only(tokenizers, GEMMA_TOKENS_LUMINA, template=LUMINA_PROMPT, is_filled=False),)
 
 
 def qwen_image_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:

@@ -59,6 +59,22 @@ def text_positions(streams: Sequence[TextStream], prompt: str) -> tuple[int, ...
     return tuple(sorted(set(own)))
 
 
+def words_by_position(
+    streams: Sequence[TextStream], prompt: str, *, with_filling: bool
+) -> dict[int, str]:
+    """Say what stands at each position of the text that the denoiser attends to.
+
+    Args:
+        streams: How the model's text encoders read the prompt.
+        prompt: As the pipeline gets it.
+        with_filling: Whether templates, start, end and filling count beside the prompt's words.
+    """
+    found: dict[int, str] = {}
+    for stream in streams:
+        found |= _Reading(stream, prompt).words(with_filling=with_filling)
+    return dict(sorted(found.items()))
+
+
 class _Reading:
     """A prompt as one text encoder sees it."""
 
@@ -88,6 +104,20 @@ class _Reading:
             return range(stream.first + 1, stream.first + stream.limit - 1)
         start = stream.first + self._filled_in_front()
         return range(start, start + len(self._read) - stream.drops)
+
+    def words(self, *, with_filling: bool) -> dict[int, str]:
+        """Return the pieces of text by their positions in the denoiser's text."""
+        stream, text = self._stream, self._stream.text(self._prompt)
+        front = self._filled_in_front() - stream.drops
+        start, stop = stream.place(self._prompt, 0), stream.place(self._prompt, len(self._prompt))
+        pieces = {
+            stream.first + front + token: text[first:end]
+            for token, (first, end) in enumerate(self._read)
+            if with_filling or (first < stop and start < end)
+        }
+        length = stream.limit - stream.drops if stream.is_filled and with_filling else 0
+        filling = dict.fromkeys(range(stream.first, stream.first + length), "")
+        return {place: word for place, word in (filling | pieces).items() if place >= stream.first}
 
     def _tokens(self, offsets: Offsets, mention: ObjectMention) -> list[int]:
         start = self._stream.place(self._prompt, mention.span.start)

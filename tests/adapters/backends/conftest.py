@@ -27,8 +27,8 @@ def loaded(tiny_model):
 
 
 @pytest.fixture(scope="session")
-def backend():
-    return DiffusersBackend()
+def backend(tmp_path_factory):
+    return DiffusersBackend(tmp_path_factory.mktemp("archives"))
 
 
 @pytest.fixture(scope="session")

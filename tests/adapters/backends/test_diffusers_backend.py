@@ -175,6 +175,11 @@ def test_an_unknown_sampler_is_refused(draw, tiny_request):
     assert "DDIMScheduler" in refusal.value.hint
 
 
+def test_a_sampler_that_needs_more_steps_is_told(draw, tiny_request):
+    with pytest.raises(RequestError, match="in 2 steps"):
+        draw(replace(tiny_request, scheduler_id="PNDMScheduler", steps=2))
+
+
 def test_a_sampler_that_lacks_its_library_is_told(draw, tiny_request, loaded, monkeypatch):
     def lacking(_config):
         raise ImportError("torchsde")
@@ -262,13 +267,13 @@ def test_a_pipeline_of_an_unknown_kind_is_told(draw, tiny_request, copied_model)
     ],
     ids=["device", "processor", "python"],
 )
-def test_too_little_memory_is_told(tiny_request, tiny_model, monkeypatch, error):
+def test_too_little_memory_is_told(tiny_request, tiny_model, tmp_path, monkeypatch, error):
     def exhausted(*_args, **_kwargs):
         raise error
 
     monkeypatch.setattr(loading.diffusers.StableDiffusionPipeline, "from_pretrained", exhausted)
     with pytest.raises(OutOfMemory, match="too little memory"):
-        list(DiffusersBackend().generate(tiny_request, tiny_model, CountingToken()))
+        list(DiffusersBackend(tmp_path).generate(tiny_request, tiny_model, CountingToken()))
 
 
 def test_tokens_are_located_without_weights(backend, tiny_model, tiny_request):

@@ -13,6 +13,7 @@ from spatialstudio.adapters.backends.families import FAMILIES
 from spatialstudio.adapters.backends.guidance_hook import Guidance, GuidanceHook
 from spatialstudio.adapters.backends.pipeline_arguments import pipeline_arguments
 from spatialstudio.adapters.backends.token_spans import in_denoiser, token_spans
+from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import Cancelled, RequestError
 from spatialstudio.domain.generation import (
     CaptureSettings,
@@ -58,7 +59,8 @@ class Drawn:
         save_tiny_family(tiny, folder)
         self.tiny = tiny
         self.card = card_of(folder)
-        self.backend = DiffusersBackend()
+        self.archives = folder.parent / "archives"
+        self.backend = DiffusersBackend(self.archives)
         self.inputs = []
 
     @property
@@ -182,6 +184,35 @@ def test_maps_and_previews_have_the_shape_of_the_picture(family, make_request):
         assert 0 < weights.min() < weights.max() <= 1
     preview = step.preview.shape
     assert preview[0] * width == preview[1] * height
+
+
+@pytest.mark.parametrize(
+    "detail", [AttentionDetail.EVERY_WORD, AttentionDetail.EVERYTHING], ids=lambda each: each.value
+)
+def test_an_archive_is_as_large_as_told_and_holds_the_maps_of_the_words(
+    family, make_request, detail
+):
+    captured = CaptureSettings(attention_every=1, preview_every=0, detail=detail)
+    request = make_request(family.tiny.wide, capture=captured)
+    plain = family.draw(replace(request, capture=SILENT))[-1].image
+    started, *steps, finished = family.draw(request)
+    folder, loaded = family.archives / request.id, family.loaded
+    kept = {file.layer: np.load(folder / file.name) for file in started.attention_files}
+    assert np.array_equal(finished.image, plain)
+    assert list(kept) == [layer.name for layer in loaded.text_layers]
+    assert sum(file.size_bytes for file in started.attention_files) == sum(
+        array.nbytes for array in kept.values()
+    )
+    words = started.attention_files[0].words
+    places = {mention.id: word_places(words, mention.phrase) for mention in SCENE.mentions}
+    read = [kept[layer.name] for layer in loaded.guiding_layers]
+    for mention, own in places.items():
+        maps = np.mean([array[-1].astype(np.float32).mean(0)[own].mean(0) for array in read], 0)
+        np.testing.assert_allclose(maps, steps[-1].attention.maps[mention], atol=2e-3)
+
+
+def word_places(words, phrase):
+    return [place for place, word in enumerate(words) if word.strip().lower() == phrase]
 
 
 def test_no_model_call_follows_a_cancelled_token(family, make_request):

@@ -128,7 +128,7 @@ def test_weights_of_half_precision_are_guided_by_maps_in_full(whole, tmp_path, d
     shutil.copytree(whole, tmp_path / "half")
     (tmp_path / "half" / "studio.toml").write_text(f'dtype = "{dtype}"', encoding="utf-8")
     (card,) = cards_of(tmp_path)
-    backend = DiffusersBackend()
+    backend = DiffusersBackend(tmp_path / "archives")
     free = list(backend.generate(tiny_request, card, CountingToken()))
     asked = replace(tiny_request, guidance=STRONG)
     guided = list(backend.generate(asked, card, CountingToken()))
