@@ -101,7 +101,7 @@ class Perception:
         height: Of the picture, pixels.
         width: Likewise.
         detections: Best first for each mention.
-        masks: One for each instance that was segmented.
+        masks: One for each instance that was segmented; where all were, in the detections' order.
         depth: None when no estimator ran.
         missing_classes: Heads that the detector does not know; it cannot say that they are absent.
         cut: Score from which detections and masks count, [0, 1]; it can be moved, as those below

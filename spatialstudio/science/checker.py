@@ -136,7 +136,7 @@ def _ambiguous_end(
 ) -> MentionId | None:
     """Return the first end with several instances to choose from, unless the choice is idle."""
     ambiguous = next((end for end in relation.ends if found[end].are_ambiguous), None)
-    if ambiguous and settings.decides_agreeing_instances and not relation.type.needs_depth:
+    if ambiguous and settings.decides_agreeing_instances:
         choices = product(*(found[end].rivals for end in relation.ends))
         glances = [glance_from(choice, relation, perception, settings) for choice in choices]
         if _all_say_the_same(relation.type, glances, settings):

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from spatialstudio.domain.arrays import BoolMask
 from spatialstudio.domain.perception import Box, Detection, Perception
 from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.verdict import CheckerSettings, Outcome
@@ -60,7 +63,8 @@ def glance_at(
     found = [detection for detection in chosen if detection is not None]
     if len(found) < len(chosen):
         return None
-    return glance_from(found, relation, perception, settings)
+    masks = masks_of_ends(relation, perception, settings.detection_score)
+    return _read(found, masks, relation, perception, settings)
 
 
 def glance_from(
@@ -69,11 +73,32 @@ def glance_from(
     perception: Perception,
     settings: CheckerSettings,
 ) -> Glance | None:
-    """Read a relation from given detections, one an end; None when depth cannot be had."""
+    """Read a relation from given detections, one an end, and their own masks alone.
+
+    Returns:
+        None when depth is wanted and cannot be had.
+    """
+    masks = [_mask_of(detection, perception) for detection in chosen]
+    return _read(chosen, masks, relation, perception, settings)
+
+
+def _read(
+    chosen: Sequence[Detection],
+    masks: Sequence[BoolMask],
+    relation: Relation,
+    perception: Perception,
+    settings: CheckerSettings,
+) -> Glance | None:
     if relation.type.needs_depth:
-        masks = masks_of_ends(relation, perception, settings.detection_score)
         reading = read_depth(relation.type, masks, perception.depth, settings)
     else:
         boxes = [detection.box for detection in chosen]
         reading = read_boxes(relation.type, boxes, perception, settings)
     return Glance(chosen=tuple(chosen), reading=reading) if reading else None
+
+
+def _mask_of(detection: Detection, perception: Perception) -> BoolMask:
+    """Return the mask drawn of a detection; empty when there is none."""
+    if len(perception.masks) == len(perception.detections):
+        return perception.masks[perception.detections.index(detection)].pixels
+    return np.zeros((perception.height, perception.width), np.bool_)

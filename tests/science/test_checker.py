@@ -189,6 +189,61 @@ def test_the_recommended_preset_abstains_where_depths_overlap(farther_right):
     assert recommended.reason is AbstentionReason.NEAR_BOUNDARY
 
 
+@pytest.mark.parametrize(
+    ("share_in_front", "outcome"),
+    [(0.5, Outcome.UNDECIDABLE), (0.7, Outcome.UNDECIDABLE), (0.8, Outcome.PASS)],
+)
+def test_depths_that_lie_on_both_sides_decide_by_their_share(share_in_front, outcome):
+    depth = np.full((SIDE, SIDE), 5, np.float32)
+    dog = masked("dog", 20, 50)
+    rows = np.flatnonzero(dog.pixels.any(1))
+    front = rows[: round(share_in_front * len(rows))]
+    depth[:, :30] = 9
+    depth[front, :30] = 1
+    boxes = seen("dog", 20, 50), seen("car", 80, 50)
+    verdict = judged(
+        IN_FRONT_OF,
+        *boxes,
+        masks=(dog, masked("car", 80, 50)),
+        depth=DepthMap(values=depth, estimator_id="two walls"),
+        settings=RECOMMENDED,
+    )
+    assert verdict.outcome is outcome
+    assert verdict.measurement.pos == pytest.approx(share_in_front)
+
+
+@pytest.mark.parametrize(
+    ("dogs", "outcome"),
+    [((20, 30), Outcome.PASS), ((20, 80), Outcome.UNDECIDABLE)],
+    ids=["instances agree", "instances differ"],
+)
+def test_instances_must_agree_on_depth_too(dogs, outcome, farther_right):
+    places = [("dog", dogs[0], 20), ("dog", dogs[1], 80), ("car", 60, 50)]
+    verdict = judged(
+        IN_FRONT_OF,
+        *(seen(*place) for place in places),
+        masks=tuple(masked(*place) for place in places),
+        depth=farther_right,
+        settings=RECOMMENDED,
+    )
+    assert verdict.outcome is outcome
+    assert (verdict.reason is AbstentionReason.AMBIGUOUS_OBJECT) == (outcome is not Outcome.PASS)
+
+
+@pytest.mark.parametrize(
+    ("second_dog", "reason"),
+    [((32, 66), None), ((90, 50), AbstentionReason.AMBIGUOUS_OBJECT)],
+    ids=["instances agree", "instances differ"],
+)
+@pytest.mark.parametrize("kind", [NEAR, BETWEEN], ids=lambda kind: kind.id)
+def test_instances_must_agree_on_near_and_between_too(kind, second_dog, reason):
+    dogs = seen("dog", 30, 50, size=8), seen("dog", *second_dog, size=8)
+    flanks = seen("car", 10, 50), seen("cup", 50, 50)
+    verdict = judged(kind, *dogs, *flanks, settings=RECOMMENDED)
+    assert verdict.reason is reason
+    assert (verdict.outcome is Outcome.PASS) == (reason is None)
+
+
 def test_nobody_knows_depth_without_a_depth_map():
     boxes = seen("dog", 20, 50), seen("car", 80, 50)
     masks = masked("dog", 20, 50), masked("car", 80, 50)
