@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from spatialstudio.domain.generation import PSG
+from spatialstudio.science.guidance_presets import Preset, guidance_preset
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelKind:
@@ -14,7 +17,7 @@ class ModelKind:
         latent_pixels: Pixels a latent where the autoencoder's does not count; None where it does.
         steps: Recommended denoising steps.
         guidance_scale: Recommended classifier-free guidance; 1 is off.
-        strength: Recommended step size of PSG, variance-preserving units.
+        strength: Recommended step size of PSG, as ``guidance_preset`` has it.
         sign: A weight that only checkpoints of this kind have, in a single file; empty when
             nobody makes such files of whole models.
     """
@@ -24,8 +27,12 @@ class ModelKind:
     latent_pixels: int | None = None
     steps: int = 50
     guidance_scale: float = 4.0
-    strength: float = 20.0
+    strength: float = guidance_preset(PSG, "", Preset.RECOMMENDED).strength
     sign: str = ""
+
+
+def _psg_strength(pipeline_class: str) -> float:
+    return guidance_preset(PSG, pipeline_class, Preset.RECOMMENDED).strength
 
 
 MODEL_KINDS: Mapping[str, ModelKind] = {
@@ -37,11 +44,15 @@ MODEL_KINDS: Mapping[str, ModelKind] = {
     "StableDiffusionXLPipeline": ModelKind(
         denoiser="unet",
         guidance_scale=5.0,
-        strength=115.0,
+        strength=_psg_strength("StableDiffusionXLPipeline"),
         sign="conditioner.embedders.1.",
     ),
-    "PixArtAlphaPipeline": ModelKind(steps=20, guidance_scale=4.5, strength=10.0),
-    "PixArtSigmaPipeline": ModelKind(steps=20, guidance_scale=4.5, strength=10.0),
+    "PixArtAlphaPipeline": ModelKind(
+        steps=20, guidance_scale=4.5, strength=_psg_strength("PixArtAlphaPipeline")
+    ),
+    "PixArtSigmaPipeline": ModelKind(
+        steps=20, guidance_scale=4.5, strength=_psg_strength("PixArtSigmaPipeline")
+    ),
     "StableDiffusion3Pipeline": ModelKind(
         steps=28, guidance_scale=7.0, sign="model.diffusion_model.joint_blocks."
     ),

@@ -1,6 +1,6 @@
 """The guidance methods by id: what each lowers, and what its gradient moves."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from spatialstudio.domain.generation import (
@@ -50,7 +50,7 @@ def _psg_presence(settings: GuidanceSettings) -> PsgPresenceLoss:
     return PsgPresenceLoss(placement=_psg(settings), presence=settings.presence_weight)
 
 
-METHODS: Mapping[str, GuidanceMethod] = {
+METHODS: dict[str, GuidanceMethod] = {
     PSG: GuidanceMethod(make_loss=_psg),
     PSG_PRESENCE: GuidanceMethod(make_loss=_psg_presence),
     ATTEND_EXCITE: GuidanceMethod(make_loss=lambda _: AttendExciteLoss(), needs_relations=False),

@@ -64,6 +64,9 @@ _RECOMMENDED: Mapping[tuple[str, str], GuidanceSettings] = {
     (PSG, PIXART_SIGMA): GuidanceSettings(strength=10),
 }
 
+_GUIDED_SHARE: Mapping[str, float] = {SDXL: 0.2, PIXART_ALPHA: 0.4, PIXART_SIGMA: 0.4}
+"""Of the steps that the recommended settings guide; half of them elsewhere."""
+
 _RECOMMENDED_ELSEWHERE: Mapping[str, GuidanceSettings] = {
     PSG: GuidanceSettings(strength=20),
     PSG_PRESENCE: GuidanceSettings(strength=20),
@@ -75,14 +78,20 @@ _RECOMMENDED_ELSEWHERE: Mapping[str, GuidanceSettings] = {
 
 METHOD_IDS = tuple(_RECOMMENDED_ELSEWHERE)
 
+PRESENCE_IDS = frozenset({ATTEND_EXCITE, WEIGHTED_PRESENCE})
+"""Those that have work to do in a scene without relations."""
 
-def guidance_preset(method_id: str, pipeline_class: str, preset: Preset) -> GuidanceSettings:
+
+def guidance_preset(
+    method_id: str, pipeline_class: str, preset: Preset, steps: int = 50
+) -> GuidanceSettings:
     """Return the settings of a method for a model family.
 
     Args:
         method_id: One of ``METHOD_IDS``.
         pipeline_class: diffusers class name; empty when it is not known.
         preset: Whose settings.
+        steps: Denoising steps of the run.
 
     Raises:
         RequestError: The method is not known, or was not published for the family.
@@ -95,6 +104,9 @@ def guidance_preset(method_id: str, pipeline_class: str, preset: Preset) -> Guid
     key = (method_id, pipeline_class)
     if preset is Preset.RECOMMENDED:
         found = _RECOMMENDED.get(key, _RECOMMENDED_ELSEWHERE[method_id])
+        share = _GUIDED_SHARE.get(pipeline_class)
+        if share is not None and method_id != INFSPLIGN:
+            found = replace(found, last_step=max(round(share * steps) - 1, 0))
     elif key in _PUBLISHED:
         found = _PUBLISHED[key]
     else:

@@ -3,11 +3,14 @@
 import math
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 
 from spatialstudio.domain.errors import PromptError, RequestError
 from spatialstudio.domain.generation import (
     MAX_SEED,
     PSG,
+    PSG_PRESENCE,
+    UNGUIDED,
     GenerationEvent,
     GenerationRequest,
     GuidanceSettings,
@@ -16,8 +19,12 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.ports import CancelToken, GenerationBackend, ModelCard
 from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.science.guidance_presets import Preset, guidance_preset
 from spatialstudio.science.scene_consistency import contradictions_of
 
+PSG_KIN = frozenset({PSG, PSG_PRESENCE})
+CHANCE = 0.5
+"""PoS of objects that nothing tells apart."""
 MAX_STEPS = 1000
 MAX_SIDE = 4096
 MAX_CANDIDATES = 1000
@@ -45,24 +52,51 @@ def new_request(
         model: Which weights.
         seed: 0 to ``MAX_SEED``.
         steps: Denoising steps.
-        strength: PSG step size in variance-preserving latent units.
+        strength: PSG step size, in the unit of the recommended settings.
         guided: False for the plain model.
     """
+    steps = model.steps if steps is None else steps
     guidance = GuidanceSettings()
     if guided and scene.relations:
-        guidance = GuidanceSettings(
-            method_id=PSG, strength=model.strength if strength is None else strength
-        )
+        guidance = choose_guidance(PSG, model, steps, strength=strength)
     return GenerationRequest(
         id=new_request_id(),
         scene=scene,
         backend_id=model.backend_id,
         model=ModelRef(id=model.id),
         seed=seed,
-        steps=model.steps if steps is None else steps,
+        steps=steps,
         guidance_scale=model.guidance_scale,
         guidance=guidance,
     )
+
+
+def choose_guidance(
+    method_id: str,
+    model: ModelCard,
+    steps: int,
+    *,
+    preset: Preset = Preset.RECOMMENDED,
+    strength: float | None = None,
+) -> GuidanceSettings:
+    """Choose how a picture is held to its prompt.
+
+    Args:
+        method_id: "none", or one of ``METHOD_IDS``.
+        model: Which weights; knows its own best strength for PSG and its kin.
+        steps: Denoising steps of the run.
+        preset: Whose settings.
+        strength: Step size; None for that of the preset.
+
+    Raises:
+        RequestError: The method is not known, or was not published for models of this kind.
+    """
+    if method_id == UNGUIDED:
+        return GuidanceSettings()
+    settings = guidance_preset(method_id, model.pipeline_class, preset, steps)
+    if strength is None and preset is Preset.RECOMMENDED and method_id in PSG_KIN:
+        strength = model.strength
+    return settings if strength is None else replace(settings, strength=strength)
 
 
 def check_request(request: GenerationRequest) -> None:
@@ -85,6 +119,11 @@ def check_request(request: GenerationRequest) -> None:
         raise RequestError(
             f"The strength {request.guidance.strength:g} cannot be used.",
             hint="Choose 0 for no effect, or a positive step size.",
+        )
+    if not CHANCE < request.guidance.goal <= 1:
+        raise RequestError(
+            f"Guidance cannot rest at a PoS of {request.guidance.goal:g}.",
+            hint="Choose more than 0.5 and at most 1; 1 never rests, 0.95 rests early.",
         )
     if not 1 <= request.search.candidates <= MAX_CANDIDATES:
         raise RequestError(
