@@ -2,11 +2,14 @@
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import urlsplit
+
+from spatialstudio.domain.servers import ServerChoice, ServerPreset
 
 SERVER_VARIABLE = "SPATIAL_STUDIO_LLM_SERVER"
 """Name of a server in ``servers.toml``, or its address."""
@@ -14,6 +17,8 @@ MODEL_VARIABLE = "SPATIAL_STUDIO_LLM_MODEL"
 KEY_VARIABLE = "SPATIAL_STUDIO_LLM_KEY"
 """The key itself; without it the system's keyring is asked."""
 KEYRING_SERVICE = "Spatial Studio"
+SETTINGS_FILE = "language_model.toml"
+"""Among the user's settings: address or name of the server, and the model; never the key."""
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
@@ -59,12 +64,8 @@ class ServerSettings:
         return self.host in LOOPBACK
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerPreset:
-    """A kind of server and its usual address."""
-
-    title: str
-    url: str
+class UnusableKeyring(Exception):  # noqa: N818 - a finding, told with the step that failed
+    """There is no keyring, or it stays locked."""
 
 
 def read_presets(path: Path) -> Mapping[str, ServerPreset]:
@@ -73,23 +74,83 @@ def read_presets(path: Path) -> Mapping[str, ServerPreset]:
     return {name: ServerPreset(**preset) for name, preset in table.items()}
 
 
-def settings_of_user(presets: Mapping[str, ServerPreset]) -> ServerSettings | None:
-    """Read the user's choice from the environment; None when there is none."""
-    server, model = os.environ.get(SERVER_VARIABLE), os.environ.get(MODEL_VARIABLE)
-    if not server or not model:
-        return None
-    url = presets[server].url if server in presets else server
-    return ServerSettings(url=url, model=model, key=os.environ.get(KEY_VARIABLE) or _kept_key(url))
+def settings_of_user(
+    presets: Mapping[str, ServerPreset], folder: Path | None = None
+) -> ServerSettings | None:
+    """Read the user's choice; None when there is none.
+
+    Args:
+        presets: Servers that may be named.
+        folder: Of the user's settings; None for the environment alone.
+    """
+    choice = chosen_server(presets, folder)
+    return settings_of(choice) if choice.is_complete else None
 
 
-def _kept_key(url: str) -> str | None:
-    """Ask the system's keyring, where the optional library and a keyring are there."""
+def settings_of(choice: ServerChoice) -> ServerSettings:
+    """Return how a chosen server is asked, with its key."""
+    return ServerSettings(url=choice.url, model=choice.model, key=key_of(choice.url))
+
+
+def chosen_server(presets: Mapping[str, ServerPreset], folder: Path | None) -> ServerChoice:
+    """Return the server in the environment, and for what it leaves open the one in the file."""
+    kept = _kept_choice(folder / SETTINGS_FILE) if folder else {}
+    server = os.environ.get(SERVER_VARIABLE) or kept.get("server", "")
+    return ServerChoice(
+        url=presets[server].url if server in presets else server,
+        model=os.environ.get(MODEL_VARIABLE) or kept.get("model", ""),
+    )
+
+
+def key_of(url: str) -> str | None:
+    """Return the key in the environment, or the one that the keyring holds for an address."""
+    if key := os.environ.get(KEY_VARIABLE):
+        return key
     try:
-        keyring, errors = import_module("keyring"), import_module("keyring.errors")
-    except ImportError:
+        with _keyring() as keyring:
+            return keyring.get_password(KEYRING_SERVICE, url) or None
+    except UnusableKeyring:
         return None
+
+
+def keep_key(url: str, key: str) -> None:
+    """Put a key into the system's keyring.
+
+    Raises:
+        UnusableKeyring: There is none.
+    """
+    with _keyring() as keyring:
+        keyring.set_password(KEYRING_SERVICE, url, key)
+
+
+def forget_key(url: str) -> None:
+    """Take a key out of the system's keyring; one that is not there is forgotten already."""
+    with suppress(UnusableKeyring), _keyring() as keyring:
+        keyring.delete_password(KEYRING_SERVICE, url)
+
+
+@contextmanager
+def _keyring() -> Iterator[ModuleType]:
+    """Lend the keyring, and tell of all its troubles as one.
+
+    Raises:
+        UnusableKeyring: The library or a backend is missing, locked or broken.
+    """
     try:
-        key = keyring.get_password(KEYRING_SERVICE, url)
-    except errors.KeyringError:
-        return None
-    return None if key is None else str(key)
+        import keyring  # asks the system for its backends, which takes time
+        from keyring.errors import KeyringError
+    except ImportError as error:
+        raise UnusableKeyring from error
+    try:
+        yield keyring
+    except (KeyringError, OSError, RuntimeError) as error:
+        raise UnusableKeyring from error
+
+
+def _kept_choice(path: Path) -> Mapping[str, str]:
+    """Read the file; one that is missing or damaged says nothing."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {name: value for name, value in table.items() if isinstance(value, str)}

@@ -15,11 +15,16 @@ class CancelFlag:
         """Ask the work to stop at its next safe point."""
         self._wanted_to_stop.set()
 
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether ``cancel`` was called."""
+        return self._wanted_to_stop.is_set()
+
     def raise_if_cancelled(self) -> None:
         """Return at once while the work is wanted.
 
         Raises:
             Cancelled: ``cancel`` was called.
         """
-        if self._wanted_to_stop.is_set():
+        if self.is_cancelled:
             raise Cancelled

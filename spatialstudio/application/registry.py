@@ -29,6 +29,7 @@ from spatialstudio.domain.ports import (
     Surroundings,
     Trainer,
 )
+from spatialstudio.domain.servers import ServerDesk
 
 BUILT_IN_MANIFEST = Path(__file__).parent.parent / "adapters" / "plugin.toml"
 PERCEPTION_SHELF = "perception_shelf"
@@ -87,6 +88,10 @@ class Registry:
         """Return a relation extractor that can be stopped."""
         return cast("PatientExtractor", self._get("extractor", adapter_id))
 
+    def server_desk(self, adapter_id: str) -> ServerDesk:
+        """Return who keeps the choice of a language model's server."""
+        return cast("ServerDesk", self._get("server_desk", adapter_id))
+
     def shelf(self, adapter_id: str) -> ModelShelf:
         """Return a shelf of models."""
         return cast("ModelShelf", self._get("shelf", adapter_id))
@@ -142,6 +147,10 @@ class Registry:
     def store(self, adapter_id: str) -> RunStore:
         """Return a store of runs."""
         return cast("RunStore", self._get("store", adapter_id))
+
+    def make_anew(self, kind: str) -> None:
+        """Have the adapters of a kind made again when they are next asked for."""
+        self._made = {key: made for key, made in self._made.items() if key[0] != kind}
 
     def _get(self, kind: str, adapter_id: str) -> object:
         key = (kind, adapter_id)

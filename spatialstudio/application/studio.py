@@ -21,6 +21,7 @@ from spatialstudio.application.flow.generate_image import (
 from spatialstudio.application.flow.read_prompt import read_prompt, with_known_heads
 from spatialstudio.application.flow.store_run import store_run
 from spatialstudio.application.judging import Judging
+from spatialstudio.application.language_model import LanguageModel
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import Registry, built_in_registry
 from spatialstudio.application.run_keeper import RunKeeper
@@ -44,6 +45,7 @@ EngineKind: TypeAlias = Literal["process", "inline"]
 
 EXTRACTOR_ID = "grammar"
 LANGUAGE_MODEL_ID = "llm"
+DESK_ID = "user"
 EXTRACTOR_IDS = (EXTRACTOR_ID, LANGUAGE_MODEL_ID)
 SHELF_ID = "folders"
 IMAGES_ID = "pillow"
@@ -78,6 +80,11 @@ class Studio:
             lambda: registry.patient_extractor(LANGUAGE_MODEL_ID), self.bus.publish
         )
         self._keeper = RunKeeper(self._store, self.bus.publish)
+        self.language_model = LanguageModel(
+            lambda: registry.server_desk(DESK_ID),
+            self.bus.publish,
+            lambda: registry.make_anew("extractor"),
+        )
         self._cards: tuple[ModelCard, ...] | None = None
 
     @classmethod
@@ -96,7 +103,10 @@ class Studio:
         """
         paths = paths or StudioPaths.usual()
         surroundings = Surroundings(
-            resources=paths.resources, model_folders=paths.model_folders, cache=paths.cache
+            resources=paths.resources,
+            model_folders=paths.model_folders,
+            cache=paths.cache,
+            settings=paths.settings,
         )
         build = partial(build_workshop, surroundings)
         made: Engine = ProcessEngine(build) if engine == "process" else InlineEngine(build)
@@ -148,6 +158,7 @@ class Studio:
     def close(self) -> None:
         """Stop all work and give everything back."""
         self._second_reader.cancel()
+        self.language_model.cancel()
         self._engine.close()
 
     def parse(self, text: str, extractor_id: str = EXTRACTOR_ID) -> SceneGraph:

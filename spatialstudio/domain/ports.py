@@ -24,11 +24,13 @@ class Surroundings:
         resources: The folder of shipped data.
         model_folders: Folders in which models are looked for, best first.
         cache: Where what can be made again is kept; None to keep nothing.
+        settings: Where the user's settings are kept; None to keep none.
     """
 
     resources: Path
     model_folders: tuple[Path, ...]
     cache: Path | None = None
+    settings: Path | None = None
 
 
 class CancelToken(Protocol):

@@ -26,7 +26,7 @@ def build(surroundings: Surroundings) -> "LanguageModelAssertionReader":
     """Make the reader with the user's server and the shipped instruction."""
     folder = surroundings.resources / "prompts"
     return LanguageModelAssertionReader(
-        settings_of_user(read_presets(folder / "servers.toml")),
+        settings_of_user(read_presets(folder / "servers.toml"), surroundings.settings),
         (folder / "assertions.md").read_text(encoding="utf-8"),
     )
 

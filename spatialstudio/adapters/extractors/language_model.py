@@ -40,7 +40,7 @@ def build(surroundings: Surroundings) -> "LanguageModelExtractor":
     """Make the extractor with the user's server, the shipped instruction and the grammar."""
     folder = surroundings.resources / "prompts"
     return LanguageModelExtractor(
-        settings_of_user(read_presets(folder / "servers.toml")),
+        settings_of_user(read_presets(folder / "servers.toml"), surroundings.settings),
         (folder / "instruction.md").read_text(encoding="utf-8"),
         build_grammar(surroundings),
     )

@@ -39,7 +39,8 @@ ANSWER_TOKENS = 4
 
 def build(surroundings: Surroundings) -> "VisionLanguageModel":
     """Make the answerer with the user's server."""
-    settings = settings_of_user(read_presets(surroundings.resources / "prompts" / "servers.toml"))
+    presets = read_presets(surroundings.resources / "prompts" / "servers.toml")
+    settings = settings_of_user(presets, surroundings.settings)
     model = os.environ.get(VISION_MODEL_VARIABLE)
     return VisionLanguageModel(replace(settings, model=model) if settings and model else settings)
 

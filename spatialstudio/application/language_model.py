@@ -1,0 +1,142 @@
+"""The user's language model: which server is asked, kept and tried out without waiting for it."""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from threading import Thread
+
+from spatialstudio.application.cancellation import CancelFlag
+from spatialstudio.domain.errors import Cancelled, StudioError
+from spatialstudio.domain.servers import ServerChoice, ServerDesk, ServerPreset
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerTried:
+    """A server was tried out. Made by ``LanguageModel``; may cross threads.
+
+    Attributes:
+        message: How it went, in a sentence or two.
+        works: Whether it answers.
+    """
+
+    message: str
+    works: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerKept:
+    """A choice was kept. Made by ``LanguageModel``; may cross threads.
+
+    Attributes:
+        problem: Why it could not be kept, in a sentence or two; empty when it was.
+    """
+
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyLookedUp:
+    """The keyring was asked for a server's key. Made by ``LanguageModel``; may cross threads.
+
+    Attributes:
+        url: Of the server.
+        is_known: Whether there is one.
+    """
+
+    url: str
+    is_known: bool
+
+
+class LanguageModel:
+    """Keeps the choice of a server; what may take time is done in threads and told by events.
+
+    Args:
+        desk: Makes or returns who keeps the choice.
+        publish: Takes the events, in any thread.
+        use_anew: Called when another choice was kept, so that readers ask the new server.
+    """
+
+    def __init__(
+        self,
+        desk: Callable[[], ServerDesk],
+        publish: Callable[[object], None],
+        use_anew: Callable[[], None],
+    ) -> None:
+        self._desk = desk
+        self._publish = publish
+        self._use_anew = use_anew
+        self._flag = CancelFlag()
+        self._threads: list[Thread] = []
+
+    @property
+    def presets(self) -> Mapping[str, ServerPreset]:
+        """Servers that are offered, by name."""
+        return self._desk().presets
+
+    @property
+    def overriding(self) -> tuple[str, ...]:
+        """Names of the environment variables that go before what is kept."""
+        return self._desk().overriding
+
+    @property
+    def choice(self) -> ServerChoice:
+        """Which server is asked now."""
+        return self._desk().choice()
+
+    def look_up_key(self, url: str) -> None:
+        """Find out whether a key is known; publishes ``KeyLookedUp``."""
+        self._start(lambda: self._publish(KeyLookedUp(url=url, is_known=self._desk().has_key(url))))
+
+    def keep(self, choice: ServerChoice, key: str | None) -> None:
+        """Keep a choice, and its key unless that is None; publishes ``ServerKept``."""
+        self._start(lambda: self._publish(self._kept(choice, key)))
+
+    def try_out(self, choice: ServerChoice, key: str | None) -> None:
+        """Ask a server for a word; publishes ``ServerTried``, unless another is tried before."""
+        self.cancel()
+        flag = self._flag = CancelFlag()
+
+        def ask() -> None:
+            if (tried := self._tried(choice, key, flag)) is not None:
+                self._publish(tried)
+
+        self._start(ask)
+
+    def cancel(self) -> None:
+        """Wait for no server any more."""
+        self._flag.cancel()
+
+    def wait(self) -> None:
+        """Return when all that was begun has ended."""
+        for thread in self._threads:
+            thread.join()
+
+    def _kept(self, choice: ServerChoice, key: str | None) -> ServerKept:
+        try:
+            self._desk().keep(choice, key)
+        except StudioError as error:
+            return ServerKept(problem=_in_words(error))
+        self._use_anew()
+        log.info("Another language model was chosen.")
+        return ServerKept()
+
+    def _tried(self, choice: ServerChoice, key: str | None, flag: CancelFlag) -> ServerTried | None:
+        try:
+            tried = ServerTried(message=self._desk().try_out(choice, key, flag), works=True)
+        except Cancelled:
+            return None
+        except StudioError as error:
+            tried = ServerTried(message=_in_words(error), works=False)
+        return None if flag.is_cancelled else tried
+
+    def _start(self, work: Callable[[], None]) -> None:
+        self._threads = [thread for thread in self._threads if thread.is_alive()]
+        thread = Thread(target=work, name="language model", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+
+def _in_words(error: StudioError) -> str:
+    return f"{error.message} {error.hint}".strip()

@@ -1,0 +1,86 @@
+"""Servers of language models: those offered by name, the user's choice, and who keeps it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from spatialstudio.domain.ports import CancelToken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerPreset:
+    """A kind of server and its usual address."""
+
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerChoice:
+    """Which language model is asked; its key is kept elsewhere.
+
+    Attributes:
+        url: Base address of the chat-completions protocol; empty for nobody.
+        model: The server's name for the model; empty for nobody.
+    """
+
+    url: str = ""
+    model: str = ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether somebody can be asked."""
+        return bool(self.url and self.model)
+
+
+class ServerDesk(Protocol):
+    """Keeps the user's choice of a server: address and model in a file, the key in the keyring.
+
+    What the environment says goes before both. Only ``choice`` is quick; the others may wait for
+    the keyring or the server.
+    """
+
+    @property
+    def presets(self) -> Mapping[str, ServerPreset]:
+        """Servers that are offered, by name."""
+        ...
+
+    @property
+    def overriding(self) -> tuple[str, ...]:
+        """Names of the environment variables that go before what is kept."""
+        ...
+
+    def choice(self) -> ServerChoice:
+        """Return what is chosen now."""
+        ...
+
+    def keep(self, choice: ServerChoice, key: str | None) -> None:
+        """Keep a choice; a key goes to the system's keyring.
+
+        Args:
+            choice: Address and model.
+            key: None leaves the kept key as it is; an empty one is forgotten.
+
+        Raises:
+            SettingsError: The address is none, or the key cannot be kept.
+            StoreError: The file cannot be written.
+        """
+        ...
+
+    def has_key(self, url: str) -> bool:
+        """Tell whether a key is known for an address."""
+        ...
+
+    def try_out(self, choice: ServerChoice, key: str | None, token: CancelToken) -> str:
+        """Ask a server for a word and say in a sentence how that went.
+
+        Args:
+            choice: Whom to ask.
+            key: None for the one that is kept.
+            token: Asked while it waits.
+
+        Raises:
+            SettingsError: It does not answer; the sentence says why.
+            Cancelled: The token was cancelled.
+        """
+        ...
