@@ -12,6 +12,7 @@ class Switchboard(QObject):
         model_picked: Id of the model to draw with.
         workspace_asked: Id of the workspace to show.
         settings_asked: Title of the page of the settings to open; empty for the first.
+        server_told: What became of a language model's server, as an event of ``LanguageModel``.
     """
 
     prompt_offered = Signal(str)
@@ -19,3 +20,4 @@ class Switchboard(QObject):
     model_picked = Signal(str)
     workspace_asked = Signal(str)
     settings_asked = Signal(str)
+    server_told = Signal(object)

@@ -22,10 +22,10 @@ from spatialstudio.domain.relation import (
     relation_types,
 )
 from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.reading_panel import ReadingPanel
 from spatialstudio.ui.panels.stage_contents import hue_of
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.notes_box import NotesBox
 from spatialstudio.ui.widgets.prompt_editor import MarkedWord, PromptEditor
 from spatialstudio.ui.widgets.relation_chip import ChipEnd, Choice, RelationChip
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
@@ -59,7 +59,8 @@ class PromptPanel(Panel):
         self._chip_column.setSpacing(em(0.4))
         self._heading = TextLabel("Relations", Tone.HEADING)
         self._heading.hide()
-        self._notes = NotesBox(theme)
+        self._reading = ReadingPanel(context)
+        self._reading.scene_edited.connect(self._edit_scene)
         self._add = QPushButton("Add relation")
         self._add.setProperty("kind", "quiet")
         self._add.setIconSize(QSize(em(0.9), em(0.9)))
@@ -83,6 +84,8 @@ class PromptPanel(Panel):
         """Read a prompt that the user wrote, and follow what comes of it."""
         self._asked = text
         self._settings.last_prompt = text
+        known_objects = self._studio.model(self._model_id).known_objects
+        self._reading.read_again(text, known_objects)
         self._studio.read_prompt(text, self._model_id)
 
     def use_model(self, model_id: str) -> None:
@@ -98,20 +101,17 @@ class PromptPanel(Panel):
 
     def handle(self, event: object) -> None:
         """Follow the scene."""
+        self._reading.handle(event)
         match event:
-            case SceneChanged(scene=None, error=error):
+            case SceneChanged(scene=None):
                 self._show_relations(None)
                 self._editor.show_words(())
-                said = f"{error.message} {error.hint}".strip() if error else ""
-                self._notes.show_notes((said,) if self._asked.strip() else ())
             case SceneChanged(scene=scene, contradictions=contradictions) if scene is not None:
                 self._show_text(scene)
                 self._show_relations(scene)
                 doubtful = {name for each in contradictions for name in each.relation_ids}
                 for relation_id in doubtful.intersection(self._chips):
                     self._chips[relation_id].show_doubt()
-                notes = [note.message for note in scene.notes]
-                self._notes.show_notes((*(each.message for each in contradictions), *notes))
 
     def _take_typing(self, text: str) -> None:
         before = self._draft()
@@ -223,7 +223,7 @@ class PromptPanel(Panel):
         column.addWidget(self._editor)
         column.addWidget(self._heading)
         column.addWidget(chips)
-        column.addWidget(self._notes)
+        column.addWidget(self._reading)
         column.addLayout(below)
 
     def _dress(self) -> None:
