@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from spatialstudio.application.flow.advise_on_scene import AdviceKind, advice_on
 from spatialstudio.application.inspection import explain
 from spatialstudio.application.session import OpenRun
 from spatialstudio.cli.evaluation_answer import evaluation_answer, relation_of
 from spatialstudio.domain.prompt import TextSpan, TokenSpan
 from spatialstudio.domain.relation import Relation, SceneGraph
-from spatialstudio.science.scene_consistency import contradictions_of
 
 Answer = Mapping[str, Any]
 
@@ -30,10 +30,8 @@ def scene_answer(scene: SceneGraph, tokens: Sequence[TokenSpan] = ()) -> Answer:
             for mention in scene.mentions
         ],
         "relations": [_relation_answer(relation, scene) for relation in scene.relations],
-        "contradictions": [
-            {"message": found.message, "relations": found.relation_ids}
-            for found in contradictions_of(scene)
-        ],
+        "contradictions": _advice_answers(scene, AdviceKind.CONTRADICTION),
+        "redundancies": _advice_answers(scene, AdviceKind.REDUNDANCY),
         "notes": [{"message": note.message, "span": _ends(note.span)} for note in scene.notes],
     }
 
@@ -94,9 +92,24 @@ def _relation_answer(relation: Relation, scene: SceneGraph) -> Answer:
     }
 
 
+def _advice_answers(scene: SceneGraph, kind: AdviceKind) -> list[Answer]:
+    return [
+        {
+            "message": advice.message,
+            "relations": advice.relation_ids,
+            "spans": [_ends(span) for span in advice.spans],
+            "fix": advice.fix,
+            "leaves_out": advice.leaves_out,
+        }
+        for advice in advice_on(scene)
+        if advice.kind is kind
+    ]
+
+
 def _warnings(scene: SceneGraph) -> Iterator[str]:
-    for contradiction in contradictions_of(scene):
-        yield f"Contradiction: {contradiction.message}"
+    for advice in advice_on(scene):
+        yield f"{advice.kind.value.capitalize()}: {advice.message}"
+        yield f"  Fix: {advice.fix}."
     for note in scene.notes:
         yield f"Note: {note.message}"
 

@@ -70,3 +70,22 @@ def test_a_file_that_is_not_there_ends_with_two(terminal, tmp_path):
     done = terminal("parse", "--file", tmp_path / "nothing.jsonl")
     assert done.code == 2
     assert "nothing.jsonl" in done.err
+
+
+def test_parse_tells_what_contradicts_itself_and_the_step_that_mends_it(terminal):
+    said = terminal("parse", "a dog left of a car and right of the car").out
+    assert "Contradiction: " in said
+    assert 'Fix: Leave out "dog to the right of car".' in said
+    assert "Redundancy: " not in said
+
+
+def test_parse_tells_what_is_said_twice_apart(terminal):
+    prompt = "a dog left of a car and the car right of the dog"
+    said = terminal("parse", prompt).out
+    assert "Redundancy: " in said
+    assert "Contradiction: " not in said
+    answer = json.loads(terminal("parse", prompt, "--json").out)
+    (found,) = answer["redundancies"]
+    assert found["leaves_out"] in found["relations"]
+    assert [prompt[slice(*span)] for span in found["spans"]] == ["right of"]
+    assert answer["contradictions"] == []
