@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 from spatialstudio.application.engine.messages import Phase, PhaseChanged
 from spatialstudio.domain.errors import ErrorReport
-from spatialstudio.domain.generation import StepEvent
+from spatialstudio.domain.generation import CandidateJudged, StepEvent
 
 BAR_WIDTH = 30
 CLEAR_LINE = "\r\033[K"
@@ -62,6 +62,8 @@ class ProgressBar:
                 done = BAR_WIDTH * (step + 1) // total
                 bar = "#" * done + "-" * (BAR_WIDTH - done)
                 self._draw(f"{LABELS[Phase.DENOISING]} [{bar}] {step + 1}/{total}")
+            case CandidateJudged(number=number, candidates=most, score=score):
+                self._draw(f"Picture {number} of {most} at most: PSE {score.pse:.2f}")
 
     def clear(self) -> None:
         """Take the bar away."""

@@ -3,13 +3,19 @@
 The shares are those of methods.md, section 3.6, for Stable Diffusion 1.4 at 512 pixels.
 """
 
+import time
+import timeit
+
 import pytest
 import torch
 from diffusers import UNet2DConditionModel
 from torch.utils.flop_counter import FlopCounterMode
 
-from spatialstudio.adapters.backends.attention_tap import tapped
 from spatialstudio.adapters.backends.attention_layers import guiding_layers, unet_text_layers
+from spatialstudio.adapters.backends.attention_tap import tapped
+from spatialstudio.domain.relation import ABOVE, BELOW, LEFT_OF, RIGHT_OF, Relation
+from spatialstudio.science.guidance_losses import scene_loss
+from tests.performance.measure_run_cost import count_pass
 
 LATENT_SIDE = 64
 TOKENS = 77
@@ -70,3 +76,28 @@ def test_reading_the_ordinary_pass_adds_next_to_nothing(unet, layers, inputs, wh
     with FlopCounterMode(display=False) as counted, tapped(layers, WORDS):
         unet(*inputs)
     assert counted.get_total_flops() / whole_pass < 1.001
+
+
+def test_a_whole_run_as_published_costs_a_fourth_more():
+    cost = count_pass()
+    assert cost.overhead(passes=25, steps=51) <= 0.26
+
+
+def test_ten_relations_on_large_maps_take_two_milliseconds():
+    torch.manual_seed(0)
+    maps = {name: torch.rand(64, 64, requires_grad=True) for name in "abcdef"}
+    kinds = (LEFT_OF, ABOVE, RIGHT_OF, BELOW, LEFT_OF, ABOVE, LEFT_OF, ABOVE, RIGHT_OF, BELOW)
+    names = "abcdef" * 3
+    relations = [
+        Relation(id=str(n), type=kind, subject=names[n], object=names[n + 1 + n // 6])
+        for n, kind in enumerate(kinds)
+    ]
+    seconds = min(
+        timeit.repeat(
+            lambda: torch.autograd.grad(scene_loss(relations, maps), list(maps.values())),
+            timer=time.thread_time,
+            number=5,
+            repeat=40,
+        )
+    )
+    assert seconds / 5 <= 0.002

@@ -1,0 +1,91 @@
+"""The options that say how a picture is held to its prompt, and how many are tried."""
+
+import argparse
+from dataclasses import replace
+
+from spatialstudio.application.flow.generate_image import choose_guidance
+from spatialstudio.domain.generation import PSG, UNGUIDED, GenerationRequest, NoiseSearch
+from spatialstudio.domain.ports import ModelCard
+from spatialstudio.science.guidance_presets import METHOD_IDS, PRESENCE_IDS, Preset
+
+ONE_PICTURE = NoiseSearch()
+
+
+def add_guidance_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options to the command that draws."""
+    group = parser.add_argument_group("guidance")
+    group.add_argument(
+        "--guidance",
+        choices=(UNGUIDED, *METHOD_IDS),
+        default=PSG,
+        help="what holds the picture to the prompt (default: %(default)s)",
+    )
+    group.add_argument(
+        "--preset",
+        type=Preset,
+        choices=tuple(Preset),
+        default=Preset.RECOMMENDED,
+        metavar="{recommended,published}",
+        help="whose settings: ours, or those of the paper's code (default: recommended)",
+    )
+    group.add_argument(
+        "--strength", type=float, help="step size of the guidance; the model's own by default"
+    )
+    group.add_argument(
+        "--goal", type=float, default=1.0, help="PoS at which guidance rests, 0.95 say; 1 is never"
+    )
+    group.add_argument(
+        "--one-by-one", action="store_true", help="a pass for each relation, not one for all"
+    )
+    group.add_argument(
+        "--names-only", action="store_true", help='draw from "a dog and a car", hold the relation'
+    )
+    group.add_argument(
+        "--reuse-prediction", action="store_true", help="cheaper steps, a little less true"
+    )
+    group.add_argument("--checkpointing", action="store_true", help="less memory for more time")
+    search = parser.add_argument_group("search")
+    search.add_argument(
+        "--search",
+        type=int,
+        default=ONE_PICTURE.candidates,
+        metavar="N",
+        help="draw up to N pictures from seeds that follow each other, keep the best",
+    )
+    search.add_argument(
+        "--enough",
+        type=float,
+        default=ONE_PICTURE.enough,
+        metavar="PSE",
+        help="a picture this good ends the search (default: %(default)s)",
+    )
+
+
+def with_guidance(
+    request: GenerationRequest, model: ModelCard, options: argparse.Namespace
+) -> GenerationRequest:
+    """Return a request with what was typed.
+
+    Raises:
+        RequestError: The method was not published for models of this kind.
+    """
+    has_work = request.scene.relations or options.guidance in PRESENCE_IDS
+    guidance = choose_guidance(
+        options.guidance if has_work else UNGUIDED,
+        model,
+        request.steps,
+        preset=options.preset,
+        strength=options.strength,
+    )
+    return replace(
+        request,
+        guidance=replace(
+            guidance,
+            goal=options.goal,
+            one_by_one=options.one_by_one,
+            names_only=options.names_only,
+            reuses_prediction=options.reuse_prediction,
+            checkpointing=options.checkpointing,
+        ),
+        search=NoiseSearch(candidates=options.search, enough=options.enough),
+    )

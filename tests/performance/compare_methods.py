@@ -1,0 +1,251 @@
+"""Compare guidance methods on the sticker model at equal numbers of UNet calls.
+
+    python -m tests.performance.compare_methods ROWS_FILE [--prompts N] [--seeds N] [--only ID ...]
+
+Every picture takes 30 calls, a guiding pass counted as one: 20 steps of which 10 are guided, or 30
+steps without guidance, or two pictures of 15 steps of which the better is kept (its verifier is the
+segmenter that also makes the figures, so they flatter it). "psg, resting" and "psg, reusing" take
+what they need; the table tells how many. Prompts and seeds are the same for all. A line a picture
+goes to ROWS_FILE; a second start goes on from there.
+
+"Found" is a detection of both objects at the checker's threshold, "placed" compares centres as
+VISOR does, of all pictures; PSE is that of the embedded segmenter's masks. Intervals at 95 %:
+Wilson for shares, a bootstrap over prompts for PSE.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from statistics import mean
+
+import torch
+
+from spatialstudio.application.cancellation import CancelFlag
+from spatialstudio.application.flow.perceive_image import perceive_image
+from spatialstudio.application.judge_choice import DEFAULT_JUDGES, find_judges
+from spatialstudio.application.studio import Studio
+from spatialstudio.domain.generation import (
+    ATTEND_EXCITE,
+    BOXDIFF,
+    INFSPLIGN,
+    PSG,
+    PSG_PRESENCE,
+    WEIGHTED_PRESENCE,
+    CandidateScore,
+    CaptureSettings,
+    GenerationFinished,
+    GenerationRequest,
+    GuidanceSettings,
+    StepEvent,
+)
+from spatialstudio.domain.verdict import REPRODUCE
+from spatialstudio.science.guidance_methods import METHODS, GuidanceMethod
+from spatialstudio.science.infsplign import InfSplignLoss
+from spatialstudio.science.noise_search import ranked, score_candidate
+from spatialstudio.science.visor import visor_picture
+from tests.performance.intervals import bootstrap, ratio, wilson
+from tests.performance.prompt_lists import spatialbench_prompts
+
+STEPS, PLAIN_STEPS, SEARCH_STEPS = 20, 30, 15
+ATTENTION_ONLY = CaptureSettings(attention_every=STEPS, preview_every=0)
+
+SPATIAL, PRESENT = "infsplign, spatial", "infsplign, + presence"
+METHODS |= {
+    SPATIAL: GuidanceMethod(
+        make_loss=lambda _: InfSplignLoss(presence=0, balance=0), corrects_prediction=True
+    ),
+    PRESENT: GuidanceMethod(make_loss=lambda _: InfSplignLoss(balance=0), corrects_prediction=True),
+}
+
+guided = partial(GuidanceSettings, strength=10.0)
+correcting = partial(GuidanceSettings, strength=100.0, decay=1.0, every=2, last_step=999)
+
+VARIANTS: dict[str, GuidanceSettings] = {
+    "none": GuidanceSettings(),
+    "best of two": GuidanceSettings(),
+    "psg": guided(method_id=PSG),
+    "psg + presence 0.1": guided(method_id=PSG_PRESENCE, presence_weight=0.1),
+    "psg + presence 0.3": guided(method_id=PSG_PRESENCE, presence_weight=0.3),
+    "psg + presence 1": guided(method_id=PSG_PRESENCE),
+    "psg, paper form": guided(method_id=PSG, paper_loss=True),
+    "psg, resting": guided(method_id=PSG, goal=0.95),
+    "psg, reusing": guided(method_id=PSG, reuses_prediction=True),
+    "psg, objects only": guided(method_id=PSG, names_only=True),
+    SPATIAL: correcting(method_id=SPATIAL),
+    PRESENT: correcting(method_id=PRESENT),
+    "infsplign, + balance": correcting(method_id=INFSPLIGN),
+    "boxdiff": guided(method_id=BOXDIFF),
+    "attend and excite": guided(method_id=ATTEND_EXCITE),
+    "weighted presence": guided(method_id=WEIGHTED_PRESENCE),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One picture and what came of it."""
+
+    method: str
+    prompt_id: str
+    seed: int
+    found: bool
+    placed: bool
+    pse: float
+    calls: int
+    final_pos: float
+    seconds: float
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return self.method, self.prompt_id, self.seed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What was made of one picture."""
+
+    score: CandidateScore
+    found: bool
+    placed: bool
+    calls: int
+    final_pos: float
+
+
+class Bench:
+    """Draws with the embedded model and looks with the embedded segmenter."""
+
+    def __init__(self) -> None:
+        self._studio = Studio.open("inline")
+        self._card = self._studio.model()
+        self._backend = self._studio._registry.backend(self._card.backend_id)
+        self._judges = replace(
+            find_judges(self._studio._registry, DEFAULT_JUDGES), perturber=None, store=None
+        )
+
+    def row(self, method: str, prompt_id: str, text: str, seed: int) -> Row:
+        started = time.process_time()
+        self._studio.edit_scene(self._studio.scene_of(text))
+        request = replace(
+            self._studio.new_request(seed=seed, steps=STEPS),
+            guidance=VARIANTS[method],
+            capture=ATTENTION_ONLY,
+        )
+        match method:
+            case "none":
+                drawn = [self._draw(replace(request, steps=PLAIN_STEPS))]
+            case "best of two":
+                half = replace(request, steps=SEARCH_STEPS)
+                drawn = [self._draw(half), self._draw(replace(half, seed=seed + 1000))]
+            case _:
+                drawn = [self._draw(request)]
+        best = ranked(one.score for one in drawn)[0]
+        kept = next(one for one in drawn if one.score is best)
+        return Row(
+            method=method,
+            prompt_id=prompt_id,
+            seed=seed,
+            found=kept.found,
+            placed=kept.placed,
+            pse=best.pse,
+            calls=sum(one.calls for one in drawn),
+            final_pos=kept.final_pos,
+            seconds=time.process_time() - started,
+        )
+
+    def _draw(self, request: GenerationRequest) -> Seen:
+        token, steps = CancelFlag(), []
+        for event in self._backend.generate(request, self._card, token):
+            match event:
+                case StepEvent():
+                    steps.append(event)
+                case GenerationFinished(image=image):
+                    pass
+        scene = request.scene
+        seen = perceive_image(image, scene, self._judges, token)
+        (relation,) = scene.relations
+        boxes = [
+            [d.box for d in seen.detections_of(end) if d.score >= REPRODUCE.detection_score]
+            for end in relation.ends
+        ]
+        picture = visor_picture("", relation.type, *boxes)
+        return Seen(
+            score=score_candidate(scene, request.seed, seen, REPRODUCE),
+            found=picture.has_both,
+            placed=picture.is_correct,
+            calls=len(steps) + sum(step.guiding_passes for step in steps),
+            final_pos=min(steps[-1].pos.values(), default=0.5),
+        )
+
+
+def main() -> int:
+    torch.set_num_threads(1)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rows", type=Path, help="JSON lines, one a picture")
+    parser.add_argument("--prompts", type=int, default=40, help="spread over the 200")
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--only", nargs="+", choices=VARIANTS, default=list(VARIANTS))
+    options = parser.parse_args()
+    listed = spatialbench_prompts()
+    prompts = [listed[n * len(listed) // options.prompts] for n in range(options.prompts)]
+    wanted = [
+        (method, prompt.id, prompt.text, seed)
+        for seed in range(options.seeds)
+        for prompt in prompts
+        for method in options.only
+    ]
+    done = read_rows(options.rows)
+    known, bench = {row.key for row in done}, Bench()
+    with options.rows.open("a", encoding="utf-8") as file:
+        for method, prompt_id, text, seed in wanted:
+            if (method, prompt_id, seed) not in known:
+                done.append(bench.row(method, prompt_id, text, seed))
+                file.write(json.dumps(asdict(done[-1])) + "\n")
+                file.flush()
+    keys = {(method, prompt_id, seed) for method, prompt_id, _, seed in wanted}
+    show("\n".join(table([row for row in done if row.key in keys])))
+    return 0
+
+
+def read_rows(path: Path) -> list[Row]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        return []
+    return [Row(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def table(rows: Sequence[Row]) -> Iterator[str]:
+    count = len({(row.prompt_id, row.seed) for row in rows})
+    yield f"{count} pictures a method, same prompts and seeds; shares in %, PSE x 100."
+    yield (
+        f"{'':24}{'both found':>21}{'found and placed':>21}{'mean PSE':>21}"
+        f"{'last PoS':>10}{'calls':>8}{'CPU s':>8}"
+    )
+    for method in dict.fromkeys(row.method for row in rows):
+        own = [row for row in rows if row.method == method]
+        ids = sorted({row.prompt_id for row in own})
+        sums = [
+            (sum(row.pse for row in own if row.prompt_id == i), sum(r.prompt_id == i for r in own))
+            for i in ids
+        ]
+        yield (
+            f"{method:24}"
+            f"{wilson(sum(row.found for row in own), len(own)).percent:>21}"
+            f"{wilson(sum(row.placed for row in own), len(own)).percent:>21}"
+            f"{bootstrap(ratio, sums).percent:>21}"
+            f"{mean(row.final_pos for row in own):>10.3f}"
+            f"{mean(row.calls for row in own):>8.1f}"
+            f"{mean(row.seconds for row in own):>8.2f}"
+        )
+
+
+def show(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
