@@ -71,6 +71,14 @@ class DockRack:
                     self._window.removeDockWidget(dock)
         self._window.setUpdatesEnabled(True)
 
+    def take_down(self) -> None:
+        """Throw all docks away."""
+        for dock in self._docks.values():
+            self._window.removeDockWidget(dock)
+            dock.deleteLater()
+        self._docks = {}
+        self._up = None
+
     def put_back(self) -> None:
         """Arrange the docks in sight as their workspace plans them, in all workspaces."""
         if (workspace := self._up) is not None:

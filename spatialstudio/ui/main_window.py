@@ -4,17 +4,18 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import Qt, QTimer, QUrl
-from PySide6.QtGui import QActionGroup, QCloseEvent, QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QMainWindow
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QDialog, QMainWindow, QMenuBar, QStatusBar
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.errors import PromptError, StudioError
-from spatialstudio.ui.appearance import USUAL_PERCENT, Appearance
+from spatialstudio.ui.actions import Actions
+from spatialstudio.ui.appearance import Appearance
 from spatialstudio.ui.bridge import Bridge
-from spatialstudio.ui.commands import evaluate, frame
-from spatialstudio.ui.dialogs.command_palette import CommandPalette
-from spatialstudio.ui.dialogs.shortcut_sheet import ShortcutSheet
+from spatialstudio.ui.commands import frame
+from spatialstudio.ui.dialogs.settings_dialog import SettingsDialog
+from spatialstudio.ui.dialogs.settings_pages import settings_pages
 from spatialstudio.ui.dock_rack import DockRack
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.generation_panel import GenerationPanel
@@ -25,14 +26,14 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.toast_stack import ToastStack
 from spatialstudio.ui.window_bar import WindowBar
-from spatialstudio.ui.window_settings import Density, ThemeChoice
+from spatialstudio.ui.window_commands import WindowCommands
+from spatialstudio.ui.window_settings import Density
 from spatialstudio.ui.workspaces.registry import WORKSPACES
 from spatialstudio.ui.workspaces.workspace import Workspace
 
 Kind = TypeVar("Kind", bound=Panel)
 
 SIZE_EM = (90, 56)
-PICTURES = "*.png *.jpg *.jpeg *.webp *.bmp *.tif *.tiff"
 
 
 class MainWindow(QMainWindow):
@@ -46,24 +47,15 @@ class MainWindow(QMainWindow):
     def __init__(self, context: WindowContext, appearance: Appearance) -> None:
         super().__init__()
         self.setWindowTitle("Spatial Studio")
-        self.context = context
+        self.setDockNestingEnabled(True)
+        self.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
+        self.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
+        self.setAcceptDrops(True)
+        self._workspace: Workspace = WORKSPACES[0]
         self._appearance = appearance
-        self._panels: list[Panel] = []
-        self._bridge = Bridge(context.studio.bus, context.studio.session)
-        self._rack = DockRack(self, context, self.serve)
-        self._workspace: Workspace | None = None
-        self._layers = {workspace.id: workspace.layers for workspace in WORKSPACES}
-        self._overlays = {each.id: each.make_overlays(context) for each in WORKSPACES}
-        self.stage = StagePanel(context)
-        self._bar = WindowBar(self, context.actions, self._rack, WORKSPACES)
-        self._lay_out()
-        self._connect()
-        self._bind_commands()
-        self._bind_looks()
-        known = {workspace.id: workspace for workspace in WORKSPACES}
-        self.use_workspace(known.get(context.settings.workspace, WORKSPACES[0]))
+        appearance.text_resized.connect(self._rebuild_soon)
+        self._build(context)
         self._place()
-        self.prompt.setFocus()
 
     @property
     def prompt(self) -> PromptPanel:
@@ -105,10 +97,9 @@ class MainWindow(QMainWindow):
 
     def use_workspace(self, workspace: Workspace) -> None:
         """Show a workspace's docks, tools and overlays; picture, step and zoom stay."""
-        if self._workspace is not None:
-            self._layers[self._workspace.id] = self.context.stage.layers
-        self._workspace = workspace
         settings, stage = self.context.settings, self.context.stage
+        self._layers[self._workspace.id] = stage.layers
+        self._workspace = workspace
         settings.workspace = workspace.id
         self._rack.put_up(workspace, settings.density)
         self._bar.show_workspace(workspace)
@@ -116,14 +107,28 @@ class MainWindow(QMainWindow):
         stage.show_layers(self._layers[workspace.id])
         stage.show_overlays(self._overlays[workspace.id])
 
+    def hide_docks(self, hidden: bool) -> None:
+        """Leave the stage alone, or bring back what was in sight."""
+        self._rack.hide_all(hidden)
+
+    def put_docks_back(self) -> None:
+        """Arrange the docks as they were at the first start, in all workspaces."""
+        self._rack.put_back()
+        self.context.toasts.tell(tr("All docks are in their places again."))
+
     def use_density(self, density: Density) -> None:
         """Show the simple window or the full one."""
         self.context.settings.density = density
         self.context.actions[frame.ALL_CONTROLS].setChecked(density is Density.FULL)
         for panel in self._panels:
             panel.use_density(density)
-        if self._workspace is not None:
-            self._rack.put_up(self._workspace, density)
+        self._rack.put_up(self._workspace, density)
+
+    def show_settings(self, page: str = "") -> None:
+        """Open the settings, at the page with this title."""
+        dialog = SettingsDialog(settings_pages(self.context, self._appearance), self)
+        dialog.show_page(page)
+        dialog.open()
 
     def open_path(self, path: Path) -> None:
         """Open what was dropped or chosen: a run's folder, or a picture to judge."""
@@ -137,14 +142,102 @@ class MainWindow(QMainWindow):
             title = tr("Opening {name}").format(name=path.name)
             self.context.toasts.report(report_on(error, title))
 
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Welcome files anywhere."""
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the first file dropped."""
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if paths:
+            event.acceptProposedAction()
+            self.open_path(Path(paths[0]))
+
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember how things stand and stop all work before the window goes."""
         self._rack.keep_layout()
         self.context.settings.geometry = self.saveGeometry()
         self.context.settings.write()
         self._bridge.close()
+        self.context.edits.blockSignals(True)  # it would tell of its own end
         self.context.studio.close()
         super().closeEvent(event)
+
+    def _build(self, context: WindowContext) -> None:
+        """Fill the window; what is open in the session is shown at once."""
+        self.context = context
+        self._panels: list[Panel] = []
+        self._bridge = Bridge(context.studio.bus, context.studio.session)
+        self._rack = DockRack(self, context, self.serve)
+        self._layers = {workspace.id: workspace.layers for workspace in WORKSPACES}
+        self._overlays = {each.id: each.make_overlays(context) for each in WORKSPACES}
+        self.stage = StagePanel(context)
+        self.setCentralWidget(self.stage)
+        self._toasts = ToastStack(context.theme, self.stage)
+        progress = ProgressPanel(context)
+        self.statusBar().setSizeGripEnabled(False)
+        self.statusBar().addWidget(progress, 1)
+        self._bar = WindowBar(self, context.actions, self._rack, WORKSPACES)
+        for panel in (self.stage, progress):
+            self.serve(panel)
+        self._connect()
+        self._commands = WindowCommands(self, context, self._appearance)
+        self._bind_views(context.actions)
+        self._workspace = self._last_workspace()
+        self.use_workspace(self._workspace)
+        self.prompt.setFocus()
+
+    def _last_workspace(self) -> Workspace:
+        known = {workspace.id: workspace for workspace in WORKSPACES}
+        return known.get(self.context.settings.workspace, WORKSPACES[0])
+
+    def _bind_views(self, actions: Actions) -> None:
+        group = QActionGroup(self._commands)
+        for workspace in WORKSPACES:
+            group.addAction(actions[workspace.command])
+            actions.bind(workspace.command, partial(self.use_workspace, workspace))
+        actions.bind_switch(frame.STAGE_ONLY, self.hide_docks)
+        actions.bind(frame.RESET_LAYOUT, self.put_docks_back)
+        actions.bind_switch(
+            frame.ALL_CONTROLS,
+            lambda full: self.use_density(Density.FULL if full else Density.SIMPLE),
+        )
+        is_full = self.context.settings.density is Density.FULL
+        actions[frame.ALL_CONTROLS].setChecked(is_full)
+
+    def _connect(self) -> None:
+        toasts, switchboard = self.context.toasts, self.context.switchboard
+        toasts.told.connect(self._toasts.show_toast)
+        toasts.cleared.connect(self._toasts.clear)
+        switchboard.path_offered.connect(self.open_path)
+        switchboard.settings_asked.connect(self.show_settings)
+        switchboard.workspace_asked.connect(self._go_to)
+
+    def _rebuild_soon(self) -> None:
+        QTimer.singleShot(0, self, self._rebuild)  # the asking dialog is closed meanwhile
+
+    def _rebuild(self) -> None:
+        """Build all anew, for another size of text: sizes were counted in the old one."""
+        old = self.context
+        pages = [dialog.page for dialog in self.findChildren(SettingsDialog) if dialog.isVisible()]
+        for dialog in self.findChildren(QDialog):
+            dialog.close()
+        self._rack.keep_layout()
+        self._bridge.close()
+        old.edits.blockSignals(True)
+        self._commands.deleteLater()
+        self._rack.take_down()
+        self.takeCentralWidget().deleteLater()
+        self.setMenuBar(QMenuBar())
+        self.setStatusBar(QStatusBar())
+        old.actions.deleteLater()
+        self._build(WindowContext.of(old.studio, old.theme, old.settings))
+        self._make_all()
+        self.prompt.restore()
+        self.context.stage.show_region(old.stage.region)
+        for page in pages:
+            self.show_settings(page)
 
     def _make_all(self) -> None:
         for workspace in WORKSPACES:
@@ -160,99 +253,12 @@ class MainWindow(QMainWindow):
             )
         self.context.studio.judge_picture(path, scene)
 
-    def _lay_out(self) -> None:
-        self.setCentralWidget(self.stage)
-        self.setDockNestingEnabled(True)
-        self.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
-        self.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
-        progress = ProgressPanel(self.context)
-        self.statusBar().setSizeGripEnabled(False)
-        self.statusBar().addWidget(progress, 1)
-        self._toasts = ToastStack(self.context.theme, self.stage)
-        for panel in (self.stage, progress):
-            self.serve(panel)
-
     def _place(self) -> None:
         geometry = self.context.settings.geometry
         if geometry.isEmpty() or not self.restoreGeometry(geometry):
             self.resize(*(em(side) for side in SIZE_EM))
 
-    def _connect(self) -> None:
-        toasts, switchboard = self.context.toasts, self.context.switchboard
-        toasts.told.connect(self._toasts.show_toast)
-        toasts.cleared.connect(self._toasts.clear)
-        switchboard.path_offered.connect(self.open_path)
-        switchboard.workspace_asked.connect(self._go_to)
-
     def _go_to(self, workspace_id: str) -> None:
         for workspace in WORKSPACES:
             if workspace.id == workspace_id:
                 self.use_workspace(workspace)
-
-    def _bind_commands(self) -> None:
-        actions, edits, stage = self.context.actions, self.context.edits, self.context.stage
-        actions.bind(frame.OPEN_PICTURE, self._choose_picture)
-        actions.bind(frame.OPEN_RUN, self._choose_run)
-        actions.bind(frame.SHOW_FOLDER, self._show_folder)
-        actions.bind(frame.QUIT, self.close)
-        for command, do, can, changed in (
-            (frame.UNDO, edits.undo, edits.canUndo, edits.canUndoChanged),
-            (frame.REDO, edits.redo, edits.canRedo, edits.canRedoChanged),
-        ):
-            actions.bind(command, do)
-            actions[command].setEnabled(can())
-            changed.connect(actions[command].setEnabled)
-        actions.bind(frame.PALETTE, lambda: CommandPalette(actions, self).open())
-        actions.bind(frame.SHORTCUTS, lambda: ShortcutSheet(actions, self).open())
-        actions.bind(evaluate.FIT, stage.fit)
-        for command, layer in evaluate.LAYER_COMMANDS.items():
-            actions.bind(command, partial(stage.toggle, layer))
-        group = QActionGroup(self)
-        for workspace in WORKSPACES:
-            group.addAction(actions[workspace.command])
-            actions.bind(workspace.command, partial(self.use_workspace, workspace))
-
-    def _bind_looks(self) -> None:
-        actions, looks = self.context.actions, self._appearance
-        actions.bind_switch(frame.STAGE_ONLY, self._rack.hide_all)
-        actions.bind(frame.RESET_LAYOUT, self._rack.put_back)
-        actions.bind_switch(
-            frame.ALL_CONTROLS,
-            lambda full: self.use_density(Density.FULL if full else Density.SIMPLE),
-        )
-        full = self.context.settings.density is Density.FULL
-        actions[frame.ALL_CONTROLS].setChecked(full)
-        actions.bind_switch(
-            frame.DARK, lambda on: looks.choose(ThemeChoice.DARK if on else ThemeChoice.LIGHT)
-        )
-        actions.bind_switch(
-            frame.HIGH_CONTRAST,
-            lambda on: looks.choose(ThemeChoice.HIGH_CONTRAST if on else ThemeChoice.SYSTEM),
-        )
-        actions.bind(frame.LARGER_TEXT, partial(looks.step_text, 1))
-        actions.bind(frame.SMALLER_TEXT, partial(looks.step_text, -1))
-        actions.bind(frame.NORMAL_TEXT, partial(looks.use_text_percent, USUAL_PERCENT))
-        looks.chosen.connect(self._show_looks)
-        self._show_looks()
-
-    def _show_looks(self) -> None:
-        actions, looks = self.context.actions, self._appearance
-        high = looks.choice is ThemeChoice.HIGH_CONTRAST
-        actions[frame.HIGH_CONTRAST].setChecked(high)
-        actions[frame.DARK].setChecked(looks.theme.palette.is_dark and not high)
-
-    def _choose_picture(self) -> None:
-        kinds = f"{tr('Pictures')} ({PICTURES})"
-        path, _ = QFileDialog.getOpenFileName(self, tr("Judge a picture"), "", kinds)
-        if path:
-            self.open_path(Path(path))
-
-    def _choose_run(self) -> None:
-        start = str(self.context.studio.runs_folder)
-        if folder := QFileDialog.getExistingDirectory(self, tr("Open a run"), start):
-            self.open_path(Path(folder))
-
-    def _show_folder(self) -> None:
-        run = self.context.studio.session.run
-        if run is not None and run.folder is not None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(run.folder)))

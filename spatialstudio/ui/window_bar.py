@@ -77,14 +77,21 @@ class WindowBar:
         self._docks.addActions(self._rack.switches)
 
     def _search(self) -> QToolButton:
-        button = command_button(self._actions[frame.PALETTE], "search")
+        action = self._actions[frame.PALETTE]
+        button = QToolButton()
+        button.setProperty("kind", "search")
+        button.setAccessibleName(action.text())
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setIconSize(QSize(em(ICON_EM), em(ICON_EM)))
+        button.clicked.connect(action.trigger)
 
-        def show_keys() -> None:
+        def show_action() -> None:
+            button.setIcon(action.icon())
+            button.setToolTip(action.toolTip())
             button.setText(self._actions.keys_in_words(frame.PALETTE) or tr("Find"))
 
-        self._actions.keys_changed.connect(show_keys)
-        show_keys()
+        action.changed.connect(show_action)
+        show_action()
         return button
 
 

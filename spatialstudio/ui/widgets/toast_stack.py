@@ -70,6 +70,7 @@ class ToastStack(QWidget):
             card.closed.connect(self._close_sender)
             self._cards.append(card)
             self._column.addWidget(card)
+            card.show()
         self._more.setText(tr("{count} more").format(count=len(self._waiting)))
         self._more.setVisible(bool(self._waiting))
         self.setVisible(bool(self._cards))

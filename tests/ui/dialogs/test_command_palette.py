@@ -1,0 +1,77 @@
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit, QTreeView
+
+from spatialstudio.ui.commands.frame import OPEN_RUN, QUIT
+from spatialstudio.ui.commands.table import TABLE
+from spatialstudio.ui.dialogs.command_palette import CommandPalette, match_rank
+
+
+@pytest.fixture
+def done():
+    return []
+
+
+@pytest.fixture
+def palette(qtbot, window, done):
+    """The palette over a window whose commands only tell that they were carried out."""
+    for command in TABLE:
+        window.context.actions.bind(command, lambda command=command: done.append(command))
+    palette = CommandPalette(window.context.actions, window)
+    palette.open()
+    return palette
+
+
+def rows(palette):
+    model = palette.findChild(QTreeView).model()
+    return [model.index(row, 0).data() for row in range(model.rowCount())]
+
+
+def test_every_command_can_be_found(palette):
+    assert len(rows(palette)) == len(TABLE)
+
+
+def test_letters_find_a_command_and_return_carries_it_out(qtbot, palette, done):
+    field = palette.findChild(QLineEdit)
+    qtbot.keyClicks(field, "opn run")
+    assert rows(palette)[0].startswith(OPEN_RUN.text)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert done == [OPEN_RUN]
+
+
+def test_arrows_walk_the_list_while_one_types(qtbot, palette, done):
+    field = palette.findChild(QLineEdit)
+    qtbot.keyClicks(field, "show")
+    second = rows(palette)[1]
+    qtbot.keyClick(field, Qt.Key.Key_Down)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert second.startswith(done[0].text)
+
+
+def test_what_cannot_be_done_now_is_not_offered(qtbot, window):
+    window.context.actions[QUIT].setEnabled(False)
+    palette = CommandPalette(window.context.actions, window)
+    qtbot.addWidget(palette)
+    assert not any(row.startswith(QUIT.text) for row in rows(palette))
+
+
+def test_control_k_opens_it(qtbot, window):
+    qtbot.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    found = window.findChild(CommandPalette)
+    assert found.isVisible()
+    qtbot.keyClick(found, Qt.Key.Key_Escape)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text", "rank"),
+    [
+        ("", "quit", 0),
+        ("qu", "quit", 0),
+        ("run", "open a run", 1),
+        ("pen", "open a run", 2),
+        ("onr", "open a run", 3),
+        ("rno", "open a run", None),
+    ],
+)
+def test_the_beginning_of_a_text_counts_most(wanted, text, rank):
+    assert match_rank(wanted, text) == rank

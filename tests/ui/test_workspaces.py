@@ -1,0 +1,111 @@
+"""Workspaces change what stands around the stage, never what is on it."""
+
+import pytest
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtWidgets import QDockWidget
+
+from spatialstudio.ui.commands import frame
+from spatialstudio.ui.main_window import MainWindow
+from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.window_settings import Density
+from spatialstudio.ui.workspaces.registry import WORKSPACES
+
+PART = QRectF(0.25, 0.25, 0.5, 0.5)
+GENERATE, INSPECT, *_ = WORKSPACES
+
+
+def in_sight(window):
+    docks = window.findChildren(QDockWidget)
+    return {dock.objectName() for dock in docks if dock.isVisible()}
+
+
+def planned(workspace):
+    return {plan.id for plan in workspace.docks}
+
+
+@pytest.fixture
+def another(qtbot, studio, settings, appearance):
+    """Opens the window anew, as the next start does."""
+
+    def open_again():
+        window = MainWindow(WindowContext.of(studio, appearance.theme, settings), appearance)
+        qtbot.addWidget(window)
+        window.show()
+        return window
+
+    return open_again
+
+
+@pytest.mark.parametrize("workspace", WORKSPACES, ids=lambda workspace: workspace.id)
+def test_picture_step_and_zoom_stay(drawn, studio, workspace):
+    run = studio.session.run
+    studio.session.pick_step(2)
+    drawn.context.stage.show_region(PART)
+    drawn.use_workspace(workspace)
+    assert studio.session.run is run
+    assert studio.session.step == 2
+    assert drawn.context.stage.region == PART
+
+
+@pytest.mark.parametrize("workspace", WORKSPACES, ids=lambda workspace: workspace.id)
+def test_its_own_docks_are_in_sight(window, workspace):
+    window.use_workspace(workspace)
+    assert in_sight(window) == planned(workspace)
+
+
+def test_a_dock_that_was_closed_stays_closed_in_that_workspace_only(window):
+    window.findChild(QDockWidget, "verdict").close()
+    window.use_workspace(INSPECT)
+    assert "verdict" in in_sight(window)
+    window.use_workspace(GENERATE)
+    assert in_sight(window) == planned(GENERATE) - {"verdict"}
+
+
+def test_a_floating_dock_floats_again_at_the_next_start(window, another):
+    window.findChild(QDockWidget, "verdict").setFloating(True)
+    window.close()
+    again = another()
+    assert again.findChild(QDockWidget, "verdict").isFloating()
+
+
+def test_docks_can_be_put_back(window):
+    window.findChild(QDockWidget, "verdict").close()
+    window.context.actions[frame.RESET_LAYOUT].trigger()
+    assert in_sight(window) == planned(GENERATE)
+
+
+def test_the_last_workspace_is_open_at_the_next_start(window, another):
+    window.use_workspace(INSPECT)
+    window.close()
+    assert in_sight(another()) == planned(INSPECT)
+
+
+def test_hidden_docks_are_no_layout_to_keep(window, another):
+    window.context.actions[frame.STAGE_ONLY].trigger()
+    window.close()
+    assert in_sight(another()) == planned(GENERATE)
+
+
+def test_layers_are_remembered_by_workspace(qtbot, window):
+    window.use_workspace(INSPECT)
+    qtbot.keyClick(window, Qt.Key.Key_4)
+    hidden = window.context.stage.layers
+    window.use_workspace(GENERATE)
+    assert window.context.stage.layers == GENERATE.layers
+    window.use_workspace(INSPECT)
+    assert window.context.stage.layers == hidden != INSPECT.layers
+
+
+def test_the_simple_window_shows_the_docks_for_it(window):
+    window.use_density(Density.SIMPLE)
+    assert in_sight(window) == {plan.id for plan in GENERATE.docks if plan.in_simple}
+    window.use_density(Density.FULL)
+    assert in_sight(window) == planned(GENERATE)
+
+
+def test_the_last_prompt_stands_there_at_the_next_start(qtbot, window, another):
+    window.prompt.use_prompt("a cat above a dog")
+    window.close()
+    again = another()
+    again.prompt.restore()
+    assert again.context.studio.session.scene.prompt.text == "a cat above a dog"
