@@ -23,7 +23,7 @@ FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
 """What Pillow may try; formats that start other programs are left out."""
 
 _MILLION = 1_000_000
-_UNREADABLE = (
+UNREADABLE = (
     OSError,
     SyntaxError,
     ValueError,
@@ -101,7 +101,7 @@ def _explained_reading(path: Path) -> Iterator[None]:
         ) from error
     except Image.DecompressionBombError as error:
         raise _too_large(path) from error
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise ImageError(
             f'The picture "{path}" is damaged or not complete.',
             hint="Save or download it again.",

@@ -21,6 +21,7 @@ class StudioPaths:
         models: Models that the user adds.
         settings: Settings and drafts.
         logs: What the program tells about itself.
+        recovery: Runs that could not be written where they belong.
         cache: What can be made again.
     """
 
@@ -29,6 +30,7 @@ class StudioPaths:
     models: Path
     settings: Path
     logs: Path
+    recovery: Path
     cache: Path
 
     @classmethod
@@ -44,6 +46,7 @@ class StudioPaths:
             models=dirs.user_data_path / "models",
             settings=dirs.user_config_path,
             logs=dirs.user_log_path,
+            recovery=dirs.user_data_path / "recovery",
             cache=dirs.user_cache_path,
         )
 
@@ -56,6 +59,7 @@ class StudioPaths:
             models=home / "models",
             settings=home / "settings",
             logs=home / "logs",
+            recovery=home / "recovery",
             cache=home / "cache",
         )
 

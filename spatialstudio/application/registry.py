@@ -25,11 +25,11 @@ from spatialstudio.domain.ports import (
     Perturber,
     RecordedRuns,
     RelationExtractor,
-    RunStore,
     Surroundings,
     Trainer,
 )
 from spatialstudio.domain.servers import ServerDesk
+from spatialstudio.domain.run_ports import MetadataFiles, RunLibraries, RunStore, StateFiles
 
 BUILT_IN_MANIFEST = Path(__file__).parent.parent / "adapters" / "plugin.toml"
 PERCEPTION_SHELF = "perception_shelf"
@@ -143,6 +143,18 @@ class Registry:
     def records(self, adapter_id: str) -> RecordedRuns:
         """Return a reader and writer of a benchmark's run folders."""
         return cast("RecordedRuns", self._get("records", adapter_id))
+
+    def library(self, adapter_id: str) -> RunLibraries:
+        """Return what opens libraries."""
+        return cast("RunLibraries", self._get("library", adapter_id))
+
+    def state(self, adapter_id: str) -> StateFiles:
+        """Return a keeper of drafts and queue journals."""
+        return cast("StateFiles", self._get("state", adapter_id))
+
+    def metadata(self, adapter_id: str) -> MetadataFiles:
+        """Return a reader and writer of pictures' metadata."""
+        return cast("MetadataFiles", self._get("metadata", adapter_id))
 
     def store(self, adapter_id: str) -> RunStore:
         """Return a store of runs."""

@@ -1,14 +1,15 @@
-"""Keeps what the engine says of each run, and stores the run when it has ended."""
+"""Keeps what the engine says of each run; stores the picture as soon as it is done."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from spatialstudio.application.engine.messages import JobFailed, PictureJudged
+from spatialstudio.application.engine.messages import EngineStopped, JobFailed, PictureJudged
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.run_shelf import Shelf
 from spatialstudio.application.session import RunStored, StoreFailed
-from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.generation import (
     GenerationCancelled,
     GenerationEvent,
@@ -19,55 +20,100 @@ from spatialstudio.domain.generation import (
     RequestId,
     StepEvent,
 )
+from spatialstudio.domain.run_ports import QueueJournal
 from spatialstudio.domain.verdict import Evaluation
 
 log = logging.getLogger(__name__)
 
-StoreRun = Callable[[GenerationRequest, Sequence[GenerationEvent], Evaluation | None], Path]
-"""Writes a run and returns its folder; raises StoreError."""
+STORING = "Storing the run"
 
 
 @dataclass(slots=True)
 class _Growing:
     request: GenerationRequest
     events: list[GenerationEvent] = field(default_factory=list)
+    path: Path | None = None
+    failure: ErrorReport | None = None
 
 
 class RunKeeper:
     """Collects the events of submitted requests; publishes ``RunStored`` or ``StoreFailed``.
 
-    Called on the engine's reporting thread only, apart from ``expect``.
+    The picture is on disk before anybody judges it; ``RunStored`` comes when its verdicts are
+    there too. Called on the engine's reporting thread only, apart from ``expect``.
+
+    Args:
+        shelf: Takes finished runs.
+        journal: Remembers requests until they are done.
+        publish: Takes the keeper's events.
     """
 
-    def __init__(self, store: StoreRun, publish: Callable[[object], None]) -> None:
-        self._store = store
+    def __init__(
+        self, shelf: Shelf, journal: QueueJournal, publish: Callable[[object], None]
+    ) -> None:
+        self._shelf = shelf
+        self._journal = journal
         self._publish = publish
         self._growing: dict[RequestId, _Growing] = {}
 
     def expect(self, request: GenerationRequest) -> None:
-        """Keep what comes of a request from now on."""
+        """Keep what comes of a request from now on; it outlives a sudden end of the program."""
         self._growing[request.id] = _Growing(request)
+        try:
+            self._journal.note(request)
+        except StudioError as error:
+            log.warning("The queue would not outlive a sudden end: %s", error.message)
 
     def follow(self, event: object) -> None:
         """Take in what the engine says."""
         match event:
             case GenerationStarted() | StepEvent() | GenerationFinished():
                 if event.request_id in self._growing:
-                    self._growing[event.request_id].events.append(event)
+                    self._grow(self._growing[event.request_id], event)
             case PictureJudged(request_id=request_id, evaluation=evaluation):
                 self._end(request_id, evaluation)
             case JobFailed() | GenerationFailed() | GenerationCancelled():
                 self._end(event.request_id, None)
+            case EngineStopped():
+                for request_id in tuple(self._growing):
+                    self._end(request_id, None, is_done=False)
 
-    def _end(self, request_id: RequestId, evaluation: Evaluation | None) -> None:
-        run = self._growing.pop(request_id, None)
-        if run is None or not run.events or not isinstance(run.events[-1], GenerationFinished):
-            return
+    def _grow(self, run: _Growing, event: GenerationEvent) -> None:
+        if isinstance(event, GenerationStarted):
+            run.events.clear()  # each picture of a search starts anew
+        run.events.append(event)
+        if isinstance(event, GenerationFinished):
+            self._store(run)
+
+    def _store(self, run: _Growing) -> None:
         try:
-            folder = self._store(run.request, run.events, evaluation)
+            run.path = self._shelf.store(run.request, run.events)
         except StudioError as error:
             log.warning("A finished run could not be stored.")
-            failure = report_on(error, "Storing the run")
-            self._publish(StoreFailed(request_id=request_id, error=failure))
-        else:
-            self._publish(RunStored(request_id=request_id, folder=folder))
+            run.failure = report_on(error, STORING)
+
+    def _end(
+        self, request_id: RequestId, evaluation: Evaluation | None, *, is_done: bool = True
+    ) -> None:
+        run = self._growing.pop(request_id, None)
+        if run is None:
+            return
+        if run.failure is not None:
+            run.path = self._shelf.recover(run.request, run.events)
+            self._keep_verdicts(run, evaluation)
+            self._publish(StoreFailed(request_id=request_id, error=run.failure, recovered=run.path))
+        elif run.path is not None:
+            self._keep_verdicts(run, evaluation)
+            self._publish(RunStored(request_id=request_id, path=run.path))
+        if is_done or run.path is not None:
+            self._journal.end(request_id)
+
+    def _keep_verdicts(self, run: _Growing, evaluation: Evaluation | None) -> None:
+        if run.path is None or evaluation is None:
+            return
+        try:
+            self._shelf.judge(run.path, evaluation)
+        except StudioError as error:
+            log.warning("The verdicts of a stored run could not be kept.")
+            failure = report_on(error, STORING)
+            self._publish(StoreFailed(request_id=run.request.id, error=failure, recovered=run.path))

@@ -60,7 +60,7 @@ class OpenRun:
         failure: Set when it failed, or when its picture could not be judged.
         device: Where it ran; empty until it started.
         seconds: Time to draw; None until finished.
-        folder: Where it is stored; None until it is.
+        path: Of its picture's file; None until it is stored.
     """
 
     id: RequestId
@@ -76,12 +76,17 @@ class OpenRun:
     failure: ErrorReport | None = None
     device: str = ""
     seconds: float | None = None
-    folder: Path | None = None
+    path: Path | None = None
 
     @property
     def is_over(self) -> bool:
         """Whether nothing more will happen to it."""
         return self.state in OVER
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder that its files lie in; None until it is stored."""
+        return None if self.path is None else self.path.parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,15 +94,22 @@ class RunStored:
     """A finished run is safe on disk. Published by the studio once a run."""
 
     request_id: RequestId
-    folder: Path
+    path: Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreFailed:
-    """A finished run could not be written; the picture is still open."""
+    """A finished run could not be written where it belongs; the picture is still open.
+
+    Attributes:
+        request_id: The request.
+        error: Why.
+        recovered: Where it was written instead; None when that failed as well.
+    """
 
     request_id: RequestId
     error: ErrorReport
+    recovered: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,8 +247,8 @@ def after(run: OpenRun, event: object) -> OpenRun:
             return _moved(run, event)
         case GenerationFinished(image=image, seconds=seconds) if event.request_id == run.id:
             return replace(run, image=image, seconds=seconds)
-        case RunStored(folder=folder) if event.request_id == run.id:
-            return replace(run, folder=folder)
+        case RunStored(path=path) if event.request_id == run.id:
+            return replace(run, path=path)
         case PictureJudged() | JobFailed() | GenerationFailed() | GenerationCancelled() if (
             event.request_id == run.id
         ):

@@ -1,6 +1,6 @@
 """The studio: everything the window and the terminal can ask for, in one place."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,18 +19,17 @@ from spatialstudio.application.flow.generate_image import (
     new_request_id,
 )
 from spatialstudio.application.flow.read_prompt import read_prompt, with_known_heads
-from spatialstudio.application.flow.store_run import store_run
 from spatialstudio.application.judging import Judging
+from spatialstudio.application.keeping import Keeping
+from spatialstudio.application.library import Library
 from spatialstudio.application.language_model import LanguageModel
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import Registry, built_in_registry
-from spatialstudio.application.run_keeper import RunKeeper
 from spatialstudio.application.second_reader import SecondReader
 from spatialstudio.application.session import OpenRun, RunState, Session, after
 from spatialstudio.application.workshop import build_workshop
 from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
 from spatialstudio.domain.generation import (
-    GenerationEvent,
     GenerationRequest,
     RequestId,
     unguided,
@@ -38,7 +37,6 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.ports import ModelCard, Surroundings, Trainer
 from spatialstudio.domain.prompt import Prompt, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
-from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.scene_consistency import contradictions_of
 
 EngineKind: TypeAlias = Literal["process", "inline"]
@@ -49,7 +47,6 @@ DESK_ID = "user"
 EXTRACTOR_IDS = (EXTRACTOR_ID, LANGUAGE_MODEL_ID)
 SHELF_ID = "folders"
 IMAGES_ID = "pillow"
-STORE_ID = "folder"
 TRAINER_ID = "stickers"
 
 
@@ -60,7 +57,7 @@ class Studio:
         registry: Where the adapters are.
         engine: Where the models run.
         paths: Where things are on disk.
-        runs_folder: Where finished runs are written; None for the user's own.
+        runs_folder: Where finished runs are written; None for the user's library, by month.
     """
 
     def __init__(
@@ -73,13 +70,12 @@ class Studio:
         self.bus = EventBus()
         self.session = Session(self.bus.publish)
         self.paths = paths
-        self.runs_folder = runs_folder or paths.runs
+        self.keeping = Keeping(registry, paths, runs_folder, self.bus.publish)
         self._registry = registry
         self._engine = engine
         self._second_reader = SecondReader(
             lambda: registry.patient_extractor(LANGUAGE_MODEL_ID), self.bus.publish
         )
-        self._keeper = RunKeeper(self._store, self.bus.publish)
         self.language_model = LanguageModel(
             lambda: registry.server_desk(DESK_ID),
             self.bus.publish,
@@ -99,7 +95,7 @@ class Studio:
         Args:
             engine: "process" for the window, "inline" for the terminal and scripts.
             paths: Where things are; None for the usual places.
-            runs_folder: Where finished runs are written; None for the user's own.
+            runs_folder: Where finished runs are written; None for the user's library, by month.
         """
         paths = paths or StudioPaths.usual()
         surroundings = Surroundings(
@@ -128,6 +124,16 @@ class Studio:
     def judging(self) -> Judging:
         """Judges many pictures, and recorded runs."""
         return Judging(self._registry, self.scene_of, IMAGES_ID)
+
+    @property
+    def library(self) -> Library:
+        """All finished runs, as they are found and marked."""
+        return self.keeping.library
+
+    @property
+    def runs_folder(self) -> Path:
+        """Where finished runs are written."""
+        return self.keeping.runs_folder
 
     @property
     def trainer(self) -> Trainer:
@@ -160,6 +166,7 @@ class Studio:
         self._second_reader.cancel()
         self.language_model.cancel()
         self._engine.close()
+        self.keeping.close()
 
     def parse(self, text: str, extractor_id: str = EXTRACTOR_ID) -> SceneGraph:
         """Read a prompt, whatever things it names.
@@ -269,14 +276,14 @@ class Studio:
         """
         check_request(request)
         check_scene(request.scene)
-        self._registry.store(STORE_ID).prepare(self.runs_folder)
+        self.keeping.prepare()
         requests = [request]
         if with_baseline:
             requests.append(unguided(request, new_request_id()))
         runs = [OpenRun(id=asked.id, scene=asked.scene, request=asked) for asked in requests]
         self.session.open(*runs)
         for asked in requests:
-            self._keeper.expect(asked)
+            self.keeping.keeper.expect(asked)
             self._engine.submit(GenerateJob(request=asked, model=self.model(asked.model.id)))
         return request.id
 
@@ -298,18 +305,23 @@ class Studio:
             if run is not None and not run.is_over:
                 self._engine.cancel(run.id)
 
-    def open_run(self, folder: Path) -> OpenRun:
+    def open_run(self, path: Path) -> OpenRun:
         """Open a stored run; its events go the same way as live ones.
 
+        Args:
+            path: Of its picture, trace or evaluation; of a folder, for the newest run in it.
+
         Raises:
-            StoreError: The folder holds no run, or it is damaged.
+            StoreError: There is no run, or it is damaged.
         """
-        record, events = self._registry.store(STORE_ID).load(folder)
+        store = self.keeping.store
+        record, events = store.load(path)
         run = OpenRun(id=record.request.id, scene=record.request.scene, request=record.request)
         for event in events:
             run = after(run, event)
+        picture = store.picture_of(path)
         run = replace(
-            run, state=RunState.DONE, phase=None, evaluation=record.evaluation, folder=folder
+            run, state=RunState.DONE, phase=None, evaluation=record.evaluation, path=picture
         )
         self.session.show_scene(run.scene, contradictions_of(run.scene))
         self.session.open(run)
@@ -317,14 +329,4 @@ class Studio:
 
     def _on_report(self, report: object) -> None:
         self.bus.publish(report)
-        self._keeper.follow(report)
-
-    def _store(
-        self,
-        request: GenerationRequest,
-        events: Sequence[GenerationEvent],
-        evaluation: Evaluation | None,
-    ) -> Path:
-        return store_run(
-            request, events, evaluation, self._registry.store(STORE_ID), self.runs_folder
-        )
+        self.keeping.keeper.follow(report)

@@ -1,6 +1,7 @@
 """What the commands answer: plain data for programs, lines for people."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from spatialstudio.application.flow.advise_on_scene import AdviceKind, advice_on
@@ -56,9 +57,10 @@ def run_answer(run: OpenRun) -> Answer:
             "model": run.request.model.id,
             "seed": run.request.seed,
             "guidance": run.request.guidance.method_id,
+            "candidates": [asdict(score) for score in run.candidates],
             "device": run.device,
             "seconds": run.seconds,
-            "folder": None if run.folder is None else str(run.folder),
+            "picture": None if run.path is None else str(run.path.resolve()),
         }
     if run.evaluation is not None:
         answer |= evaluation_answer(run.evaluation, run.scene)
@@ -75,8 +77,13 @@ def run_lines(run: OpenRun) -> Iterator[str]:
             yield f"  PSE {verdict.measurement.pse:.2f}, confidence {verdict.confidence:.2f}"
     if run.evaluation is not None and not run.evaluation.verdicts:
         yield "There is no relation to judge."
-    if run.folder is not None and run.seconds is not None:
-        yield f"Drawn in {run.seconds:.1f} s on {run.device}, stored in {run.folder}"
+    if run.path is not None and run.seconds is not None:
+        yield f"Drawn in {run.seconds:.1f} s on {run.device}, stored in {run.path}"
+    for place, score in enumerate(run.candidates, 1):
+        yield (
+            f"{place}. seed {score.seed}: PSE {score.pse:.2f}, "
+            f"the checker accepts {score.second:.0%} of the relations"
+        )
     yield from _warnings(run.scene)
 
 

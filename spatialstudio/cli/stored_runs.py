@@ -57,7 +57,7 @@ def _judged_runs(studio: Studio, options: argparse.Namespace) -> Iterator[OpenRu
 def _evaluation_of(run: OpenRun) -> Evaluation:
     if run.evaluation is None:
         raise StoreError(
-            f'The picture in "{run.folder}" was never judged.',
+            f'The picture "{run.path}" was never judged.',
             hint='Judge it with "spatialstudio evaluate".',
         )
     return run.evaluation

@@ -11,7 +11,6 @@ from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
 from spatialstudio.domain.perception import DepthMap, Detection, Mask, Perturbation
 from spatialstudio.domain.prompt import ObjectMention, Prompt, TokenSpan
-from spatialstudio.domain.record import RunRecord
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import CheckerSettings
 
@@ -206,37 +205,6 @@ class Perturber(Protocol):
 
     def perturb(self, image: RgbImage, perturbation: Perturbation) -> RgbImage:
         """Return a changed copy of a picture, (H, W, 3) uint8, of the same size."""
-        ...
-
-
-class RunStore(Protocol):
-    """Keeps finished runs as files."""
-
-    def prepare(self, folder: Path) -> None:
-        """Make sure that runs can be kept in a folder, before work is spent on one.
-
-        Raises:
-            StoreError: The folder cannot be made or written.
-        """
-        ...
-
-    def save(self, record: RunRecord, events: Sequence[GenerationEvent], folder: Path) -> RunRecord:
-        """Write a run; nothing half-written is ever seen under its final name.
-
-        Returns:
-            The record with its artifacts' paths and hashes.
-
-        Raises:
-            StoreError: The folder cannot be written or is full.
-        """
-        ...
-
-    def load(self, folder: Path) -> tuple[RunRecord, tuple[GenerationEvent, ...]]:
-        """Read a run back, events as they were.
-
-        Raises:
-            StoreError: The folder holds no run, or it is damaged.
-        """
         ...
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import Enum
 from typing import NewType
 
 from spatialstudio.domain.generation import CandidateScore, GenerationRequest
@@ -12,7 +13,7 @@ from spatialstudio.domain.verdict import Evaluation
 
 RunId = NewType("RunId", str)
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,9 +22,9 @@ class ArtifactRef:
 
     Attributes:
         kind: "image", "attention", "preview", "evaluation", "perception".
-        path: Relative to the run, forward slashes.
-        sha256: Of the file.
-        bytes: Its length.
+        path: Name of the file, or of the member of the trace; forward slashes.
+        sha256: Of the file; of a picture, whose metadata may change, of its pixels.
+        bytes: Of what was hashed.
     """
 
     kind: str
@@ -72,7 +73,7 @@ class RunRecord:
 
     Attributes:
         schema_version: Of the files it was read from.
-        id: Name of the run's folder.
+        id: Name of the run's files, without ending.
         created: UTC.
         request: What was asked.
         token_spans: Where the text encoders hold the mentions.
@@ -97,3 +98,43 @@ class RunRecord:
     seconds: float
     peak_memory_bytes: int
     candidates: tuple[CandidateScore, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """What is wrong with a part of a run.
+
+    Attributes:
+        part: "picture", "trace", "evaluation", "metadata".
+        message: One sentence for the user.
+    """
+
+    part: str
+    message: str
+
+
+class Sameness(Enum):
+    """How near a run comes to the one that it repeats."""
+
+    SAME = "same"
+    """Every pixel is equal."""
+    CLOSE = "close"
+    """Nobody would see the difference."""
+    DIFFERENT = "different"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduction:
+    """What came of drawing a run again exactly. Made by ``flow.compare_runs`` only.
+
+    Attributes:
+        sameness: How near it comes.
+        mean_difference: Mean of the absolute differences of all channels, of 255.
+        largest_difference: The largest of them, of 255; both None when the sizes differ.
+        reasons: What was not the same when it was drawn: device, versions, weights.
+    """
+
+    sameness: Sameness
+    mean_difference: float | None
+    largest_difference: int | None
+    reasons: tuple[str, ...]

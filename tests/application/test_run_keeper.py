@@ -3,9 +3,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spatialstudio.application.engine.messages import JobFailed, PictureJudged
+from spatialstudio.application.engine.messages import EngineStopped, JobFailed, PictureJudged
 from spatialstudio.application.run_keeper import RunKeeper
-from spatialstudio.application.session import RunStored, StoreFailed
+from spatialstudio.application.session import RunStored
 from spatialstudio.domain.errors import ErrorReport, StoreError
 from spatialstudio.domain.generation import (
     GenerationCancelled,
@@ -21,6 +21,8 @@ from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import Evaluation
 
 MINE = RequestId("mine")
+PICTURE = Path("library/picture.png")
+RECOVERED = Path("recovery/picture.png")
 
 
 @pytest.fixture
@@ -29,18 +31,40 @@ def request_():
     return GenerationRequest(id=MINE, scene=scene, backend_id="fake", model=ModelRef(id="fake"))
 
 
-class Shelf:
-    """Remembers what it was given to store."""
+class FakeShelf:
+    """Remembers what it was given to store, judge and recover."""
 
     def __init__(self, error=None):
         self.stored = []
+        self.judged = []
+        self.recovered = []
         self.error = error
 
-    def __call__(self, request, events, evaluation):
+    def store(self, request, events):
         if self.error is not None:
             raise self.error
-        self.stored.append((request, tuple(events), evaluation))
-        return Path("folder")
+        self.stored.append((request, tuple(events)))
+        return PICTURE
+
+    def judge(self, path, evaluation):
+        self.judged.append((path, evaluation))
+
+    def recover(self, request, events):
+        self.recovered.append(request)
+        return RECOVERED
+
+
+class FakeJournal:
+    """Remembers which requests are open."""
+
+    def __init__(self):
+        self.open = []
+
+    def note(self, request):
+        self.open.append(request.id)
+
+    def end(self, request_id):
+        self.open.remove(request_id)
 
 
 def drawn():
@@ -56,50 +80,73 @@ def judged():
     return PictureJudged(request_id=MINE, evaluation=Evaluation(perception=perception, verdicts=()))
 
 
-def kept(request, shelf, *events):
+def kept(request, shelf, *events, journal=None):
     published = []
-    keeper = RunKeeper(shelf, published.append)
+    keeper = RunKeeper(shelf, journal or FakeJournal(), published.append)
     keeper.expect(request)
     for event in events:
         keeper.follow(event)
     return published
 
 
-def test_a_judged_run_is_stored_with_its_evaluation(request_):
-    shelf, verdict = Shelf(), judged()
-    assert kept(request_, shelf, *drawn(), verdict) == [
-        RunStored(request_id=MINE, folder=Path("folder"))
-    ]
-    [(request, events, evaluation)] = shelf.stored
+def test_a_judged_run_is_stored_and_its_verdicts_with_it(request_):
+    shelf, verdict = FakeShelf(), judged()
+    assert kept(request_, shelf, *drawn(), verdict) == [RunStored(request_id=MINE, path=PICTURE)]
+    [(request, events)] = shelf.stored
     assert request is request_
     assert len(events) == 2
-    assert evaluation is verdict.evaluation
+    assert shelf.judged == [(PICTURE, verdict.evaluation)]
+
+
+def test_a_picture_is_safe_before_anybody_judges_it(request_):
+    shelf = FakeShelf()
+    assert kept(request_, shelf, *drawn()) == []
+    assert len(shelf.stored) == 1
 
 
 def test_a_picture_that_was_not_judged_is_stored_all_the_same(request_):
-    shelf = Shelf()
+    shelf = FakeShelf()
     error = ErrorReport(title="Judging", message="It broke.")
     kept(request_, shelf, *drawn(), JobFailed(request_id=MINE, error=error))
-    assert shelf.stored[0][2] is None
+    assert len(shelf.stored) == 1
+    assert shelf.judged == []
 
 
 def test_a_cancelled_run_is_not_stored(request_):
-    shelf = Shelf()
+    shelf = FakeShelf()
     cancelled = GenerationCancelled(request_id=MINE, at_step=0)
     assert kept(request_, shelf, drawn()[0], cancelled) == []
     assert shelf.stored == []
 
 
-def test_a_full_disk_is_told_and_nothing_breaks(request_, caplog):
-    shelf = Shelf(StoreError("The disk is full.", hint="Free some space."))
+def test_on_a_full_disk_the_run_goes_to_the_recovery_with_its_verdicts(request_, caplog):
+    shelf = FakeShelf(StoreError("The disk is full.", hint="Free some space."))
     [failure] = kept(request_, shelf, *drawn(), judged())
-    assert isinstance(failure, StoreFailed)
     assert failure.error.message == "The disk is full."
+    assert failure.recovered == RECOVERED
+    assert [path for path, _ in shelf.judged] == [RECOVERED]
 
 
-def test_runs_that_nobody_expects_are_let_pass(request_):
+@pytest.mark.parametrize(
+    ("events", "left"),
+    [
+        ((), [MINE]),
+        ((*drawn(),), [MINE]),
+        ((*drawn(), judged()), []),
+        ((GenerationCancelled(request_id=MINE, at_step=0),), []),
+        ((EngineStopped(error=ErrorReport(title="Engine", message="It died.")),), [MINE]),
+    ],
+    ids=["waiting", "not judged yet", "done", "cancelled", "engine died"],
+)
+def test_a_request_is_remembered_until_it_needs_no_retry(request_, events, left):
+    journal = FakeJournal()
+    kept(request_, FakeShelf(), *events, journal=journal)
+    assert journal.open == left
+
+
+def test_runs_that_nobody_expects_are_let_pass():
     published = []
-    keeper = RunKeeper(Shelf(), published.append)
+    keeper = RunKeeper(FakeShelf(), FakeJournal(), published.append)
     for event in (*drawn(), judged()):
         keeper.follow(event)
     assert published == []

@@ -128,7 +128,7 @@ def test_a_dead_engine_fails_the_runs_that_were_not_over(run):
 
 
 def test_a_stored_run_knows_its_folder(run, tmp_path):
-    assert after(run, RunStored(request_id=MINE, folder=tmp_path)).folder == tmp_path
+    assert after(run, RunStored(request_id=MINE, path=tmp_path / "a.png")).folder == tmp_path
 
 
 def test_a_live_run_is_followed_step_by_step(session, run, published):

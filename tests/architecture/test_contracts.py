@@ -24,6 +24,7 @@ BREACHES = {
     "4": ("ui/app.py", "import spatialstudio.science.geometry"),
     "5": ("application/session.py", "import spatialstudio.adapters.images"),
     "6": ("adapters/stores/folder.py", "import spatialstudio.adapters.backends.device"),
+    "6b": ("adapters/metadata/texts.py", "import spatialstudio.adapters.stores.trace"),
     "7": ("ui/widgets/slider.py", "import spatialstudio.application.session"),
     "8": ("domain/prompt.py", "import spatialstudio.domain.relation"),
 }

@@ -8,10 +8,13 @@ import pytest
 
 from spatialstudio.adapters.extractors.grammar import build as build_extractor
 from spatialstudio.adapters.images import build as build_images
+from spatialstudio.adapters.library.run_library import build as build_libraries
+from spatialstudio.adapters.metadata.reader import build as build_metadata
 from spatialstudio.adapters.perception.perception_files import ForgetfulStore
 from spatialstudio.adapters.perturbations import build as build_perturber
 from spatialstudio.adapters.records.spatialbench_uc import build as build_records
-from spatialstudio.adapters.stores.folder_store import build as build_store
+from spatialstudio.adapters.stores.run_files import build as build_store
+from spatialstudio.adapters.stores.state_files import build as build_state
 from spatialstudio.application.engine.inline import InlineEngine
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import Registry
@@ -92,6 +95,9 @@ class FakeRegistry(Registry):
             "extractor": build_extractor,
             "images": build_images,
             "store": build_store,
+            "state": build_state,
+            "library": build_libraries,
+            "metadata": build_metadata,
             "backend": lambda _: self.backend_made,
             "detector": lambda _: self.detector_made,
             "depth": lambda _: FakeDepth(),

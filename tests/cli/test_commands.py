@@ -11,6 +11,7 @@ from spatialstudio.domain.errors import (
     PromptError,
     SettingsError,
 )
+from spatialstudio.domain.generation import GuidanceSettings
 from tests.cli.conftest import FakeShelf, InterruptedBackend
 
 PROMPT = "a photo of a dog to the left of a car"
@@ -82,6 +83,34 @@ def test_what_is_typed_goes_into_the_request(terminal, registry, runs):
     assert plain.guidance.method_id == "none"
 
 
+def test_the_ways_to_guide_go_into_the_request(terminal, registry, runs):
+    typed = ["--guidance", "boxdiff", "--goal", "0.9", "--one-by-one", "--names-only"]
+    terminal("generate", PROMPT, *typed, "--reuse-prediction", "--checkpointing", "--out", runs)
+    (request,) = registry.backend_made.requests
+    assert request.guidance == GuidanceSettings(
+        method_id="boxdiff",
+        strength=20,
+        goal=0.9,
+        one_by_one=True,
+        names_only=True,
+        reuses_prediction=True,
+        checkpointing=True,
+    )
+
+
+def test_a_search_ends_early_and_tells_what_it_compared(terminal, registry, runs):
+    done = terminal("generate", PROMPT, "--search", 4, "--out", runs)
+    assert len(registry.backend_made.requests) == 1
+    assert "1. seed 0: PSE 1.00, the checker accepts 100% of the relations" in done.out
+
+
+def test_a_search_draws_as_many_as_it_may(terminal, registry, runs):
+    typed = ["--search", 3, "--enough", 2, "--out", runs, "--json"]
+    answer = json.loads(terminal("generate", PROMPT, *typed).out)
+    assert [score["seed"] for score in answer["candidates"]] == [0, 1, 2]
+    assert len(registry.backend_made.requests) == 3
+
+
 def test_evaluate_judges_a_picture(terminal, picture):
     done = terminal("evaluate", picture, "--prompt", PROMPT)
     assert done.code == 0
@@ -101,6 +130,10 @@ def test_evaluate_without_a_relation_has_nothing_to_judge(terminal, picture):
         (["generate", "a unicorn left of a dog"], "unicorn"),
         (["generate", "a dog left of itself"], "itself"),
         (["generate", PROMPT, "--seed", "-1"], "seed"),
+        (["generate", PROMPT, "--search", "0"], "search"),
+        (["generate", PROMPT, "--goal", "0.4"], "rest"),
+        (["generate", PROMPT, "--preset", "published"], "not published"),
+        (["generate", "a dog", "--search", "2"], "no relation"),
         (["generate", PROMPT, "--width", "130"], "130"),
         (["generate", PROMPT, "--height", "9000"], "9000"),
         (["generate", PROMPT, "--model", "nothing"], "nothing"),
@@ -149,8 +182,8 @@ def test_a_picture_that_cannot_be_judged_is_stored_all_the_same(terminal, regist
     registry.detector_made.error = DetectorError("The detector is missing.", hint="Reinstall.")
     done = terminal("generate", PROMPT, "--out", runs)
     assert done.code == 1
-    (folder,) = runs.iterdir()
-    assert str(folder) in done.out
+    (picture,) = runs.glob("*.png")
+    assert str(picture) in done.out
     assert done.err == "The detector is missing.\nReinstall.\n"
 
 

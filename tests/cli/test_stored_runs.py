@@ -6,36 +6,36 @@ PROMPT = "a photo of a dog to the left of a car"
 
 
 @pytest.fixture
-def run_folder(terminal, tmp_path):
+def picture(terminal, tmp_path):
     return json.loads(terminal("generate", PROMPT, "--out", tmp_path / "runs", "--json").out)[
-        "folder"
+        "picture"
     ]
 
 
-def test_a_stored_run_is_judged_by_other_settings(terminal, run_folder, tmp_path):
+def test_a_stored_run_is_judged_by_other_settings(terminal, picture, tmp_path):
     config = tmp_path / "strict.yaml"
     config.write_text("geometry: {margin: 0.6}\n")
-    (strict,) = json.loads(terminal("judge-again", run_folder, "--checker", config, "--json").out)[
+    (strict,) = json.loads(terminal("judge-again", picture, "--checker", config, "--json").out)[
         "runs"
     ]
     assert [verdict["reason"] for verdict in strict["verdicts"]] == ["near_boundary"]
-    (plain,) = json.loads(terminal("judge-again", run_folder, "--json").out)["runs"]
+    (plain,) = json.loads(terminal("judge-again", picture, "--json").out)["runs"]
     assert [verdict["outcome"] for verdict in plain["verdicts"]] == ["PASS"]
     assert plain["checker"] == "reproduce"
 
 
-def test_people_read_what_became_of_it(terminal, run_folder):
-    done = terminal("judge-again", run_folder, "--checker", "recommended")
+def test_people_read_what_became_of_it(terminal, picture):
+    done = terminal("judge-again", picture, "--checker", "recommended")
     assert done.code == 0
     assert done.out.startswith("PASS: dog to the left of car\n")
 
 
-def test_the_masks_of_stored_runs_are_spoilt_on_purpose(terminal, run_folder):
-    answer = json.loads(terminal("corruption-study", run_folder, run_folder, "--json").out)
+def test_the_masks_of_stored_runs_are_spoilt_on_purpose(terminal, picture):
+    answer = json.loads(terminal("corruption-study", picture, picture, "--json").out)
     assert answer["pictures"] == 2
     assert [row["name"] for row in answer["rows"]][:2] == ["none", "dropout"]
     assert answer["rows"][0]["mean_pse"] == 1
-    lines = terminal("corruption-study", run_folder).out.splitlines()
+    lines = terminal("corruption-study", picture).out.splitlines()
     assert lines[1].split() == ["none", "0", "100.00"]
 
 

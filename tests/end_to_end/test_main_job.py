@@ -2,11 +2,12 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.stores.folder_store import FolderStore
+from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.application.engine.messages import PictureJudged
 from spatialstudio.application.session import RunStored
 from spatialstudio.domain.generation import (
@@ -21,7 +22,7 @@ from tests.comparing import to_the_bit
 PROMPT = "a photo of a dog to the left of a car"
 SEED = 7
 STEPS = 4
-RUN_FILES = {"picture.png", "run.json", "trace.npz", "evaluation.json", "perception.npz"}
+RUN_ENDINGS = {".png", ".strace", ".json"}
 
 
 class Heard(list):
@@ -35,8 +36,8 @@ class Heard(list):
         return self.of(GenerationFinished)[0].image
 
     @property
-    def folder(self):
-        return self.of(RunStored)[0].folder
+    def path(self):
+        return self.of(RunStored)[0].path
 
 
 def draw(studio, **changes):
@@ -70,18 +71,19 @@ def test_guidance_acts_on_the_first_steps_only(drawn):
 
 
 def test_a_finished_run_lies_on_disk_as_plain_files(drawn):
-    assert {path.name for path in drawn.folder.iterdir()} == RUN_FILES
+    files = [path for path in drawn.path.parent.iterdir() if path.stem == drawn.path.stem]
+    assert {path.suffix for path in files} == RUN_ENDINGS
 
 
 def test_a_reopened_run_equals_the_run_drawn(drawn):
-    record, events = FolderStore().load(drawn.folder)
+    record, events = RunFiles().load(drawn.path)
     lived = drawn.of(GenerationStarted, StepEvent, GenerationFinished)
     assert to_the_bit(events) == to_the_bit(tuple(lived))
     assert to_the_bit(record.evaluation) == to_the_bit(drawn.of(PictureJudged)[0].evaluation)
 
 
 def test_the_studio_opens_a_stored_run_as_if_it_had_just_ended(studio, drawn):
-    run = studio.open_run(drawn.folder)
+    run = studio.open_run(drawn.path)
     assert run.is_over
     assert [event.step for event in run.steps] == list(range(STEPS))
     assert np.array_equal(run.image, drawn.image)
@@ -111,7 +113,7 @@ def drawn_without_guidance(studio):
 
 
 def test_a_cancelled_run_leaves_nothing_and_the_next_one_is_drawn(studio, drawn):
-    before = set(studio.runs_folder.iterdir())
+    before = set(studio.runs_folder.rglob("*"))
 
     def stop_after_the_first_step(event):
         if isinstance(event, StepEvent):
@@ -121,15 +123,15 @@ def test_a_cancelled_run_leaves_nothing_and_the_next_one_is_drawn(studio, drawn)
     stopped = draw(studio)
     unsubscribe()
     assert len(stopped.of(StepEvent)) == 1
-    assert set(studio.runs_folder.iterdir()) == before
-    assert draw(studio).folder.exists()
+    assert set(studio.runs_folder.rglob("*")) == before
+    assert draw(studio).path.exists()
 
 
 def test_the_terminal_draws_stores_and_judges(terminal, tmp_path):
     done = terminal("generate", PROMPT, "--seed", SEED, "--steps", STEPS, "--out", tmp_path)
     assert done.code == 0
-    (folder,) = tmp_path.iterdir()
-    record, _ = FolderStore().load(folder)
+    assert {path.suffix for path in tmp_path.iterdir()} == RUN_ENDINGS
+    record, _ = RunFiles().load(tmp_path)
     assert record.request.seed == SEED
     assert len(record.trace) == STEPS
     assert len(record.evaluation.verdicts) == 1
@@ -138,29 +140,29 @@ def test_the_terminal_draws_stores_and_judges(terminal, tmp_path):
 def test_guidance_can_be_switched_off_in_the_terminal(terminal, tmp_path):
     done = terminal("generate", PROMPT, "--steps", 1, "--guidance", "none", "--out", tmp_path)
     assert done.code == 0
-    (folder,) = tmp_path.iterdir()
-    record, _ = FolderStore().load(folder)
+    assert {path.suffix for path in tmp_path.iterdir()} == RUN_ENDINGS
+    record, _ = RunFiles().load(tmp_path)
     assert record.trace[0].step_size is None
 
 
 def test_judging_a_stored_picture_again_gives_the_stored_verdict(terminal, drawn):
-    done = terminal("evaluate", drawn.folder / "picture.png", "--prompt", PROMPT, "--json")
+    done = terminal("evaluate", drawn.path, "--prompt", PROMPT, "--json")
     assert done.code == 0
-    stored = json.loads((drawn.folder / "evaluation.json").read_text())["verdicts"]
+    stored = json.loads(drawn.path.with_suffix(".json").read_text())["evaluation"]["verdicts"]
     assert json.loads(done.out)["verdicts"][0]["outcome"] == stored[0]["outcome"]
 
 
 def test_the_promised_picture_shows_a_dog_left_of_a_car(terminal, tmp_path):
     done = terminal("generate", PROMPT, "--seed", SEED, "--guidance", "psg", "--out", tmp_path)
     assert done.code == 0
-    (folder,) = tmp_path.iterdir()
-    record, _ = FolderStore().load(folder)
+    assert {path.suffix for path in tmp_path.iterdir()} == RUN_ENDINGS
+    record, _ = RunFiles().load(tmp_path)
     assert record.evaluation.verdicts[0].outcome is Outcome.PASS
 
 
 def test_a_program_of_its_own_does_the_main_job_from_any_folder(shell, tmp_path):
     done = shell("generate", PROMPT, "--steps", 1, "--out", "here", "--json")
     assert done.code == 0
-    (folder,) = (tmp_path / "here").iterdir()
-    assert json.loads(done.out)["folder"].endswith(folder.name)
-    assert FolderStore().load(folder)[0].request.scene.prompt.text == PROMPT
+    picture = Path(json.loads(done.out)["picture"])
+    assert picture.parent == tmp_path / "here"
+    assert RunFiles().load(picture)[0].request.scene.prompt.text == PROMPT

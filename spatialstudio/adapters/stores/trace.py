@@ -1,11 +1,11 @@
 """Takes the events of a finished run apart for its files, and puts them together again.
 
-The numbers of a step stand in its summary, in the record. Its arrays stand in one array file,
-bit by bit: attention as float32, previews as uint8.
+The numbers of a step stand in its summary, in the record, under the names that they have in the
+event. Its maps stand apart under "step/what", its previews by step.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -21,13 +21,15 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.record import ArtifactRef, RunRecord, StepSummary
 
+_MAP = "attention/"
+_LAYERS = "layers"
+_NUMBERS = tuple(f.name for f in fields(StepSummary) if f.name not in {"attention", "preview"})
 
-def arrays_of(steps: Iterable[StepEvent]) -> dict[str, AnyArray]:
-    """Collect the arrays of a run's steps under "step/what"."""
+
+def maps_of(steps: Iterable[StepEvent]) -> dict[str, AnyArray]:
+    """Collect the attention maps of a run's steps, and the names of their layers."""
     arrays: dict[str, AnyArray] = {}
     for event in steps:
-        if event.preview is not None:
-            arrays[_preview(event.step)] = event.preview
         if event.attention is not None:
             arrays[_layers(event.step)] = np.array(event.attention.layers, dtype=np.str_)
             for mention_id, weights in event.attention.maps.items():
@@ -35,35 +37,47 @@ def arrays_of(steps: Iterable[StepEvent]) -> dict[str, AnyArray]:
     return arrays
 
 
+def previews_of(steps: Iterable[StepEvent]) -> dict[int, RgbImage]:
+    """Collect the previews of a run's steps."""
+    return {event.step: event.preview for event in steps if event.preview is not None}
+
+
 def with_references(
-    trace: Iterable[StepSummary], arrays: Mapping[str, AnyArray], file: ArtifactRef
+    trace: Iterable[StepSummary],
+    maps: Mapping[str, AnyArray],
+    maps_file: ArtifactRef,
+    preview_files: Mapping[int, ArtifactRef],
 ) -> tuple[StepSummary, ...]:
-    """Tell every step which of its arrays ``file`` holds.
+    """Tell every step which of its arrays are kept, and where.
 
     Args:
         trace: The steps' numbers.
-        arrays: What ``arrays_of`` collected.
-        file: Path, hash and size of the array file; its kind is set here.
+        maps: What ``maps_of`` collected.
+        maps_file: What holds them.
+        preview_files: What holds the previews, by step.
     """
-    attention, preview = replace(file, kind="attention"), replace(file, kind="preview")
     return tuple(
         replace(
             summary,
-            attention=attention if _layers(summary.step) in arrays else None,
-            preview=preview if _preview(summary.step) in arrays else None,
+            attention=maps_file if _layers(summary.step) in maps else None,
+            preview=preview_files.get(summary.step),
         )
         for summary in trace
     )
 
 
 def events_of(
-    record: RunRecord, arrays: Mapping[str, AnyArray], image: RgbImage
+    record: RunRecord,
+    maps: Mapping[str, AnyArray],
+    previews: Mapping[int, RgbImage],
+    image: RgbImage,
 ) -> tuple[GenerationEvent, ...]:
     """Give the same events as while the run was drawn.
 
     Args:
         record: The run.
-        arrays: Its array file.
+        maps: What ``maps_of`` collected.
+        previews: (H, W, 3) by step.
         image: (H, W, 3) the finished picture.
 
     Raises:
@@ -83,45 +97,42 @@ def events_of(
         peak_memory_bytes=record.peak_memory_bytes,
         candidates=record.candidates,
     )
-    steps = (_step_event(record, summary, arrays) for summary in record.trace)
+    by_step = _grouped(maps)
+    steps = (
+        StepEvent(
+            request_id=request_id,
+            total_steps=len(record.trace),
+            attention=_snapshot(by_step[summary.step]) if summary.attention else None,
+            preview=previews[summary.step] if summary.preview else None,
+            **{name: getattr(summary, name) for name in _NUMBERS},
+        )
+        for summary in record.trace
+    )
     return (started, *steps, finished)
 
 
-def _step_event(
-    record: RunRecord, summary: StepSummary, arrays: Mapping[str, AnyArray]
-) -> StepEvent:
-    return StepEvent(
-        request_id=record.request.id,
-        step=summary.step,
-        total_steps=len(record.trace),
-        timestep=summary.timestep,
-        pos=summary.pos,
-        guidance_loss=summary.guidance_loss,
-        step_size=summary.step_size,
-        pos_after=summary.pos_after,
-        guiding_passes=summary.guiding_passes,
-        attention=_snapshot(summary.step, arrays) if summary.attention else None,
-        preview=arrays[_preview(summary.step)] if summary.preview else None,
-    )
+def _grouped(maps: Mapping[str, AnyArray]) -> dict[int, dict[str, AnyArray]]:
+    """Sort the arrays by step, so that each step finds its own at once."""
+    by_step: dict[int, dict[str, AnyArray]] = {}
+    for name, array in maps.items():
+        step, _, rest = name.partition("/")
+        if step.isdecimal():
+            by_step.setdefault(int(step), {})[rest] = array
+    return by_step
 
 
-def _snapshot(step: int, arrays: Mapping[str, AnyArray]) -> AttentionSnapshot:
-    prefix = _attention(step)
+def _snapshot(arrays: Mapping[str, AnyArray]) -> AttentionSnapshot:
     maps = {
-        MentionId(name.removeprefix(prefix)): weights
+        MentionId(name.removeprefix(_MAP)): weights
         for name, weights in arrays.items()
-        if name.startswith(prefix)
+        if name.startswith(_MAP)
     }
-    return AttentionSnapshot(maps=maps, layers=tuple(map(str, arrays[_layers(step)])))
-
-
-def _preview(step: int) -> str:
-    return f"{step}/preview"
+    return AttentionSnapshot(maps=maps, layers=tuple(map(str, arrays[_LAYERS])))
 
 
 def _layers(step: int) -> str:
-    return f"{step}/layers"
+    return f"{step}/{_LAYERS}"
 
 
 def _attention(step: int) -> str:
-    return f"{step}/attention/"
+    return f"{step}/{_MAP}"

@@ -3,6 +3,7 @@
 import platform
 import re
 from collections.abc import Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -14,14 +15,15 @@ from spatialstudio.domain.generation import (
     GenerationStarted,
     StepEvent,
 )
-from spatialstudio.domain.ports import RunStore
 from spatialstudio.domain.record import Environment, RunId, RunRecord, StepSummary
+from spatialstudio.domain.run_ports import RunStore
 from spatialstudio.domain.verdict import Evaluation
 
 LIBRARIES = ("torch", "diffusers", "transformers", "numpy")
 """Whose versions may change a picture."""
 
 _SLUG_LENGTH = 48
+_NUMBERS = tuple(f.name for f in fields(StepSummary) if f.name not in {"attention", "preview"})
 
 
 def store_run(
@@ -38,10 +40,10 @@ def store_run(
         events: From ``GenerationStarted`` to ``GenerationFinished``, in order.
         evaluation: None when the picture was not judged.
         store: Where to.
-        folder: That the run's own folder shall lie in.
+        folder: That the run's files shall lie in.
 
     Returns:
-        The run's own folder.
+        The picture's file.
 
     Raises:
         StoreError: The folder cannot be written or is full.
@@ -62,7 +64,7 @@ def store_run(
         peak_memory_bytes=finished.peak_memory_bytes,
         candidates=finished.candidates,
     )
-    return folder / store.save(record, events, folder).id
+    return store.save(record, events, folder)
 
 
 def run_name(request: GenerationRequest, created: datetime) -> RunId:
@@ -89,15 +91,8 @@ def environment_on(device: str) -> Environment:
 
 
 def _summary(event: StepEvent) -> StepSummary:
-    return StepSummary(
-        step=event.step,
-        timestep=event.timestep,
-        pos=event.pos,
-        guidance_loss=event.guidance_loss,
-        step_size=event.step_size,
-        pos_after=event.pos_after,
-        guiding_passes=event.guiding_passes,
-    )
+    """Take over every number of a step; the store adds where its arrays are."""
+    return StepSummary(**{name: getattr(event, name) for name in _NUMBERS})
 
 
 def _version(distribution: str) -> str:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from spatialstudio.adapters.stores.folder_store import FolderStore
+from spatialstudio.adapters.stores.run_files import RunFiles
 
 STORE_WITHOUT_END = """
 import sys
 from pathlib import Path
 import numpy as np
-from spatialstudio.adapters.stores.folder_store import FolderStore
+from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.application.flow.store_run import store_run
 from spatialstudio.domain.generation import (
     GenerationFinished, GenerationRequest, GenerationStarted, ModelRef, StepEvent)
@@ -29,7 +29,7 @@ events = (
     GenerationFinished(request_id="x", image=image, seconds=1.0, peak_memory_bytes=1),
 )
 while True:
-    print(store_run(request, events, None, FolderStore(), Path(sys.argv[1])), flush=True)
+    print(store_run(request, events, None, RunFiles(), Path(sys.argv[1])), flush=True)
 """
 
 
@@ -39,6 +39,6 @@ def test_every_run_that_was_told_is_whole_and_no_other_is_seen(tmp_path, told_be
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
         told = [Path(program.stdout.readline().strip()) for _ in range(told_before_the_end)]
         program.kill()
-    seen = {path for path in tmp_path.iterdir() if not path.name.startswith(".")}
+    seen = set(tmp_path.glob("*.png"))
     assert seen.issuperset(told)
-    assert all(len(FolderStore().load(path)[1]) == 3 for path in seen)
+    assert all(len(RunFiles().load(path)[1]) == 3 for path in seen)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spatialstudio.adapters.stores.folder_store import FolderStore
+from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.application.flow.store_run import environment_on, run_name, store_run
 from spatialstudio.domain.generation import (
     GenerationRequest,
@@ -45,7 +45,7 @@ def test_a_run_is_named_after_time_prompt_and_seed(request_):
     ],
     ids=["empty", "dots", "long", "chinese", "not allowed in names"],
 )
-def test_any_prompt_makes_a_name_for_a_folder(request_, text, slug):
+def test_any_prompt_makes_a_name_for_files(request_, text, slug):
     odd = replace(request_, scene=replace(request_.scene, prompt=Prompt(text=text)))
     assert run_name(odd, NOON) == f"2026-11-20_120001_{slug}_5"
 
@@ -53,7 +53,7 @@ def test_any_prompt_makes_a_name_for_a_folder(request_, text, slug):
 def test_an_unfinished_run_is_not_stored(request_, tmp_path):
     started = GenerationStarted(request_id="x", total_steps=2, token_spans=(), device="cpu")
     with pytest.raises(ValueError, match="not enough values"):
-        store_run(request_, [started], None, FolderStore(), tmp_path)
+        store_run(request_, [started], None, RunFiles(), tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

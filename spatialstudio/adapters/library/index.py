@@ -1,0 +1,246 @@
+"""The index of a library: SQLite tables that say nothing that the files do not say.
+
+It can be deleted at any time, and is, when its version is another or it is damaged.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spatialstudio.adapters.library.filter_query import where
+from spatialstudio.adapters.stores.json_codec import decode, encode
+from spatialstudio.adapters.stores.trace_file import json_bytes, parse_json
+from spatialstudio.domain.generation import RequestId
+from spatialstudio.domain.library import EntryId, Filter, LibraryEntry, Marks, RunSummary
+
+VERSION = 1
+IN_MEMORY = ":memory:"
+BUSY_S = 10.0
+MOST_VALUES = 500
+"""Values in one statement; SQLite allows more, but not everywhere."""
+
+_SCHEMA = """
+CREATE TABLE run (
+  id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, stamp TEXT NOT NULL,
+  created TEXT NOT NULL, request TEXT NOT NULL, model TEXT NOT NULL, method TEXT NOT NULL,
+  seed INTEGER NOT NULL, steps INTEGER NOT NULL, strength REAL, stars INTEGER NOT NULL,
+  is_rejected INTEGER NOT NULL, is_missing INTEGER NOT NULL DEFAULT 0, listing BLOB NOT NULL
+);
+CREATE INDEX run_by_time ON run (created DESC, path);
+CREATE INDEX run_by_request ON run (request);
+CREATE TABLE claim (
+  run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE, type TEXT NOT NULL,
+  subject TEXT NOT NULL, object TEXT NOT NULL, pos REAL, outcome TEXT, pse REAL, confidence REAL
+);
+CREATE INDEX claim_by_run ON claim (run);
+CREATE INDEX claim_by_outcome ON claim (outcome, type, pos, run);
+CREATE TABLE tag (
+  run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE, name TEXT NOT NULL COLLATE NOCASE
+);
+CREATE INDEX tag_by_run ON tag (run);
+CREATE INDEX tag_by_name ON tag (name, run);
+CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = "unicode61 remove_diacritics 2");
+"""
+_INSERT = """INSERT INTO run (path, stamp, created, request, model, method, seed, steps, strength,
+  stars, is_rejected, listing) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexedRun:
+    """What the index takes in.
+
+    Attributes:
+        path: Of the picture, relative to the library, forward slashes.
+        stamp: Changes when one of the run's files does.
+        summary: What it is listed by.
+        marks: What the user says of it.
+    """
+
+    path: str
+    stamp: str
+    summary: RunSummary
+    marks: Marks
+
+
+class LibraryIndex:
+    """The tables of one library. Safe to use from any thread.
+
+    Args:
+        path: Of the database; None keeps it in memory.
+        root: The library's folder.
+    """
+
+    def __init__(self, path: Path | None, root: Path) -> None:
+        self._root = root
+        self._lock = threading.RLock()
+        self._connection = _open(path)
+
+    def close(self) -> None:
+        """Give the database back."""
+        with self._lock:
+            self._connection.close()
+
+    def stamps(self) -> dict[str, str]:
+        """Return path to stamp of all runs that are there."""
+        return dict(self._rows("SELECT path, stamp FROM run WHERE is_missing = 0"))
+
+    def put(self, runs: Iterable[IndexedRun]) -> None:
+        """Take runs in, in place of what was known of their paths."""
+        with self._transaction() as connection:
+            for run in runs:
+                _remove(connection, [run.path])
+                _insert(connection, run)
+
+    def remove(self, paths: Sequence[str]) -> None:
+        """Forget runs."""
+        with self._transaction() as connection:
+            _remove(connection, paths)
+
+    def miss(self, paths: Sequence[str]) -> None:
+        """Note that pictures are gone."""
+        with self._transaction() as connection:
+            connection.executemany(
+                "UPDATE run SET is_missing = 1 WHERE path = ?", [(path,) for path in paths]
+            )
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._transaction() as connection:
+            for table in ("claim", "tag", "run", "words"):
+                connection.execute(f"DELETE FROM {table}")
+
+    def find(self, wanted: Filter) -> tuple[EntryId, ...]:
+        """Return the runs that a filter asks for, newest first."""
+        clause, values = where(wanted)
+        query = f"SELECT id FROM run WHERE {clause} ORDER BY created DESC, path"
+        return tuple(row[0] for row in self._rows(query, values))
+
+    def entries(self, ids: Sequence[EntryId]) -> tuple[LibraryEntry, ...]:
+        """Return runs by their ids, in that order; those that are gone are left out."""
+        found: dict[int, LibraryEntry] = {}
+        for start in range(0, len(ids), MOST_VALUES):
+            some = ids[start : start + MOST_VALUES]
+            marks = ", ".join("?" * len(some))
+            query = f"SELECT id, path, is_missing, listing FROM run WHERE id IN ({marks})"
+            found |= {row[0]: self._entry(*row[1:]) for row in self._rows(query, some)}
+        return tuple(found[entry_id] for entry_id in ids if entry_id in found)
+
+    def entry_at(self, path: str) -> LibraryEntry | None:
+        """Return the run whose picture lies somewhere; None when there is none."""
+        rows = self._rows("SELECT path, is_missing, listing FROM run WHERE path = ?", (path,))
+        return next((self._entry(*row) for row in rows), None)
+
+    def of_request(self, request_id: RequestId) -> LibraryEntry | None:
+        """Return the run that a request has drawn; None when there is none."""
+        query = "SELECT path, is_missing, listing FROM run WHERE request = ?"
+        return next((self._entry(*row) for row in self._rows(query, (request_id,))), None)
+
+    def missing_of(self, request_id: RequestId) -> str | None:
+        """Return the last known path of a run of a request whose picture is gone."""
+        query = "SELECT path FROM run WHERE request = ? AND is_missing = 1"
+        return next((str(row[0]) for row in self._rows(query, (request_id,))), None)
+
+    def tags(self) -> tuple[str, ...]:
+        """Return all tags in use, the most used first."""
+        query = "SELECT name FROM tag GROUP BY name ORDER BY count(*) DESC, name"
+        return tuple(row[0] for row in self._rows(query))
+
+    def _entry(self, path: str, is_missing: int, listing: bytes) -> LibraryEntry:
+        plain = parse_json(listing, path)
+        assert isinstance(plain, dict)
+        return LibraryEntry(
+            path=self._root / path,
+            summary=decode(RunSummary, plain["summary"], {}),
+            marks=decode(Marks, plain["marks"], {}),
+            is_missing=bool(is_missing),
+        )
+
+    def _rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
+        with self._lock:
+            return self._connection.execute(query, tuple(values)).fetchall()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+
+def _open(path: Path | None) -> sqlite3.Connection:
+    """Open the database; one that is damaged or of another version is made anew."""
+    if path is None:
+        return _made(_connect(IN_MEMORY))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(sqlite3.DatabaseError):
+        connection = _connect(str(path))
+        with suppress(sqlite3.DatabaseError):
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            (health,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+            if version == VERSION and health == "ok":
+                return connection
+        connection.close()
+    for ending in ("", "-wal", "-shm"):
+        path.with_name(path.name + ending).unlink(missing_ok=True)
+    return _made(_connect(str(path)))
+
+
+def _connect(name: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        name, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+    )
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def _made(connection: sqlite3.Connection) -> sqlite3.Connection:
+    connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+    return connection
+
+
+def _insert(connection: sqlite3.Connection, run: IndexedRun) -> None:
+    told, marks = run.summary, run.marks
+    listing = json_bytes({"summary": encode(told, {}), "marks": encode(marks, {})})
+    row = (
+        *(run.path, run.stamp, told.created.isoformat(), told.request_id, told.model_id),
+        *(told.method_id, told.seed, told.steps, told.strength, marks.stars),
+        *(marks.is_rejected, listing),
+    )
+    key = connection.execute(_INSERT, [_storable(value) for value in row]).lastrowid
+    connection.executemany(
+        "INSERT INTO claim VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                *(key, claim.type_id, _storable(claim.subject), _storable(claim.object)),
+                *(claim.pos, claim.outcome and claim.outcome.value, claim.pse, claim.confidence),
+            )
+            for claim in told.claims
+        ],
+    )
+    tags = [_storable(tag) for tag in marks.tags]
+    connection.executemany("INSERT INTO tag VALUES (?, ?)", [(key, tag) for tag in tags])
+    text = _storable("\n".join([told.prompt, *marks.tags, marks.note]))
+    connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (key, text))
+
+
+def _remove(connection: sqlite3.Connection, paths: Sequence[str]) -> None:
+    for path in paths:
+        row = connection.execute("SELECT id FROM run WHERE path = ?", (path,)).fetchone()
+        if row is not None:
+            connection.execute("DELETE FROM words WHERE rowid = ?", row)
+            connection.execute("DELETE FROM run WHERE id = ?", row)
+
+
+def _storable(value: object) -> object:
+    """Return what SQLite takes: halves of characters, which are no text, become "?"."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

@@ -1,0 +1,256 @@
+"""The library of a folder of runs: listed, found, marked, thrown away and put back.
+
+Files are the truth. ``refresh`` compares them with the index: a folder whose time of change is
+the same as last time is passed over, as every file here is written by renaming.
+"""
+
+import logging
+import os
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path
+
+from spatialstudio.adapters.library.index import LibraryIndex
+from spatialstudio.adapters.library.migrations import migrate
+from spatialstudio.adapters.library.scan import folders_in, read_run, runs_in
+from spatialstudio.adapters.library.thumbnails import Thumbnails
+from spatialstudio.adapters.library.trash import Trash, move_run
+from spatialstudio.adapters.stores import arrival
+from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.generation import RequestId
+from spatialstudio.domain.library import (
+    Deletion,
+    EntryId,
+    Filter,
+    LibraryChange,
+    LibraryEntry,
+    Marks,
+)
+from spatialstudio.domain.ports import Surroundings
+
+log = logging.getLogger(__name__)
+
+BATCH = 500
+"""Runs that are taken into the index at once."""
+
+
+def build(_: Surroundings) -> "Libraries":
+    """Make the opener of libraries."""
+    return Libraries()
+
+
+class Libraries:
+    """Opens libraries; implements ``RunLibraries``."""
+
+    id = "files"
+
+    def open(self, root: Path, cache: Path) -> "RunLibrary":
+        """Open the library in a folder, which need not be there yet.
+
+        Args:
+            root: The folder of runs.
+            cache: Where index and thumbnails may be kept; when it cannot be written, the index
+                is kept in memory.
+        """
+        return RunLibrary(root, cache)
+
+
+class RunLibrary:
+    """One library; implements the port of the same name. Safe to use from any thread."""
+
+    def __init__(self, root: Path, cache: Path) -> None:
+        self.root = root
+        name = sha256(str(root.absolute()).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        self._database = cache / "index" / f"{name}.sqlite3"
+        self._runs = RunFiles()
+        self._trash = Trash(root)
+        self._thumbnails = Thumbnails(cache / "thumbnails")
+        self._looked: dict[Path, int] = {}
+        self._index = self._open_index()
+        self._repair()
+
+    def close(self) -> None:
+        """Give the index back."""
+        self._index.close()
+
+    def refresh(self, *, thorough: bool = False) -> LibraryChange:
+        """Look for what came, changed, moved or went since the last time.
+
+        Args:
+            thorough: Whether to look into folders as well that seem unchanged.
+        """
+        if thorough:
+            self._looked.clear()
+        folders = {folder: _changed_at(folder) for folder in folders_in(self.root)}
+        looked = [f for f, at in folders.items() if at is None or self._looked.get(f) != at]
+        gone_folders = self._looked.keys() - folders.keys()
+        is_first = not self._looked
+        self._looked = {folder: at for folder, at in folders.items() if at is not None}
+        if not looked and not gone_folders:
+            return LibraryChange()
+        found = {p: s for folder in looked for p, s in runs_in(folder, self.root).items()}
+        known = self._index.stamps()
+        if not is_first:
+            names = {_inside(folder, self.root) for folder in (*looked, *gone_folders)}
+            known = {p: s for p, s in known.items() if p.rpartition("/")[0] in names}
+        return self._take_in(found, known)
+
+    def reindex(self) -> int:
+        """Build the index anew from the files; return how many runs there are."""
+        self._index.clear()
+        self._repair()
+        return len(self.refresh(thorough=True).added)
+
+    def find(self, wanted: Filter) -> tuple[EntryId, ...]:
+        """Return the runs that a filter asks for, newest first."""
+        return self._index.find(wanted)
+
+    def entries(self, ids: Sequence[EntryId]) -> tuple[LibraryEntry, ...]:
+        """Return runs by their ids, in that order; those that are gone are left out."""
+        return self._index.entries(ids)
+
+    def entry_at(self, picture: Path) -> LibraryEntry | None:
+        """Return the run of a picture; None when it is not in the library."""
+        if not picture.is_relative_to(self.root):
+            return None
+        return self._index.entry_at(picture.relative_to(self.root).as_posix())
+
+    def of_request(self, request_id: RequestId) -> LibraryEntry | None:
+        """Return the run that a request has drawn; None when there is none."""
+        return self._index.of_request(request_id)
+
+    def tags(self) -> tuple[str, ...]:
+        """Return all tags in use, the most used first."""
+        return self._index.tags()
+
+    def add(self, picture: Path) -> None:
+        """Take in a run that was just stored or changed."""
+        if picture.is_relative_to(self.root):
+            path = picture.relative_to(self.root).as_posix()
+            if stamp := runs_in(picture.parent, self.root).get(path):
+                self._index.put([read_run(picture, path, stamp)])
+
+    def mark(self, picture: Path, marks: Marks) -> None:
+        """Keep what the user says of a run, in its sidecar and in the index.
+
+        Raises:
+            StoreError: There is no run, or it cannot be written.
+        """
+        self._runs.mark(picture, marks)
+        self.add(picture)
+
+    def throw(self, pictures: Sequence[Path]) -> Deletion:
+        """Move runs into the trash.
+
+        Raises:
+            StoreError: The library cannot be written.
+        """
+        deletion = self._trash.throw(pictures)
+        self._index.remove([path.relative_to(self.root).as_posix() for path in pictures])
+        return deletion
+
+    def restore(self, deletion_id: str) -> tuple[Path, ...]:
+        """Put the runs of a deletion back, and return their pictures.
+
+        Raises:
+            StoreError: The deletion is no longer there, or the library cannot be written.
+        """
+        pictures = self._trash.restore(deletion_id)
+        for picture in pictures:
+            self.add(picture)
+        return pictures
+
+    def deletions(self) -> tuple[Deletion, ...]:
+        """List what can be put back, the newest first."""
+        return self._trash.deletions()
+
+    def empty_trash(self, older_than: timedelta = timedelta(0)) -> int:
+        """Delete for good what was thrown away long enough ago; return how many deletions."""
+        return self._trash.empty(older_than)
+
+    def forget(self, pictures: Sequence[Path]) -> None:
+        """Take runs whose pictures are gone off the list."""
+        self._index.remove([path.relative_to(self.root).as_posix() for path in pictures])
+
+    def move(self, picture: Path, folder: Path) -> Path:
+        """Move a run into another folder; return the picture's new path.
+
+        Raises:
+            StoreError: The folder cannot be written.
+        """
+        target = move_run(picture, folder)
+        if picture.is_relative_to(self.root):
+            self.forget([picture])
+        self.add(target)
+        return target
+
+    def thumbnail(self, picture: Path) -> RgbImage | None:
+        """Return a small picture, (h, w, 3) uint8; None when the file cannot be read."""
+        return self._thumbnails.get(picture)
+
+    def _open_index(self) -> LibraryIndex:
+        try:
+            return LibraryIndex(self._database, self.root)
+        except (OSError, sqlite3.Error):
+            log.warning("The index of the library is kept in memory: its folder is read-only.")
+            return LibraryIndex(None, self.root)
+
+    def _repair(self) -> None:
+        """Finish what earlier programs and versions left; a read-only library stays as it is."""
+        if not self.root.is_dir() or not os.access(self.root, os.W_OK):
+            return
+        try:
+            migrate(self.root)
+            self._trash.settle()
+            for folder in folders_in(self.root):
+                arrival.settle(folder)
+        except (StoreError, OSError):
+            log.warning("The library could not be brought up to date.")
+
+    def _take_in(self, found: Mapping[str, str], known: Mapping[str, str]) -> LibraryChange:
+        fresh = [path for path, stamp in found.items() if known.get(path) != stamp]
+        gone = known.keys() - found.keys()
+        requests = {request: path for path in gone if (request := self._request_at(path))}
+        moved: dict[str, str] = {}
+        for start in range(0, len(fresh), BATCH):
+            batch = fresh[start : start + BATCH]
+            runs = [read_run(self.root / path, path, found[path]) for path in batch]
+            for run in runs:
+                request = run.summary.request_id
+                old = requests.pop(request, None) or self._index.missing_of(request)
+                if old is not None and request:
+                    moved[old] = run.path
+            self._index.put(runs)
+        self._index.remove(list(moved))
+        missing = gone - moved.keys()
+        self._index.miss(sorted(missing))
+        arrived = set(moved.values())
+        return LibraryChange(
+            added=self._paths(p for p in fresh if p not in known and p not in arrived),
+            changed=self._paths(p for p in fresh if p in known),
+            moved={self.root / old: self.root / new for old, new in moved.items()},
+            missing=self._paths(missing),
+        )
+
+    def _request_at(self, path: str) -> RequestId | None:
+        entry = self._index.entry_at(path)
+        return entry.summary.request_id if entry else None
+
+    def _paths(self, paths: Iterable[str]) -> tuple[Path, ...]:
+        return tuple(self.root / path for path in sorted(paths))
+
+
+def _changed_at(folder: Path) -> int | None:
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+def _inside(folder: Path, root: Path) -> str:
+    inside = folder.relative_to(root).as_posix()
+    return "" if inside == "." else inside

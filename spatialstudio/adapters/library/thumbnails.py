@@ -1,0 +1,62 @@
+"""Small pictures of runs, kept in the user's cache; they can be deleted at any time."""
+
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from spatialstudio.adapters.images import FORMATS, UNREADABLE
+from spatialstudio.domain.arrays import RgbImage
+
+SIDE = 256
+"""Longest side, pixels."""
+
+QUALITY = 85
+
+
+class Thumbnails:
+    """Makes each thumbnail once; a picture that changed gets a new one.
+
+    Args:
+        folder: Of the cache.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def get(self, picture: Path) -> RgbImage | None:
+        """Return a small picture, (h, w, 3) uint8; None when the file cannot be read."""
+        try:
+            stat = picture.stat()
+        except OSError:
+            return None
+        mark = f"{picture}\n{stat.st_mtime_ns}\n{stat.st_size}"
+        key = sha256(mark.encode("utf-8", "surrogatepass")).hexdigest()
+        kept = self._folder / key[:2] / f"{key}.webp"
+        return _read(kept) if kept.exists() else self._make(picture, kept)
+
+    def _make(self, picture: Path, kept: Path) -> RgbImage | None:
+        try:
+            with Image.open(picture, formats=FORMATS) as image:
+                image.thumbnail((SIDE, SIDE))
+                small = image.convert("RGB")
+        except UNREADABLE:
+            return None
+        try:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            draft = kept.with_suffix(".part")
+            small.save(draft, "WEBP", quality=QUALITY)
+            draft.replace(kept)
+        except OSError:  # a cache that cannot be written is no failure
+            pass
+        return np.array(small)
+
+
+def _read(path: Path) -> RgbImage | None:
+    try:
+        with Image.open(path, formats=("WEBP",)) as image:
+            pixels: RgbImage = np.array(image.convert("RGB"))
+            return pixels
+    except UNREADABLE:
+        return None

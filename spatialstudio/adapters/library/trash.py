@@ -1,0 +1,170 @@
+"""The library's own trash: deleted runs wait in a hidden folder of the same disk.
+
+    .trash/<deletion>/deletion.json      when, and where each picture was
+    .trash/<deletion>/0.png, 0.strace, 0.json, 1.png, ...
+
+Where the picture is decides: when a program ends in the middle, ``settle`` brings the other files
+after it.
+"""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+from spatialstudio.adapters.durable_files import explained_writing, sync_folder, write_whole
+from spatialstudio.adapters.stores.arrival import COMPANION_ENDINGS, ENDINGS, PICTURE_ENDING
+from spatialstudio.adapters.stores.json_codec import decode, encode
+from spatialstudio.adapters.stores.trace_file import json_bytes, parse_json
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.library import Deletion
+
+FOLDER = ".trash"
+RECORD = "deletion.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Record:
+    """What the file of a deletion says; paths are relative to the library."""
+
+    id: str
+    deleted: datetime
+    paths: tuple[str, ...]
+
+
+class Trash:
+    """Deleted runs of one library.
+
+    Args:
+        root: The library's folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._folder = root / FOLDER
+
+    def throw(self, pictures: Sequence[Path]) -> Deletion:
+        """Move runs into the trash, all their files.
+
+        Raises:
+            StoreError: The library cannot be written.
+        """
+        paths = tuple(picture.relative_to(self._root).as_posix() for picture in pictures)
+        record = _Record(id=uuid4().hex, deleted=datetime.now(UTC), paths=paths)
+        folder = self._folder / record.id
+        with explained_writing(self._root):
+            folder.mkdir(parents=True)
+            write_whole(folder / RECORD, json_bytes(encode(record, {})))
+            for number, picture in enumerate(pictures):
+                _move(picture, folder / f"{number}{PICTURE_ENDING}")
+        return self._deletion(record)
+
+    def restore(self, deletion_id: str) -> tuple[Path, ...]:
+        """Put the runs of a deletion back where they were, and return their pictures.
+
+        A place that is taken by now gives the run a number.
+
+        Raises:
+            StoreError: The deletion is no longer there, or the library cannot be written.
+        """
+        folder = self._folder / deletion_id
+        record = self._record(folder)
+        restored = []
+        with explained_writing(self._root):
+            for number, path in enumerate(record.paths):
+                inside = folder / f"{number}{PICTURE_ENDING}"
+                if inside.exists():
+                    target = _free(self._root / path)
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    _move(inside, target)
+                    restored.append(target)
+            shutil.rmtree(folder, ignore_errors=True)
+        return tuple(restored)
+
+    def deletions(self) -> tuple[Deletion, ...]:
+        """List what can be put back, the newest first."""
+        records = sorted(self._records(), key=lambda record: record.deleted, reverse=True)
+        return tuple(self._deletion(record) for record in records)
+
+    def empty(self, older_than: timedelta = timedelta(0)) -> int:
+        """Delete for good what was thrown away long enough ago; return how many deletions."""
+        limit = datetime.now(UTC) - older_than
+        old = [record for record in self._records() if record.deleted <= limit]
+        for record in old:
+            shutil.rmtree(self._folder / record.id, ignore_errors=True)
+        return len(old)
+
+    def settle(self) -> None:
+        """Finish what a program that ended suddenly began."""
+        for record in self._records():
+            folder = self._folder / record.id
+            for number, path in enumerate(record.paths):
+                inside = folder / f"{number}{PICTURE_ENDING}"
+                outside = self._root / path
+                if inside.exists() and not outside.exists():
+                    _follow(outside, inside)
+                elif outside.exists() and not inside.exists():
+                    _follow(inside, outside)
+            if not any(folder.glob(f"*{PICTURE_ENDING}")):
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _records(self) -> Iterator[_Record]:
+        for path in sorted(self._folder.glob(f"*/{RECORD}")):
+            try:
+                yield self._record(path.parent)
+            except StoreError:
+                continue
+
+    def _record(self, folder: Path) -> _Record:
+        try:
+            content = (folder / RECORD).read_bytes()
+        except OSError as error:
+            raise StoreError(
+                "What was deleted is no longer in the trash.", hint="It was emptied or put back."
+            ) from error
+        record = decode(_Record, parse_json(content, RECORD), {})
+        if any(Path(path).is_absolute() or ".." in Path(path).parts for path in record.paths):
+            raise StoreError("The trash names a file outside the library.")
+        return record
+
+    def _deletion(self, record: _Record) -> Deletion:
+        paths = tuple(self._root / path for path in record.paths)
+        return Deletion(id=record.id, deleted=record.deleted, paths=paths)
+
+
+def move_run(picture: Path, folder: Path) -> Path:
+    """Move a run into another folder, all its files; return the picture's new path.
+
+    Raises:
+        StoreError: The folder cannot be written.
+    """
+    with explained_writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        target = _free(folder / picture.name)
+        _move(picture, target)
+    return target
+
+
+def _move(picture: Path, target: Path) -> None:
+    """Move a run's files; the picture first, as its place decides."""
+    if picture.exists():
+        shutil.move(picture, target)
+    _follow(picture, target)
+    sync_folder(target.parent)
+
+
+def _follow(old: Path, new: Path) -> None:
+    for ending in COMPANION_ENDINGS:
+        if old.with_suffix(ending).exists() and not new.with_suffix(ending).exists():
+            shutil.move(old.with_suffix(ending), new.with_suffix(ending))
+
+
+def _free(picture: Path) -> Path:
+    """Return the path, or the first with a number of which nothing is there."""
+    number, free = 1, picture
+    while any(free.with_suffix(ending).exists() for ending in ENDINGS):
+        number += 1
+        free = picture.with_name(f"{picture.stem}_{number}{PICTURE_ENDING}")
+    return free

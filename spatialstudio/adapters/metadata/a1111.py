@@ -1,0 +1,107 @@
+"""The form of AUTOMATIC1111's web interface, which Forge, Civitai and many others write too.
+
+    a cat to the left of a dog
+    Negative prompt: blurry
+    Steps: 25, Sampler: DDIM, CFG scale: 4, Seed: 7, Size: 512x512, Model: stickers, Spatial: "{}"
+
+The prompt may have many lines. A value that holds a comma or colon is quoted as a JSON string.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+
+from spatialstudio.adapters.metadata.picture_texts import PARAMETERS, USER_COMMENT
+from spatialstudio.adapters.metadata.told_values import told_float, told_int, told_json, told_text
+from spatialstudio.domain.picture_settings import PictureSettings
+
+DIALECT = "a1111"
+NEGATIVE = "Negative prompt:"
+FEWEST_SETTINGS = 3
+"""A last line with fewer belongs to the prompt."""
+
+_KNOWN = frozenset(
+    {"Steps", "Sampler", "Schedule type", "CFG scale", "Seed", "Size", "Model", "Model hash"}
+)
+
+
+def write(
+    prompt: str, negative: str, settings: Mapping[str, str | int | float], *, size: tuple[int, int]
+) -> str:
+    """Return the text that other programs read.
+
+    Args:
+        prompt: What was drawn.
+        negative: What was not wanted; empty for nothing.
+        settings: By the names that stand in the last line, in their order.
+        size: Width and height in pixels.
+    """
+    told = {**settings, "Size": f"{size[0]}x{size[1]}"}
+    last = ", ".join(f"{name}: {_quoted(str(value))}" for name, value in told.items())
+    return "\n".join([prompt, *([f"{NEGATIVE} {negative}"] if negative else []), last])
+
+
+def read(texts: Mapping[str, str]) -> PictureSettings | None:
+    """Read the settings; None when the picture does not tell them in this form."""
+    text = texts.get(PARAMETERS) or texts.get(USER_COMMENT) or ""
+    body, _, last = text.strip().rpartition("\n")
+    told = dict(_settings(last))
+    if len(told) < FEWEST_SETTINGS or "Steps" not in told:
+        return None
+    width, _, height = told.get("Size", "").partition("x")
+    prompt, negative = _prompts(body)
+    return PictureSettings(
+        dialect=DIALECT,
+        prompt=prompt,
+        negative=negative,
+        seed=told_int(told.get("Seed")),
+        steps=told_int(told.get("Steps")),
+        guidance_scale=told_float(told.get("CFG scale")),
+        sampler=told.get("Sampler", ""),
+        scheduler=told.get("Schedule type", ""),
+        width=told_int(width),
+        height=told_int(height),
+        model=told.get("Model", ""),
+        model_hash=told.get("Model hash", ""),
+        extras={name: value for name, value in told.items() if name not in _KNOWN},
+    )
+
+
+def _prompts(body: str) -> tuple[str, str]:
+    if body.startswith(NEGATIVE):
+        return "", body.removeprefix(NEGATIVE).strip()
+    prompt, _, negative = body.partition(f"\n{NEGATIVE}")
+    return prompt.strip(), negative.strip()
+
+
+def _settings(line: str) -> Iterator[tuple[str, str]]:
+    for part in _parts(line):
+        name, colon, value = part.partition(":")
+        if colon and name.strip():
+            yield name.strip(), _unquoted(value.strip())
+
+
+def _parts(line: str) -> Iterator[str]:
+    """Split at commas that stand in no quotes; takes time in proportion to the line."""
+    part: list[str] = []
+    is_quoted = is_escaped = False
+    for character in line:
+        if character == "," and not is_quoted:
+            yield "".join(part)
+            part.clear()
+            continue
+        part.append(character)
+        if is_escaped:
+            is_escaped = False
+        elif character == '"':
+            is_quoted = not is_quoted
+        else:
+            is_escaped = is_quoted and character == "\\"
+    yield "".join(part)
+
+
+def _quoted(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False) if any(c in value for c in ',:\n"') else value
+
+
+def _unquoted(value: str) -> str:
+    return told_text(told_json(value)) or value if value.startswith('"') else value

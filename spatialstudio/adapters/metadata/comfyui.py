@@ -1,0 +1,130 @@
+"""ComfyUI: the graph of nodes that drew the picture, as JSON in ``prompt``.
+
+    {"3": {"class_type": "KSampler", "inputs": {"seed": 7, "positive": ["6", 0], ...}},
+     "6": {"class_type": "CLIPTextEncode", "inputs": {"text": "a cat", "clip": ["4", 1]}}, ...}
+
+An input is a value, or a link: the id of a node and the number of its output. There is no list
+of settings; they are looked for upwards along the links from the node that samples. WebP and JPEG
+files carry the graph in EXIF texts that begin with "prompt:".
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from spatialstudio.adapters.metadata.told_values import (
+    told_float,
+    told_int,
+    told_object,
+    told_text,
+)
+from spatialstudio.domain.picture_settings import PictureSettings
+
+DIALECT = "comfyui"
+NAME = "prompt"
+EXIF_NAMES = ("Make", "Model", "ImageDescription")
+MOST_NODES = 5000
+LINK_LENGTH = 2
+
+_SEEDS = ("seed", "noise_seed")
+_MODELS = ("ckpt_name", "unet_name", "model_name")
+_TEXTS = ("text", "text_g", "t5xxl", "clip_l", "prompt", "string", "value")
+
+Node = Mapping[str, Any]
+
+
+def read(texts: Mapping[str, str]) -> PictureSettings | None:
+    """Read the settings; None when the picture does not tell them in this form."""
+    graph = _Graph(told_object(_graph_text(texts)))
+    sampler = graph.sampler()
+    if sampler is None:
+        return None
+    up = tuple(graph.upwards(sampler))
+    positive = graph.linked(up, ("positive", "conditioning"))
+    negative = graph.linked(up, ("negative",))
+    return PictureSettings(
+        dialect=DIALECT,
+        prompt=graph.text_above(positive),
+        negative=graph.text_above(negative),
+        seed=told_int(_first(up, _SEEDS)),
+        steps=told_int(_first(up, ("steps",))),
+        guidance_scale=told_float(_first(up, ("cfg", "guidance"))),
+        sampler=told_text(_first(up, ("sampler_name",))),
+        scheduler=told_text(_first(up, ("scheduler",))),
+        width=told_int(_first(up, ("width",))),
+        height=told_int(_first(up, ("height",))),
+        model=told_text(_first(up, _MODELS)),
+    )
+
+
+def _graph_text(texts: Mapping[str, str]) -> str:
+    if NAME in texts:
+        return texts[NAME]
+    for name in EXIF_NAMES:
+        head, colon, graph = texts.get(name, "").partition(":")
+        if colon and head.strip().lower() == NAME:
+            return graph
+    return ""
+
+
+class _Graph:
+    """Nodes by id; links that lead nowhere or in circles do no harm."""
+
+    def __init__(self, plain: Mapping[str, Any]) -> None:
+        named = [(key, node) for key, node in plain.items() if isinstance(node, dict)]
+        self._nodes: dict[str, Node] = {
+            key: node for key, node in named[:MOST_NODES] if isinstance(node.get("inputs"), dict)
+        }
+
+    def sampler(self) -> Node | None:
+        """Return the node that samples, the one with most of the settings."""
+        marks = ("latent_image", "positive", "sampler", "sigmas", *_SEEDS)
+        scored = [(sum(m in node["inputs"] for m in marks), node) for node in self._nodes.values()]
+        best = max(scored, key=lambda pair: pair[0], default=None)
+        return best[1] if best is not None and best[0] >= LINK_LENGTH else None
+
+    def upwards(self, start: Node) -> Iterator[Node]:
+        """Yield a node and all that it is linked to, the nearest first, each once."""
+        seen, waiting = {id(start)}, deque([start])
+        while waiting:
+            node = waiting.popleft()
+            yield node
+            for value in node["inputs"].values():
+                above = self._at(value)
+                if above is not None and id(above) not in seen:
+                    seen.add(id(above))
+                    waiting.append(above)
+
+    def linked(self, nodes: tuple[Node, ...], names: tuple[str, ...]) -> Node | None:
+        """Return what the first of the nodes with such an input is linked to."""
+        for node in nodes:
+            for name in names:
+                if (above := self._at(node["inputs"].get(name))) is not None:
+                    return above
+        return None
+
+    def text_above(self, start: Node | None) -> str:
+        """Return the nearest text upwards from a node; empty when there is none."""
+        for node in self.upwards(start) if start is not None else ():
+            for name in _TEXTS:
+                if text := told_text(node["inputs"].get(name)):
+                    return text
+        return ""
+
+    def _at(self, value: object) -> Node | None:
+        if (
+            isinstance(value, list)
+            and len(value) == LINK_LENGTH
+            and isinstance(value[0], str | int)
+        ):
+            return self._nodes.get(str(value[0]))
+        return None
+
+
+def _first(nodes: tuple[Node, ...], names: tuple[str, ...]) -> object:
+    for node in nodes:
+        for name in names:
+            value = node["inputs"].get(name)
+            if isinstance(value, str | int | float):
+                return value
+    return None

@@ -1,0 +1,61 @@
+"""This program's own record: JSON in ``spatial_studio``, or packed in XMP.
+
+    {"version": 1, "app": "0.1.0", "request": {...}, "relations": [{"sentence": ...}], ...}
+
+``stores.picture_record`` writes it; here only what any picture tells is read out of it, so that
+records of later versions are understood as far as they go.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from spatialstudio.adapters.metadata import provenance
+from spatialstudio.adapters.metadata.picture_texts import OWN_RECORD, XMP
+from spatialstudio.adapters.metadata.told_values import (
+    told_float,
+    told_int,
+    told_object,
+    told_text,
+)
+from spatialstudio.domain.picture_settings import PictureSettings
+
+DIALECT = "spatial studio"
+
+
+def read(texts: Mapping[str, str]) -> PictureSettings | None:
+    """Read the settings; None when the picture is not one of ours."""
+    record = texts.get(OWN_RECORD) or provenance.read_record(texts.get(XMP, ""))
+    told = told_object(record)
+    request = _inside(told, "request")
+    if not request:
+        return None
+    prompt = _inside(_inside(request, "scene"), "prompt")
+    guidance, model = _inside(request, "guidance"), _inside(request, "model")
+    picture = _inside(told, "picture")
+    relations = told.get("relations")
+    return PictureSettings(
+        dialect=DIALECT,
+        prompt=told_text(prompt.get("text")),
+        negative=told_text(prompt.get("negative")),
+        seed=told_int(request.get("seed")),
+        steps=told_int(request.get("steps")),
+        guidance_scale=told_float(request.get("guidance_scale")),
+        sampler=told_text(request.get("scheduler_id")),
+        width=told_int(picture.get("width")),
+        height=told_int(picture.get("height")),
+        model=told_text(model.get("id")),
+        model_hash=told_text(model.get("sha256")),
+        method=told_text(guidance.get("method_id")),
+        strength=told_float(guidance.get("strength")),
+        relations=tuple(_sentences(relations if isinstance(relations, list) else [])),
+        record=record,
+    )
+
+
+def _inside(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = told.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _sentences(relations: list[Any]) -> list[str]:
+    return [told_text(r.get("sentence")) for r in relations if isinstance(r, dict)]

@@ -1,0 +1,63 @@
+"""Values out of other programs' JSON and text: of the wanted kind, or not told."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+LARGEST_NUMBER = 2**64
+LONGEST_NUMBER = 40
+"""Characters; longer texts are no numbers that anybody wrote."""
+
+
+def told_json(text: str) -> Any:
+    """Return what a text of JSON says; None when it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def told_object(text: str) -> Mapping[str, Any]:
+    """Return the JSON object in a text; an empty one when there is none."""
+    value = told_json(text) if text.lstrip().startswith("{") else None
+    return value if isinstance(value, dict) else {}
+
+
+def told_text(value: object) -> str:
+    """Return a text as it is, and nothing of anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def told_int(value: object) -> int | None:
+    """Return a whole number, also from a text or from a float without fraction."""
+    number = told_float(value)
+    if number is None or not number.is_integer():
+        return None
+    return int(value) if isinstance(value, int | str) and _is_digits(str(value)) else int(number)
+
+
+def told_float(value: object) -> float | None:
+    """Return a finite number, also from a text."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if isinstance(value, str) and len(value) > LONGEST_NUMBER:
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) and abs(number) <= LARGEST_NUMBER else None
+
+
+def told_extras(values: Mapping[str, Any], known: frozenset[str]) -> dict[str, str]:
+    """Return all that is told beside the known names, in words."""
+    return {
+        str(name): value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in values.items()
+        if name not in known and value is not None
+    }
+
+
+def _is_digits(text: str) -> bool:
+    return text.strip().removeprefix("-").isdecimal()

@@ -1,0 +1,240 @@
+"""Keeps each run as three files of one name that other programs can use as well.
+
+    2026-11-20_103240_a-cat-above-a-dog_7.png      the picture; how it was made stands in it
+    2026-11-20_103240_a-cat-above-a-dog_7.strace   how it came about, see ``trace_file``
+    2026-11-20_103240_a-cat-above-a-dog_7.json     its evaluation and marks, see ``sidecar``
+
+A run is named by its picture's path. Runs of version 1, which were folders, are read as well.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+from spatialstudio.adapters.durable_files import explained_writing, write_whole
+from spatialstudio.adapters.images import PillowImages
+from spatialstudio.adapters.metadata.picture_texts import picture_bytes
+from spatialstudio.adapters.stores import arrival
+from spatialstudio.adapters.stores.json_codec import encode
+from spatialstudio.adapters.stores.picture_record import texts_of
+from spatialstudio.adapters.stores.run_folder import PICTURE as OLD_PICTURE
+from spatialstudio.adapters.stores.run_folder import is_run_folder, load_run_folder
+from spatialstudio.adapters.stores.run_summary import summarise
+from spatialstudio.adapters.stores.sidecar import Sidecar, read_sidecar, write_sidecar
+from spatialstudio.adapters.stores.trace import events_of, maps_of, previews_of, with_references
+from spatialstudio.adapters.stores.trace_file import (
+    MAPS,
+    PackedArrays,
+    TraceContent,
+    pack_trace_arrays,
+    preview_member,
+    write_trace,
+)
+from spatialstudio.adapters.stores.verify_run import (
+    faults_of,
+    pixel_hash,
+    read_part,
+    read_record,
+    read_trace,
+    verify_run,
+)
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.generation import GenerationEvent, GenerationFinished, StepEvent
+from spatialstudio.domain.library import Marks
+from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.record import ArtifactRef, Fault, RunId, RunRecord
+from spatialstudio.domain.verdict import Evaluation
+
+IMAGE = "image"
+_PROBE = ".probe"
+_RESTORE = "Restore the run from a copy; its other files may still be good."
+
+
+def build(_: Surroundings) -> "RunFiles":
+    """Make the store."""
+    return RunFiles()
+
+
+class RunFiles:
+    """Keeps runs as files; implements ``RunStore``. Safe to use from any thread."""
+
+    id = "files"
+
+    def prepare(self, folder: Path) -> None:
+        """Make sure that runs can be kept in a folder, before work is spent on one.
+
+        Raises:
+            StoreError: The folder cannot be made or written.
+        """
+        with explained_writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            probe = folder / _PROBE
+            probe.touch()
+            probe.unlink(missing_ok=True)
+
+    def save(self, record: RunRecord, events: Sequence[GenerationEvent], folder: Path) -> Path:
+        """Write a run into ``folder``; it appears whole or not at all.
+
+        Returns:
+            The picture's file, under the name that was free.
+
+        Raises:
+            StoreError: The folder cannot be written or is full.
+        """
+        steps = [event for event in events if isinstance(event, StepEvent)]
+        (image,) = (event.image for event in events if isinstance(event, GenerationFinished))
+        content = TraceContent(maps=maps_of(steps), previews=previews_of(steps), picture=image)
+        packed = pack_trace_arrays(content)
+        evaluation = record.evaluation
+        kept = _with_references(record, content, packed)
+        files = {
+            arrival.TRACE_ENDING: write_trace(encode(kept, {}), packed),
+            arrival.SIDECAR_ENDING: write_sidecar(_sidecar(kept, evaluation, image, Marks())),
+            arrival.PICTURE_ENDING: _picture(kept, evaluation, image),
+        }
+        with explained_writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            return arrival.arrive(folder, record.id, files)
+
+    def load(self, path: Path) -> tuple[RunRecord, tuple[GenerationEvent, ...]]:
+        """Read a run back: the record with its evaluation, and the events.
+
+        Args:
+            path: Of any of its files; of a folder, which gives the newest run in it; or of a run
+                of version 1.
+
+        Raises:
+            StoreError: There is no run, or a file of it is damaged.
+        """
+        if old := _folder_of_version_1(path):
+            return load_run_folder(old)
+        picture = self.picture_of(path)
+        record, content = read_trace(picture)
+        image = PillowImages().read(picture) if picture.exists() else content.picture
+        evaluation = _sidecar_of(picture, record, image).evaluation
+        record = replace(record, id=RunId(picture.stem), evaluation=evaluation)
+        try:
+            return record, events_of(record, content.maps, content.previews, image)
+        except KeyError as error:
+            raise StoreError(f"The trace has no {error}.", hint=_RESTORE) from error
+
+    def judge(self, path: Path, evaluation: Evaluation) -> None:
+        """Keep what was found in a run's picture, beside it and in it.
+
+        Raises:
+            StoreError: There is no run, or the folder cannot be written.
+        """
+        picture = self.picture_of(path)
+        record, image = read_record(picture), PillowImages().read(picture)
+        marks = _sidecar_of(picture, record, image).marks
+        sidecar = _sidecar(record, evaluation, image, marks)
+        write_whole(picture.with_suffix(arrival.SIDECAR_ENDING), write_sidecar(sidecar))
+        write_whole(picture, _picture(record, evaluation, image))
+
+    def mark(self, path: Path, marks: Marks) -> None:
+        """Keep what the user says of a run.
+
+        Raises:
+            StoreError: There is no run, or the folder cannot be written.
+        """
+        picture = self.picture_of(path)
+        path = picture.with_suffix(arrival.SIDECAR_ENDING)
+        if path.exists():
+            sidecar = read_sidecar(read_part(path), path.name)
+        else:
+            record, image = read_record(picture), PillowImages().read(picture)
+            sidecar = _sidecar(record, None, image, marks)
+        write_whole(path, write_sidecar(replace(sidecar, marks=marks)))
+
+    def marks(self, path: Path) -> Marks:
+        """Return what the user says of a run; nothing when there is no file that tells.
+
+        Raises:
+            StoreError: The file is damaged.
+        """
+        path = self.picture_of(path).with_suffix(arrival.SIDECAR_ENDING)
+        return read_sidecar(read_part(path), path.name).marks if path.exists() else Marks()
+
+    def verify(self, path: Path) -> tuple[Fault, ...]:
+        """Check every part of a run against its hashes; empty when all is well."""
+        if old := _folder_of_version_1(path):
+            return tuple(faults_of({"trace": lambda: load_run_folder(old)}))
+        try:
+            picture = self.picture_of(path)
+        except StoreError as error:
+            return (Fault(part="picture", message=error.message),)
+        return verify_run(picture)
+
+    def picture_of(self, path: Path) -> Path:
+        """Return the path by which a run is named, from that of any of its files.
+
+        Raises:
+            StoreError: It is none, or a folder without a run.
+        """
+        if old := _folder_of_version_1(path):
+            return old / OLD_PICTURE
+        if path.is_dir():
+            pictures = (p for p in path.glob("*.png") if p.with_suffix(".strace").exists())
+            newest = max(pictures, key=lambda p: p.name, default=None)
+            if newest is None:
+                raise StoreError(
+                    f'The folder "{path}" holds no complete run.',
+                    hint="Choose a picture that Spatial Studio has drawn.",
+                )
+            return newest
+        if path.suffix not in arrival.ENDINGS:
+            raise StoreError(
+                f'The file "{path}" belongs to no run.',
+                hint="Choose a picture that Spatial Studio has drawn, or its trace.",
+            )
+        if not path.with_suffix(arrival.TRACE_ENDING).exists() and path.parent.is_dir():
+            arrival.settle(path.parent)
+        return path.with_suffix(arrival.PICTURE_ENDING)
+
+
+def _sidecar_of(picture: Path, record: RunRecord, image: RgbImage) -> Sidecar:
+    path = picture.with_suffix(arrival.SIDECAR_ENDING)
+    if not path.exists():
+        return _sidecar(record, None, image, Marks())
+    return read_sidecar(read_part(path), path.name)
+
+
+def _folder_of_version_1(path: Path) -> Path | None:
+    folders = (path, path.parent)
+    return next((folder for folder in folders if is_run_folder(folder)), None)
+
+
+def _with_references(record: RunRecord, content: TraceContent, packed: PackedArrays) -> RunRecord:
+    references = {
+        name: ArtifactRef(
+            kind="attention" if name == MAPS else "preview",
+            path=name,
+            sha256=sha256(data).hexdigest(),
+            bytes=len(data),
+        )
+        for name, data in packed.members.items()
+    }
+    previews = {step: references[preview_member(step)] for step in content.previews}
+    image = ArtifactRef(
+        kind=IMAGE,
+        path=f"{record.id}{arrival.PICTURE_ENDING}",
+        sha256=pixel_hash(content.picture),
+        bytes=content.picture.nbytes,
+    )
+    trace = with_references(record.trace, content.maps, references[MAPS], previews)
+    return replace(record, trace=trace, artifacts=(image,), evaluation=None)
+
+
+def _sidecar(
+    record: RunRecord, evaluation: Evaluation | None, image: RgbImage, marks: Marks
+) -> Sidecar:
+    height, width, _ = image.shape
+    summary = summarise(record, evaluation, (height, width))
+    return Sidecar(summary=summary, marks=marks, evaluation=evaluation)
+
+
+def _picture(record: RunRecord, evaluation: Evaluation | None, image: RgbImage) -> bytes:
+    height, width, _ = image.shape
+    return picture_bytes(image, "PNG", texts_of(record, evaluation, (height, width)))

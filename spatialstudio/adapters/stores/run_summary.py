@@ -1,0 +1,71 @@
+"""Takes out of a record what its run is listed and found by."""
+
+from collections.abc import Mapping
+
+from spatialstudio.domain.library import ClaimSummary, RunSummary
+from spatialstudio.domain.record import RunRecord
+from spatialstudio.domain.relation import Relation, RelationId
+from spatialstudio.domain.verdict import Evaluation, Verdict
+
+
+def summarise(
+    record: RunRecord, evaluation: Evaluation | None, size: tuple[int, int]
+) -> RunSummary:
+    """Return the summary of a run.
+
+    Args:
+        record: The run.
+        evaluation: None when its picture was not judged.
+        size: Height and width of the picture, pixels.
+    """
+    request = record.request
+    verdicts = {v.relation_id: v for v in evaluation.verdicts} if evaluation else {}
+    pos = last_pos(record)
+    return RunSummary(
+        id=record.id,
+        request_id=request.id,
+        created=record.created,
+        prompt=request.scene.prompt.text,
+        model_id=request.model.id,
+        seed=request.seed,
+        steps=request.steps,
+        method_id=request.guidance.method_id,
+        strength=request.guidance.strength,
+        height=size[0],
+        width=size[1],
+        device=record.environment.device,
+        parent_run_id=request.parent_run_id,
+        objects=tuple(mention.head for mention in request.scene.mentions),
+        claims=tuple(
+            _claim(record, relation, pos, verdicts.get(relation.id))
+            for relation in request.scene.relations
+        ),
+    )
+
+
+def last_pos(record: RunRecord) -> Mapping[RelationId, float]:
+    """Return every relation's PoS at the last step that tells it."""
+    last: dict[RelationId, float] = {}
+    for step in record.trace:
+        last |= {relation_id: float(pos) for relation_id, pos in step.pos.items()}
+    return last
+
+
+def _claim(
+    record: RunRecord,
+    relation: Relation,
+    pos: Mapping[RelationId, float],
+    verdict: Verdict | None,
+) -> ClaimSummary:
+    subject, *objects = (record.request.scene.mention(end).head for end in relation.ends)
+    measured = verdict.measurement if verdict else None
+    return ClaimSummary(
+        relation_id=relation.id,
+        type_id=relation.type.id,
+        subject=subject,
+        object=" and ".join(objects),
+        pos=pos.get(relation.id),
+        outcome=verdict.outcome if verdict else None,
+        pse=measured.pse if measured else None,
+        confidence=verdict.confidence if verdict else None,
+    )

@@ -1,0 +1,110 @@
+"""The JSON file beside a picture: its evaluation, and what the user says of it.
+
+    format, version   "spatialstudio-run", 2
+    summary           what the run is listed and found by
+    marks             stars, rejection, tags and note of the user
+    evaluation        verdicts and what was seen; null when the picture was not judged
+    arrays            masks and depth of the evaluation: an .npz file in base64
+
+It can be deleted: the picture and its trace do not need it.
+"""
+
+import base64
+import binascii
+from dataclasses import dataclass, field
+
+from spatialstudio.adapters.stores.array_file import AnyArray, pack_arrays, unpack_arrays
+from spatialstudio.adapters.stores.json_codec import Json, decode, encode
+from spatialstudio.adapters.stores.trace_file import json_bytes, parse_json
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.library import Marks, RunSummary
+from spatialstudio.domain.verdict import Evaluation
+
+FORMAT = "spatialstudio-run"
+VERSION = 2
+
+_HINT = "Restore it from a copy, or delete it to judge the picture again."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sidecar:
+    """What lies beside a picture.
+
+    Attributes:
+        summary: What the run is listed by.
+        marks: What the user says of it.
+        evaluation: None when the picture was not judged.
+    """
+
+    summary: RunSummary
+    marks: Marks = field(default_factory=Marks)
+    evaluation: Evaluation | None = None
+
+
+def write_sidecar(sidecar: Sidecar) -> bytes:
+    """Return the bytes of the file."""
+    shelf: dict[str, AnyArray] = {}
+    plain: Json = {
+        "format": FORMAT,
+        "version": VERSION,
+        "summary": encode(sidecar.summary, {}),
+        "marks": encode(sidecar.marks, {}),
+        "evaluation": encode(sidecar.evaluation, shelf),
+        "arrays": base64.b64encode(pack_arrays(shelf)).decode("ascii") if shelf else "",
+    }
+    return json_bytes(plain)
+
+
+def read_sidecar(content: bytes, name: str) -> Sidecar:
+    """Return what the file says.
+
+    Args:
+        content: Of the file.
+        name: Of the file, for messages.
+
+    Raises:
+        StoreError: It is damaged, or from a newer version.
+    """
+    plain = _checked(content, name)
+    found = plain.get("evaluation")
+    return Sidecar(
+        summary=decode(RunSummary, plain.get("summary"), {}),
+        marks=decode(Marks, plain.get("marks"), {}),
+        evaluation=None if found is None else decode(Evaluation, found, _shelf(plain, name)),
+    )
+
+
+def read_listing(content: bytes, name: str) -> Sidecar:
+    """Return summary and marks alone, which is much quicker than to read the evaluation.
+
+    Raises:
+        StoreError: It is damaged, or from a newer version.
+    """
+    plain = _checked(content, name)
+    return Sidecar(
+        summary=decode(RunSummary, plain.get("summary"), {}),
+        marks=decode(Marks, plain.get("marks"), {}),
+    )
+
+
+def _checked(content: bytes, name: str) -> dict[str, Json]:
+    plain = parse_json(content, name)
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+        raise StoreError(f'The file "{name}" tells of no run.', hint=_HINT)
+    version = plain.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise StoreError(
+            f'The file "{name}" was written by a newer Spatial Studio.',
+            hint="Update Spatial Studio to open it.",
+        )
+    return plain
+
+
+def _shelf(plain: dict[str, Json], name: str) -> dict[str, AnyArray]:
+    packed = plain.get("arrays")
+    if not packed:
+        return {}
+    try:
+        return unpack_arrays(base64.b64decode(str(packed), validate=True), name)
+    except binascii.Error as error:
+        raise StoreError(f'The arrays in "{name}" are damaged.', hint=_HINT) from error

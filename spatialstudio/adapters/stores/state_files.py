@@ -1,0 +1,220 @@
+"""Drafts, and the journal of the queue: what a program that ended suddenly had not done.
+
+Every program writes a journal of its own and holds a lock on it while it lives, which the system
+takes away when it ends, however it ends. A journal is lines of JSON, each with the disk before
+work goes on; a last line that is torn counts as not written.
+
+    {"request": {...}}      was asked
+    {"ended": "request id"} needs no more remembering
+"""
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+from uuid import uuid4
+
+from spatialstudio.adapters.durable_files import explained_writing, sync_folder, write_whole
+from spatialstudio.adapters.stores.json_codec import Json, decode, encode
+from spatialstudio.adapters.stores.trace_file import json_bytes, parse_json
+from spatialstudio.domain.draft import Draft
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.generation import GenerationRequest, RequestId
+from spatialstudio.domain.ports import Surroundings
+
+ENDING = ".journal"
+
+
+def build(_: Surroundings) -> "PlainStateFiles":
+    """Make the keeper of what is not finished."""
+    return PlainStateFiles()
+
+
+class PlainStateFiles:
+    """Keeps drafts and journals; implements ``StateFiles``."""
+
+    id = "files"
+
+    def open_journal(self, folder: Path) -> "FileJournal":
+        """Open this program's journal; nothing is written before the first request."""
+        return FileJournal(folder)
+
+    def write_draft(self, path: Path, draft: Draft) -> None:
+        """Write what was typed, whole.
+
+        Raises:
+            StoreError: The folder cannot be written or is full.
+        """
+        with explained_writing(path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, json_bytes(encode(draft, {})))
+
+    def read_draft(self, path: Path) -> Draft | None:
+        """Return what was typed last; None when nothing was, or it cannot be read."""
+        try:
+            return decode(Draft, parse_json(path.read_bytes(), path.name), {})
+        except (OSError, StoreError):
+            return None
+
+    def write_searches(self, path: Path, searches: Mapping[str, str]) -> None:
+        """Write saved searches, by name.
+
+        Raises:
+            StoreError: The folder cannot be written or is full.
+        """
+        with explained_writing(path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, json_bytes(dict(searches)))
+
+    def read_searches(self, path: Path) -> dict[str, str]:
+        """Return saved searches by name; none when there are none, or they cannot be read."""
+        try:
+            plain = parse_json(path.read_bytes(), path.name)
+        except (OSError, StoreError):
+            return {}
+        return {k: v for k, v in plain.items() if isinstance(v, str)} if type(plain) is dict else {}
+
+
+class FileJournal:
+    """One program's journal, and sight of those of programs that have ended."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._path = folder / f"{os.getpid()}-{uuid4().hex}{ENDING}"
+        self._file: BinaryIO | None = None
+        self._guard = threading.Lock()
+        self._open: set[RequestId] = set()
+
+    def note(self, request: GenerationRequest) -> None:
+        """Remember a request; returns when the disk has it.
+
+        Raises:
+            StoreError: The journal cannot be written.
+        """
+        self._write({"request": encode(request, {})})
+        self._open.add(request.id)
+
+    def end(self, request_id: RequestId) -> None:
+        """Note that a request needs no more remembering; a full disk only makes it listed again."""
+        if request_id in self._open:
+            self._open.discard(request_id)
+            with suppress(StoreError):
+                self._write({"ended": request_id})
+
+    def interrupted(self) -> tuple[GenerationRequest, ...]:
+        """Return what programs that ended suddenly had not done, in order."""
+        requests: list[GenerationRequest] = []
+        for path in self._others():
+            with _taken(path) as file:
+                if file is not None:
+                    requests += _open_requests(file.read())
+        return tuple(requests)
+
+    def forget(self, request_ids: Collection[RequestId]) -> None:
+        """Drop interrupted requests; a journal in which nothing is left is deleted."""
+        for path in self._others():
+            is_done = False
+            with _taken(path) as file:
+                if file is None:
+                    continue
+                left = [r for r in _open_requests(file.read()) if r.id not in request_ids]
+                is_done = not left
+                for request_id in () if is_done else request_ids:
+                    file.write(_line({"ended": request_id}))
+                file.flush()
+            if is_done:
+                path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """End this program's part; a journal in which nothing is left is deleted."""
+        with self._guard:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+                if not self._open:
+                    self._path.unlink(missing_ok=True)
+
+    def _write(self, entry: Json) -> None:
+        with self._guard, explained_writing(self._folder):
+            if self._file is None:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                self._file = self._path.open("ab")
+                _lock(self._file)
+                sync_folder(self._folder)
+            self._file.write(_line(entry))
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+    def _others(self) -> list[Path]:
+        paths = sorted(self._folder.glob(f"*{ENDING}"), key=_age)
+        return [path for path in paths if path != self._path]
+
+
+def _line(entry: Json) -> bytes:
+    return json.dumps(entry, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def _open_requests(content: bytes) -> list[GenerationRequest]:
+    requests: dict[str, GenerationRequest] = {}
+    for line in content.splitlines():
+        try:
+            entry = json.loads(line)
+            if "ended" in entry:
+                requests.pop(entry["ended"], None)
+            else:
+                request = decode(GenerationRequest, entry["request"], {})
+                requests[request.id] = request
+        except (ValueError, TypeError, KeyError, RecursionError, StoreError):
+            continue  # torn, or from a version that asked for more
+    return list(requests.values())
+
+
+@contextmanager
+def _taken(path: Path) -> Iterator[BinaryIO | None]:
+    """Open a journal of a program that has ended; None while its program lives."""
+    try:
+        file = path.open("r+b")
+    except OSError:
+        yield None
+        return
+    with file:
+        yield file if _lock(file) else None
+
+
+def _age(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    _FAR = 2**30
+
+    def _lock(file: BinaryIO) -> bool:
+        """Take the lock of a file, a byte far behind its end; False when another has it."""
+        place = file.tell()
+        file.seek(_FAR)
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        finally:
+            file.seek(place)
+        return True
+else:
+    import fcntl
+
+    def _lock(file: BinaryIO) -> bool:
+        """Take the lock of a file; False when another program has it."""
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True

@@ -1,0 +1,273 @@
+"""The trace of a run as one file, ``.strace``, which opens without any model.
+
+It is a zip archive, version 2 of the format:
+
+    format.json          {"format": "spatialstudio-trace", "version": 2}
+    run.json             the record: request, numbers of every step, environment, hashes of the rest
+    maps.npz             attention maps of every captured step
+    previews/0003.webp   what was to be expected of the picture at a step
+    picture.webp         the finished picture, for a trace that lost the file beside it
+
+Exact, whatever the size: request, numbers of every step (PoS, losses, step lengths), names of the
+layers, environment. Exact while they fit into their share of ``BUDGET_BYTES``: maps, as float32,
+previews and picture, without loss. Above it maps are kept as float16 of their peak (off by at most
+1/2048 of it), then as one byte a position (1/255 of the square root); previews and picture as WebP
+of falling quality. ``precision`` in ``format.json`` says which it was. What is read from a file is
+always the same, and its maps are stored again without further loss.
+
+Version 1 was a folder, see ``run_folder``.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+import numpy as np
+from PIL import Image
+
+from spatialstudio.adapters.images import UNREADABLE
+from spatialstudio.adapters.stores.array_file import AnyArray, pack_arrays, unpack_arrays
+from spatialstudio.adapters.stores.json_codec import Json
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.errors import StoreError
+
+FORMAT = "spatialstudio-trace"
+VERSION = 2
+BUDGET_BYTES = 2_000_000
+MAPS_BYTES = 800_000
+PREVIEWS_BYTES = 800_000
+PICTURE_BYTES = 300_000
+
+RECORD = "run.json"
+MAPS = "maps.npz"
+PICTURE = "picture.webp"
+FORMAT_MEMBER = "format.json"
+LARGEST_BYTES = 2_000_000_000
+"""A trace that would unpack to more is refused."""
+
+LOSSLESS = 100
+PREVIEW_QUALITIES = (LOSSLESS, 85, 60, 30)
+EFFORT = 2
+"""Of the WebP encoder, 0 to 6."""
+
+_PREVIEW_NAME = re.compile(r"previews/(\d{4,9})\.webp")
+_PEAK = "/peak"
+_LEVELS = 255
+_EARLIEST = (1980, 1, 1, 0, 0, 0)
+_HINT = "Restore the run from a copy; its picture may still be good."
+_BROKEN = (BadZipFile, OSError, KeyError, ValueError, EOFError, NotImplementedError, RuntimeError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TraceContent:
+    """What a trace file holds.
+
+    Attributes:
+        maps: Arrays by name: float32 maps, texts of the layers' names.
+        previews: (H, W, 3) by step.
+        picture: (H, W, 3) the finished picture.
+    """
+
+    maps: Mapping[str, AnyArray]
+    previews: Mapping[int, RgbImage]
+    picture: RgbImage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackedArrays:
+    """The members of a trace file that hold arrays.
+
+    Attributes:
+        members: Name to bytes.
+        precision: How maps and previews were packed.
+    """
+
+    members: Mapping[str, bytes]
+    precision: Mapping[str, Json]
+
+
+def preview_member(step: int) -> str:
+    """Name the member that holds a step's preview."""
+    return f"previews/{step:04}.webp"
+
+
+def pack_trace_arrays(content: TraceContent) -> PackedArrays:
+    """Pack maps and previews as exactly as their share of the budget allows."""
+    maps, kind = _packed_maps(content.maps)
+    previews, quality = _packed_previews(content.previews)
+    picture = next(
+        data
+        for allowed in PREVIEW_QUALITIES
+        if len(data := _webp(content.picture, allowed)) <= PICTURE_BYTES
+        or allowed == PREVIEW_QUALITIES[-1]
+    )
+    return PackedArrays(
+        members={MAPS: maps, **previews, PICTURE: picture},
+        precision={"maps": kind, "preview_quality": quality},
+    )
+
+
+def write_trace(record: Json, packed: PackedArrays) -> bytes:
+    """Return the bytes of a trace file; equal runs give equal bytes.
+
+    Args:
+        record: The run's record as plain JSON.
+        packed: Its arrays.
+    """
+    head: Json = {"format": FORMAT, "version": VERSION, "precision": dict(packed.precision)}
+    members = {FORMAT_MEMBER: json_bytes(head), RECORD: json_bytes(record), **packed.members}
+    buffer = BytesIO()
+    with ZipFile(buffer, "w") as archive:
+        for name, data in members.items():
+            compression = 8 if name.endswith(".json") else 0
+            archive.writestr(ZipInfo(name, _EARLIEST), data, compress_type=compression)
+    return buffer.getvalue()
+
+
+def read_members(content: bytes, name: str) -> dict[str, bytes]:
+    """Return all members of a trace file, their checksums proven.
+
+    Args:
+        content: Of the file.
+        name: Of the file, for messages.
+
+    Raises:
+        StoreError: It is no trace, damaged, or from a newer version.
+    """
+    try:
+        with ZipFile(BytesIO(content)) as archive:
+            if sum(member.file_size for member in archive.infolist()) > LARGEST_BYTES:
+                raise StoreError(f'The trace "{name}" is too large to open safely.', hint=_HINT)
+            members = {member.filename: archive.read(member) for member in archive.infolist()}
+    except _BROKEN as error:
+        raise StoreError(f'The trace "{name}" is damaged.', hint=_HINT) from error
+    head = parse_json(members.get(FORMAT_MEMBER, b""), name)
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        raise StoreError(f'The file "{name}" is no trace.', hint="Choose another file.")
+    version = head.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise StoreError(
+            f'The trace "{name}" was written by a newer Spatial Studio.',
+            hint="Update Spatial Studio to open it.",
+        )
+    return members
+
+
+def unpack_trace_arrays(members: Mapping[str, bytes], name: str) -> TraceContent:
+    """Return maps and previews of a trace file's members.
+
+    Raises:
+        StoreError: A member is damaged.
+    """
+    packed = unpack_arrays(members[MAPS], MAPS) if MAPS in members else {}
+    previews = {
+        int(step[1]): _read_webp(data, name)
+        for member, data in sorted(members.items())
+        if (step := _PREVIEW_NAME.fullmatch(member))
+    }
+    picture = _read_webp(members.get(PICTURE, b""), name)
+    return TraceContent(maps=_unpacked_maps(packed), previews=previews, picture=picture)
+
+
+def json_bytes(plain: Json) -> bytes:
+    """Return JSON as bytes that people can read as well."""
+    text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def parse_json(content: bytes, name: str) -> Json:
+    """Return what the bytes of a JSON file say.
+
+    Raises:
+        StoreError: They are no JSON.
+    """
+    try:
+        plain: Json = json.loads(content.decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f'The file "{name}" is damaged.', hint=_HINT) from error
+    return plain
+
+
+def _packed_maps(maps: Mapping[str, AnyArray]) -> tuple[bytes, str]:
+    coarsest = tuple(_COARSENINGS)[-1]
+    for kind, coarsen in _COARSENINGS.items():
+        packed = pack_arrays(dict(_coarse(maps, coarsen)))
+        if len(packed) <= MAPS_BYTES or kind == coarsest:
+            return packed, kind
+    raise AssertionError("There is a coarsest way.")
+
+
+def _coarse(
+    maps: Mapping[str, AnyArray], coarsen: Callable[[AnyArray], AnyArray] | None
+) -> Iterator[tuple[str, AnyArray]]:
+    for name, array in maps.items():
+        peak = array.max(initial=0) if array.dtype == np.float32 else 0
+        if coarsen is None or not 0 < peak < np.inf:
+            yield name, array
+            continue
+        yield name, coarsen(array / peak)
+        yield name + _PEAK, np.array(peak, np.float32)
+
+
+def _to_bytes(shares: AnyArray) -> AnyArray:
+    levels: AnyArray = np.rint(np.sqrt(shares) * _LEVELS).astype(np.uint8)
+    return levels
+
+
+_COARSENINGS: Mapping[str, Callable[[AnyArray], AnyArray] | None] = {
+    "float32": None,
+    "float16": lambda shares: shares.astype(np.float16),
+    "byte": _to_bytes,
+}
+
+
+def _unpacked_maps(packed: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+    maps: dict[str, AnyArray] = {}
+    for name, array in packed.items():
+        if name.endswith(_PEAK):
+            continue
+        peak = packed.get(name + _PEAK)
+        if peak is None:
+            maps[name] = array
+            continue
+        shares = array.astype(np.float32)
+        if array.dtype == np.uint8:
+            shares = (shares / np.float32(_LEVELS)) ** 2
+        maps[name] = shares * peak
+    return maps
+
+
+def _packed_previews(previews: Mapping[int, RgbImage]) -> tuple[dict[str, bytes], int]:
+    lowest = PREVIEW_QUALITIES[-1]
+    for quality in PREVIEW_QUALITIES:
+        members: dict[str, bytes] = {}
+        left = PREVIEWS_BYTES
+        for step, preview in previews.items():
+            members[preview_member(step)] = _webp(preview, quality)
+            left -= len(members[preview_member(step)])
+            if left < 0 and quality != lowest:
+                break
+        else:
+            return members, quality
+    raise AssertionError("There is a lowest quality.")
+
+
+def _webp(image: RgbImage, quality: int) -> bytes:
+    buffer = BytesIO()
+    lossless = quality == LOSSLESS
+    Image.fromarray(image).save(
+        buffer, "WEBP", lossless=lossless, quality=0 if lossless else quality, method=EFFORT
+    )
+    return buffer.getvalue()
+
+
+def _read_webp(data: bytes, name: str) -> RgbImage:
+    try:
+        with Image.open(BytesIO(data), formats=("WEBP",)) as image:
+            pixels: RgbImage = np.array(image.convert("RGB"))
+            return pixels
+    except UNREADABLE as error:
+        raise StoreError(f'A picture in the trace "{name}" is damaged.', hint=_HINT) from error

@@ -1,0 +1,66 @@
+"""Says how near a run comes to the one that it repeats, and what stood in the way."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.record import Environment, Reproduction, RunRecord, Sameness
+
+CLOSE_MEAN = 1.0
+"""Mean difference of a channel, of 255, up to which nobody sees one."""
+
+_NAMES = {
+    "app": "version of Spatial Studio",
+    "python": "version of Python",
+    "device": "device",
+    "platform": "system",
+}
+
+
+def compare_runs(
+    first: RunRecord, first_image: RgbImage, again: RunRecord, again_image: RgbImage
+) -> Reproduction:
+    """Compare a run with its repetition.
+
+    Args:
+        first: The run.
+        first_image: (H, W, 3) its picture.
+        again: The repetition.
+        again_image: (H, W, 3) its picture.
+    """
+    reasons = tuple(_reasons(first, again))
+    if first_image.shape != again_image.shape:
+        return Reproduction(
+            sameness=Sameness.DIFFERENT,
+            mean_difference=None,
+            largest_difference=None,
+            reasons=reasons,
+        )
+    differences = np.abs(first_image.astype(np.int16) - again_image.astype(np.int16))
+    mean, largest = float(differences.mean()), int(differences.max(initial=0))
+    near = Sameness.CLOSE if mean <= CLOSE_MEAN else Sameness.DIFFERENT
+    return Reproduction(
+        sameness=near if largest else Sameness.SAME,
+        mean_difference=mean,
+        largest_difference=largest,
+        reasons=reasons,
+    )
+
+
+def _reasons(first: RunRecord, again: RunRecord) -> Iterator[str]:
+    old, new = first.environment, again.environment
+    for field, name in _NAMES.items():
+        yield from _change(name, getattr(old, field), getattr(new, field))
+    for library in sorted(old.libraries.keys() | new.libraries.keys()):
+        yield from _change(f"version of {library}", _version(old, library), _version(new, library))
+    yield from _change("weights", first.request.model.sha256, again.request.model.sha256)
+
+
+def _version(environment: Environment, library: str) -> str:
+    return environment.libraries.get(library, "")
+
+
+def _change(name: str, old: str, new: str) -> Iterator[str]:
+    if old != new:
+        yield f"{name}: {old or 'not told'}, now {new or 'not told'}"

@@ -1,0 +1,145 @@
+"""What the studio keeps on disk: finished runs, the queue, drafts. Made when first needed."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from spatialstudio.application.drafts import DraftKeeper
+from spatialstudio.application.library import Library
+from spatialstudio.application.paths import StudioPaths
+from spatialstudio.application.registry import Registry
+from spatialstudio.application.run_keeper import RunKeeper
+from spatialstudio.application.run_shelf import RunShelf
+from spatialstudio.application.session import RunStored
+from spatialstudio.domain.draft import Draft
+from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.run_ports import MetadataFiles, QueueJournal, RunStore, StateFiles
+
+STORE_ID = "files"
+LIBRARY_ID = "files"
+STATE_ID = "files"
+METADATA_ID = "embedded"
+
+JOURNALS = "queue"
+DRAFT = "draft.json"
+SEARCHES = "searches.json"
+
+
+class Keeping:
+    """All that outlives the program, however it ends.
+
+    Args:
+        registry: Where the adapters are.
+        paths: Where things are on disk.
+        runs_folder: Where finished runs are written; None for the user's library, by month.
+        publish: Takes what is to be told.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        paths: StudioPaths,
+        runs_folder: Path | None,
+        publish: Callable[[object], None],
+    ) -> None:
+        self._registry = registry
+        self._paths = paths
+        self._publish = publish
+        self._draft: Draft | None = None
+        self.runs_folder = runs_folder or paths.runs
+        self._is_by_month = runs_folder is None
+
+    @cached_property
+    def store(self) -> RunStore:
+        """Reads and writes single runs."""
+        return self._registry.store(STORE_ID)
+
+    @cached_property
+    def metadata(self) -> MetadataFiles:
+        """Reads and writes what pictures tell of their making."""
+        return self._registry.metadata(METADATA_ID)
+
+    @cached_property
+    def library(self) -> Library:
+        """All runs in the folder, as they are found and marked."""
+        runs = self._registry.library(LIBRARY_ID).open(self.runs_folder, self._paths.cache)
+        searches = self._paths.settings / SEARCHES
+        return Library(runs, self.store, self._state, searches, self._publish)
+
+    @cached_property
+    def keeper(self) -> RunKeeper:
+        """Stores runs as they end."""
+        shelf = RunShelf(self.store, self.folder_now, self._paths.recovery)
+        return RunKeeper(shelf, self._journal, self._tell)
+
+    def folder_now(self) -> Path:
+        """Return the folder that a run goes to which ends now."""
+        now = datetime.now(UTC)
+        return self.runs_folder / f"{now:%Y/%m}" if self._is_by_month else self.runs_folder
+
+    def prepare(self) -> None:
+        """Make sure that runs can be kept, before work is spent on one.
+
+        Raises:
+            StoreError: The folder cannot be made or written.
+        """
+        self.store.prepare(self.folder_now())
+
+    def interrupted(self) -> tuple[GenerationRequest, ...]:
+        """Return what earlier programs had been asked and have not drawn, in order."""
+        asked = self._journal.interrupted()
+        if not asked:
+            return ()
+        self.library.refresh()
+        is_there = self.library.has_drawn
+        drawn = [request.id for request in asked if is_there(request.id)]
+        if drawn:
+            self._journal.forget(drawn)
+        return tuple(request for request in asked if request.id not in drawn)
+
+    def forget(self, *requests: GenerationRequest) -> None:
+        """Drop interrupted requests from the list."""
+        self._journal.forget([request.id for request in requests])
+
+    @property
+    def draft(self) -> Draft:
+        """What was typed last, in this program or in one before it."""
+        if self._draft is None:
+            self._draft = self._state.read_draft(self._paths.settings / DRAFT) or Draft()
+        return self._draft
+
+    def keep_draft(self, draft: Draft) -> None:
+        """Have what was typed on disk within a second; returns at once."""
+        if draft != self.draft:
+            self._draft = draft
+            self._drafts.keep(draft)
+
+    def close(self) -> None:
+        """Write what is still to be written, and give everything back."""
+        made = vars(self)
+        if "_drafts" in made:
+            self._drafts.close()
+        if "library" in made:
+            self.library.close()
+        if "_journal" in made:
+            self._journal.close()
+
+    def _tell(self, event: object) -> None:
+        """Have the library know of a run before anybody hears that it is stored."""
+        if isinstance(event, RunStored) and "library" in vars(self):
+            self.library.add(event.path)
+        self._publish(event)
+
+    @cached_property
+    def _state(self) -> StateFiles:
+        return self._registry.state(STATE_ID)
+
+    @cached_property
+    def _journal(self) -> QueueJournal:
+        return self._state.open_journal(self._paths.settings / JOURNALS)
+
+    @cached_property
+    def _drafts(self) -> DraftKeeper:
+        path = self._paths.settings / DRAFT
+        return DraftKeeper(lambda draft: self._state.write_draft(path, draft))

@@ -1,0 +1,267 @@
+"""The library as window and terminal see it: found by a line of text, marked, deleted, put back.
+
+Runs are named by the paths of their pictures. Lists come as ids first, which is quick for a
+hundred thousand runs; ``entries`` tells of those that are in sight.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import groupby
+from pathlib import Path
+
+from spatialstudio.application.flow.read_filter import read_filter
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.generation import RequestId
+from spatialstudio.domain.library import (
+    EVERYTHING,
+    Deletion,
+    EntryId,
+    LibraryChange,
+    LibraryEntry,
+    Marks,
+)
+from spatialstudio.domain.record import Fault
+from spatialstudio.domain.run_ports import RunLibrary, RunStore, StateFiles
+
+log = logging.getLogger(__name__)
+
+WATCH_EVERY_S = 5.0
+TRASH_DAYS = 30
+"""How long deleted runs can be put back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryChanged:
+    """Runs came, changed, moved or went. Published by the library; may cross threads."""
+
+    change: LibraryChange
+
+
+class Library:
+    """All that can be asked of kept runs.
+
+    Args:
+        runs: The folder of runs with its index.
+        store: Reads and marks single runs.
+        state: Keeps saved searches.
+        searches: Their file.
+        publish: Takes ``LibraryChanged``, from the thread where the change was found.
+    """
+
+    def __init__(
+        self,
+        runs: RunLibrary,
+        store: RunStore,
+        state: StateFiles,
+        searches: Path,
+        publish: Callable[[object], None],
+    ) -> None:
+        self._runs = runs
+        self._store = store
+        self._state = state
+        self._searches = searches
+        self._publish = publish
+        self._stop = threading.Event()
+        self._watcher: threading.Thread | None = None
+
+    @property
+    def root(self) -> Path:
+        """The folder of all runs."""
+        return self._runs.root
+
+    def close(self) -> None:
+        """Stop watching and give the index back."""
+        self._stop.set()
+        if self._watcher is not None:
+            self._watcher.join()
+            self._watcher = None
+        self._runs.close()
+
+    def watch(self, every_s: float = WATCH_EVERY_S) -> None:
+        """Look for changes now and then, from a thread of its own, until ``close``."""
+        if self._watcher is None:
+            self._watcher = threading.Thread(
+                target=self._look_again, args=(every_s,), name="library", daemon=True
+            )
+            self._watcher.start()
+
+    def refresh(self) -> LibraryChange:
+        """Look for changes now; publishes them as well."""
+        return self._told(self._runs.refresh())
+
+    def reindex(self) -> int:
+        """Build the index anew from the files; return how many runs there are."""
+        return self._runs.reindex()
+
+    def list(self, line: str = "") -> tuple[EntryId, ...]:
+        """Return the runs that a filter line asks for, newest first.
+
+        Raises:
+            SettingsError: The line cannot be read.
+        """
+        return self._runs.find(read_filter(line) if line.strip() else EVERYTHING)
+
+    def entries(self, ids: Sequence[EntryId]) -> tuple[LibraryEntry, ...]:
+        """Return runs by their ids, in that order; those that are gone are left out."""
+        return self._runs.entries(ids)
+
+    def entry(self, picture: Path) -> LibraryEntry | None:
+        """Return the run of a picture; None when it is not in the library."""
+        return self._runs.entry_at(picture)
+
+    def thumbnail(self, picture: Path) -> RgbImage | None:
+        """Return a small picture, (h, w, 3) uint8; None when the file cannot be read."""
+        return self._runs.thumbnail(picture)
+
+    def marks(self, picture: Path) -> Marks:
+        """Return what the user says of a run.
+
+        Raises:
+            StoreError: The file that tells is damaged.
+        """
+        return self._store.marks(picture)
+
+    def mark(self, picture: Path, marks: Marks) -> None:
+        """Keep what the user says of a run; to undo it, keep the former marks.
+
+        Raises:
+            StoreError: There is no run, or it cannot be written.
+        """
+        self._runs.mark(picture, marks)
+
+    def rate(self, pictures: Iterable[Path], stars: int) -> None:
+        """Give runs stars, 0 to ``MOST_STARS``; a starred run is not rejected.
+
+        Raises:
+            StoreError: A run cannot be written.
+        """
+        self._mark_all(pictures, lambda marks: replace(marks, stars=stars, is_rejected=False))
+
+    def reject(self, pictures: Iterable[Path], *, is_rejected: bool = True) -> None:
+        """Sort runs out, or back in.
+
+        Raises:
+            StoreError: A run cannot be written.
+        """
+        self._mark_all(pictures, lambda marks: replace(marks, is_rejected=is_rejected))
+
+    def tag(self, pictures: Iterable[Path], add: Sequence[str], drop: Sequence[str] = ()) -> None:
+        """Give runs tags and take others away.
+
+        Raises:
+            StoreError: A run cannot be written.
+        """
+
+        def changed(marks: Marks) -> Marks:
+            kept = [tag for tag in (*marks.tags, *add) if tag not in drop]
+            return replace(marks, tags=tuple(dict.fromkeys(kept)))
+
+        self._mark_all(pictures, changed)
+
+    def note(self, picture: Path, text: str) -> None:
+        """Write a note to a run.
+
+        Raises:
+            StoreError: The run cannot be written.
+        """
+        self._mark_all([picture], lambda marks: replace(marks, note=text))
+
+    def tags(self) -> tuple[str, ...]:
+        """Return all tags in use, the most used first."""
+        return self._runs.tags()
+
+    def trash(self, pictures: Sequence[Path]) -> Deletion:
+        """Delete runs; ``restore`` undoes it for ``TRASH_DAYS``.
+
+        Raises:
+            StoreError: The library cannot be written.
+        """
+        deletion = self._runs.throw(pictures)
+        self._told(LibraryChange(missing=deletion.paths))
+        return deletion
+
+    def restore(self, deletion_id: str) -> tuple[Path, ...]:
+        """Put the runs of a deletion back, and return their pictures.
+
+        Raises:
+            StoreError: The deletion is no longer there, or the library cannot be written.
+        """
+        pictures = self._runs.restore(deletion_id)
+        self._told(LibraryChange(added=pictures))
+        return pictures
+
+    def deletions(self) -> tuple[Deletion, ...]:
+        """List what can be put back, the newest first."""
+        return self._runs.deletions()
+
+    def empty_trash(self, days: int = TRASH_DAYS) -> int:
+        """Delete for good what was thrown away that long ago; return how many deletions."""
+        return self._runs.empty_trash(timedelta(days=days))
+
+    def forget(self, pictures: Sequence[Path]) -> None:
+        """Take runs whose pictures are gone off the list."""
+        self._runs.forget(pictures)
+
+    def move(self, picture: Path, folder: Path) -> Path:
+        """Move a run into another folder, as out of the recovery; return the new path.
+
+        Raises:
+            StoreError: The folder cannot be written.
+        """
+        return self._runs.move(picture, folder)
+
+    def verify(self, picture: Path) -> tuple[Fault, ...]:
+        """Check every part of a run against its hashes; empty when all is well."""
+        return self._store.verify(picture)
+
+    def has_drawn(self, request_id: RequestId) -> bool:
+        """Say whether the picture of a request is here."""
+        return self._runs.of_request(request_id) is not None
+
+    def add(self, picture: Path) -> None:
+        """Take in a run that was just stored."""
+        self._runs.add(picture)
+        self._told(LibraryChange(added=(picture,)))
+
+    def searches(self) -> Mapping[str, str]:
+        """Return saved filter lines by name."""
+        return self._state.read_searches(self._searches)
+
+    def save_search(self, name: str, line: str) -> None:
+        """Save a filter line under a name; an empty line drops it.
+
+        Raises:
+            SettingsError: The line cannot be read.
+            StoreError: It cannot be written.
+        """
+        read_filter(line)
+        kept = {key: value for key, value in self.searches().items() if key != name}
+        self._state.write_searches(self._searches, kept | ({name: line} if line else {}))
+
+    def _mark_all(self, pictures: Iterable[Path], change: Callable[[Marks], Marks]) -> None:
+        for picture in pictures:
+            self.mark(picture, change(self.marks(picture)))
+
+    def _told(self, change: LibraryChange) -> LibraryChange:
+        if not change.is_nothing:
+            self._publish(LibraryChanged(change=change))
+        return change
+
+    def _look_again(self, every_s: float) -> None:
+        while True:
+            try:
+                self.refresh()
+            except StudioError as error:
+                log.warning("The library could not be looked through: %s", error.message)
+            if self._stop.wait(every_s):
+                return
+
+
+def stacked(entries: Iterable[LibraryEntry]) -> tuple[tuple[LibraryEntry, ...], ...]:
+    """Group runs that follow each other and draw the same prompt: batches, and A/B pairs."""
+    groups = groupby(entries, key=lambda entry: (entry.summary.prompt, entry.summary.model_id))
+    return tuple(tuple(group) for _, group in groups)

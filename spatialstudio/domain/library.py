@@ -1,0 +1,268 @@
+"""What the library tells of a kept run: its summary, the user's marks, and what is asked of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+from pathlib import Path
+from typing import NewType, TypeAlias
+
+from spatialstudio.domain.generation import RequestId
+from spatialstudio.domain.record import RunId
+from spatialstudio.domain.relation import RelationId
+from spatialstudio.domain.verdict import Outcome
+
+MOST_STARS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """What the user says of a run.
+
+    Attributes:
+        stars: 0 for none, to ``MOST_STARS``.
+        is_rejected: Whether it was sorted out, without being deleted.
+        tags: Words of the user's own, in the order in which they were given.
+        note: A text of the user's own.
+    """
+
+    stars: int = 0
+    is_rejected: bool = False
+    tags: tuple[str, ...] = ()
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.stars <= MOST_STARS:
+            raise ValueError(f"A run has 0 to {MOST_STARS} stars, not {self.stars}.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimSummary:
+    """One relation of a run, by names, and what came of it.
+
+    Attributes:
+        relation_id: In the run's scene.
+        type_id: Of its relation type.
+        subject: Head of the first mention.
+        object: Head of the second; of "between", both, joined by " and ".
+        pos: PoS at the last step that was guided or watched, [0, 1]; None without.
+        outcome: None when the picture was not judged.
+        pse: [0, 1]; None when it was not measured.
+        confidence: [0, 1]; None when the picture was not judged.
+    """
+
+    relation_id: RelationId
+    type_id: str
+    subject: str
+    object: str
+    pos: float | None = None
+    outcome: Outcome | None = None
+    pse: float | None = None
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """All of a run that it is listed and found by.
+
+    Attributes:
+        id: Name of its files, without the ending.
+        request_id: Of the request that drew it; runs of one request and its baseline share a seed.
+        created: UTC.
+        prompt: The text drawn from.
+        model_id: Which weights.
+        seed: Of the first noise.
+        steps: Denoising steps.
+        method_id: Which guidance.
+        strength: Of the guidance.
+        width: Of the picture, pixels.
+        height: Likewise.
+        device: Where it was drawn.
+        parent_run_id: The run it was made from; empty for none.
+        objects: Heads of all mentions.
+        claims: One for each relation.
+    """
+
+    id: RunId
+    request_id: RequestId
+    created: datetime
+    prompt: str
+    model_id: str
+    seed: int
+    steps: int
+    method_id: str
+    strength: float
+    width: int
+    height: int
+    device: str
+    parent_run_id: str = ""
+    objects: tuple[str, ...] = ()
+    claims: tuple[ClaimSummary, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """FAIL when a relation failed, else UNDECIDABLE when one is; None when none was judged."""
+        outcomes = {claim.outcome for claim in self.claims}
+        order = (Outcome.FAIL, Outcome.UNDECIDABLE, Outcome.PASS)
+        return next((outcome for outcome in order if outcome in outcomes), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryEntry:
+    """A run in the library. Made by the index only; may cross threads.
+
+    Attributes:
+        path: Of the picture.
+        summary: What it is listed by.
+        marks: What the user says of it.
+        is_missing: Whether the picture is no longer where it was.
+    """
+
+    path: Path
+    summary: RunSummary
+    marks: Marks
+    is_missing: bool = False
+
+
+EntryId = NewType("EntryId", int)
+"""Of a run in the index; valid until the index is built anew."""
+
+
+class Field(Enum):
+    """What a run can be asked for; the value is its name in the filter line."""
+
+    VERDICT = "verdict"
+    RELATION = "relation"
+    SUBJECT = "subject"
+    OBJECT = "object"
+    POS = "pos"
+    PSE = "pse"
+    CONFIDENCE = "confidence"
+    MODEL = "model"
+    METHOD = "method"
+    SEED = "seed"
+    STEPS = "steps"
+    STRENGTH = "strength"
+    STARS = "stars"
+    TAG = "tag"
+    DATE = "date"
+    IS = "is"
+
+
+CLAIM_FIELDS = frozenset(
+    {
+        Field.VERDICT,
+        Field.RELATION,
+        Field.SUBJECT,
+        Field.OBJECT,
+        Field.POS,
+        Field.PSE,
+        Field.CONFIDENCE,
+    }
+)
+"""Those that are asked of one relation; all of a line are asked of the same relation."""
+
+
+class Sign(Enum):
+    """How a field is compared."""
+
+    HAS = ":"
+    LESS = "<"
+    AT_MOST = "<="
+    MORE = ">"
+    AT_LEAST = ">="
+
+
+class Flag(Enum):
+    """What ``is:`` may ask."""
+
+    REJECTED = "rejected"
+    STARRED = "starred"
+    TAGGED = "tagged"
+    JUDGED = "judged"
+    GUIDED = "guided"
+    MISSING = "missing"
+
+
+Wanted: TypeAlias = str | float | Outcome | Flag
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """One field of a filter, as ``pos<0.6``.
+
+    Attributes:
+        field: What is looked at.
+        sign: How.
+        wanted: The alternatives, one of which must hold; texts in small letters, relation types
+            by id, dates as the beginning of "2026-11-20".
+        is_negated: Whether it must not hold.
+    """
+
+    field: Field
+    sign: Sign
+    wanted: tuple[Wanted, ...]
+    is_negated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A word that the prompt, the tags or the note must hold, or must not.
+
+    Attributes:
+        text: As typed; the beginning of a word is enough.
+        is_phrase: Whether it was quoted, and must stand there as it is.
+        is_negated: Whether it must not be there.
+    """
+
+    text: str
+    is_phrase: bool = False
+    is_negated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """What runs are looked for; all parts must hold. Empty for all runs."""
+
+    conditions: tuple[Condition, ...] = ()
+    words: tuple[Word, ...] = ()
+
+
+EVERYTHING = Filter()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryChange:
+    """What a look at the library's folders found.
+
+    Attributes:
+        added: Pictures that are new.
+        changed: Pictures whose evaluation or marks are new.
+        moved: Where pictures went, from to.
+        missing: Pictures that are gone.
+    """
+
+    added: tuple[Path, ...] = ()
+    changed: tuple[Path, ...] = ()
+    moved: Mapping[Path, Path] = field(default_factory=dict)
+    missing: tuple[Path, ...] = ()
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether all was as before."""
+        return not (self.added or self.changed or self.moved or self.missing)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deletion:
+    """Runs in the trash that went there together; what undo needs.
+
+    Attributes:
+        id: Name of the deletion.
+        deleted: When, UTC.
+        paths: Where the pictures were.
+    """
+
+    id: str
+    deleted: datetime
+    paths: tuple[Path, ...]

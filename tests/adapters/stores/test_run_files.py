@@ -1,0 +1,239 @@
+"""A run on disk is whole, checked, and the same as when it was drawn."""
+
+import json
+import os
+from contextlib import contextmanager
+from dataclasses import replace
+from io import BytesIO
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.application.flow.store_run import store_run
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.library import Marks
+from tests.comparing import to_the_bit
+from tests.strategies import evaluations, finished_runs
+
+MARKS = Marks(stars=4, tags=("draft", "für später"), note="nice\ncat")
+
+
+@pytest.fixture
+def picture(tmp_path, request_, events, evaluation):
+    return store_run(request_, events, evaluation, RunFiles(), tmp_path)
+
+
+def visible(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def damage(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def test_a_run_is_three_files_of_one_name(picture):
+    assert {path.suffix for path in picture.parent.iterdir()} == {".png", ".strace", ".json"}
+    assert {path.stem for path in picture.parent.iterdir()} == {picture.stem}
+    assert picture.stem.endswith("_a-cat-left-of-a-dog_7")
+
+
+def test_any_program_can_show_the_picture(picture, events):
+    with Image.open(picture) as shown:
+        assert np.array_equal(np.asarray(shown), events[-1].image)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".strace", ".json", ""])
+def test_a_run_reopens_from_any_of_its_files_and_from_its_folder(picture, events, suffix):
+    path = picture.with_suffix(suffix) if suffix else picture.parent
+    _, replayed = RunFiles().load(path)
+    assert [to_the_bit(event) for event in replayed] == [to_the_bit(event) for event in events]
+
+
+def test_a_trace_alone_replays_the_run(picture, events):
+    picture.unlink()
+    picture.with_suffix(".json").unlink()
+    record, replayed = RunFiles().load(picture.with_suffix(".strace"))
+    assert to_the_bit(replayed) == to_the_bit(events)
+    assert record.evaluation is None
+
+
+def test_a_reopened_run_has_the_same_request_and_evaluation(picture, request_, evaluation):
+    record, _ = RunFiles().load(picture)
+    assert record.request == request_
+    assert to_the_bit(record.evaluation) == to_the_bit(evaluation)
+
+
+@given(run=finished_runs(), evaluation=st.none() | evaluations)
+@settings(
+    deadline=None,
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_every_run_reopens_as_it_was_stored(tmp_path, run, evaluation):
+    request, events = run
+    record, replayed = RunFiles().load(store_run(request, events, evaluation, RunFiles(), tmp_path))
+    assert to_the_bit(record.request) == to_the_bit(request)
+    assert to_the_bit(record.evaluation) == to_the_bit(evaluation)
+    assert to_the_bit(replayed) == to_the_bit(events)
+
+
+def test_runs_of_one_name_are_all_kept(tmp_path, picture):
+    record, events = RunFiles().load(picture)
+    names = [RunFiles().save(record, events, tmp_path).stem for _ in range(2)]
+    assert names == [f"{record.id}_2", f"{record.id}_3"]
+
+
+def test_a_name_is_free_only_when_no_file_has_it(picture):
+    record, events = RunFiles().load(picture)
+    picture.unlink()
+    assert RunFiles().save(record, events, picture.parent).stem == f"{record.id}_2"
+
+
+def test_a_judged_run_tells_its_verdicts_beside_and_in_the_picture(
+    tmp_path, request_, events, evaluation
+):
+    picture = store_run(request_, events, None, RunFiles(), tmp_path)
+    RunFiles().mark(picture, MARKS)
+    RunFiles().judge(picture, evaluation)
+    record, replayed = RunFiles().load(picture)
+    assert to_the_bit(record.evaluation) == to_the_bit(evaluation)
+    assert to_the_bit(replayed) == to_the_bit(events)
+    assert RunFiles().marks(picture) == MARKS
+    with Image.open(picture) as shown:
+        assert json.loads(shown.text["spatial_studio"])["verdicts"]["r1"]["outcome"] == "PASS"
+
+
+def test_marks_are_kept_without_touching_the_evaluation(picture, evaluation):
+    RunFiles().mark(picture, MARKS)
+    assert RunFiles().marks(picture) == MARKS
+    assert to_the_bit(RunFiles().load(picture)[0].evaluation) == to_the_bit(evaluation)
+
+
+def test_marks_make_a_new_sidecar_when_it_was_deleted(picture):
+    picture.with_suffix(".json").unlink()
+    RunFiles().mark(picture, MARKS)
+    assert RunFiles().marks(picture) == MARKS
+
+
+def test_a_sound_run_has_no_faults(picture):
+    assert RunFiles().verify(picture) == ()
+
+
+def paint_over(path):
+    with Image.open(path) as image:
+        pixels = np.array(image)
+    pixels[0, 0] ^= 255
+    Image.fromarray(pixels).save(path)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "spoil", "parts"),
+    [
+        (".strace", damage, {"trace", "picture", "metadata"}),
+        (".strace", os.unlink, {"trace", "picture", "metadata"}),
+        (".png", os.unlink, {"picture", "evaluation", "metadata"}),
+        (".png", paint_over, {"picture", "evaluation", "metadata"}),
+        (".json", os.unlink, {"evaluation"}),
+        (".json", lambda path: path.write_text("{}"), {"evaluation"}),
+    ],
+    ids=["bit", "no trace", "no picture", "painted", "no evaluation", "empty evaluation"],
+)
+def test_what_was_changed_is_named(picture, suffix, spoil, parts):
+    spoil(picture.with_suffix(suffix))
+    assert {fault.part for fault in RunFiles().verify(picture)} == parts
+
+
+@pytest.mark.parametrize("suffix", [".png", ".strace", ".json"])
+def test_a_truncated_file_is_noticed(picture, suffix):
+    os.truncate(picture.with_suffix(suffix), 20)
+    with pytest.raises(StudioError) as caught:
+        RunFiles().load(picture)
+    assert caught.value.hint
+
+
+def rewritten(path, name, content):
+    """Put another member into a trace."""
+    with ZipFile(path) as archive:
+        members = {member: archive.read(member) for member in archive.namelist()}
+    buffer = BytesIO()
+    with ZipFile(buffer, "w") as archive:
+        for member, data in (members | {name: content}).items():
+            archive.writestr(member, data)
+    path.write_bytes(buffer.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("format.json", b'{"format": "spatialstudio-trace", "version": 99}', "by a newer Spatial"),
+        ("format.json", b'{"format": "other", "version": 1}', "is no trace"),
+        ("format.json", b"[]", "is no trace"),
+        ("run.json", b"{}", "is missing"),
+        ("run.json", b"[" * 100_000, "is damaged"),
+        ("maps.npz", b"", '"maps.npz" in the trace .* is damaged'),
+        ("previews/0000.webp", b"", "0000.webp.* is damaged"),
+        ("picture.webp", b"", "picture in the trace .* is damaged"),
+    ],
+)
+def test_a_spoilt_member_of_the_trace_is_named(picture, name, content, message):
+    rewritten(picture.with_suffix(".strace"), name, content)
+    with pytest.raises(StudioError, match=message) as caught:
+        RunFiles().load(picture)
+    assert caught.value.hint
+
+
+def test_a_folder_without_a_run_is_told(tmp_path):
+    with pytest.raises(StudioError, match="holds no complete run"):
+        RunFiles().load(tmp_path)
+
+
+def test_a_file_of_another_kind_belongs_to_no_run(tmp_path):
+    (tmp_path / "notes.txt").write_text("x")
+    with pytest.raises(StudioError, match="belongs to no run"):
+        RunFiles().load(tmp_path / "notes.txt")
+
+
+def test_a_file_is_no_folder_for_runs(tmp_path, picture):
+    record, events = RunFiles().load(picture)
+    (tmp_path / "file").write_text("taken")
+    with pytest.raises(StudioError, match="is not a folder") as caught:
+        RunFiles().save(record, events, tmp_path / "file")
+    assert caught.value.hint
+
+
+def test_a_folder_is_made_ready_before_work_is_spent(tmp_path):
+    RunFiles().prepare(tmp_path / "new" / "runs")
+    assert visible(tmp_path / "new" / "runs") == []
+
+
+def test_a_folder_that_cannot_be_written_is_told_at_once(tmp_path):
+    (tmp_path / "file").write_text("taken")
+    with pytest.raises(StudioError, match="is not a folder"):
+        RunFiles().prepare(tmp_path / "file" / "runs")
+
+
+@contextmanager
+def tiny_disk():
+    """Let no file grow beyond 500 bytes, as if the disk were full; nor pytest's, so be brief."""
+    resource = pytest.importorskip("resource")
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500, usual[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+
+
+def test_nothing_half_written_is_left_when_the_disk_is_full(tmp_path, picture):
+    record, events = RunFiles().load(picture)
+    with tiny_disk(), pytest.raises(StudioError, match="is full") as caught:
+        RunFiles().save(replace(record, evaluation=None), events, tmp_path / "full")
+    assert caught.value.hint == "Free some space or choose a folder on another disk."
+    assert visible(tmp_path / "full") == []
