@@ -68,6 +68,10 @@ def test_a_prompt_without_relations_has_no_score():
     assert prompt_pse(scene_of(), perception()) is None
 
 
+PLACES = np.arange(LARGE)
+SIGNS = np.sign(PLACES[None, :] - PLACES[:, None]).astype(float)
+
+
 def random_mask(chance):
     """Half of the pixels of a random box."""
     bits = np.frombuffer(chance.bytes(LARGE * LARGE // 8), np.uint8)
@@ -80,11 +84,8 @@ def random_mask(chance):
 
 def double_sum(first, second):
     """Add up P(u < v) - P(u > v) over all pairs of columns, from their counts of pixels."""
-    one, other = (np.count_nonzero(mask, axis=0) for mask in (first, second))
-    places = np.arange(LARGE)
-    signs = np.sign(places[None, :] - places[:, None])
-    total = (one[:, None] * other[None, :] * signs).sum()
-    return max(total / one.sum() / other.sum(), 0)
+    one, other = (np.count_nonzero(mask, axis=0).astype(float) for mask in (first, second))
+    return max(one @ SIGNS @ other / one.sum() / other.sum(), 0)
 
 
 @pytest.mark.slow
