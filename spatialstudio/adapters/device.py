@@ -1,14 +1,18 @@
 """Where the models run, and how much memory they took."""
 
+import gc
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import torch
 
 from spatialstudio.domain.errors import OutOfMemory, RequestError
 
 KIBIBYTE = 1024
+MEMORY_FILE = Path("/proc/meminfo")
 LARGE_MODEL_BYTES = 1024**3
 DTYPES = {
     "float32": torch.float32,
@@ -56,7 +60,7 @@ def pick_dtype(device: torch.device, size_bytes: int, wanted: str = "") -> torch
 
 @contextmanager
 def memory_errors_told() -> Iterator[None]:
-    """Say in the studio's words when the memory does not suffice.
+    """Say in the studio's words when the memory does not suffice; let go of what the block held.
 
     Raises:
         OutOfMemory: The block needed more than there is.
@@ -66,6 +70,7 @@ def memory_errors_told() -> Iterator[None]:
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
+        traceback.clear_frames(error.__traceback__)  # they hold the tensors of the pass
         raise OutOfMemory(
             "The device has too little memory for this picture.",
             hint="Choose a smaller picture or model, or close other programs.",
@@ -77,6 +82,28 @@ def is_out_of_memory(error: Exception) -> bool:
     if isinstance(error, MemoryError | torch.OutOfMemoryError):
         return True
     return any(complaint in str(error) for complaint in CPU_ALLOCATOR_COMPLAINTS)
+
+
+def free_memory(device: torch.device) -> None:
+    """Give what nobody holds any more back to the device."""
+    gc.collect()
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+    elif device.type == "mps":
+        torch.mps.empty_cache()
+
+
+def available_memory_bytes(device: torch.device) -> int | None:
+    """Return how much memory is free, None where nobody tells."""
+    if device.type == "cuda":
+        return int(torch.cuda.mem_get_info(device)[0])
+    if device.type == "mps":
+        return torch.mps.recommended_max_memory() - torch.mps.current_allocated_memory()
+    if MEMORY_FILE.is_file():
+        for line in MEMORY_FILE.read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * KIBIBYTE
+    return None
 
 
 def reset_peak_memory(device: torch.device) -> None:

@@ -8,7 +8,7 @@ from spatialstudio.application.flow.search_image import search_image
 from spatialstudio.application.judge_choice import DEFAULT_JUDGES, JudgeChoice, find_judges
 from spatialstudio.application.registry import Registry, built_in_registry
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
+from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, spared
 from spatialstudio.domain.ports import CancelToken, ModelCard, Surroundings
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings, Evaluation
@@ -29,6 +29,7 @@ class ModelWorkshop:
         self, request: GenerationRequest, model: ModelCard, token: CancelToken
     ) -> Iterator[GenerationEvent]:
         """Draw a request; see ``generate_image`` and ``search_image``."""
+        request = spared(request)
         backend = self._registry.backend(request.backend_id)
         if request.search.candidates > 1:
             judges = find_judges(self._registry, DEFAULT_JUDGES)

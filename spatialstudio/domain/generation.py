@@ -8,12 +8,16 @@ from typing import NewType, TypeAlias
 from spatialstudio.domain.arrays import RgbImage, freeze
 from spatialstudio.domain.attention import AttentionDetail, AttentionFile, AttentionSnapshot
 from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.domain.memory import MemoryEstimate, Saving
 from spatialstudio.domain.prompt import MentionId, TokenSpan
 from spatialstudio.domain.relation import RelationId, SceneGraph
 
 RequestId = NewType("RequestId", str)
 
 MAX_SEED = 2**32 - 1
+
+FEW_CANDIDATES = 4
+"""How many pictures a search draws that stands in for guidance."""
 
 UNGUIDED = "none"
 PSG = "psg"
@@ -154,6 +158,7 @@ class GenerationRequest:
         search: How many first noises are tried, beginning with that of ``seed``.
         capture: What is recorded.
         parent_run_id: The run this one was made from; empty for none.
+        savings: What is given up to draw with less memory.
     """
 
     id: RequestId
@@ -170,6 +175,7 @@ class GenerationRequest:
     search: NoiseSearch = field(default_factory=NoiseSearch)
     capture: CaptureSettings = field(default_factory=CaptureSettings)
     parent_run_id: str = ""
+    savings: tuple[Saving, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +188,7 @@ class GenerationStarted:
         token_spans: Where the text encoders hold the mentions.
         device: Where the model runs.
         attention_files: What will be kept on disk; their ``size_bytes`` are exact.
+        memory: What the run will take; None where nobody estimates it.
     """
 
     request_id: RequestId
@@ -189,6 +196,7 @@ class GenerationStarted:
     token_spans: tuple[TokenSpan, ...]
     device: str
     attention_files: tuple[AttentionFile, ...] = ()
+    memory: MemoryEstimate | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -327,3 +335,16 @@ GenerationEvent: TypeAlias = (
 def unguided(request: GenerationRequest, request_id: RequestId) -> GenerationRequest:
     """Return the same request without guidance and search: the baseline of the same seed."""
     return replace(request, id=request_id, guidance=GuidanceSettings(), search=NoiseSearch())
+
+
+def spared(request: GenerationRequest) -> GenerationRequest:
+    """Return a request whose settings follow its savings; those of the backend stay with it."""
+    guidance, search = request.guidance, request.search
+    if Saving.CHECKPOINTING in request.savings:
+        guidance = replace(guidance, checkpointing=True)
+    if Saving.EVERY_SECOND_STEP in request.savings:
+        guidance = replace(guidance, every=max(guidance.every, 2))
+    if Saving.SEARCH in request.savings:
+        guidance = GuidanceSettings()
+        search = replace(search, candidates=max(search.candidates, FEW_CANDIDATES))
+    return replace(request, guidance=guidance, search=search)

@@ -1,11 +1,15 @@
+from dataclasses import replace
+
 import pytest
 
 from spatialstudio.domain.generation import (
     GenerationRequest,
     GuidanceSettings,
     ModelRef,
+    spared,
     unguided,
 )
+from spatialstudio.domain.memory import Saving
 from spatialstudio.domain.prompt import Prompt
 from spatialstudio.domain.relation import SceneGraph
 
@@ -31,3 +35,22 @@ def test_the_baseline_differs_by_guidance_alone(request_with_guidance):
         request_with_guidance.seed,
         request_with_guidance.scene,
     )
+
+
+@pytest.mark.parametrize(
+    ("saving", "every", "checkpointing", "candidates", "method_id"),
+    [
+        (Saving.CHECKPOINTING, 1, True, 1, "psg"),
+        (Saving.EVERY_SECOND_STEP, 2, False, 1, "psg"),
+        (Saving.SEARCH, 1, False, 4, "none"),
+        (Saving.TILING, 1, False, 1, "psg"),
+    ],
+    ids=lambda each: getattr(each, "value", str(each)),
+)
+def test_a_requests_settings_follow_its_savings(
+    request_with_guidance, saving, every, checkpointing, candidates, method_id
+):
+    made = spared(replace(request_with_guidance, savings=(saving,)))
+    guidance = made.guidance
+    assert (guidance.every, guidance.checkpointing) == (every, checkpointing)
+    assert (made.search.candidates, guidance.method_id) == (candidates, method_id)

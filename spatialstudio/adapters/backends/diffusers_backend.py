@@ -28,6 +28,8 @@ from spatialstudio.adapters.backends.load_pipeline import (
     load_pipeline,
     load_streams,
 )
+from spatialstudio.adapters.backends.low_memory import out_of_memory, tiled
+from spatialstudio.adapters.backends.memory_estimate import estimate_memory
 from spatialstudio.adapters.backends.pipeline_arguments import pipeline_arguments
 from spatialstudio.adapters.backends.preview import decode_preview
 from spatialstudio.adapters.backends.token_spans import (
@@ -36,13 +38,14 @@ from spatialstudio.adapters.backends.token_spans import (
     token_spans,
 )
 from spatialstudio.adapters.device import (
+    free_memory,
     memory_errors_told,
     peak_memory_bytes,
     pick_device,
     reset_peak_memory,
 )
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.errors import RequestError
+from spatialstudio.domain.errors import OutOfMemory, RequestError
 from spatialstudio.domain.generation import (
     UNGUIDED,
     GenerationEvent,
@@ -51,6 +54,7 @@ from spatialstudio.domain.generation import (
     GenerationStarted,
     StepEvent,
 )
+from spatialstudio.domain.memory import Saving
 from spatialstudio.domain.ports import CancelToken, ModelCard, Surroundings
 from spatialstudio.domain.prompt import TokenSpan
 from spatialstudio.domain.relation import SceneGraph
@@ -82,6 +86,7 @@ class DiffusersBackend:
     def __init__(self, archives: Path) -> None:
         self._archives = archives
         self._loaded: LoadedPipeline | None = None
+        self._loaded_as: tuple[Path, torch.device, bool] | None = None
 
     def token_spans(self, scene: SceneGraph, model: ModelCard) -> tuple[TokenSpan, ...]:
         """Locate the mentions; see ``GenerationBackend``.
@@ -113,13 +118,18 @@ class DiffusersBackend:
         emit: Callable[[GenerationEvent], None],
     ) -> None:
         started = time.perf_counter()
-        device = pick_device()
+        on_processor = Saving.PROCESSOR in request.savings
+        device = torch.device("cpu") if on_processor else pick_device()
         reset_peak_memory(device)
         token.raise_if_cancelled()
-        with memory_errors_told():
-            loaded = self._ready(model, device)
-            archive = self._archives / request.id
-            image = _Drawing(request, loaded, token, emit).draw(archive)
+        try:
+            with memory_errors_told():
+                loaded = self._ready(model, device, request)
+                with tiled(loaded.pipeline.vae, is_wanted=Saving.TILING in request.savings):
+                    image = _Drawing(request, loaded, token, emit).draw(self._archives / request.id)
+        except OutOfMemory as error:
+            free_memory(device)
+            raise out_of_memory(self._loaded, request, device) from error
         emit(
             GenerationFinished(
                 request_id=request.id,
@@ -129,10 +139,15 @@ class DiffusersBackend:
             )
         )
 
-    def _ready(self, model: ModelCard, device: torch.device) -> LoadedPipeline:
-        if self._loaded is None or self._loaded.folder != model.folder:
+    def _ready(
+        self, model: ModelCard, device: torch.device, request: GenerationRequest
+    ) -> LoadedPipeline:
+        offloads = Saving.OFFLOAD in request.savings and device.type != "cpu"
+        wanted = (model.folder, device, offloads)
+        if self._loaded is None or self._loaded_as != wanted:
             self._loaded = None  # let go of one model before the next is loaded
-            self._loaded = load_pipeline(model, device)
+            self._loaded = load_pipeline(model, device, offloads=offloads)
+            self._loaded_as = wanted
         return self._loaded
 
 
@@ -173,6 +188,10 @@ class _Drawing:
                 token_spans=spans,
                 device=str(self._loaded.device),
                 attention_files=archive.files,
+                memory=replace(
+                    estimate_memory(self._loaded, request),
+                    disk_bytes=sum(file.size_bytes for file in archive.files),
+                ),
             )
         )
         denoiser, calls = self._loaded.denoiser, self._loaded.family.calls
@@ -206,7 +225,7 @@ class _Drawing:
         streams, scene = self._loaded.streams, self._request.scene
         is_whole = guidance is not None and guidance.loss.reads_whole_text
         return AttentionReader(
-            self._loaded.guiding_layers,
+            self._loaded.layers_to_read(smaller=Saving.SMALLER_MAPS in self._request.savings),
             in_denoiser(streams, spans),
             scene.relations,
             smooths_maps=self._loaded.family.smooths_maps,

@@ -71,6 +71,7 @@ class Family:
         latents: The form of its latents.
         arguments: What its call always gets.
         read_share: Of a transformer's blocks, where those that are read begin and end.
+        kept_by_block: Values a position and channel that one of its blocks keeps for a gradient.
     """
 
     pipeline_class: str
@@ -82,6 +83,7 @@ class Family:
     latents: LatentForm = LatentForm.PICTURE
     arguments: Mapping[str, Any] = field(default_factory=dict)
     read_share: tuple[float, float] = (0.0, 1.0)
+    kept_by_block: float = 12.0
 
     @property
     def kind(self) -> ModelKind:
@@ -149,11 +151,13 @@ FLUX = Family(
     scale=GuidanceScale.EMBEDDED,
     latents=LatentForm.PACKED,
     read_share=(0.0, 1 / 3),
+    kept_by_block=14.0,
 )
 SANA = Family(
     pipeline_class="SanaPipeline",
     text_layers=_CROSS,
     streams=text_streams.sana_streams,
+    kept_by_block=24.0,
     arguments=NO_CAPTION_CLEANING,
 )
 QWEN_IMAGE = Family(
@@ -200,6 +204,7 @@ FLUX2_KLEIN = Family(
     calls=CallLayout(order=BatchOrder.APART, latent_size=_size_of_position_ids),
     latents=LatentForm.TOKENS,
     read_share=(0.0, 1 / 3),
+    kept_by_block=20.0,
 )
 
 FAMILIES = {

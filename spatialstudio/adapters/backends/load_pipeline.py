@@ -72,7 +72,7 @@ class LoadedPipeline:
     def side_multiple(self) -> int:
         """What the sides of its pictures are multiples of, pixels."""
         patch = 1 if self.family.latents is LatentForm.PICTURE else PACKED_SIDE
-        if self.family.kind.denoiser == TRANSFORMER:
+        if not self.is_unet:
             patch *= 2 ** self.guiding_layers[0].level
         return patch * int(self.pipeline.vae_scale_factor)
 
@@ -94,6 +94,33 @@ class LoadedPipeline:
         first, last = (round(share * len(layers)) for share in self.family.read_share)
         chosen = layers[first : max(last, first + 1)]
         return guiding_layers(chosen, self.native_latent_side)
+
+    def layers_to_read(self, *, smaller: bool) -> tuple[AttentionLayer, ...]:
+        """Return the layers whose attention is read; smaller maps take less memory."""
+        usual = self.guiding_layers
+        if not smaller:
+            return usual
+        coarser = [layer for layer in self.text_layers if layer.level > usual[0].level]
+        if not coarser:
+            return usual[: max(len(usual) // 2, 1)]
+        level = min(layer.level for layer in coarser)
+        return tuple(layer for layer in coarser if layer.level == level)
+
+    @property
+    def is_unet(self) -> bool:
+        """Whether the denoiser is a UNet, else it is a transformer."""
+        return self.family.kind.denoiser != TRANSFORMER
+
+    @property
+    def modules(self) -> tuple[torch.nn.Module, ...]:
+        """The parts that have weights."""
+        parts = self.pipeline.components.values()
+        return tuple(part for part in parts if isinstance(part, torch.nn.Module))
+
+    @property
+    def text_length(self) -> int:
+        """The most positions of text that the denoiser may attend to."""
+        return max(each.first + each.limit - each.drops for each in self.streams)
 
     @cached_property
     def streams(self) -> tuple[TextStream, ...]:
@@ -139,8 +166,15 @@ def import_libraries() -> None:
     _import_pipeline(STABLE_DIFFUSION)
 
 
-def load_pipeline(model: ModelCard, device: torch.device) -> LoadedPipeline:
+def load_pipeline(
+    model: ModelCard, device: torch.device, *, offloads: bool = False
+) -> LoadedPipeline:
     """Load a model's weights, frozen, in the number format that suits the device.
+
+    Args:
+        model: What to load.
+        device: Where it runs.
+        offloads: Whether its parts wait in the computer's memory until they are needed.
 
     Raises:
         ModelNotFound: The folder is missing or damaged, or holds no safetensors.
@@ -157,11 +191,14 @@ def load_pipeline(model: ModelCard, device: torch.device) -> LoadedPipeline:
             raise
         raise _damaged(model) from error
     pipeline.set_progress_bar_config(disable=True)
-    for part in pipeline.components.values():
-        if isinstance(part, torch.nn.Module):
-            part.requires_grad_(False).eval()
-    pipeline = pipeline.to(device)
-    return LoadedPipeline(pipeline, family, model.folder, device, pipeline.scheduler)
+    loaded = LoadedPipeline(pipeline, family, model.folder, device, pipeline.scheduler)
+    for part in loaded.modules:
+        part.requires_grad_(False).eval()
+    if offloads:
+        pipeline.enable_model_cpu_offload(device=device)
+    else:
+        pipeline.to(device)
+    return loaded
 
 
 def load_streams(model: ModelCard) -> tuple[TextStream, ...]:

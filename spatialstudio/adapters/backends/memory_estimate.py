@@ -1,0 +1,190 @@
+"""How much memory a run needs, told from the shape of its model before it starts.
+
+What guiding passes keep was counted on the published configurations: tensors saved for the
+gradient, weights frozen, up to the last layer that is read. The shares below are those counts, in
+values a position and channel. The rest is a rule of thumb, rounded up.
+"""
+
+from dataclasses import replace
+
+import torch
+from diffusers.models.resnet import ResnetBlock2D
+
+from spatialstudio.adapters.backends.attention_layers import AttentionLayer, map_size
+from spatialstudio.adapters.backends.load_pipeline import LoadedPipeline
+from spatialstudio.adapters.backends.pipeline_arguments import picture_size
+from spatialstudio.domain.generation import UNGUIDED, GenerationRequest
+from spatialstudio.domain.memory import MemoryEstimate, Saving
+
+KEPT_BY_RESNET = 11.2
+KEPT_BY_TRANSFORMER = 18.6
+"""Of a UNet's transformer block."""
+
+CHECKPOINTED_UNET = 0.6
+HELD_AT_ONCE = 12
+"""Values a position and channel that live at the same time in a pass without gradients."""
+
+DECODER_HELD_AT_ONCE = 3
+TILE_SIDE = 512
+FLOAT32_BYTES = 4
+ROWS = 2
+"""Both halves of classifier-free guidance."""
+
+
+def estimate_memory(loaded: LoadedPipeline, request: GenerationRequest) -> MemoryEstimate:
+    """Estimate what a request takes, its savings counted in.
+
+    Args:
+        loaded: The model.
+        request: As it would be drawn.
+    """
+    height, width = picture_size(loaded, request)
+    latent_size = loaded.latent_size(height, width)
+    sizes = [_bytes_of(part) for part in loaded.modules]
+    waits = Saving.OFFLOAD in request.savings
+    item = loaded.denoiser.dtype.itemsize
+    return MemoryEstimate(
+        weights_bytes=max(sizes) if waits else sum(sizes),
+        guiding_bytes=_guiding_bytes(loaded, request, latent_size),
+        denoising_bytes=ROWS * HELD_AT_ONCE * item * _widest(loaded, latent_size),
+        decoding_bytes=_decoding_bytes(loaded, request, height, width),
+    )
+
+
+def fitting_savings(
+    loaded: LoadedPipeline, request: GenerationRequest, available_bytes: int
+) -> tuple[Saving, ...]:
+    """Say which savings would make a request fit: one alone if there is one, else the fewest.
+
+    Args:
+        loaded: The model.
+        request: That did not fit.
+        available_bytes: For all of the run, weights included.
+
+    Returns:
+        Beside those of the request; empty when nothing helps on this device.
+    """
+    left = [saving for saving in usable_savings(loaded, request) if saving not in request.savings]
+
+    def fits(chosen: tuple[Saving, ...]) -> bool:
+        trial = replace(request, savings=(*request.savings, *chosen))
+        return estimate_memory(loaded, trial).peak_bytes <= available_bytes
+
+    alone = [(saving,) for saving in left]
+    together = [tuple(left[: count + 1]) for count in range(1, len(left))]
+    return next((chosen for chosen in (*alone, *together) if fits(chosen)), ())
+
+
+def usable_savings(loaded: LoadedPipeline, request: GenerationRequest) -> tuple[Saving, ...]:
+    """List the savings of memory that mean anything for a request, mildest first."""
+    is_guided = request.guidance.method_id != UNGUIDED
+    has_accelerator = loaded.device.type != "cpu"
+    usable = {
+        Saving.CHECKPOINTING: is_guided,
+        Saving.SMALLER_MAPS: is_guided,
+        Saving.SEARCH: is_guided,
+        Saving.TILING: hasattr(loaded.pipeline.vae, "enable_tiling"),
+        Saving.OFFLOAD: has_accelerator,
+    }
+    return tuple(saving for saving in Saving if usable.get(saving, False))
+
+
+def _guiding_bytes(
+    loaded: LoadedPipeline, request: GenerationRequest, latent_size: tuple[int, int]
+) -> int:
+    if request.guidance.method_id == UNGUIDED or Saving.SEARCH in request.savings:
+        return 0
+    layers = loaded.layers_to_read(smaller=Saving.SMALLER_MAPS in request.savings)
+    read = sum(_probabilities(layer, latent_size, loaded.text_length) for layer in layers)
+    is_spared = request.guidance.checkpointing or Saving.CHECKPOINTING in request.savings
+    kept = (
+        _kept_by_unet(loaded, layers[-1], latent_size, is_spared=is_spared)
+        if loaded.is_unet
+        else _kept_by_transformer(loaded, layers[-1], latent_size, is_spared=is_spared)
+    )
+    return int(kept * loaded.denoiser.dtype.itemsize + 2 * read * FLOAT32_BYTES)
+
+
+def _kept_by_unet(
+    loaded: LoadedPipeline, last: AttentionLayer, latent_size: tuple[int, int], *, is_spared: bool
+) -> float:
+    """Count the values that blocks keep up to the last layer that is read."""
+    end = _block_of(last.name)
+    before = [layer for layer in loaded.text_layers if _place(_block_of(layer.name)) <= _place(end)]
+    blocks = sum(
+        KEPT_BY_TRANSFORMER * _channels(layer) * _positions(latent_size, layer.level)
+        for layer in before
+    )
+    levels = len(loaded.denoiser.config.block_out_channels)
+    resnets = sum(
+        KEPT_BY_RESNET * module.out_channels * _positions(latent_size, _level(name, levels))
+        for name, module in loaded.denoiser.named_modules()
+        if isinstance(module, ResnetBlock2D) and _place(_block_of(name)) <= _place(end)
+    )
+    return (blocks + resnets) * (CHECKPOINTED_UNET if is_spared else 1)
+
+
+def _kept_by_transformer(
+    loaded: LoadedPipeline, last: AttentionLayer, latent_size: tuple[int, int], *, is_spared: bool
+) -> float:
+    blocks = 1 + [layer.name for layer in loaded.text_layers].index(last.name)
+    a_value_each = _channels(last) * (_positions(latent_size, last.level) + loaded.text_length)
+    kept = loaded.family.kept_by_block
+    return a_value_each * (blocks + kept if is_spared else blocks * kept)
+
+
+def _block_of(name: str) -> str:
+    """Return "down_blocks.1" of "down_blocks.1.resnets.0"."""
+    first, second, *_ = name.split(".")
+    return first if first == "mid_block" else f"{first}.{second}"
+
+
+def _place(block: str) -> tuple[int, str]:
+    return ("down_blocks", "mid_block", "up_blocks").index(block.split(".")[0]), block
+
+
+def _level(name: str, levels: int) -> int:
+    block = _block_of(name)
+    if block == "mid_block":
+        return levels - 1
+    number = int(block.split(".")[1])
+    return number if block.startswith("down") else levels - 1 - number
+
+
+def _positions(latent_size: tuple[int, int], level: int) -> int:
+    height, width = map_size(*latent_size, level)
+    return height * width
+
+
+def _channels(layer: AttentionLayer) -> int:
+    return int(layer.module.inner_dim)  # type: ignore[arg-type]
+
+
+def _probabilities(layer: AttentionLayer, latent_size: tuple[int, int], text: int) -> int:
+    heads = int(layer.module.heads)  # type: ignore[arg-type]
+    return heads * _positions(latent_size, layer.level) * text
+
+
+def _widest(loaded: LoadedPipeline, latent_size: tuple[int, int]) -> int:
+    """Return the most values that one place of the denoiser holds for a row."""
+    text = 0 if loaded.is_unet else loaded.text_length
+    return max(
+        _channels(layer) * (_positions(latent_size, layer.level) + text)
+        for layer in loaded.text_layers
+    )
+
+
+def _decoding_bytes(
+    loaded: LoadedPipeline, request: GenerationRequest, height: int, width: int
+) -> int:
+    pixels = height * width
+    if Saving.TILING in request.savings:
+        pixels = min(pixels, TILE_SIDE**2)
+    vae = loaded.pipeline.vae
+    weights = [part for part in vae.decoder.parameters() if part.ndim > 1]
+    channels = weights[-1].shape[1] if weights else 1
+    return int(DECODER_HELD_AT_ONCE * 2 * channels * pixels * vae.dtype.itemsize)
+
+
+def _bytes_of(module: torch.nn.Module) -> int:
+    return sum(each.numel() * each.element_size() for each in module.parameters())

@@ -1,0 +1,50 @@
+"""How much memory a picture needs, and what can be given up where that is too much."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+GIBIBYTE = 1024**3
+
+
+class Saving(Enum):
+    """A way to draw with less memory. In the order in which they are tried: mildest first."""
+
+    CHECKPOINTING = "checkpointing"
+    """Guidance keeps less of its passes and computes it twice; the picture stays the same."""
+    EVERY_SECOND_STEP = "every second step"
+    """Guidance acts half as often; saves time rather than memory."""
+    SMALLER_MAPS = "smaller maps"
+    """Guidance reads coarser attention, and its passes end sooner."""
+    SEARCH = "search instead of gradient"
+    """Several unguided pictures are drawn and the best is kept."""
+    TILING = "tiles"
+    """The autoencoder decodes the picture in tiles."""
+    OFFLOAD = "offload"
+    """Parts of the model wait in the computer's memory until they are needed."""
+    PROCESSOR = "processor"
+    """The picture is drawn without the accelerator."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryEstimate:
+    """What a run takes at its highest, about. Made by a backend; may cross threads.
+
+    Attributes:
+        weights_bytes: Of the parts that lie on the device at once.
+        guiding_bytes: What a guiding pass keeps for its gradient.
+        denoising_bytes: Of an ordinary pass.
+        decoding_bytes: Of the autoencoder at the end.
+        disk_bytes: Attention that goes to disk; exact.
+    """
+
+    weights_bytes: int
+    guiding_bytes: int
+    denoising_bytes: int
+    decoding_bytes: int
+    disk_bytes: int = 0
+
+    @property
+    def peak_bytes(self) -> int:
+        """Weights and the hungriest phase."""
+        hungriest = max(self.guiding_bytes, self.denoising_bytes, self.decoding_bytes)
+        return self.weights_bytes + hungriest

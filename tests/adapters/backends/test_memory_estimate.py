@@ -1,0 +1,172 @@
+from dataclasses import replace
+from types import SimpleNamespace
+
+import diffusers
+import pytest
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from spatialstudio.adapters.backends import low_memory
+from spatialstudio.adapters.backends.attention_layers import map_size
+from spatialstudio.adapters.backends.attention_tap import tapped
+from spatialstudio.adapters.backends.families import FAMILIES
+from spatialstudio.adapters.backends.load_pipeline import LoadedPipeline
+from spatialstudio.adapters.backends.memory_estimate import (
+    estimate_memory,
+    fitting_savings,
+    usable_savings,
+)
+from spatialstudio.domain.generation import GuidanceSettings
+from spatialstudio.domain.memory import MemoryEstimate, Saving
+from tests.fakes import CountingToken
+
+GUIDED = GuidanceSettings(method_id="psg", strength=1.0)
+TEXT = 77
+
+
+@pytest.fixture
+def guided(tiny_request):
+    return replace(tiny_request, guidance=GUIDED)
+
+
+def spare(request, *savings):
+    return replace(request, savings=savings)
+
+
+def test_the_peak_is_the_weights_and_the_hungriest_phase():
+    estimate = MemoryEstimate(
+        weights_bytes=10, guiding_bytes=5, denoising_bytes=7, decoding_bytes=1, disk_bytes=99
+    )
+    assert estimate.peak_bytes == 17
+
+
+def test_weights_are_counted_to_the_byte(loaded, tiny_request):
+    files = loaded.folder.rglob("*.safetensors")
+    stored = sum(file.stat().st_size for file in files)
+    assert estimate_memory(loaded, tiny_request).weights_bytes == pytest.approx(stored, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("saving", "phase"),
+    [
+        (Saving.CHECKPOINTING, "guiding_bytes"),
+        (Saving.SMALLER_MAPS, "guiding_bytes"),
+        (Saving.SEARCH, "guiding_bytes"),
+        (Saving.OFFLOAD, "weights_bytes"),
+        (Saving.TILING, "decoding_bytes"),
+    ],
+    ids=lambda each: getattr(each, "value", each),
+)
+def test_every_saving_lowers_its_phase(loaded, guided, saving, phase):
+    large = replace(guided, width=2048, height=2048)
+    before = getattr(estimate_memory(loaded, large), phase)
+    assert getattr(estimate_memory(loaded, spare(large, saving)), phase) < before
+
+
+def test_no_guidance_keeps_nothing_for_a_gradient(loaded, tiny_request):
+    assert estimate_memory(loaded, tiny_request).guiding_bytes == 0
+
+
+def test_the_mildest_saving_that_fits_is_offered(loaded, guided):
+    large = replace(guided, width=1024, height=1024)
+    savings = usable_savings(loaded, large)
+    peaks = {saving: estimate_memory(loaded, spare(large, saving)).peak_bytes for saving in savings}
+    assert savings[0] is Saving.CHECKPOINTING
+    assert fitting_savings(loaded, large, peaks[savings[0]]) == (savings[0],)
+    assert fitting_savings(loaded, large, 1) == ()
+
+
+def test_savings_that_fit_only_together_are_offered_together(loaded, guided):
+    large = replace(guided, width=1024, height=1024)
+    savings = usable_savings(loaded, large)
+    least = estimate_memory(loaded, spare(large, *savings)).peak_bytes
+    chosen = fitting_savings(loaded, large, least)
+    assert estimate_memory(loaded, spare(large, *chosen)).peak_bytes == least
+
+
+@pytest.fixture(scope="module")
+def shapes_only():
+    return FakeTensorMode()
+
+
+@pytest.fixture(scope="module")
+def large_unet(shapes_only):
+    """The UNet of Stable Diffusion 1.x, as shapes without values."""
+    with shapes_only:
+        unet = diffusers.UNet2DConditionModel(sample_size=64, cross_attention_dim=768)
+        return unet.requires_grad_(False)
+
+
+def test_the_estimate_is_near_what_a_guiding_pass_keeps(large_unet, shapes_only, guided):
+    autoencoder = diffusers.AutoencoderKL(norm_num_groups=1, block_out_channels=(1, 1, 1, 1))
+    pipeline = SimpleNamespace(
+        unet=large_unet,
+        vae=autoencoder,
+        vae_scale_factor=8,
+        components={"tokenizer": SimpleNamespace(model_max_length=TEXT)},
+    )
+    family = FAMILIES["StableDiffusionPipeline"]
+    loaded = LoadedPipeline(pipeline, family, None, torch.device("cpu"), None)
+    estimate = estimate_memory(loaded, replace(guided, width=512, height=512))
+    with shapes_only:
+        kept = kept_bytes(loaded)
+    assert estimate.guiding_bytes == pytest.approx(kept, rel=0.15)
+
+
+def kept_bytes(loaded):
+    """Count the tensors that a guiding pass saves for its gradient."""
+    weights = {each.untyped_storage()._cdata for each in loaded.denoiser.parameters()}
+    kept, sizes = [], {}
+
+    def keep(tensor):
+        storage = tensor.untyped_storage()
+        kept.append(tensor)
+        sizes[storage._cdata] = 0 if storage._cdata in weights else storage.nbytes()
+        return tensor
+
+    layers = loaded.guiding_layers
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda each: each):
+        sample = torch.empty(1, 4, 64, 64, requires_grad=True)
+        with tapped(layers, (5, 9), stops_early=True) as read:
+            loaded.denoiser(sample, torch.empty(1), torch.empty(1, TEXT, 768))
+        assert read[0].shape[1] == 16 * 16 == map_size(64, 64, 2)[0] ** 2
+    return sum(sizes.values())
+
+
+@pytest.mark.parametrize(
+    ("free_bytes", "hint"),
+    [(10**12, '"checkpointing": that takes about'), (0, "smaller picture"), (None, "smaller")],
+    ids=["much is free", "nothing is free", "nobody knows"],
+)
+def test_when_memory_runs_out_what_fits_is_offered_and_the_next_picture_is_drawn(
+    backend, tiny_model, guided, monkeypatch, free_bytes, hint
+):
+    monkeypatch.setattr(low_memory, "available_memory_bytes", lambda _: free_bytes)
+    before = list(backend.generate(guided, tiny_model, CountingToken()))
+    failing = backend._loaded.denoiser.conv_in.register_forward_pre_hook(run_out)
+    with pytest.raises(low_memory.OutOfMemory) as told:
+        list(backend.generate(guided, tiny_model, CountingToken()))
+    failing.remove()
+    assert hint in told.value.hint
+    after = list(backend.generate(guided, tiny_model, CountingToken()))
+    assert (after[-1].image == before[-1].image).all()
+
+
+def run_out(*_):
+    raise torch.OutOfMemoryError("CUDA out of memory.")
+
+
+def test_a_run_tells_its_memory_before_the_first_step(backend, tiny_model, guided):
+    started = next(iter(backend.generate(guided, tiny_model, CountingToken())))
+    assert started.memory.peak_bytes > started.memory.weights_bytes > 0
+
+
+@pytest.mark.parametrize("saving", [Saving.SMALLER_MAPS, Saving.TILING, Saving.PROCESSOR])
+def test_savings_of_the_backend_still_draw(backend, tiny_model, guided, saving):
+    *_, finished = backend.generate(spare(guided, saving), tiny_model, CountingToken())
+    assert finished.image.shape == (128, 128, 3)
+
+
+def test_smaller_maps_are_smaller(backend, tiny_model, guided):
+    _, step, *_ = backend.generate(spare(guided, Saving.SMALLER_MAPS), tiny_model, CountingToken())
+    assert {weights.shape for weights in step.attention.maps.values()} == {(8, 8)}
