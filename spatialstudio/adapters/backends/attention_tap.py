@@ -1,8 +1,9 @@
 """Reads cross-attention probabilities out of a forward pass that stays untouched.
 
 Every native attention processor ends in ``scaled_dot_product_attention``; a torch function mode
-sees those calls, and hooks before the wanted modules tell which of them to read. The pass computes
-what it would have computed anyway. Sliced, xformers, flash and sage attention are not seen.
+sees those calls, and hooks around the wanted modules switch it on while one of them runs, so that
+the rest of the pass goes at full speed. The pass computes what it would have computed anyway.
+Sliced, xformers, flash and sage attention are not seen.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -52,7 +53,7 @@ def tapped(
     tap = AttentionTap(columns, latent_size, row, len(layers) if stops_early else None)
     tap.keep = keep or tap.keep
     with tap.waiting(layers):
-        with suppress(_AllSeen), tap:
+        with suppress(_AllSeen):
             yield tap.probabilities
         tap.refuse_less_than(layers)
 
@@ -66,7 +67,7 @@ class _AllSeen(Exception):  # noqa: N818 - ends a pass, tells of no error
 
 
 class AttentionTap(TorchFunctionMode):
-    """Sees every attention call; reads those that an expected module makes.
+    """Sees what the wanted modules call while they run, and reads their attention.
 
     Args:
         columns: Positions in the text of which the attention is kept.
@@ -94,18 +95,18 @@ class AttentionTap(TorchFunctionMode):
 
     @contextmanager
     def waiting(self, layers: Sequence[AttentionLayer]) -> Iterator[None]:
-        """Hear of it when one of the layers runs."""
+        """Listen while one of the layers runs."""
         with ExitStack() as hooks:
             for layer in layers:
-                hooks.callback(
-                    layer.module.register_forward_pre_hook(self._expecting(layer)).remove
-                )
-                hooks.callback(layer.module.register_forward_hook(self._forget).remove)
+                before = layer.module.register_forward_pre_hook(self._expecting(layer))
+                after = layer.module.register_forward_hook(self._forget, always_call=True)
+                hooks.callback(before.remove)
+                hooks.callback(after.remove)
             yield
 
     def see(self, run: Callable[[], Any]) -> Any:
         """Read one forward pass; return its output, or None when it ended early."""
-        with suppress(_AllSeen), self:
+        with suppress(_AllSeen):
             return run()
 
     @contextmanager
@@ -113,8 +114,7 @@ class AttentionTap(TorchFunctionMode):
         """See a part of the pass that is computed a second time, and read it to no end."""
         self._is_repeating = True
         try:
-            with self:
-                yield
+            yield
         finally:
             self._is_repeating = False
 
@@ -133,11 +133,13 @@ class AttentionTap(TorchFunctionMode):
     def _expecting(self, layer: AttentionLayer) -> Callable[..., None]:
         def expect(*_: object) -> None:
             self._expected = layer
+            self.__enter__()
 
         return expect
 
     def _forget(self, *_: object) -> None:
         self._expected = None
+        self.__exit__(None, None, None)
 
     def __torch_function__(
         self,
