@@ -2,7 +2,7 @@
 
     python -m tests.performance.judge_rendered_scenes [COUNT]
 
-For each relation and preset COUNT scenes are painted at random places between plainly true and
+For each relation COUNT scenes are painted at random places between plainly true and
 plainly false. The same checker judges them twice: with the renderer's own boxes, masks and depth,
 and with what the shipped models see. A row of the table holds the scenes of one true answer; those
 that truly lie within a hair of a margin are counted apart, as either answer is right there. Then
@@ -12,6 +12,7 @@ come scenes with two equal stickers on either side, which nobody can tell apart.
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -30,11 +31,12 @@ from spatialstudio.domain.verdict import (
     Outcome,
     Verdict,
 )
-from spatialstudio.science.checker import decide
+from spatialstudio.science.checker import decide, decide_again
 from spatialstudio.science.glance import glance_at
 from tests.performance.rendered_cases import MODELS, TYPES, Case, random_case
 
 HAIR = 0.03
+NEAR_PSE = 0.05
 DECIDED = {Outcome.PASS.value, Outcome.FAIL.value}
 AT_MARGIN = "at a margin"
 
@@ -70,60 +72,78 @@ def true_answer(case: Case, settings: CheckerSettings) -> str:
     return answer
 
 
-def lines_of(
-    relation_type: RelationType, settings: CheckerSettings, judges: Judges, count: int
-) -> Iterator[str]:
-    """Judge random scenes and tell the answers by the true ones."""
-    rng = np.random.default_rng(7)
-    table: dict[str, Counter[str]] = defaultdict(Counter)
-    errors = []
-    for case in (random_case(relation_type, rng) for _ in range(count)):
-        (verdict,) = judged(case, judges, settings).verdicts
-        table[true_answer(case, settings)][answer_of(verdict)] += 1
-        measured, true = verdict.measurement, true_verdict(case, settings).measurement
+@dataclass
+class Tally:
+    """Answers by true answers, and how far PSE is off, of one relation by one preset."""
+
+    settings: CheckerSettings
+    answers: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    errors: list[float] = field(default_factory=list)
+
+    def add(self, case: Case, evaluation: Evaluation) -> None:
+        (verdict,) = decide_again(evaluation, case.scene, self.settings).verdicts
+        self.answers[true_answer(case, self.settings)][answer_of(verdict)] += 1
+        measured, true = verdict.measurement, true_verdict(case, self.settings).measurement
         if measured and true:
-            errors.append(abs(measured.pse - true.pse))
-    yield f"{relation_type.id}, {settings.preset}: PSE off by {np.mean(errors):.4f} on average, "
-    yield f"  by at most 0.05 in {np.mean(np.array(errors) <= 0.05):.3f} of {len(errors)} scenes"
-    yield from _rows(table)
+            self.errors.append(abs(measured.pse - true.pse))
+
+    def lines(self) -> Iterator[str]:
+        if self.errors:
+            near = np.mean(np.array(self.errors) <= NEAR_PSE)
+            yield (
+                f"  PSE off by {np.mean(self.errors):.4f} on average, by at most {NEAR_PSE} in "
+                f"{near:.3f} of {len(self.errors)} scenes"
+            )
+        for truth, counts in sorted(self.answers.items()):
+            yield f"  {truth:15}{dict(counts.most_common())}"
+        yield f"  away from margins: {self._agreement()}"
+
+    def _agreement(self) -> str:
+        clear = {truth: own for truth, own in self.answers.items() if truth != AT_MARGIN}
+        total = sum(counts.total() for counts in clear.values())
+        equal = sum(counts[truth] for truth, counts in clear.items())
+        wrong = sum(
+            counts[answer] for truth, counts in clear.items() for answer in DECIDED - {truth}
+        )
+        needless = sum(
+            counts.total() - sum(counts[answer] for answer in DECIDED)
+            for truth, counts in clear.items()
+            if truth in DECIDED
+        )
+        return (
+            f"{equal} of {total} as the truth, {wrong} decided otherwise, "
+            f"{needless} abstentions where the truth is plain"
+        )
 
 
-def _rows(table: dict[str, Counter[str]]) -> Iterator[str]:
-    for truth, counts in sorted(table.items()):
-        yield f"  {truth:15}{dict(counts.most_common())}"
-    clear = {truth: counts for truth, counts in table.items() if truth != AT_MARGIN}
-    total = sum(counts.total() for counts in clear.values())
-    equal = sum(counts[truth] for truth, counts in clear.items())
-    abstained = sum(
-        counts.total() - sum(counts[answer] for answer in DECIDED)
-        for truth, counts in clear.items()
-        if truth in DECIDED
-    )
-    wrong = sum(counts[answer] for truth, counts in clear.items() for answer in DECIDED - {truth})
-    yield (
-        f"  away from margins: {equal} of {total} as the truth, {wrong} decided otherwise, "
-        f"{abstained} abstentions where the truth is plain"
-    )
-
-
-def twin_lines(settings: CheckerSettings, judges: Judges, count: int) -> Iterator[str]:
-    rng = np.random.default_rng(8)
-    table: dict[str, Counter[str]] = defaultdict(Counter)
-    for case in (random_case(LEFT_OF, rng, with_twin=True) for _ in range(count)):
-        (verdict,) = judged(case, judges, settings).verdicts
-        table[true_answer(case, settings)][answer_of(verdict)] += 1
-    yield f"two equal stickers, {settings.preset}"
-    yield from _rows(table)
+def lines_of(
+    relation_type: RelationType, judges: Judges, count: int, *, with_twin: bool = False
+) -> Iterator[str]:
+    """Judge random scenes once, decide by every preset, and tell the answers by the true ones."""
+    rng = np.random.default_rng(7)
+    tallies = [Tally(settings) for settings in (REPRODUCE, RECOMMENDED)]
+    for _ in range(count):
+        case = random_case(relation_type, rng, with_twin=with_twin)
+        evaluation = judged(case, judges, REPRODUCE)
+        for tally in tallies:
+            tally.add(case, evaluation)
+    for tally in tallies:
+        title = "two equal stickers" if with_twin else relation_type.id
+        yield f"{title}, {tally.settings.preset}"
+        yield from tally.lines()
 
 
 def main(count: int) -> None:
     judges = sticker_judges()
-    for settings in (REPRODUCE, RECOMMENDED):
-        for relation_type in TYPES:
-            for line in lines_of(relation_type, settings, judges, count):
-                sys.stdout.write(f"{line}\n")
-                sys.stdout.flush()
-        sys.stdout.writelines(f"{line}\n" for line in twin_lines(settings, judges, count))
+    for relation_type in TYPES:
+        _print(lines_of(relation_type, judges, count))
+    _print(lines_of(LEFT_OF, judges, count, with_twin=True))
+
+
+def _print(lines: Iterator[str]) -> None:
+    for line in lines:
+        sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
