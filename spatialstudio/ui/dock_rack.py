@@ -115,9 +115,14 @@ class DockRack:
             if plan.tab_of in self._docks:
                 self._window.tabifyDockWidget(self._docks[plan.tab_of], dock)
             dock.setVisible(plan.in_simple or density is Density.FULL)
+        self.size_docks()
         for plan in workspace.docks:
+            if any(other.tab_of == plan.id for other in workspace.docks):
+                self._docks[plan.id].raise_()
+
+    def size_docks(self) -> None:
+        """Give the docks in sight the sizes that their workspace plans."""
+        for plan in () if self._up is None else self._up.docks:
             down = plan.area is BOTTOM
             way = Qt.Orientation.Vertical if down else Qt.Orientation.Horizontal
             self._window.resizeDocks([self._docks[plan.id]], [em(plan.size_em)], way)
-            if any(other.tab_of == plan.id for other in workspace.docks):
-                self._docks[plan.id].raise_()

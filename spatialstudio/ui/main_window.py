@@ -4,9 +4,9 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QDialog, QMainWindow, QMenuBar, QStatusBar
+from PySide6.QtWidgets import QDialog, QMainWindow, QStatusBar
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.errors import PromptError, StudioError
@@ -219,7 +219,7 @@ class MainWindow(QMainWindow):
 
     def _rebuild(self) -> None:
         """Build all anew, for another size of text: sizes were counted in the old one."""
-        old = self.context
+        old, size = self.context, self.size()
         pages = [dialog.page for dialog in self.findChildren(SettingsDialog) if dialog.isVisible()]
         for dialog in self.findChildren(QDialog):
             dialog.close()
@@ -229,15 +229,21 @@ class MainWindow(QMainWindow):
         self._commands.deleteLater()
         self._rack.take_down()
         self.takeCentralWidget().deleteLater()
-        self.setMenuBar(QMenuBar())
+        self._bar.take_down()
         self.setStatusBar(QStatusBar())
         old.actions.deleteLater()
         self._build(WindowContext.of(old.studio, old.theme, old.settings))
         self._make_all()
         self.prompt.restore()
         self.context.stage.show_region(old.stage.region)
+        QTimer.singleShot(0, self, partial(self._settle, size))
         for page in pages:
             self.show_settings(page)
+
+    def _settle(self, size: QSize) -> None:
+        """Take a size again, once new docks have been laid out."""
+        self.resize(size)
+        self._rack.size_docks()
 
     def _make_all(self) -> None:
         for workspace in WORKSPACES:

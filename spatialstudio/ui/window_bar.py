@@ -38,7 +38,8 @@ class WindowBar:
         self._docks.aboutToShow.connect(self._list_docks)
         for menu in Menu:
             self._fill(window.menuBar().addMenu(tr(menu.value)), menu)
-        corner = QWidget(window.menuBar())  # the menu bar alone would not keep it alive
+        self._bar = window.menuBar()
+        self._corner = corner = QWidget(self._bar)
         self._tools = QHBoxLayout()
         self._tools.setSpacing(0)
         row = QHBoxLayout(corner)
@@ -51,18 +52,30 @@ class WindowBar:
         for command in (frame.STAGE_ONLY, frame.DARK, frame.SETTINGS, frame.SHORTCUTS):
             row.addWidget(command_button(actions[command], "icon"))
         row.addWidget(self._search())
-        window.menuBar().setCornerWidget(corner, Qt.Corner.TopRightCorner)
+        self._bar.setCornerWidget(corner, Qt.Corner.TopRightCorner)
         corner.show()
 
     def show_workspace(self, workspace: Workspace) -> None:
         """Mark the workspace that is chosen, and give its tools their buttons."""
         self._actions[workspace.command].setChecked(True)
         while (item := self._tools.takeAt(0)) is not None:
-            if (button := item.widget()) is not None:
-                button.hide()
-                button.deleteLater()
+            if (old := item.widget()) is not None:
+                old.hide()
+                old.deleteLater()
         for command in workspace.tools:
-            self._tools.addWidget(command_button(self._actions[command], "icon"))
+            button = command_button(self._actions[command], "icon")
+            self._tools.addWidget(button)
+            button.show()
+        self._bar.setCornerWidget(self._corner, Qt.Corner.TopRightCorner)  # gives it room anew
+
+    def take_down(self) -> None:
+        """Empty the menu bar."""
+        for menu in self._bar.findChildren(QMenu):
+            menu.deleteLater()
+        self._corner.hide()
+        self._corner.deleteLater()
+        self._docks.deleteLater()
+        self._bar.clear()
 
     def _fill(self, made: QMenu, menu: Menu) -> None:
         for command, action in self._actions.of_menu(menu):

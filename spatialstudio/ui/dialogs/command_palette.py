@@ -82,6 +82,7 @@ class CommandPalette(QDialog):
         self._list.setModel(self._filter)
         self._list.setHeaderHidden(True)
         self._list.setRootIsDecorated(False)
+        self._list.setUniformRowHeights(True)
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
         self._list.clicked.connect(self._do_chosen)

@@ -42,6 +42,7 @@ class SettingsDialog(QDialog):
         self._list = QListWidget()
         self._list.setAccessibleName(tr("Pages"))
         self._list.setFixedWidth(em(PAGES_EM))
+        self._list.ensurePolished()  # else the rows get their heights before their style
         self._stack = QStackedWidget()
         for page in pages:
             self._list.addItem(tr(page.title))

@@ -43,6 +43,8 @@ class ShortcutsPage(SettingsPage):
         self._tree.setHeaderHidden(True)
         self._tree.setColumnCount(2)
         self._tree.setRootIsDecorated(False)
+        self._tree.setUniformRowHeights(True)
+        self._tree.ensurePolished()  # else the rows get their heights before their style
         self._tree.currentItemChanged.connect(self._show_command)
         self._keys = QKeySequenceEdit()
         self._keys.setAccessibleName(tr("Keys"))
