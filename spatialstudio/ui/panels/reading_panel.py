@@ -90,10 +90,7 @@ class ReadingPanel(Panel):
         self._notes.show_notes(
             (
                 *(ReadingNote(o, NoteKind.OFFER, o.message, offered) for o in self._offers),
-                *(
-                    ReadingNote(each, KINDS[each.kind], each.message, (each.fix,))
-                    for each in advice_on(scene)
-                ),
+                *map(_advised, advice_on(scene)),
                 *_remarks(tuple(note.message for note in scene.notes)),
             )
         )
@@ -111,6 +108,11 @@ class ReadingPanel(Panel):
                     self.scene_edited.emit(tr("other reading"), accept(scene, offer))
                 else:
                     self._show(scene)
+
+
+def _advised(advice: Advice) -> ReadingNote:
+    message = f"{advice.message} {advice.fix}?"
+    return ReadingNote(advice, KINDS[advice.kind], message, (tr("Leave it out"),))
 
 
 def _remarks(messages: tuple[str, ...]) -> tuple[ReadingNote, ...]:

@@ -62,7 +62,7 @@ def types(studio):
 def test_a_contradiction_is_mended_in_one_step(qtbot, panel, studio, type_prompt):
     type_prompt("a dog left of a car and the car left of the dog")
     qtbot.waitUntil(lambda: says(panel, "Contradiction"))
-    press(qtbot, panel, "Leave out")
+    press(qtbot, panel, "Leave it out")
     qtbot.waitUntil(lambda: not says(panel, "Contradiction"))
     assert types(studio) == ["to the left of"]
     assert studio.session.scene.prompt.text == "a dog to the left of a car"
@@ -70,7 +70,7 @@ def test_a_contradiction_is_mended_in_one_step(qtbot, panel, studio, type_prompt
 
 def test_a_mended_contradiction_comes_back_with_undo(qtbot, panel, window, type_prompt):
     type_prompt("a dog left of a car and the car left of the dog")
-    press(qtbot, panel, "Leave out")
+    press(qtbot, panel, "Leave it out")
     window.context.edits.undo()
     qtbot.waitUntil(lambda: says(panel, "Contradiction"))
 
