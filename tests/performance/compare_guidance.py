@@ -99,7 +99,7 @@ def main() -> int:
     missing = [picture for picture in wanted if picture.key not in {row.key for row in done}]
     options.rows.parent.mkdir(parents=True, exist_ok=True)
     with options.rows.open("a", encoding="utf-8") as file:
-        drawn = draw(missing, options.rows.parent / "runs", options.strength)
+        drawn = draw(missing, options.rows.parent / "runs", strength=options.strength)
         for number, picture in enumerate(drawn, 1):
             row = row_of(picture)
             file.write(json.dumps(asdict(row)) + "\n")

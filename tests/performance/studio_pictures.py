@@ -60,23 +60,30 @@ class Listener:
 
 
 def draw(
-    wanted: Iterable[Wanted], runs_folder: Path, strength: float | None = None
+    wanted: Iterable[Wanted],
+    runs_folder: Path,
+    *,
+    strength: float | None = None,
+    steps: int | None = None,
 ) -> Iterator[Drawn]:
-    """Draw pictures with the embedded model; a failure ends the script."""
+    """Draw pictures with the embedded model, by its own choice of what is left out.
+
+    A failure ends the script.
+    """
     studio = Studio.open("inline", runs_folder=runs_folder)
     studio.start()
     try:
         for picture in wanted:
-            yield _draw_one(studio, picture, strength)
+            yield _draw_one(studio, picture, strength, steps)
     finally:
         studio.close()
 
 
-def _draw_one(studio: Studio, wanted: Wanted, strength: float | None) -> Drawn:
+def _draw_one(studio: Studio, wanted: Wanted, strength: float | None, steps: int | None) -> Drawn:
     scene = studio.scene_of(wanted.prompt.text)
     studio.edit_scene(scene)
     guided = wanted.method == METHODS[1]
-    request = studio.new_request(seed=wanted.seed, strength=strength, guided=guided)
+    request = studio.new_request(seed=wanted.seed, steps=steps, strength=strength, guided=guided)
     listener = Listener()
     unsubscribe = studio.bus.subscribe(listener.hear)
     studio.generate(replace(request, capture=NOTHING_CAPTURED))
