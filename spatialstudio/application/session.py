@@ -15,6 +15,7 @@ from spatialstudio.application.engine.messages import (
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import (
+    CandidateScore,
     GenerationCancelled,
     GenerationFailed,
     GenerationFinished,
@@ -60,6 +61,7 @@ class OpenRun:
         failure: Set when it failed, or when its picture could not be judged.
         device: Where it ran; empty until it started.
         seconds: Time to draw; None until finished.
+        candidates: Of a noise search, best first; empty without one.
         path: Of its picture's file; None until it is stored.
     """
 
@@ -76,6 +78,7 @@ class OpenRun:
     failure: ErrorReport | None = None
     device: str = ""
     seconds: float | None = None
+    candidates: tuple[CandidateScore, ...] = ()
     path: Path | None = None
 
     @property
@@ -245,8 +248,10 @@ def after(run: OpenRun, event: object) -> OpenRun:
             return run if run.is_over else _failed(run, error)
         case StepEvent() | GenerationStarted() | PhaseChanged() if event.request_id == run.id:
             return _moved(run, event)
-        case GenerationFinished(image=image, seconds=seconds) if event.request_id == run.id:
-            return replace(run, image=image, seconds=seconds)
+        case GenerationFinished() if event.request_id == run.id:
+            return replace(
+                run, image=event.image, seconds=event.seconds, candidates=event.candidates
+            )
         case RunStored(path=path) if event.request_id == run.id:
             return replace(run, path=path)
         case PictureJudged() | JobFailed() | GenerationFailed() | GenerationCancelled() if (
@@ -264,8 +269,13 @@ def _moved(run: OpenRun, event: StepEvent | GenerationStarted | PhaseChanged) ->
         case StepEvent():
             return replace(run, steps=(*run.steps, event))
         case GenerationStarted(total_steps=count, token_spans=spans, device=device):
-            return replace(
-                run, state=RunState.RUNNING, total_steps=count, token_spans=spans, device=device
+            return replace(  # a noise search starts once for each picture, and then anew
+                run,
+                state=RunState.RUNNING,
+                total_steps=count,
+                token_spans=spans,
+                device=device,
+                steps=(),
             )
 
 
