@@ -16,6 +16,7 @@ from spatialstudio.application.session import RunState, StoreFailed
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import run_answer, run_lines
 from spatialstudio.cli.doctor import examine
+from spatialstudio.cli.guidance_options import with_guidance
 from spatialstudio.cli.interrupts import interrupt_asks
 from spatialstudio.cli.judging import (
     OpenStudio,
@@ -36,7 +37,6 @@ from spatialstudio.cli.reading import parse
 from spatialstudio.cli.stored_runs import corruption_study, judge_again
 from spatialstudio.domain.assertion import DA_RECOMMENDED
 from spatialstudio.domain.errors import Cancelled, ErrorReport
-from spatialstudio.domain.generation import PSG
 
 STOPPED = ErrorReport(title="Stopped", message="Stopped.")
 NAME_WIDTH = 20
@@ -73,13 +73,10 @@ def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Draw and judge a prompt, and store the run."""
     studio = open_studio(options.out)
     studio.edit_scene(studio.scene_of(options.prompt, options.model))
-    request = studio.new_request(
-        model_id=options.model,
-        seed=options.seed,
-        steps=options.steps,
-        strength=options.strength,
-        guided=options.guidance == PSG,
+    plain = studio.new_request(
+        model_id=options.model, seed=options.seed, steps=options.steps, guided=False
     )
+    request = with_guidance(plain, studio.model(options.model), options)
     failures: list[ErrorReport] = []
     studio.bus.subscribe(lambda event: failures.extend(_store_failure(event)))
     with _working(studio):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from spatialstudio.application.flow.choose_metrics import ALL_METRICS, published_faults
 from spatialstudio.application.studio import EXTRACTOR_ID, EXTRACTOR_IDS
+from spatialstudio.cli.guidance_options import add_guidance_options
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
-from spatialstudio.domain.generation import PSG, UNGUIDED
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE
 
 DESCRIPTION = (
@@ -86,24 +86,16 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prompt", help=PROMPT_HELP)
     parser.add_argument("--model", metavar="ID", help="which model draws; the embedded by default")
     parser.add_argument("--seed", type=int, default=0, help="another seed, another picture")
-    parser.add_argument(
-        "--guidance",
-        choices=(PSG, UNGUIDED),
-        default=PSG,
-        help="hold the picture to the relations, or let the model do as it likes",
-    )
     parser.add_argument("--steps", type=int, help="denoising steps; the model's own by default")
     parser.add_argument("--width", type=int, help="pixels; the model's own by default")
     parser.add_argument("--height", type=int, help="pixels; the model's own by default")
-    parser.add_argument(
-        "--strength", type=float, help="step size of the guidance; the model's own by default"
-    )
     parser.add_argument(
         "--out",
         type=Path,
         metavar="DIR",
         help="where the run's folder is made; your runs by default",
     )
+    add_guidance_options(parser)
 
 
 def _add_evaluate(parser: argparse.ArgumentParser) -> None:
