@@ -86,7 +86,7 @@ class AttentionTap(TorchFunctionMode):
         super().__init__()
         self.probabilities: list[torch.Tensor] = []
         self.keep: Keep = _whole
-        self._columns = list(columns)
+        self._columns = torch.tensor(list(columns))
         self._latent_size = latent_size
         self._row = row
         self._enough = enough
@@ -95,13 +95,12 @@ class AttentionTap(TorchFunctionMode):
 
     @contextmanager
     def waiting(self, layers: Sequence[AttentionLayer]) -> Iterator[None]:
-        """Listen while one of the layers runs."""
+        """Be on duty while one of the layers runs."""
         with ExitStack() as hooks:
             for layer in layers:
-                before = layer.module.register_forward_pre_hook(self._expecting(layer))
-                after = layer.module.register_forward_hook(self._forget, always_call=True)
-                hooks.callback(before.remove)
-                hooks.callback(after.remove)
+                begin, module = self._expecting(layer), layer.module
+                hooks.callback(module.register_forward_pre_hook(begin).remove)
+                hooks.callback(module.register_forward_hook(self._leave, always_call=True).remove)
             yield
 
     def see(self, run: Callable[[], Any]) -> Any:
@@ -111,7 +110,7 @@ class AttentionTap(TorchFunctionMode):
 
     @contextmanager
     def repeating(self) -> Iterator[None]:
-        """See a part of the pass that is computed a second time, and read it to no end."""
+        """Read to no end a part of the pass that is computed a second time."""
         self._is_repeating = True
         try:
             yield
@@ -133,13 +132,13 @@ class AttentionTap(TorchFunctionMode):
     def _expecting(self, layer: AttentionLayer) -> Callable[..., None]:
         def expect(*_: object) -> None:
             self._expected = layer
-            self.__enter__()
+            self.__enter__()  # type: ignore[no-untyped-call]
 
         return expect
 
-    def _forget(self, *_: object) -> None:
+    def _leave(self, *_: object) -> None:
         self._expected = None
-        self.__exit__(None, None, None)
+        self.__exit__(None, None, None)  # type: ignore[no-untyped-call]
 
     def __torch_function__(
         self,
@@ -189,7 +188,7 @@ class _AttentionCall:
     enable_gqa: bool = False
 
     def probabilities(
-        self, row: int, pictured: slice, text: slice, columns: list[int]
+        self, row: int, pictured: slice, text: slice, columns: torch.Tensor
     ) -> torch.Tensor:
         """Return (heads, positions, columns) float32 of one row of the batch.
 
@@ -207,7 +206,7 @@ class _AttentionCall:
         scores = query @ key.transpose(-1, -2) * scale
         if self.attn_mask is not None:
             scores = scores + self._additive_mask(row)[:, pictured, text]
-        return scores.softmax(-1)[..., columns]
+        return scores.softmax(-1).index_select(-1, columns.to(scores.device))
 
     def _additive_mask(self, row: int) -> torch.Tensor:
         assert self.attn_mask is not None

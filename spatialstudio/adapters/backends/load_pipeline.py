@@ -117,6 +117,14 @@ class LoadedPipeline:
         parts = self.pipeline.components.values()
         return tuple(part for part in parts if isinstance(part, torch.nn.Module))
 
+    @cached_property
+    def part_sizes(self) -> tuple[int, ...]:
+        """Bytes of the weights of each of these parts."""
+        return tuple(
+            sum(weight.numel() * weight.element_size() for weight in part.parameters())
+            for part in self.modules
+        )
+
     @property
     def text_length(self) -> int:
         """The most positions of text that the denoiser may attend to."""

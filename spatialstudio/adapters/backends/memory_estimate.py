@@ -7,7 +7,6 @@ values a position and channel. The rest is a rule of thumb, rounded up.
 
 from dataclasses import replace
 
-import torch
 from diffusers.models.resnet import ResnetBlock2D
 
 from spatialstudio.adapters.backends.attention_layers import AttentionLayer, map_size
@@ -40,7 +39,7 @@ def estimate_memory(loaded: LoadedPipeline, request: GenerationRequest) -> Memor
     """
     height, width = picture_size(loaded, request)
     latent_size = loaded.latent_size(height, width)
-    sizes = [_bytes_of(part) for part in loaded.modules]
+    sizes = loaded.part_sizes
     waits = Saving.OFFLOAD in request.savings
     item = loaded.denoiser.dtype.itemsize
     return MemoryEstimate(
@@ -184,7 +183,3 @@ def _decoding_bytes(
     weights = [part for part in vae.decoder.parameters() if part.ndim > 1]
     channels = weights[-1].shape[1] if weights else 1
     return int(DECODER_HELD_AT_ONCE * 2 * channels * pixels * vae.dtype.itemsize)
-
-
-def _bytes_of(module: torch.nn.Module) -> int:
-    return sum(each.numel() * each.element_size() for each in module.parameters())
