@@ -7,7 +7,8 @@ own units. The ordinary pass is read on every step, at next to no cost, so a ste
 the last one showed: guidance that has reached its goal makes no pass until a relation falls.
 
 A method may correct the predicted noise instead. And a step may take the prompt's prediction from
-the last guiding pass; then only the other half is computed anew.
+the last guiding pass; then only the other half is computed anew, where that pass began, because
+classifier-free guidance would magnify what two different places have between them.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -148,7 +149,7 @@ class GuidanceHook:
         updates = self._update(self._guidance, self._reader, denoise, call)
         if self._guidance.schedule.settings.reuses_prediction:
             other = call.without_prompt()
-            rest = None if other is None else denoise(self._moved(other))
+            rest = None if other is None else denoise(other)
             return call.joined([one.output for one in updates], rest)
         return self._read(self._reader, denoise, self._moved(call))
 
@@ -183,7 +184,7 @@ class GuidanceHook:
         return updates
 
     def _moved(self, call: DenoiserCall) -> DenoiserCall:
-        if self._now.shift is None or self._guidance is None or self._guidance.corrects_prediction:
+        if self._now.shift is None or self._guidance is None or self._guidance.leaves_input:
             return call
         return call.moved(self._now.shift)
 

@@ -43,6 +43,11 @@ class Guidance:
     schedule: GuidanceSchedule
     corrects_prediction: bool = False
 
+    @property
+    def leaves_input(self) -> bool:
+        """Whether the ordinary pass is made where the latents were before the updates."""
+        return self.corrects_prediction or self.schedule.settings.reuses_prediction
+
 
 class LatentUpdates:
     """The updates of one picture on one step. Stays on the thread of the model.
