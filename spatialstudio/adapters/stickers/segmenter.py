@@ -75,6 +75,7 @@ class StickerSegmenter:
             DetectorError: The model is damaged or missing.
         """
         probabilities = self._probabilities(image)
+        classes = probabilities.argmax(0)
         detections: list[Detection] = []
         masks: list[Mask] = []
         unknown = []
@@ -83,7 +84,8 @@ class StickerSegmenter:
             if number is None or number + 1 >= len(probabilities):
                 unknown.append(mention.head)
                 continue
-            for instance in self._instances(probabilities, number, image.shape[:2]):
+            own, mask = probabilities[number + 1], classes == number + 1
+            for instance in self._instances(own, mask, image.shape[:2]):
                 detections.append(self._detection(mention, number, instance))
                 masks.append(
                     Mask(
@@ -106,11 +108,9 @@ class StickerSegmenter:
         return probabilities
 
     def _instances(
-        self, probabilities: NDArray[np.float32], number: int, size: tuple[int, int]
+        self, own: NDArray[np.float32], mask: BoolMask, size: tuple[int, int]
     ) -> list[Instance]:
-        """Split the pixels of a class into instances, the best first."""
-        own = probabilities[number + 1]
-        mask = probabilities.argmax(0) == number + 1
+        """Split the pixels of a class, whose chances are given, into instances, the best first."""
         instances = [
             Instance(pixels=_resized(region, size), score=float(own[region].mean()))
             for region in connected_regions(mask, self._settings.bridge)

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.stickers.measure import draw_pairs, mention_of, sure
 from spatialstudio.adapters.stickers.scenes import paint
 from spatialstudio.adapters.stickers.segmenter import StickerSegmenter, box_around
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER
+from tests.adapters.stickers.asking import mention_of, sure
 
 SIDE = 128
 
@@ -58,7 +58,3 @@ def test_a_box_is_half_open():
     pixels[2:4, 3:7] = True
     box = box_around(pixels)
     assert (box.left, box.top, box.right, box.bottom) == (3, 2, 7, 4)
-
-
-def test_pairs_for_measuring_are_of_different_objects():
-    assert all(first != second for first, second in draw_pairs(30))

@@ -3,12 +3,11 @@ import pytest
 import torch
 from diffusers import StableDiffusionPipeline
 
-from spatialstudio.adapters.model_files import Advice
 from spatialstudio.adapters.stickers.depth import StickerDepth
-from spatialstudio.adapters.stickers.measure import draw, mention_of
 from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
 from spatialstudio.adapters.stickers.train import StickerTrainer
 from spatialstudio.domain.errors import SettingsError
+from tests.adapters.stickers.asking import mention_of
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +24,7 @@ def test_the_pipeline_is_an_ordinary_diffusers_folder(trained):
         trained[0] / "models" / "stickers", dtype=torch.float32
     )
     pipeline.set_progress_bar_config(disable=True)
-    picture = draw(pipeline, Advice(steps=2), "a cat and a dog", seed=1)
+    (picture,) = pipeline("a cat and a dog", num_inference_steps=2, output_type="np").images
     assert picture.shape == (128, 128, 3)
     assert picture.std() > 0
 
