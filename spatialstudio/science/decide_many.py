@@ -220,8 +220,11 @@ def _choose(seen: SeenTable, settings: CheckerSettings) -> _Choice:
 def _without_duplicates(boxes: FloatArray, kept: Flags, largest_share: float) -> Flags:
     kept = kept.copy()
     for place in range(1, kept.shape[-1]):
-        shares = containments(boxes[:, :, place, None], boxes[:, :, :place])
-        kept[:, :, place] &= ~((shares > largest_share) & kept[:, :, :place]).any(-1)
+        rows = np.nonzero(kept[:, :, place])
+        before = np.ascontiguousarray(boxes[:, :, :place][rows])
+        shares = containments(boxes[:, :, place][rows][:, None], before)
+        is_duplicate = ((shares > largest_share) & kept[:, :, :place][rows]).any(-1)
+        kept[:, :, place][rows] = ~is_duplicate
     return kept
 
 
@@ -255,7 +258,11 @@ def _are_ambiguous(table: RecordTable, choice: _Choice, settings: CheckerSetting
 
 def _all_agree(table: RecordTable, rivals: Flags, settings: CheckerSettings) -> Flags:
     """Say for each record whether every pair of its instances gives the same decision."""
-    subjects, others = table.first.boxes[:, 0, :, None], table.first.boxes[:, 1, None, :]
+    # NOTE: rivals are brought to the front, as few of the columns hold any.
+    places = np.argsort(~rivals, -1, kind="stable")[:, :, : rivals.sum(-1).max()]
+    rivals = np.take_along_axis(rivals, places, 2)
+    boxes = np.take_along_axis(table.first.boxes, places[..., None], 2)
+    subjects, others = boxes[:, 0, :, None], boxes[:, 1, None, :]
     signs = _signs(_offsets(subjects, others, table), settings)
     barred = _are_barred(intersections_over_unions(subjects, others), table.axis, settings)
     signs[barred] = 0
