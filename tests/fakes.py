@@ -190,6 +190,6 @@ class FakeWorkshop:
     def generate(self, request, model, token):
         return self.backend.generate(request, model, token)
 
-    def evaluate(self, image, scene, token):
+    def evaluate(self, image, scene, token, *, choice=None):
         judges = Judges(detector=self.detector, depth=FakeDepth())
         return evaluate_image(image, scene, judges, token)

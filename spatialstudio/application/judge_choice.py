@@ -1,15 +1,18 @@
 """Which models look at a picture: chosen by id, among the registered and those on this machine."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from spatialstudio.application.flow.perceive_image import Judges
 from spatialstudio.application.registry import Registry
 from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.perceivers import PerceptionRole
 
 STICKER_DETECTOR_ID = "sticker-segmenter"
 STICKER_DEPTH_ID = "sticker-depth"
 PERTURBER_ID = "pillow"
 PERCEPTION_STORE_ID = "files"
+PERCEPTION_SHELF_ID = "folders"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,28 @@ class JudgeChoice:
 DEFAULT_JUDGES = JudgeChoice()
 
 
+def name_judges(registry: Registry, choice: JudgeChoice) -> Mapping[str, str]:
+    """Name those who were chosen, for results: what they do to who they are.
+
+    A model of others is named with its revision and the hash of its weights.
+
+    Raises:
+        ModelNotFound: One of them is not on this machine, or has another role.
+    """
+    chosen = {
+        "detector": (PerceptionRole.DETECTOR, choice.detector_id),
+        "second_detector": (PerceptionRole.DETECTOR, choice.second_id),
+        "segmenter": (PerceptionRole.SEGMENTER, choice.segmenter_id),
+        "depth": (PerceptionRole.DEPTH, choice.depth_id),
+    }
+    names = {
+        task: _exact_name(registry, model_id, role)
+        for task, (role, model_id) in chosen.items()
+        if model_id is not None
+    }
+    return names if choice.cut is None else {**names, "cut": str(choice.cut)}
+
+
 def find_judges(registry: Registry, choice: JudgeChoice) -> Judges:
     """Make those who were chosen; their weights are loaded on first use.
 
@@ -61,3 +86,10 @@ def find_judges(registry: Registry, choice: JudgeChoice) -> Judges:
         cut=choice.cut,
         store=registry.perception_store(PERCEPTION_STORE_ID),
     )
+
+
+def _exact_name(registry: Registry, model_id: str, role: PerceptionRole) -> str:
+    if model_id in (STICKER_DETECTOR_ID, STICKER_DEPTH_ID):
+        return model_id
+    ref = registry.perception_shelf(PERCEPTION_SHELF_ID).ref(model_id, role)
+    return " ".join(part for part in (ref.id, ref.revision, ref.sha256) if part)

@@ -1,10 +1,12 @@
 """Judging beyond the open run: many pictures, and recorded runs of a benchmark."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from spatialstudio.application.flow.change_settings import change_settings
+from spatialstudio.application.flow.crop_evidence import perturbed_crops
+from spatialstudio.application.flow.evaluate_image import evaluate_image
 from spatialstudio.application.flow.evaluate_pictures import (
     JudgedPicture,
     PictureTask,
@@ -13,12 +15,19 @@ from spatialstudio.application.flow.evaluate_pictures import (
 from spatialstudio.application.flow.judge_records import judge_records
 from spatialstudio.application.flow.score_assertions import Witnesses, score_assertions
 from spatialstudio.application.flow.sweep_thresholds import SweepRow, sweep_thresholds
+from spatialstudio.application.judge_choice import (
+    DEFAULT_JUDGES,
+    PERTURBER_ID,
+    JudgeChoice,
+    find_judges,
+    name_judges,
+)
 from spatialstudio.application.registry import Registry
-from spatialstudio.application.workshop import ModelWorkshop
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
 from spatialstudio.domain.benchmark import RunReport
 from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import CHECKER_PRESETS, CheckerSettings, Evaluation
@@ -57,14 +66,20 @@ class Judging:
     Args:
         registry: Where the adapters are.
         read_scene: Reads a prompt.
+        read_sticker_scene: Reads a prompt that may name things of the sticker world only.
         images_id: Who reads pictures.
     """
 
     def __init__(
-        self, registry: Registry, read_scene: Callable[[str], SceneGraph], images_id: str
+        self,
+        registry: Registry,
+        read_scene: Callable[[str], SceneGraph],
+        read_sticker_scene: Callable[[str], SceneGraph],
+        images_id: str,
     ) -> None:
         self._registry = registry
         self._read_scene = read_scene
+        self._read_sticker_scene = read_sticker_scene
         self._images_id = images_id
 
     def checker(self, name: str, changes: Sequence[str] = ()) -> CheckerSettings:
@@ -89,23 +104,48 @@ class Judging:
         settings: CheckerSettings,
         token: CancelToken,
         witnesses: WitnessChoice = DEFAULT_WITNESSES,
+        choice: JudgeChoice = DEFAULT_JUDGES,
     ) -> Iterator[JudgedPicture]:
         """Judge many pictures here and now, one after the other; an error ends only its own.
+
+        Args:
+            tasks: The pictures and their prompts.
+            settings: Of the checker.
+            token: Asked before each model call.
+            witnesses: Who takes prompts apart and who answers.
+            choice: Who looks.
 
         Raises:
             Cancelled: The token was cancelled.
             SettingsError: There is no such preset of the DA-score.
+            ModelNotFound: A model that was chosen is not on this machine.
         """
-        workshop = ModelWorkshop(self._registry)
+        judges = find_judges(self._registry, choice)
         asked = self._witnesses(witnesses)
 
         def judge(image: RgbImage, scene: SceneGraph) -> Evaluation:
-            evaluation = workshop.evaluate(image, scene, token, settings)
+            evaluation = evaluate_image(image, scene, judges, token, settings)
             return score_assertions(image, scene, evaluation, asked, token)
 
         return evaluate_pictures(
-            tasks, self._registry.images(self._images_id), self._read_scene, judge
+            tasks,
+            self._registry.images(self._images_id),
+            self._read_sticker_scene if choice.knows_stickers_only else self._read_scene,
+            judge,
         )
+
+    def perturbed_crops(self, image: RgbImage, evidence: Evidence) -> tuple[RgbImage, ...]:
+        """Show the small changes behind a verdict, one crop for each of the evidence's answers.
+
+        Args:
+            image: (H, W, 3) uint8, the judged picture.
+            evidence: Behind one of its verdicts.
+        """
+        return perturbed_crops(image, evidence, self._registry.perturber(PERTURBER_ID))
+
+    def models_of(self, choice: JudgeChoice) -> Mapping[str, str]:
+        """Name those who look, for results: by what they do, with revision and weights' hash."""
+        return name_judges(self._registry, choice)
 
     def _witnesses(self, choice: WitnessChoice) -> Witnesses:
         if choice.settings not in DA_PRESETS:

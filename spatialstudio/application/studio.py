@@ -19,6 +19,7 @@ from spatialstudio.application.flow.generate_image import (
     new_request_id,
 )
 from spatialstudio.application.flow.read_prompt import read_prompt, with_known_heads
+from spatialstudio.application.judge_choice import DEFAULT_JUDGES
 from spatialstudio.application.judging import Judging
 from spatialstudio.application.keeping import Keeping
 from spatialstudio.application.library import Library
@@ -34,6 +35,7 @@ from spatialstudio.domain.generation import (
     RequestId,
     unguided,
 )
+from spatialstudio.domain.perceivers import PerceptionCard
 from spatialstudio.domain.ports import ModelCard, Surroundings, Trainer
 from spatialstudio.domain.prompt import Prompt, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
@@ -70,6 +72,7 @@ class Studio:
         self.bus = EventBus()
         self.session = Session(self.bus.publish)
         self.paths = paths
+        self.judges = DEFAULT_JUDGES
         self.keeping = Keeping(registry, paths, runs_folder, self.bus.publish)
         self._registry = registry
         self._engine = engine
@@ -123,7 +126,7 @@ class Studio:
     @property
     def judging(self) -> Judging:
         """Judges many pictures, and recorded runs."""
-        return Judging(self._registry, self.scene_of, IMAGES_ID)
+        return Judging(self._registry, self.parse, self.scene_of, IMAGES_ID)
 
     @property
     def library(self) -> Library:
@@ -139,6 +142,16 @@ class Studio:
     def trainer(self) -> Trainer:
         """Who makes the embedded models anew."""
         return self._registry.trainer(TRAINER_ID)
+
+    @property
+    def perception_models(self) -> tuple[PerceptionCard, ...]:
+        """The models on this machine that look at pictures, beside those of the sticker world."""
+        return self._registry.perception_shelf(SHELF_ID).cards()
+
+    @property
+    def damaged_perception_models(self) -> Mapping[str, ModelNotFound]:
+        """What is wrong with those that cannot be used, by their names."""
+        return self._registry.perception_shelf(SHELF_ID).damaged()
 
     def model(self, model_id: str | None = None) -> ModelCard:
         """Return a model's card; the first one for None.
@@ -284,7 +297,8 @@ class Studio:
         self.session.open(*runs)
         for asked in requests:
             self.keeping.keeper.expect(asked)
-            self._engine.submit(GenerateJob(request=asked, model=self.model(asked.model.id)))
+            model = self.model(asked.model.id)
+            self._engine.submit(GenerateJob(request=asked, model=model, judges=self.judges))
         return request.id
 
     def judge_picture(self, path: Path, scene: SceneGraph) -> RequestId:
@@ -296,7 +310,8 @@ class Studio:
         image = self._registry.images(IMAGES_ID).read(path)
         request_id = new_request_id()
         self.session.open(OpenRun(id=request_id, scene=scene, image=image))
-        self._engine.submit(EvaluateJob(job_id=request_id, image=image, scene=scene))
+        job = EvaluateJob(job_id=request_id, image=image, scene=scene, judges=self.judges)
+        self._engine.submit(job)
         return request_id
 
     def cancel(self) -> None:

@@ -43,6 +43,7 @@ class ModelWorkshop:
         scene: SceneGraph,
         token: CancelToken,
         settings: CheckerSettings = REPRODUCE,
+        *,
         choice: JudgeChoice = DEFAULT_JUDGES,
     ) -> Evaluation:
         """Judge a picture, (H, W, 3) uint8; see ``evaluate_image``."""

@@ -12,12 +12,14 @@ from spatialstudio.application.error_reports import (
     exit_code_of,
     report_on,
 )
+from spatialstudio.application.judge_choice import DEFAULT_JUDGES
 from spatialstudio.application.session import RunState, StoreFailed
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import run_answer, run_lines
 from spatialstudio.cli.doctor import examine
 from spatialstudio.cli.guidance_options import with_guidance
 from spatialstudio.cli.interrupts import interrupt_asks
+from spatialstudio.cli.judge_options import judge_choice
 from spatialstudio.cli.judging import (
     OpenStudio,
     benchmark_prompts,
@@ -90,7 +92,8 @@ def evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     is_many = others or only.is_dir() or options.prompts
     is_special = options.checker or options.set or options.judges or options.da != DA_PRESET
     asks_others = options.questions or options.assertions
-    if is_many or is_special or asks_others or options.csv or options.out:
+    chooses_models = judge_choice(options) != DEFAULT_JUDGES
+    if is_many or is_special or asks_others or chooses_models or options.csv or options.out:
         return judge_pictures(options, open_studio)
     studio = open_studio(None)
     scene = studio.scene_of(options.prompt)

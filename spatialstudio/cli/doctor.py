@@ -53,6 +53,12 @@ def examine(studio: Studio) -> Iterator[Finding]:
         yield Finding(name="model", value=damage.message, is_problem=True)
     if not studio.models:
         yield Finding(name="model", value="none found", is_problem=True)
+    for found in studio.perception_models:
+        size = f"{found.size_bytes / MEGABYTE:.0f} MB"
+        name = " ".join(part for part in (found.ref.id, found.ref.revision) if part)
+        yield Finding(name=found.role.value, value=f"{name}, {size}, in {found.folder}")
+    for damage in studio.damaged_perception_models.values():
+        yield Finding(name="judge", value=damage.message, is_problem=True)
     yield Finding(name="runs", value=str(studio.runs_folder))
 
 

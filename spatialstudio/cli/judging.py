@@ -29,6 +29,7 @@ from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import Answer
 from spatialstudio.cli.evaluation_answer import evaluation_answer
 from spatialstudio.cli.interrupts import interrupt_asks
+from spatialstudio.cli.judge_options import judge_choice
 from spatialstudio.cli.metric_figures import metric_figures
 from spatialstudio.cli.printing import show_json, show_lines, show_progress
 from spatialstudio.domain.benchmark import RunReport
@@ -86,19 +87,21 @@ def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     witnesses = WitnessChoice(
         reader_id=options.assertions, answerer_id=options.questions, settings=options.da
     )
+    choice = judge_choice(options)
     prompts = read_prompts(options.prompts) if options.prompts else {}
     tasks = list_tasks(options.paths, options.prompt, prompts)
     kind = {
         "checker": settings.preset,
         "judges": list(metrics.names),
         "witnesses": witnesses.name,
+        "models": judging.models_of(choice),
     }
     rows = list(_rows_kept(options.out, tasks, kind))
     done = {row["picture"] for row in rows}
     waiting = [task for task in tasks if str(task.path) not in done]
     flag = CancelFlag()
     with interrupt_asks(flag.cancel):
-        for judged in judging.pictures(waiting, settings, flag, witnesses):
+        for judged in judging.pictures(waiting, settings, flag, witnesses, choice):
             rows.append(_row(judged, kind, metrics))
             _keep(options.out, rows[-1])
             show_progress(f"{len(rows)}/{len(tasks)} {judged.task.path}")

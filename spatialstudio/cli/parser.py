@@ -6,6 +6,7 @@ from pathlib import Path
 from spatialstudio.application.flow.choose_metrics import ALL_METRICS, published_faults
 from spatialstudio.application.studio import EXTRACTOR_ID, EXTRACTOR_IDS
 from spatialstudio.cli.guidance_options import add_guidance_options
+from spatialstudio.cli.judge_options import add_judge_options
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE
 
@@ -116,6 +117,7 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
         help="keep every picture's answer, JSON a line; a stopped call goes on from it",
     )
     _add_judges(parser)
+    add_judge_options(parser)
     _add_checker(parser, "as published by default")
 
 

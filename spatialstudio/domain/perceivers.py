@@ -136,6 +136,14 @@ class PerceptionShelf(Protocol):
         """Say by name what is wrong with the models that are left out."""
         ...
 
+    def ref(self, model_id: str, role: PerceptionRole) -> ModelRef:
+        """Name a model exactly, by revision and the hash of its weights; arguments as for ``make``.
+
+        Raises:
+            ModelNotFound: There is no such model of this role, or it is damaged.
+        """
+        ...
+
     def make(self, model_id: str, role: PerceptionRole) -> Perceiver:
         """Make a model's adapter; the weights are loaded on its first use.
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from spatialstudio.adapters.exports.exporter import build as build_exporter
 from spatialstudio.adapters.extractors.grammar import build as build_extractor
 from spatialstudio.adapters.images import build as build_images
 from spatialstudio.adapters.library.run_library import build as build_libraries
@@ -22,7 +23,8 @@ from spatialstudio.application.studio import Studio
 from spatialstudio.application.workshop import ModelWorkshop
 from spatialstudio.cli.commands import run
 from spatialstudio.domain.errors import ModelNotFound
-from spatialstudio.domain.generation import StepEvent
+from spatialstudio.domain.generation import ModelRef, StepEvent
+from spatialstudio.domain.perceivers import PerceptionCard, PerceptionRole
 from spatialstudio.domain.ports import ModelCard, Surroundings
 from tests.fakes import FakeBackend, FakeDepth, FakeDetector
 
@@ -40,6 +42,14 @@ CARD = ModelCard(
     known_objects={"dog": "dog", "car": "car", "cat": "cat"},
 )
 
+OTHER_DETECTOR = PerceptionCard(
+    ref=ModelRef(id="other/detector", revision="c0ffee", sha256="5ha"),
+    role=PerceptionRole.DETECTOR,
+    architecture="DetrForObjectDetection",
+    folder=Path("models") / "other",
+    size_bytes=7_000_000,
+)
+
 
 @dataclass
 class FakeShelf:
@@ -53,6 +63,23 @@ class FakeShelf:
 
     def damaged(self):
         return self.broken
+
+
+@dataclass
+class FakePerceptionShelf:
+    """Holds one detector."""
+
+    models: tuple[PerceptionCard, ...] = (OTHER_DETECTOR,)
+    broken: dict[str, ModelNotFound] = field(default_factory=dict)
+
+    def cards(self):
+        return self.models
+
+    def damaged(self):
+        return self.broken
+
+    def ref(self, model_id, role):
+        return next(card.ref for card in self.models if card.ref.id == model_id)
 
 
 @dataclass
@@ -87,6 +114,7 @@ class FakeRegistry(Registry):
     detector_made: FakeDetector = field(default_factory=FakeDetector)
     shelf_made: FakeShelf = field(default_factory=FakeShelf)
     trainer_made: FakeTrainer = field(default_factory=FakeTrainer)
+    perception_shelf_made: FakePerceptionShelf = field(default_factory=FakePerceptionShelf)
 
     def _get(self, kind, adapter_id):
         paths = StudioPaths.within(self.folder)
@@ -97,12 +125,14 @@ class FakeRegistry(Registry):
             "store": build_store,
             "state": build_state,
             "library": build_libraries,
+            "exporter": build_exporter,
             "metadata": build_metadata,
             "backend": lambda _: self.backend_made,
             "detector": lambda _: self.detector_made,
             "depth": lambda _: FakeDepth(),
             "perturber": build_perturber,
             "perception_store": lambda _: ForgetfulStore(),
+            "perception_shelf": lambda _: self.perception_shelf_made,
             "records": build_records,
             "shelf": lambda _: self.shelf_made,
             "trainer": lambda _: self.trainer_made,

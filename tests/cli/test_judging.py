@@ -176,3 +176,42 @@ def test_other_thresholds_can_be_tried_on_a_run(terminal, tmp_path):
     assert rows[0.1, 0.0]["coverage"] == plain["coverage"]
     assert rows[0.03, 0.0]["coverage"] > rows[0.1, 0.0]["coverage"] > rows[0.1, 0.7]["coverage"]
     assert terminal("sweep-records", GOLDEN).out.split()[:2] == ["margin", "confidence"]
+
+
+def test_the_models_that_looked_are_named_in_every_row(terminal, folder):
+    words = ("evaluate", folder / "a.png", "--prompt", "a spaceship to the left of a boat")
+    done = terminal(*words, "--detector", "other/detector", "--json")
+    (row,) = json.loads(done.out)["pictures"]
+    assert row["models"] == {
+        "detector": "other/detector c0ffee 5ha",
+        "depth": "sticker-depth",
+    }
+    assert row["verdicts"][0]["outcome"] == "PASS"
+
+
+def test_stickers_are_all_that_the_embedded_detector_is_asked_for(terminal, folder):
+    done = terminal("evaluate", folder, "--prompt", "a spaceship left of a boat", "--json")
+    assert all("spaceship" in row["error"] for row in json.loads(done.out)["pictures"])
+
+
+def test_a_cut_leaves_out_what_the_detector_is_less_sure_of(terminal, folder):
+    words = ("evaluate", folder / "a.png", "--prompt", PROMPT, "--json")
+    outcomes = [
+        json.loads(terminal(*words, "--cut", cut).out)["pictures"][0]["verdicts"][0]["outcome"]
+        for cut in ("0.85", "0.95")
+    ]
+    assert outcomes == ["PASS", "UNDECIDABLE"]
+
+
+def test_rows_of_another_detector_are_not_taken_over(terminal, registry, folder, kept):
+    words = ("evaluate", folder / "a.png", "--prompt", PROMPT, "--out", kept, "--json")
+    terminal(*words)
+    registry.detector_made.error = DetectorError("The model is damaged.")
+    other = terminal(*words, "--detector", "other/detector")
+    assert json.loads(other.out)["summary"] == {"ERROR": 1}
+
+
+def test_a_cut_beyond_all_scores_is_refused(terminal, folder):
+    done = terminal("evaluate", folder, "--prompt", PROMPT, "--cut", "1.5")
+    assert done.code == 2
+    assert "between 0 and 1" in done.err

@@ -6,14 +6,14 @@ Nothing is downloaded. A folder counts when its ``config.json`` names an archite
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
 from huggingface_hub import constants
 
-from spatialstudio.adapters.weight_hashes import known_hash
+from spatialstudio.adapters.weight_hashes import hash_of_weights, known_hash
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import ModelRef
 from spatialstudio.domain.perceivers import Perceiver, PerceptionCard, PerceptionRole
@@ -93,6 +93,11 @@ class PerceptionFolders:
         """Say by name what is wrong with the models that are left out."""
         found = {place.name: _card_or_damage(place) for place in self._places()}
         return {name: each for name, each in found.items() if isinstance(each, ModelNotFound)}
+
+    def ref(self, model_id: str, role: PerceptionRole) -> ModelRef:
+        """Name a model exactly; see ``PerceptionShelf``."""
+        card = self._card(model_id, role)
+        return replace(card.ref, sha256=hash_of_weights(weight_files(card.folder)))
 
     def make(self, model_id: str, role: PerceptionRole) -> Perceiver:
         """Make a model's adapter; see ``PerceptionShelf``."""

@@ -11,6 +11,7 @@ import logging
 import os
 import zipfile
 import zlib
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -77,7 +78,8 @@ class PerceptionFiles:
             return None
         except TORN:
             log.info("A remembered perception is damaged and is forgotten: %s.", path.name)
-            path.unlink(missing_ok=True)
+            with suppress(OSError):
+                path.unlink()
             return None
         return perception
 

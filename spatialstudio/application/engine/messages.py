@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol, TypeAlias
 
+from spatialstudio.application.judge_choice import DEFAULT_JUDGES, JudgeChoice
 from spatialstudio.domain.arrays import RgbImage, freeze
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, RequestId
@@ -35,11 +36,13 @@ class GenerateJob:
         request: What to draw.
         model: The card of ``request.model``.
         judge: Whether the picture is judged as soon as it is done.
+        judges: Who judges it.
     """
 
     request: GenerationRequest
     model: ModelCard
     judge: bool = True
+    judges: JudgeChoice = DEFAULT_JUDGES
 
     @property
     def job_id(self) -> RequestId:
@@ -55,11 +58,13 @@ class EvaluateJob:
         job_id: Unique; the reports name it as their ``request_id``.
         image: (H, W, 3) uint8.
         scene: What it shall show.
+        judges: Who judges it.
     """
 
     job_id: RequestId
     image: RgbImage
     scene: SceneGraph
+    judges: JudgeChoice = DEFAULT_JUDGES
 
     def __post_init__(self) -> None:
         freeze(self.image)

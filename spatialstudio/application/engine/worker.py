@@ -15,6 +15,7 @@ from spatialstudio.application.engine.messages import (
     ReportTo,
 )
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.judge_choice import JudgeChoice
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import Cancelled
 from spatialstudio.domain.generation import (
@@ -50,8 +51,10 @@ class Workshop(Protocol):
         """Draw a picture; events and errors as a ``GenerationBackend``'s."""
         ...
 
-    def evaluate(self, image: RgbImage, scene: SceneGraph, token: CancelToken) -> Evaluation:
-        """Judge a picture.
+    def evaluate(
+        self, image: RgbImage, scene: SceneGraph, token: CancelToken, *, choice: JudgeChoice
+    ) -> Evaluation:
+        """Judge a picture with the chosen models.
 
         Raises:
             DetectorError: A model is damaged or missing.
@@ -90,7 +93,7 @@ class Worker:
             case GenerateJob():
                 self._draw(job, token)
             case EvaluateJob():
-                self._judge(job.job_id, job.image, job.scene, token)
+                self._judge(job, token)
 
     def _draw(self, job: GenerateJob, token: CancelToken) -> None:
         steps_ended = 0
@@ -114,26 +117,27 @@ class Worker:
             failure = report_on(error, "Drawing the picture")
             self._report(GenerationFailed(request_id=job.job_id, error=failure))
         if finished is not None and job.judge:
-            self._judge(job.job_id, finished.image, job.request.scene, token, steps_ended)
+            drawn = EvaluateJob(
+                job_id=job.job_id,
+                image=finished.image,
+                scene=job.request.scene,
+                judges=job.judges,
+            )
+            self._judge(drawn, token, steps_ended)
 
-    def _judge(
-        self,
-        job_id: RequestId,
-        image: RgbImage,
-        scene: SceneGraph,
-        token: CancelToken,
-        steps_ended: int = 0,
-    ) -> None:
-        self._enter(job_id, Phase.JUDGING)
+    def _judge(self, job: EvaluateJob, token: CancelToken, steps_ended: int = 0) -> None:
+        self._enter(job.job_id, Phase.JUDGING)
         try:
-            evaluation = self._ready_workshop().evaluate(image, scene, token)
+            evaluation = self._ready_workshop().evaluate(
+                job.image, job.scene, token, choice=job.judges
+            )
         except Cancelled:
-            self._report(GenerationCancelled(request_id=job_id, at_step=steps_ended))
+            self._report(GenerationCancelled(request_id=job.job_id, at_step=steps_ended))
         except Exception as error:  # noqa: BLE001 - one job's failure must not end the others
             failure = report_on(error, "Judging the picture")
-            self._report(JobFailed(request_id=job_id, error=failure))
+            self._report(JobFailed(request_id=job.job_id, error=failure))
         else:
-            self._report(PictureJudged(request_id=job_id, evaluation=evaluation))
+            self._report(PictureJudged(request_id=job.job_id, evaluation=evaluation))
 
     def _enter(self, job_id: RequestId, phase: Phase) -> None:
         self._report(PhaseChanged(request_id=job_id, phase=phase))

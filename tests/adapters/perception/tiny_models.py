@@ -19,11 +19,10 @@ WORDS = (
 SMALL = {"height": 64, "width": 64}
 
 
-def write_all(root: Path) -> None:
-    """Write one folder a model family; the folder's name is the family's."""
-    for name, write in WRITERS.items():
-        torch.manual_seed(0)
-        write(root / name)
+def write_model(name: str, folder: Path) -> None:
+    """Write the folder of a model family."""
+    torch.manual_seed(0)
+    WRITERS[name](folder)
 
 
 def grounding_dino(folder: Path) -> None:
@@ -52,7 +51,9 @@ def grounding_dino(folder: Path) -> None:
 
 def owlvit(folder: Path) -> None:
     config = hf.OwlViTConfig(
-        text_config=_clip_text(), vision_config=_vision(image_size=64, patch_size=16)
+        text_config=_clip_text(),
+        vision_config=_vision(image_size=64, patch_size=16),
+        projection_dim=16,
     )
     _write(hf.OwlViTForObjectDetection(config), folder)
     pictures = hf.OwlViTImageProcessorPil(size=SMALL, do_center_crop=False)
@@ -61,7 +62,9 @@ def owlvit(folder: Path) -> None:
 
 def owlv2(folder: Path) -> None:
     config = hf.Owlv2Config(
-        text_config=_clip_text(), vision_config=_vision(image_size=64, patch_size=16)
+        text_config=_clip_text(),
+        vision_config=_vision(image_size=64, patch_size=16),
+        projection_dim=16,
     )
     _write(hf.Owlv2ForObjectDetection(config), folder)
     pictures = hf.Owlv2ImageProcessorPil(size=SMALL)
@@ -144,6 +147,7 @@ def sam(folder: Path) -> None:
             "mlp_dim": 16,
             "global_attn_indexes": [0],
             "window_size": 2,
+            "num_pos_feats": 8,
         },
         prompt_encoder_config={
             "hidden_size": 16,
@@ -172,10 +176,10 @@ def sam2(folder: Path) -> None:
                 hidden_size=8,
                 num_attention_heads=1,
                 image_size=[64, 64],
-                blocks_per_stage=[1, 1, 1, 1],
+                blocks_per_stage=[1, 2, 1, 1],
                 embed_dim_per_stage=[8, 16, 32, 64],
                 num_attention_heads_per_stage=[1, 1, 2, 2],
-                window_size_per_stage=[4, 2, 2, 2],
+                window_size_per_stage=[8, 4, 4, 4],
                 window_positional_embedding_background_size=[4, 4],
                 global_attention_blocks=[2],
             ),
