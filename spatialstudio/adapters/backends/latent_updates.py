@@ -27,6 +27,9 @@ from spatialstudio.science.guidance_schedule import GuidanceSchedule
 
 Denoise = Callable[[DenoiserCall], Any]
 
+FLOAT16_LOSS_SCALE = 1024.0
+"""Keeps small gradients from vanishing on their way through a denoiser of float16."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Guidance:
@@ -60,7 +63,7 @@ class LatentUpdates:
         own: The call for this picture, with the prompt.
 
     Attributes:
-        shift: Like the sample; what is taken off it so far.
+        shift: Like the sample, in float32; what is taken off it so far.
         loss: Of the first pass; None when no update was made.
         passes: Made so far.
         output: Of the last pass, when whole passes were asked for.
@@ -74,7 +77,7 @@ class LatentUpdates:
         denoise: Denoise,
         own: DenoiserCall,
     ) -> None:
-        self.shift = torch.zeros_like(own.sample)
+        self.shift = torch.zeros_like(own.sample, dtype=torch.float32)
         self.loss: float | None = None
         self.passes = 0
         self.output: Any = None
@@ -124,7 +127,9 @@ class LatentUpdates:
         """Make one pass and move against its gradient; None when all goals are reached."""
         schedule = self._guidance.schedule
         settings = schedule.settings
-        start = (self._own.sample - self.shift).detach().requires_grad_()
+        sample = self._own.sample
+        start = (sample - self.shift).to(sample.dtype).detach().requires_grad_()
+        scale = FLOAT16_LOSS_SCALE if start.dtype is torch.float16 else 1.0
         tap = AttentionTap(
             self._reader.columns,
             latent_size=self._own.latent_size,
@@ -141,8 +146,8 @@ class LatentUpdates:
             if schedule.may_rest(self._reader.pos(self._snapshots[-1])):
                 return None
             loss = self._guidance.loss(relations, attention)
-            (gradient,) = torch.autograd.grad(loss, start)
-        self.shift = self.shift + length * gradient
+            (gradient,) = torch.autograd.grad(loss * scale, start)
+        self.shift = self.shift + length * (gradient.float() / scale)
         value = float(loss.detach())
         self.loss = value if self.loss is None else self.loss
         return value

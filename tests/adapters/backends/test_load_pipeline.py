@@ -9,7 +9,7 @@ from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.backends.load_pipeline import load_pipeline, load_streams
 from spatialstudio.adapters.model_files import ModelFolders, read_card
 from spatialstudio.domain.errors import ModelNotFound, RequestError
-from spatialstudio.domain.generation import GuidanceSettings
+from spatialstudio.domain.generation import GuidanceSettings, StepEvent
 from tests.adapters.backends.single_file import same_weights, save_single_file
 from tests.adapters.backends.tiny_families import TINY_FAMILIES, build_tiny_family
 from tests.fakes import CountingToken
@@ -135,6 +135,20 @@ def test_weights_of_half_precision_are_guided_by_maps_in_full(whole, tmp_path, d
     assert str(backend._loaded.denoiser.dtype) == f"torch.{dtype}"
     assert {weights.dtype.name for weights in guided[1].attention.maps.values()} == {"float32"}
     assert guided[-2].pos["r1"] > free[-2].pos["r1"] + 0.01
+
+
+def test_gradients_of_half_precision_do_not_vanish(whole, tiny_request):
+    card, steps = read_card(whole), {}
+    faint = GuidanceSettings(method_id="psg", strength=500.0, last_step=0)
+    request = replace(tiny_request, guidance=faint)
+    for dtype in ("float32", "float16"):
+        backend = DiffusersBackend(whole.parent / "archives")
+        events = backend.generate(request, replace(card, dtype=dtype), CountingToken())
+        steps[dtype] = next(event for event in events if isinstance(event, StepEvent))
+    full, half = (steps[dtype] for dtype in ("float32", "float16"))
+    raised = full.pos_after["r1"] - full.pos["r1"]
+    assert raised > 0.005
+    assert half.pos_after["r1"] - half.pos["r1"] == pytest.approx(raised, rel=0.2)
 
 
 def test_a_number_format_that_nobody_knows_is_refused(whole, tmp_path):
