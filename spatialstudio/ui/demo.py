@@ -4,12 +4,19 @@ Works without a display: ``python -m spatialstudio.ui.demo --out spatialstudio-d
 """
 
 import argparse
+import logging
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import (
+    QMessageLogContext,
+    QTimer,
+    QtMsgType,
+    Signal,
+    qInstallMessageHandler,
+)
 
 from spatialstudio.application.session import (
     BaselineChanged,
@@ -25,6 +32,8 @@ from spatialstudio.ui.main_window import MainWindow
 from spatialstudio.ui.panel_api import Panel
 from spatialstudio.ui.window_settings import FILE_NAME, ThemeChoice, WindowSettings
 
+log = logging.getLogger(__name__)
+
 PROMPT = "a photo of a dog to the left of a car"
 SEED = 7
 SIZE = "1440x900"
@@ -37,6 +46,8 @@ TOO_SLOW = ErrorReport(
     hint="Close other programs and try again.",
 )
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
+OF_THE_PLATFORM = "This plugin does not support"
+LEVELS = {QtMsgType.QtDebugMsg: logging.DEBUG, QtMsgType.QtInfoMsg: logging.INFO}
 
 
 class Demo(Panel):
@@ -113,6 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     folder = Path(options.out).resolve()
     application = make_application()
+    qInstallMessageHandler(pass_on)
     studio = Studio.open("process", runs_folder=folder)
     settings = WindowSettings(folder / FILE_NAME)
     settings.theme = ThemeChoice.DARK if options.dark else ThemeChoice.LIGHT
@@ -124,6 +136,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo.ended.connect(application.exit)
     QTimer.singleShot(0, demo, lambda: demo.begin(options.prompt, options.seed))
     return application.exec()
+
+
+def pass_on(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
+    """Log what Qt says, but for what the platform without a display says of itself."""
+    if not message.startswith(OF_THE_PLATFORM):
+        log.log(LEVELS.get(kind, logging.WARNING), "%s (%s)", message, context.category)
 
 
 def _runs(session: Session) -> tuple[OpenRun, ...]:

@@ -41,19 +41,15 @@ class DockRack:
         return tuple(self._docks[plan.id].toggleViewAction() for plan in plans)
 
     def make(self, plan: DockPlan) -> QDockWidget:
-        """Return the dock of a plan; it is made at the first call, out of sight."""
-        if plan.id not in self._docks:
-            dock = QDockWidget(tr(plan.title), self._window)
-            dock.setObjectName(plan.id)
-            dock.setTitleBarWidget(DockTitle(self._context.theme, dock))
+        """Return the dock of a plan, with its content; it is made at the first call."""
+        dock = self._frame_of(plan)
+        if dock.widget() is None:
             content = plan.make(self._context)
             dock.setWidget(content)
-            dock.hide()
-            self._docks[plan.id] = dock
             panels = content.findChildren(Panel)
             for panel in [content, *panels] if isinstance(content, Panel) else panels:
                 self._serve(panel)
-        return self._docks[plan.id]
+        return dock
 
     def put_up(self, workspace: Workspace, density: Density) -> None:
         """Take down the docks in sight and put up those of a workspace."""
@@ -104,12 +100,22 @@ class DockRack:
             layout = self._window.saveState(LAYOUT_VERSION)
             self._context.settings.keep_layout(self._layout_name(), layout)
 
+    def _frame_of(self, plan: DockPlan) -> QDockWidget:
+        if plan.id not in self._docks:
+            dock = QDockWidget(tr(plan.title), self._window)
+            dock.setObjectName(plan.id)
+            dock.setTitleBarWidget(DockTitle(self._context.theme, dock))
+            dock.hide()
+            self._docks[plan.id] = dock
+        return self._docks[plan.id]
+
     def _layout_name(self) -> str:
         return "" if self._up is None else f"{self._up.id}-{self._density.value}"
 
     def _arrange(self, workspace: Workspace, density: Density) -> None:
         for plan in workspace.docks:
-            dock = self.make(plan)
+            must_wait = plan.can_wait and not self._window.isVisible()
+            dock = self._frame_of(plan) if must_wait else self.make(plan)
             dock.setFloating(False)
             self._window.addDockWidget(plan.area, dock)
             if plan.tab_of in self._docks:

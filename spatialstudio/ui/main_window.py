@@ -93,7 +93,13 @@ class MainWindow(QMainWindow):
         """Start the engine, read the prompt that stood there last, make the other docks."""
         self.context.studio.start()
         self.prompt.restore()
-        QTimer.singleShot(0, self, self._make_all)
+        QTimer.singleShot(0, self, self.make_docks)
+
+    def make_docks(self) -> None:
+        """Make what is not made yet, so that no workspace keeps the user waiting."""
+        for workspace in WORKSPACES:
+            for plan in workspace.docks:
+                self._rack.make(plan)
 
     def use_workspace(self, workspace: Workspace) -> None:
         """Show a workspace's docks, tools and overlays; picture, step and zoom stay."""
@@ -233,7 +239,7 @@ class MainWindow(QMainWindow):
         self.setStatusBar(QStatusBar())
         old.actions.deleteLater()
         self._build(WindowContext.of(old.studio, old.theme, old.settings))
-        self._make_all()
+        self.make_docks()
         self.prompt.restore()
         self.context.stage.show_region(old.stage.region)
         QTimer.singleShot(0, self, partial(self._settle, size))
@@ -244,11 +250,6 @@ class MainWindow(QMainWindow):
         """Take a size again, once new docks have been laid out."""
         self.resize(size)
         self._rack.size_docks()
-
-    def _make_all(self) -> None:
-        for workspace in WORKSPACES:
-            for plan in workspace.docks:
-                self._rack.make(plan)
 
     def _judge(self, path: Path) -> None:
         scene = self.context.studio.session.scene

@@ -62,6 +62,7 @@ def window(qtbot, studio, settings, appearance):
     window.resize(1280, 800)
     window.show()
     window.get_ready()
+    window.make_docks()
     return window
 
 

@@ -4,7 +4,7 @@ from spatialstudio.application.engine.messages import Phase
 from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.ui.panels.stage_contents import hue_of, step_at
 from spatialstudio.ui.widgets.phase_bar import Progress
-from spatialstudio.ui.widgets.pos_chart import PosCurve
+from spatialstudio.ui.widgets.pos_curve import PosCurve
 
 PHASES = {
     Phase.LOADING: "Load",

@@ -1,7 +1,5 @@
 """PoS of every relation over the denoising steps, guided beside baseline."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import pyqtgraph as pg  # type: ignore[import-untyped]
@@ -11,6 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.pos_curve import PosCurve
 
 EVEN = 0.5
 LEVELS = ((0.0, "0"), (EVEN, "0.5"), (1.0, "1"))
@@ -20,23 +19,6 @@ DOT_EM = 0.55
 VALUE_EM = 1.05
 ASIDE = 0.65
 """How far above its dot a guided value stands, in its heights; a baseline's as far below."""
-
-
-@dataclass(frozen=True, slots=True)
-class PosCurve:
-    """One relation's PoS over the steps.
-
-    Attributes:
-        name: The relation in words.
-        hue: Of its subject.
-        points: Step and PoS in [0, 1], in order.
-        is_baseline: Whether it belongs to the unguided run.
-    """
-
-    name: str
-    hue: int
-    points: tuple[tuple[int, float], ...]
-    is_baseline: bool = False
 
 
 class PosChart(QWidget):

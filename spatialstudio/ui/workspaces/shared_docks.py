@@ -3,7 +3,6 @@
 from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.panel_api import WindowContext
-from spatialstudio.ui.panels.attention_panel import AttentionPanel
 from spatialstudio.ui.panels.details_panel import DetailsPanel
 from spatialstudio.ui.panels.evaluation_panel import EvaluationPanel
 from spatialstudio.ui.panels.generation_panel import GenerationPanel
@@ -29,6 +28,13 @@ def make_verdict(context: WindowContext) -> QWidget:
     )
 
 
+def make_attention(context: WindowContext) -> QWidget:
+    """Return the maps and curves over the steps; their plots are a library of their own."""
+    from spatialstudio.ui.panels.attention_panel import AttentionPanel
+
+    return AttentionPanel(context)
+
+
 PROMPT = DockPlan(id="prompt", title="Prompt", area=LEFT, size_em=19, make=make_prompt)
 VERDICT = DockPlan(id="verdict", title="Verdict", area=RIGHT, size_em=18, make=make_verdict)
 ATTENTION = DockPlan(
@@ -36,5 +42,6 @@ ATTENTION = DockPlan(
     title="Attention over the steps",
     area=BOTTOM,
     size_em=17.5,
-    make=AttentionPanel,
+    make=make_attention,
+    can_wait=True,
 )

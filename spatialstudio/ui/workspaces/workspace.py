@@ -30,6 +30,8 @@ class DockPlan:
         size_em: Its width at the sides, its height at the bottom.
         make: Builds the content, once; all ``Panel``s within it follow the studio's events.
         in_simple: Whether the simple window has it in sight.
+        can_wait: Whether it is filled a moment after the window is shown; then ``make`` may import
+            what takes its time, plots for example, and the window opens sooner.
         tab_of: Id of the dock that it is a tab of; empty to stand alone.
     """
 
@@ -39,6 +41,7 @@ class DockPlan:
     size_em: float
     make: Callable[[WindowContext], QWidget]
     in_simple: bool = True
+    can_wait: bool = False
     tab_of: str = ""
 
 

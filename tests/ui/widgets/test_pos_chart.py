@@ -3,7 +3,8 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 
 from spatialstudio.ui.appearance import palette_of
-from spatialstudio.ui.widgets.pos_chart import PosChart, PosCurve, spread
+from spatialstudio.ui.widgets.pos_chart import PosChart, spread
+from spatialstudio.ui.widgets.pos_curve import PosCurve
 from spatialstudio.ui.window_settings import ThemeChoice
 
 GUIDED = PosCurve("dog to the left of car", 0, tuple((step, step / 10) for step in range(11)))
