@@ -20,6 +20,10 @@ class CancelFlag:
         """Whether ``cancel`` was called."""
         return self._wanted_to_stop.is_set()
 
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for ``cancel`` for a while; tell whether it was called."""
+        return self._wanted_to_stop.wait(timeout_s)
+
     def raise_if_cancelled(self) -> None:
         """Return at once while the work is wanted.
 

@@ -13,6 +13,9 @@ from spatialstudio.domain.relation import SceneGraph
 
 log = logging.getLogger(__name__)
 
+PAUSE_S = 0.8
+"""A prompt that stands for less is still being typed: nobody is asked about it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadAgain:
@@ -31,13 +34,18 @@ class SecondReader:
     Args:
         extractor: Makes or returns the reader; called in the reading thread only.
         publish: Takes ``ReadAgain``, in the reading thread.
+        pause_s: How long a prompt must stand before it is read.
     """
 
     def __init__(
-        self, extractor: Callable[[], PatientExtractor], publish: Callable[[object], None]
+        self,
+        extractor: Callable[[], PatientExtractor],
+        publish: Callable[[object], None],
+        pause_s: float = PAUSE_S,
     ) -> None:
         self._extractor = extractor
         self._publish = publish
+        self._pause_s = pause_s
         self._flag = CancelFlag()
         self._thread: Thread | None = None
 
@@ -58,6 +66,8 @@ class SecondReader:
             self._thread.join()
 
     def _read(self, prompt: Prompt, flag: CancelFlag) -> None:
+        if flag.wait(self._pause_s):
+            return
         try:
             scene = self._extractor().extract(prompt, flag)
             flag.raise_if_cancelled()

@@ -59,7 +59,16 @@ def published():
 
 @pytest.fixture
 def reader(patient, published):
-    return SecondReader(lambda: patient, published.append)
+    return SecondReader(lambda: patient, published.append, pause_s=0.01)
+
+
+def test_what_is_still_being_typed_is_not_read(patient, published):
+    patient.may_read.set()
+    reader = SecondReader(lambda: patient, published.append, pause_s=60.0)
+    reader.read(Prompt(text="a ca"))
+    reader.cancel()
+    reader.wait()
+    assert not published
 
 
 def test_a_reading_is_published_when_it_comes(reader, patient, published):

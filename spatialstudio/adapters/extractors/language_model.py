@@ -86,8 +86,8 @@ class LanguageModelExtractor:
         read = self._grammar.extract(prompt)
         settings = self._settings
         if settings is None:
-            names = f"{SERVER_VARIABLE} and {MODEL_VARIABLE}"
-            return _with_note(read, f"No language model is set up ({names}).")
+            where = f"in the settings, or by {SERVER_VARIABLE} and {MODEL_VARIABLE}"
+            return _with_note(read, f"No language model is set up ({where}).")
         key = (settings.url, settings.model, prompt.text, self._version)
         if key in self._cache:
             self._cache.move_to_end(key)
