@@ -23,6 +23,9 @@ from spatialstudio.domain.relation import Relation
 from spatialstudio.science.attention_maps import WordAttention
 from spatialstudio.science.guidance_losses import PsgLoss
 
+ORDINARY = 1.0
+"""How much a mention's presence counts when nothing is said of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class AttendExciteLoss:
@@ -51,7 +54,9 @@ class WeightedPresenceLoss:
     def __call__(self, _relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
         """Add up what the mentions lack."""
         maps = attention.excited_maps()
-        lacks = [self.weights.get(m, 1) * (1 - weights.amax()) for m, weights in maps.items()]
+        lacks = [
+            self.weights.get(m, ORDINARY) * (1 - weights.amax()) for m, weights in maps.items()
+        ]
         return torch.stack(lacks).sum()
 
 

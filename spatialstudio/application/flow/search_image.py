@@ -55,11 +55,7 @@ def search_image(
         DetectorError: A model is damaged or missing.
         Cancelled: The token was cancelled.
     """
-    if not request.scene.relations:
-        raise RequestError(
-            "There is no relation to choose pictures by.",
-            hint="Say where things are, or draw a single picture.",
-        )
+    _refuse_aimless(request)
     best: _Drawn | None = None
     scores: list[CandidateScore] = []
     seconds = 0.0
@@ -68,13 +64,7 @@ def search_image(
         drawn = yield from _draw(replace(request, seed=seed), model, backend, judges, token)
         seconds += drawn.finished.seconds
         scores.append(drawn.score)
-        yield CandidateJudged(
-            request_id=request.id,
-            number=number + 1,
-            candidates=request.search.candidates,
-            score=drawn.score,
-            image=drawn.finished.image,
-        )
+        yield _judged(request, number + 1, drawn)
         if ranked(scores)[0] is drawn.score:
             best = drawn
         if drawn.score.pse >= request.search.enough:
@@ -83,6 +73,24 @@ def search_image(
     if best.score is not scores[-1]:
         yield from best.events
     yield replace(best.finished, seconds=seconds, candidates=ranked(scores))
+
+
+def _refuse_aimless(request: GenerationRequest) -> None:
+    if not request.scene.relations:
+        raise RequestError(
+            "There is no relation to choose pictures by.",
+            hint="Say where things are, or draw a single picture.",
+        )
+
+
+def _judged(request: GenerationRequest, number: int, drawn: _Drawn) -> CandidateJudged:
+    return CandidateJudged(
+        request_id=request.id,
+        number=number,
+        candidates=request.search.candidates,
+        score=drawn.score,
+        image=drawn.finished.image,
+    )
 
 
 def _draw(
