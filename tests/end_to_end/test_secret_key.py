@@ -1,0 +1,86 @@
+"""The key of the language model: asked with, and written nowhere."""
+
+import logging
+
+import keyring
+import pytest
+
+from spatialstudio.adapters.server import KEY_VARIABLE, MODEL_VARIABLE, SERVER_VARIABLE
+from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.language_model import ServerKept
+from spatialstudio.application.session import RunStored
+from spatialstudio.domain.servers import ServerChoice
+from tests.adapters.keyrings import MemoryKeyring
+from tests.adapters.loopback import LoopbackServer, sends
+
+SECRET = "sk-written-nowhere-0123456789"
+PROMPT = "a photo of a dog to the left of a car"
+STEPS = 1
+
+
+@pytest.fixture(params=["keyring", "environment"])
+def place(request, monkeypatch):
+    """Where the key is; the system's own keyring is left alone."""
+    for name in (SERVER_VARIABLE, MODEL_VARIABLE, KEY_VARIABLE):
+        monkeypatch.delenv(name, raising=False)
+    if request.param == "environment":
+        monkeypatch.setenv(KEY_VARIABLE, SECRET)
+    before = keyring.get_keyring()
+    keyring.set_keyring(MemoryKeyring())
+    yield request.param
+    keyring.set_keyring(before)
+
+
+@pytest.fixture
+def server():
+    """A server that refuses the key, and says it aloud."""
+    with LoopbackServer(sends(f'{{"error": "wrong key {SECRET}"}}'.encode(), 401)) as server:
+        yield server
+
+
+@pytest.fixture
+def heard(studio):
+    """All that the studio says during a test."""
+    heard = []
+    unsubscribe = studio.bus.subscribe(heard.append)
+    yield heard
+    unsubscribe()
+
+
+@pytest.fixture
+def scene(studio, server, place, heard):
+    """A prompt, read after the server was chosen, its key kept, and asked."""
+    choice = ServerChoice(url=server.url, model="small")
+    studio.language_model.keep(choice, SECRET if place == "keyring" else None)
+    studio.language_model.wait()
+    studio.language_model.try_out(choice, None)
+    studio.language_model.wait()
+    assert ServerKept() in heard
+    return studio.parse(PROMPT, "llm")
+
+
+def draw(studio, scene):
+    studio.edit_scene(scene)
+    studio.generate(studio.new_request(seed=1, steps=STEPS))
+
+
+def crash(scene):
+    """Report what a fault of the program would report that holds the scene in its hands."""
+    try:
+        scene.mention("nobody")
+    except KeyError as error:
+        return report_on(error, "Reading the prompt")
+
+
+def test_the_key_is_in_no_file_log_trace_or_report(studio, server, scene, heard, home, caplog):
+    caplog.set_level(logging.DEBUG)
+    draw(studio, studio.scene_of(scene.prompt.text))
+    assert set(server.keys) == {f"Bearer {SECRET}"}
+    files = [path for path in home.rglob("*") if path.is_file()]
+    assert {"language_model.toml"} < {path.name for path in files}
+    assert [path for path in files if SECRET.encode() in path.read_bytes()] == []
+    (path,) = [event.path for event in heard if isinstance(event, RunStored)]
+    told = [*RunFiles().load(path), scene, crash(scene), *heard]
+    assert [each for each in told if SECRET in repr(each)] == []
+    assert SECRET not in caplog.text
