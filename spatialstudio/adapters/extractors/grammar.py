@@ -16,10 +16,15 @@ from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.prompt import Note, Prompt, TextSpan
 from spatialstudio.domain.relation import SceneGraph
 
+OWN_OBJECTS_FILE = "objects.txt"
+"""Among the user's settings."""
+
 
 def build(surroundings: Surroundings) -> "GrammarExtractor":
-    """Make the extractor with the shipped words."""
-    return GrammarExtractor(surroundings.resources / "prompts")
+    """Make the extractor with the shipped words and the user's own."""
+    settings = surroundings.settings
+    own_objects = None if settings is None else settings / OWN_OBJECTS_FILE
+    return GrammarExtractor(surroundings.resources / "prompts", own_objects)
 
 
 class GrammarExtractor:
@@ -27,12 +32,14 @@ class GrammarExtractor:
 
     Args:
         folder: Holds ``phrases.lark`` and ``vocabulary.toml``; read with the first prompt.
+        own_objects: A text file of the user's with an object's name a line; need not be there.
     """
 
     id = "grammar"
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, own_objects: Path | None = None) -> None:
         self._folder = folder
+        self._own_objects = own_objects
 
     def extract(self, prompt: Prompt) -> SceneGraph:
         """Read mentions and relations; what is not understood becomes a note.
@@ -70,7 +77,16 @@ class GrammarExtractor:
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:
-        return read_vocabulary(self._folder / "vocabulary.toml")
+        return read_vocabulary(self._folder / "vocabulary.toml", _lines(self._own_objects))
+
+
+def _lines(path: Path | None) -> tuple[str, ...]:
+    """Read the lines of a file; one that is missing or no text has none."""
+    try:
+        text = "" if path is None else path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return ()
+    return tuple(text.splitlines())
 
 
 def _notes_on(settings: Sequence[TextSpan], slips: Sequence[Slip], text: str) -> Iterator[Note]:

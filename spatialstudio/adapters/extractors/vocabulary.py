@@ -130,13 +130,18 @@ class Vocabulary:
         return frozenset[str]().union(*lists, self.depictions, self.ambience, parts)
 
 
-def read_vocabulary(path: Path) -> Vocabulary:
-    """Read a vocabulary from a TOML file of word lists."""
+def read_vocabulary(path: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
+    """Read a vocabulary from a TOML file of word lists.
+
+    Args:
+        path: The file.
+        own_nouns: The user's own, singular.
+    """
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     verbs, kinds, spelling = table["verbs"], table["kinds"], table["spelling"]
     placing = _verb_forms(_words(verbs["placing"])) | _words(verbs["placed"])
     return Vocabulary(
-        nouns=_words(*table["nouns"].values()),
+        nouns=_words(*table["nouns"].values(), *(noun.lower() for noun in own_nouns)),
         persons=_words(table["nouns"]["people"]),
         animals=_words(table["nouns"]["animals"]),
         adjectives=_words(*table["adjectives"].values()),

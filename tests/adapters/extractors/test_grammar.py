@@ -246,6 +246,22 @@ def test_heads_are_singular_and_keep_their_attributes(text, heads, attributes):
     assert [mention.attributes for mention in scene.mentions] == attributes
 
 
+def test_the_users_own_objects_are_known(tmp_path):
+    own = tmp_path / "objects.txt"
+    own.write_text("Zorb\nflux gate\n\n")
+    grammar = GrammarExtractor(resources_folder() / "prompts", own)
+    scene = grammar.extract(Prompt(text="shiny zorbs on flux gates"))
+    assert [mention.head for mention in scene.mentions] == ["zorb", "flux gate"]
+    assert [relation.type for relation in scene.relations] == [ABOVE]
+
+
+@pytest.mark.parametrize("name", ["broken.txt", "missing.txt"])
+def test_a_list_of_objects_that_cannot_be_read_is_none(tmp_path, name):
+    (tmp_path / "broken.txt").write_bytes(b"\xff\xfe\xff")
+    grammar = GrammarExtractor(resources_folder() / "prompts", tmp_path / name)
+    assert grammar.extract(Prompt(text="a cat above a dog")).relations
+
+
 def test_spans_cover_the_words_they_stand_for():
     text = "A photo of a big red cup directly above two dogs."
     scene = read(text)
