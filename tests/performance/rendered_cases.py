@@ -1,6 +1,7 @@
 """Painted sticker scenes with a claim, and what a perfect observer would see in them."""
 
 import json
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +28,7 @@ from spatialstudio.domain.relation import (
 
 SIDE = 128
 SIZE = 0.3
-SMALL = 0.22
+SMALL = 0.26
 MODELS = WORLD_FOLDER.parent
 HORIZON = 0.35
 TYPES = (LEFT_OF, ABOVE, IN_FRONT_OF, NEAR, FAR_FROM, BETWEEN)
@@ -52,10 +53,12 @@ def random_case(
     if relation_type is IN_FRONT_OF:
         return ground_case(numbers[:2], float(rng.uniform(-0.7, 0.7)), seed)
     if relation_type in {NEAR, FAR_FROM}:
-        return distance_case(relation_type, numbers[:2], float(rng.uniform(0.22, 0.78)), seed)
+        return distance_case(relation_type, numbers[:2], float(rng.uniform(0.27, 0.74)), seed)
     if relation_type is BETWEEN:
         return between_case(numbers, float(rng.uniform(0.14, 0.86)), seed)
     offset = float(rng.uniform(-0.6, 0.6))
+    if with_twin:  # far enough from the first that they do not touch
+        offset = math.copysign(rng.uniform(0.2, 0.28), offset)
     return painted_case(relation_type, numbers[:2], offset, with_twin=with_twin, seed=seed)
 
 

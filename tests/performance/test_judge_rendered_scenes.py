@@ -50,9 +50,9 @@ def test_a_painted_scene_is_judged_by_its_truth(judges, relation_type, offset, e
     [
         (ground_case(PAIR, 0.6), "PASS"),
         (ground_case(PAIR, -0.6), "FAIL"),
-        (distance_case(NEAR, PAIR, 0.26), "PASS"),
-        (distance_case(NEAR, PAIR, 0.48), "near_boundary"),
-        (distance_case(FAR_FROM, PAIR, 0.76), "PASS"),
+        (distance_case(NEAR, PAIR, 0.3), "PASS"),
+        (distance_case(NEAR, PAIR, 0.53), "near_boundary"),
+        (distance_case(FAR_FROM, PAIR, 0.73), "PASS"),
         (between_case(NUMBERS, 0.5), "PASS"),
         (between_case(NUMBERS, 0.3), "near_boundary"),
         (between_case(NUMBERS, 0.14), "FAIL"),
@@ -66,5 +66,5 @@ def test_other_relations_are_judged_by_their_truth_too(judges, case, expected):
 
 @pytest.mark.parametrize("settings", [REPRODUCE, RECOMMENDED], ids=lambda known: known.preset)
 def test_a_twin_on_the_other_side_makes_ambiguous(judges, settings):
-    case = painted_case(LEFT_OF, PAIR, -0.4, with_twin=True)
+    case = painted_case(LEFT_OF, PAIR, -0.25, with_twin=True)
     assert answer(case, judges, settings) == "ambiguous"
