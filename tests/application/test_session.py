@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -22,6 +24,7 @@ from spatialstudio.application.session import (
 )
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import (
+    CandidateScore,
     GenerationCancelled,
     GenerationFailed,
     GenerationFinished,
@@ -86,6 +89,15 @@ def test_a_run_grows_with_its_events_until_it_is_judged(run):
     done = folded(drawn, judged())
     assert done.state is RunState.DONE
     assert done.evaluation is not None
+
+
+def test_each_picture_of_a_search_starts_anew(run):
+    started = GenerationStarted(request_id=MINE, total_steps=4, token_spans=(), device="cpu")
+    score = CandidateScore(seed=3, pse=1, lead=1, found=2, sureness=1, second=1)
+    best = replace(finished(), candidates=(score,))
+    drawn = folded(run, started, step(0), step(1), started, step(0), best)
+    assert len(drawn.steps) == 1
+    assert drawn.candidates == (score,)
 
 
 def test_the_phase_is_followed(run):

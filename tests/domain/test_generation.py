@@ -6,6 +6,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     GuidanceSettings,
     ModelRef,
+    NoiseSearch,
     spared,
     unguided,
 )
@@ -35,6 +36,11 @@ def test_the_baseline_differs_by_guidance_alone(request_with_guidance):
         request_with_guidance.seed,
         request_with_guidance.scene,
     )
+
+
+def test_the_baseline_of_a_search_is_its_first_picture_unguided(request_with_guidance):
+    searched = replace(request_with_guidance, search=NoiseSearch(candidates=8))
+    assert unguided(searched, "plain") == unguided(request_with_guidance, "plain")
 
 
 @pytest.mark.parametrize(
