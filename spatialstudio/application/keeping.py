@@ -1,11 +1,15 @@
 """What the studio keeps on disk: finished runs, the queue, drafts. Made when first needed."""
 
+import logging
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
 from spatialstudio.application.drafts import DraftKeeper
+from spatialstudio.application.exports import Exports
+from spatialstudio.application.flow.compare_runs import compare_runs
 from spatialstudio.application.library import Library
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import Registry
@@ -13,17 +17,37 @@ from spatialstudio.application.run_keeper import RunKeeper
 from spatialstudio.application.run_shelf import RunShelf
 from spatialstudio.application.session import RunStored
 from spatialstudio.domain.draft import Draft
-from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.generation import GenerationRequest, RequestId
+from spatialstudio.domain.record import Reproduction
 from spatialstudio.domain.run_ports import MetadataFiles, QueueJournal, RunStore, StateFiles
+
+log = logging.getLogger(__name__)
 
 STORE_ID = "files"
 LIBRARY_ID = "files"
 STATE_ID = "files"
 METADATA_ID = "embedded"
+EXPORTER_ID = "files"
 
 JOURNALS = "queue"
 DRAFT = "draft.json"
 SEARCHES = "searches.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduced:
+    """A run was drawn again. Published once the repetition is stored; may cross threads.
+
+    Attributes:
+        request_id: Of the repetition.
+        first: Picture of the run repeated.
+        comparison: Whether it came out the same, and why not.
+    """
+
+    request_id: RequestId
+    first: Path
+    comparison: Reproduction
 
 
 class Keeping:
@@ -47,6 +71,7 @@ class Keeping:
         self._paths = paths
         self._publish = publish
         self._draft: Draft | None = None
+        self._repeated: dict[RequestId, Path] = {}
         self.runs_folder = runs_folder or paths.runs
         self._is_by_month = runs_folder is None
 
@@ -68,10 +93,36 @@ class Keeping:
         return Library(runs, self.store, self._state, searches, self._publish)
 
     @cached_property
+    def exports(self) -> Exports:
+        """Takes runs out as files."""
+        exporter = self._registry.exporter(EXPORTER_ID)
+        themes = self._paths.resources / "themes"
+        return Exports(store=self.store, exporter=exporter, themes=themes)
+
+    @cached_property
     def keeper(self) -> RunKeeper:
         """Stores runs as they end."""
         shelf = RunShelf(self.store, self.folder_now, self._paths.recovery)
         return RunKeeper(shelf, self._journal, self._tell)
+
+    def again(self, path: Path, request_id: RequestId) -> GenerationRequest:
+        """Return the request that draws a stored run again; what came of it will be told.
+
+        Raises:
+            StoreError: There is no run, or it is damaged.
+        """
+        record, _ = self.store.load(path)
+        self._repeated[request_id] = self.store.picture_of(path)
+        return replace(record.request, id=request_id, parent_run_id=record.id)
+
+    def compare(self, first: Path, again: Path) -> Reproduction:
+        """Say how near a run comes to another that it repeats.
+
+        Raises:
+            StoreError: One of them is no run, or damaged.
+        """
+        one, other = self.exports.read(first), self.exports.read(again)
+        return compare_runs(one.record, one.image, other.record, other.image)
 
     def folder_now(self) -> Path:
         """Return the folder that a run goes to which ends now."""
@@ -109,6 +160,10 @@ class Keeping:
             self._draft = self._state.read_draft(self._paths.settings / DRAFT) or Draft()
         return self._draft
 
+    def keep_prompt(self, text: str, model_id: str | None) -> None:
+        """Keep what is typed into the prompt."""
+        self.keep_draft(replace(self.draft, prompt=text, model_id=model_id or ""))
+
     def keep_draft(self, draft: Draft) -> None:
         """Have what was typed on disk within a second; returns at once."""
         if draft != self.draft:
@@ -130,6 +185,17 @@ class Keeping:
         if isinstance(event, RunStored) and "library" in vars(self):
             self.library.add(event.path)
         self._publish(event)
+        if isinstance(event, RunStored) and event.request_id in self._repeated:
+            self._tell_comparison(event, self._repeated.pop(event.request_id))
+
+    def _tell_comparison(self, again: RunStored, first: Path) -> None:
+        try:
+            comparison = self.compare(first, again.path)
+        except StudioError as error:
+            log.warning("A run drawn again could not be compared: %s", error.message)
+            return
+        told = Reproduced(request_id=again.request_id, first=first, comparison=comparison)
+        self._publish(told)
 
     @cached_property
     def _state(self) -> StateFiles:

@@ -28,8 +28,14 @@ from spatialstudio.domain.ports import (
     Surroundings,
     Trainer,
 )
+from spatialstudio.domain.run_ports import (
+    Exporter,
+    MetadataFiles,
+    RunLibraries,
+    RunStore,
+    StateFiles,
+)
 from spatialstudio.domain.servers import ServerDesk
-from spatialstudio.domain.run_ports import MetadataFiles, RunLibraries, RunStore, StateFiles
 
 BUILT_IN_MANIFEST = Path(__file__).parent.parent / "adapters" / "plugin.toml"
 PERCEPTION_SHELF = "perception_shelf"
@@ -151,6 +157,10 @@ class Registry:
     def state(self, adapter_id: str) -> StateFiles:
         """Return a keeper of drafts and queue journals."""
         return cast("StateFiles", self._get("state", adapter_id))
+
+    def exporter(self, adapter_id: str) -> Exporter:
+        """Return a writer of exports."""
+        return cast("Exporter", self._get("exporter", adapter_id))
 
     def metadata(self, adapter_id: str) -> MetadataFiles:
         """Return a reader and writer of pictures' metadata."""

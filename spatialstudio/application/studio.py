@@ -11,6 +11,7 @@ from spatialstudio.application.engine.messages import Engine, EvaluateJob, Gener
 from spatialstudio.application.engine.process import ProcessEngine
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.events import EventBus
+from spatialstudio.application.exports import Exports
 from spatialstudio.application.flow.compare_readings import Offer, accept, compare_readings
 from spatialstudio.application.flow.generate_image import (
     check_request,
@@ -22,8 +23,8 @@ from spatialstudio.application.flow.read_prompt import read_prompt, with_known_h
 from spatialstudio.application.judge_choice import DEFAULT_JUDGES
 from spatialstudio.application.judging import Judging
 from spatialstudio.application.keeping import Keeping
-from spatialstudio.application.library import Library
 from spatialstudio.application.language_model import LanguageModel
+from spatialstudio.application.library import Library
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import Registry, built_in_registry
 from spatialstudio.application.second_reader import SecondReader
@@ -134,6 +135,11 @@ class Studio:
         return self.keeping.library
 
     @property
+    def exports(self) -> Exports:
+        """Takes runs out of the studio as files."""
+        return self.keeping.exports
+
+    @property
     def runs_folder(self) -> Path:
         """Where finished runs are written."""
         return self.keeping.runs_folder
@@ -213,6 +219,7 @@ class Studio:
     def read_prompt(self, text: str, model_id: str | None = None) -> None:
         """Read a prompt and make its scene the one that is worked on; says why when it cannot."""
         try:
+            self.keeping.keep_prompt(text, model_id)
             self.edit_scene(self.scene_of(text, model_id))
         except StudioError as error:
             self.session.show_scene(None, error=report_on(error, "Reading the prompt"))
@@ -300,6 +307,26 @@ class Studio:
             model = self.model(asked.model.id)
             self._engine.submit(GenerateJob(request=asked, model=model, judges=self.judges))
         return request.id
+
+    def retry(self, *requests: GenerationRequest) -> None:
+        """Draw what was interrupted; see ``keeping.interrupted``.
+
+        Raises:
+            ModelNotFound: A model is no longer there.
+            StoreError: The folder for runs cannot be written.
+        """
+        for request in requests:
+            self.generate(request)
+            self.keeping.forget(request)
+
+    def run_again(self, path: Path) -> RequestId:
+        """Draw a stored run again exactly; publishes ``Reproduced`` when the picture is stored.
+
+        Raises:
+            StoreError: There is no run, or it is damaged.
+            ModelNotFound: Its model is no longer there.
+        """
+        return self.generate(self.keeping.again(path, new_request_id()))
 
     def judge_picture(self, path: Path, scene: SceneGraph) -> RequestId:
         """Judge any picture against a scene, and open it in the session.

@@ -36,6 +36,7 @@ from spatialstudio.cli.printing import (
     show_progress,
 )
 from spatialstudio.cli.reading import parse
+from spatialstudio.cli.runs import runs
 from spatialstudio.cli.stored_runs import corruption_study, judge_again
 from spatialstudio.domain.assertion import DA_RECOMMENDED
 from spatialstudio.domain.errors import Cancelled, ErrorReport
@@ -134,6 +135,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
     "sweep-records": sweep_records,
     "benchmark-prompts": benchmark_prompts,
     "corruption-study": corruption_study,
+    "runs": runs,
     "train-stickers": train_stickers,
     "doctor": doctor,
 }

@@ -7,6 +7,7 @@ from spatialstudio.application.flow.choose_metrics import ALL_METRICS, published
 from spatialstudio.application.studio import EXTRACTOR_ID, EXTRACTOR_IDS
 from spatialstudio.cli.guidance_options import add_guidance_options
 from spatialstudio.cli.judge_options import add_judge_options
+from spatialstudio.cli.run_options import add_runs_options
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE
 
@@ -49,6 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
             "corruption-study", parents=[shared], help="spoil the masks of runs, measure PSE"
         )
     )
+    add_runs_options(commands.add_parser("runs", help="find, export and check runs"), shared)
     _add_train(
         commands.add_parser("train-stickers", parents=[shared], help="make the embedded models")
     )

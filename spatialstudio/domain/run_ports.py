@@ -7,6 +7,7 @@ from typing import Protocol
 
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.draft import Draft
+from spatialstudio.domain.export import ExportedRun, ExportKind, ExportLook
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, RequestId
 from spatialstudio.domain.library import (
     Deletion,
@@ -265,5 +266,28 @@ class MetadataFiles(Protocol):
 
         Raises:
             ExportError: The texts are too long for the kind.
+        """
+        ...
+
+
+class Exporter(Protocol):
+    """Takes runs out of the studio as files, and bundles of them back in."""
+
+    def write(
+        self, runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook, target: Path
+    ) -> None:
+        """Write runs into a file, whole; its ending says in which form.
+
+        Raises:
+            ExportError: The runs lack what the kind shows.
+            StoreError: The file cannot be written.
+        """
+        ...
+
+    def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
+        """Put the runs of a bundle into a library, and return their pictures.
+
+        Raises:
+            StoreError: It is no bundle, damaged, or the library cannot be written.
         """
         ...

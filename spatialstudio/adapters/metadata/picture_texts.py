@@ -2,6 +2,7 @@
 
 import re
 import struct
+import warnings
 from collections.abc import Iterator, Mapping
 from io import BytesIO
 from typing import Any
@@ -39,8 +40,10 @@ def read_texts(content: bytes) -> dict[str, str]:
     "XML:com.adobe.xmp"; pixels are not decoded.
     """
     try:
-        with Image.open(BytesIO(content), formats=FORMATS) as image:
-            return dict(_texts_of(image))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about odd files, of which there are many
+            with Image.open(BytesIO(content), formats=FORMATS) as image:
+                return dict(_texts_of(image))
     except (*UNREADABLE, RecursionError, AttributeError):
         return {}
 

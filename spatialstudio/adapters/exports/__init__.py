@@ -1,0 +1,1 @@
+"""Exports: figures, films, tables, arrays, bundles and reports made of runs."""

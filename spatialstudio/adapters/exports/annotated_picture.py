@@ -1,0 +1,122 @@
+"""The picture with its layers: maps, masks, boxes, marginals; with legend and scale."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from spatialstudio.adapters.exports.figure_parts import (
+    LINE_HEIGHT,
+    MARGIN,
+    NORMAL,
+    SMALL,
+    captioned,
+    legend,
+    map_at,
+    picture,
+    shown_mentions,
+    tint,
+    veil,
+)
+from spatialstudio.domain.drawing import Drawing, Item, Line, Raster, Text, box
+from spatialstudio.domain.export import ExportedRun, ExportLayer, ExportLook
+from spatialstudio.domain.relation import Axis
+from spatialstudio.domain.verdict import Outcome, Verdict
+from spatialstudio.science.superiority import marginal
+
+SIDE = 384.0
+"""Width of the picture, points."""
+
+BAND = 40.0
+"""Height of the marginals under the picture, and width of those beside it."""
+
+_MARKS = {Outcome.PASS: "good", Outcome.FAIL: "bad", Outcome.UNDECIDABLE: "unsure"}
+_SIGNS = {Outcome.PASS: "●", Outcome.FAIL: "▲", Outcome.UNDECIDABLE: "◆"}
+
+
+def annotated_picture(run: ExportedRun, look: ExportLook) -> Drawing:
+    """Draw a run's picture with the layers that are asked for."""
+    shown = picture(run.image, (MARGIN, MARGIN), SIDE)
+    has_bands = ExportLayer.MARGINALS in look.layers and bool(tuple(_profiles(run, look)))
+    band = BAND if has_bands else 0.0
+    items: list[Item] = [shown, *_veils(run, look, shown), *_boxes(run, look, shown)]
+    if has_bands:
+        items += _marginals(run, look, shown)
+    y = shown.at[1] + shown.height + band + LINE_HEIGHT + 4
+    items += legend(shown_mentions(run, look), look, (MARGIN, y))
+    if band:
+        scale = "marginals: share of attention, each to its own peak"
+        items.append(
+            Text(at=(MARGIN, y + LINE_HEIGHT), text=scale, colour=_muted(look), size=SMALL)
+        )
+        y += LINE_HEIGHT
+    for verdict, evidence in zip(_verdicts(run), run.evidence, strict=False):
+        y += LINE_HEIGHT + 2
+        mark = look.palette.colours[_MARKS[verdict.outcome]]
+        word = f"{_SIGNS[verdict.outcome]} {verdict.outcome.value}"
+        items.append(Text(at=(MARGIN, y), text=word, colour=mark, is_bold=True))
+        y += LINE_HEIGHT
+        items.append(
+            Text(at=(MARGIN, y), text=evidence.sentence, colour=look.palette.colours["text"])
+        )
+    return captioned(run, look, items, SIDE + band + 2 * MARGIN, y + 4)
+
+
+def _verdicts(run: ExportedRun) -> tuple[Verdict, ...]:
+    return run.record.evaluation.verdicts if run.record.evaluation else ()
+
+
+def _veils(run: ExportedRun, look: ExportLook, shown: Raster) -> Iterator[Item]:
+    for number, mention in shown_mentions(run, look):
+        colour = look.palette.mention(number)
+        weights = map_at(run, mention.id, look.step)
+        if ExportLayer.MAPS in look.layers and weights is not None:
+            height, width, _ = run.image.shape
+            yield _over(shown, veil(weights, colour, (height, width)))
+        if ExportLayer.MASKS in look.layers and run.record.evaluation:
+            for mask in run.record.evaluation.perception.masks_of(mention.id)[:1]:
+                yield _over(shown, tint(mask.pixels, colour))
+
+
+def _over(shown: Raster, pixels: npt.NDArray[np.uint8]) -> Raster:
+    return Raster(at=shown.at, width=shown.width, height=shown.height, pixels=pixels)
+
+
+def _boxes(run: ExportedRun, look: ExportLook, shown: Raster) -> Iterator[Item]:
+    if ExportLayer.BOXES not in look.layers or run.record.evaluation is None:
+        return
+    scale = shown.width / run.image.shape[1]
+    for number, mention in shown_mentions(run, look):
+        colour = look.palette.mention(number)
+        for found in run.record.evaluation.perception.detections_of(mention.id)[:1]:
+            x, y = shown.at[0] + found.box.left * scale, shown.at[1] + found.box.top * scale
+            corners = box(x, y, found.box.width * scale, found.box.height * scale)
+            yield Line(points=corners, colour=colour, width=1.5, is_closed=True)
+            label = f"{mention.phrase} {found.score:.2f}"
+            yield Text(at=(x + 2, max(y - 3, NORMAL)), text=label, colour=colour, is_bold=True)
+
+
+def _profiles(
+    run: ExportedRun, look: ExportLook
+) -> Iterator[tuple[str, npt.NDArray[np.generic], npt.NDArray[np.generic]]]:
+    for number, mention in shown_mentions(run, look):
+        weights = map_at(run, mention.id, look.step)
+        if weights is not None and weights.any():
+            along_x, along_y = marginal(weights, Axis.X), marginal(weights, Axis.Y)
+            yield look.palette.mention(number), along_x, along_y
+
+
+def _marginals(run: ExportedRun, look: ExportLook, shown: Raster) -> Iterator[Item]:
+    left, top = shown.at
+    bottom, right = top + shown.height, left + shown.width
+    for colour, along_x, along_y in _profiles(run, look):
+        xs = left + (np.arange(len(along_x)) + 0.5) / len(along_x) * shown.width
+        ys = bottom + 4 + (1 - along_x / along_x.max()) * (BAND - 8)
+        yield Line(points=tuple(zip(xs.tolist(), ys.tolist(), strict=True)), colour=colour)
+        ys = top + (np.arange(len(along_y)) + 0.5) / len(along_y) * shown.height
+        xs = right + 4 + along_y / along_y.max() * (BAND - 8)
+        yield Line(points=tuple(zip(xs.tolist(), ys.tolist(), strict=True)), colour=colour)
+
+
+def _muted(look: ExportLook) -> str:
+    return look.palette.colours["muted"]

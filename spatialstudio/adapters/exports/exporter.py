@@ -1,0 +1,111 @@
+"""Makes every kind of export from stored runs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from spatialstudio.adapters.durable_files import explained_writing, write_whole
+from spatialstudio.adapters.exports.annotated_picture import annotated_picture
+from spatialstudio.adapters.exports.bundle import bundle_bytes, open_bundle
+from spatialstudio.adapters.exports.film import film_bytes
+from spatialstudio.adapters.exports.report import report_bytes
+from spatialstudio.adapters.exports.sheets import attention_sheet, curves, storyboard
+from spatialstudio.adapters.exports.tables import coco_bytes, csv_bytes, jsonl_bytes, npz_arrays
+from spatialstudio.adapters.exports.write_pdf import pdf_bytes
+from spatialstudio.adapters.exports.write_png import png_of
+from spatialstudio.adapters.exports.write_svg import svg_bytes
+from spatialstudio.adapters.metadata.picture_texts import picture_bytes
+from spatialstudio.adapters.stores.array_file import pack_arrays
+from spatialstudio.adapters.stores.picture_record import texts_of
+from spatialstudio.domain.drawing import Drawing
+from spatialstudio.domain.export import ExportedRun, ExportKind, ExportLook
+from spatialstudio.domain.ports import Surroundings
+
+PICTURE_KINDS = {"png": "PNG", "jpg": "JPEG", "webp": "WEBP"}
+FIGURES: Mapping[ExportKind, Callable[[ExportedRun, ExportLook], Drawing]] = {
+    ExportKind.ANNOTATED: annotated_picture,
+    ExportKind.ATTENTION: attention_sheet,
+    ExportKind.STORYBOARD: storyboard,
+    ExportKind.CURVES: curves,
+}
+
+
+def build(surroundings: Surroundings) -> "FileExporter":
+    """Make the exporter."""
+    return FileExporter(surroundings.resources)
+
+
+class FileExporter:
+    """Writes exports as files; implements ``Exporter``.
+
+    Args:
+        resources: The folder of shipped data.
+    """
+
+    id = "files"
+
+    def __init__(self, resources: Path) -> None:
+        self._resources = resources
+        self._fonts = resources / "fonts"
+
+    def write(
+        self, runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook, target: Path
+    ) -> None:
+        """Write runs into a file, whole; its ending says in which form.
+
+        Args:
+            runs: One run, or many for the kinds that take many.
+            kind: What of them.
+            look: How figures look.
+            target: The file.
+
+        Raises:
+            ExportError: The runs lack what the kind shows.
+            StoreError: The file cannot be written.
+        """
+        content = self._content(runs, kind, look, target.suffix.removeprefix("."))
+        with explained_writing(target.parent):
+            target.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(target, content)
+
+    def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
+        """Put the runs of a bundle into a library, and return their pictures.
+
+        Raises:
+            StoreError: It is no bundle, damaged, or the library cannot be written.
+        """
+        return open_bundle(path, root)
+
+    def _content(
+        self, runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook, ending: str
+    ) -> bytes:
+        match kind:
+            case ExportKind.TABLE:
+                return csv_bytes(runs) if ending == "csv" else jsonl_bytes(runs)
+            case ExportKind.MASKS:
+                return coco_bytes(runs)
+            case ExportKind.BUNDLE:
+                return bundle_bytes(runs)
+            case ExportKind.REPORT:
+                return report_bytes(runs, look, self._resources)
+        (run,) = runs
+        match kind:
+            case ExportKind.ARRAYS:
+                return pack_arrays(npz_arrays(run))
+            case ExportKind.FILM:
+                return film_bytes(run, ending, look, self._fonts)
+            case ExportKind.PICTURE | ExportKind.CLEAN:
+                return _picture(run, kind, look, PICTURE_KINDS[ending])
+        return self._figure(FIGURES[kind](run, look), ending)
+
+    def _figure(self, drawing: Drawing, ending: str) -> bytes:
+        if ending == "svg":
+            return svg_bytes(drawing)
+        if ending == "pdf":
+            return pdf_bytes(drawing, self._fonts)
+        return png_of(drawing, self._fonts)
+
+
+def _picture(run: ExportedRun, kind: ExportKind, look: ExportLook, form: str) -> bytes:
+    height, width, _ = run.image.shape
+    texts = texts_of(run.record, run.record.evaluation, (height, width), is_marked=look.is_marked)
+    return picture_bytes(run.image, form, None if kind is ExportKind.CLEAN else texts)

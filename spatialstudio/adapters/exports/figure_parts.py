@@ -1,0 +1,161 @@
+"""What several figures share: heat of maps, legend, caption, layers over a picture."""
+
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from spatialstudio.domain.arrays import BoolMask, FloatMap, RgbImage
+from spatialstudio.domain.drawing import Drawing, Item, Line, Raster, Text, box
+from spatialstudio.domain.export import ExportedRun, ExportLook
+from spatialstudio.domain.palette import HEAT_STOPS, Palette
+from spatialstudio.domain.prompt import MentionId, ObjectMention
+
+MARGIN = 16.0
+LINE_HEIGHT = 12.0
+SMALL, NORMAL, LARGE = 7.5, 9.0, 11.0
+LETTER_WIDTH = 0.52
+"""Mean width of a letter, of its size."""
+
+MASK_OPACITY = 0.35
+_HEX = 16
+_OPAQUE = 255
+_CHANNELS = (slice(1, 3), slice(3, 5), slice(5, 7))
+
+Pixels = npt.NDArray[np.uint8]
+
+
+def shown_mentions(run: ExportedRun, look: ExportLook) -> tuple[tuple[int, ObjectMention], ...]:
+    """Return the mentions whose layers are shown, each with the number of its colour."""
+    mentions = enumerate(run.record.request.scene.mentions)
+    wanted = look.mention_ids
+    return tuple((i, m) for i, m in mentions if wanted is None or m.id in wanted)
+
+
+def map_at(run: ExportedRun, mention_id: MentionId, step: int | None) -> FloatMap | None:
+    """Return a mention's map at a step; for None at the last that has one."""
+    for event in reversed(run.steps):
+        if event.attention and mention_id in event.attention.maps and step in (None, event.step):
+            return event.attention.maps[mention_id]
+    return None
+
+
+def heat(weights: FloatMap, palette: Palette) -> Pixels:
+    """Draw a map in the theme's heat colours, from 0 to its own peak; (h, w, 3)."""
+    stops = np.array([rgb(palette.colours[f"heat_{n}"]) for n in range(1, HEAT_STOPS + 1)])
+    shares = weights / _peak(weights)
+    places = np.linspace(0, 1, HEAT_STOPS)
+    channels = [np.interp(shares, places, stops[:, channel]) for channel in range(3)]
+    return np.stack(channels, -1).round().astype(np.uint8)
+
+
+def veil(weights: FloatMap, colour: str, size: tuple[int, int]) -> Pixels:
+    """Draw a map as a veil of one colour; (H, W, 4), opaque at its peak."""
+    shares = weights / _peak(weights)
+    levels = Image.fromarray((shares * _OPAQUE).round().astype(np.uint8))
+    opacity = np.array(levels.resize((size[1], size[0]), Image.Resampling.BICUBIC))
+    return _with_opacity(opacity * 0.7, colour)
+
+
+def tint(mask: BoolMask, colour: str) -> Pixels:
+    """Draw a mask as a tint of one colour; (H, W, 4)."""
+    return _with_opacity(mask * (MASK_OPACITY * _OPAQUE), colour)
+
+
+def rgb(colour: str) -> tuple[int, int, int]:
+    """Return a theme's colour as numbers, 0 to 255."""
+    red, green, blue = (int(colour[part], _HEX) for part in _CHANNELS)
+    return red, green, blue
+
+
+def legend(
+    mentions: Sequence[tuple[int, ObjectMention]], look: ExportLook, at: tuple[float, float]
+) -> Iterator[Item]:
+    """Name the mentions' colours, in one row."""
+    x, y = at
+    for number, mention in mentions:
+        colour = look.palette.mention(number)
+        yield Line(points=box(x, y - NORMAL + 1, NORMAL, NORMAL), fill=colour, is_closed=True)
+        yield Text(at=(x + NORMAL + 4, y), text=mention.phrase, colour=look.palette.colours["text"])
+        x += NORMAL + 16 + len(mention.phrase) * NORMAL * LETTER_WIDTH
+
+
+def heat_scale(palette: Palette, at: tuple[float, float], width: float) -> Iterator[Item]:
+    """Draw the scale of heat colours, with its ends."""
+    x, y = at
+    ramp = np.linspace(0, 1, 64, dtype=np.float32)[None]
+    yield Raster(at=(x, y), width=width, height=6, pixels=heat(ramp, palette))
+    muted = palette.colours["muted"]
+    yield Text(at=(x, y + 14), text="0", colour=muted, size=SMALL)
+    yield Text(at=(x + width + 4, y + 6), text="each map's own peak", colour=muted, size=SMALL)
+
+
+def caption(run: ExportedRun, width: float) -> tuple[str, ...]:
+    """Tell prompt and settings in lines that fit a width in points."""
+    record = run.record
+    request, versions = record.request, record.environment.libraries
+    guidance = request.guidance
+    settings = (
+        f"{request.model.id}, seed {request.seed}, {request.steps} steps, "
+        f"guidance scale {request.guidance_scale:g}, {guidance.method_id} {guidance.strength:g}; "
+        f"Spatial Studio {record.environment.app}, torch {versions.get('torch', '?')}, "
+        f"{record.environment.device}; {record.id}"
+    )
+    letters = max(int(width / (SMALL * LETTER_WIDTH)), 8)
+    texts = (f"“{request.scene.prompt.text}”", settings)
+    return tuple(line for text in texts for line in wrap(text, letters))
+
+
+def captioned(
+    run: ExportedRun, look: ExportLook, items: Sequence[Item], width: float, height: float
+) -> Drawing:
+    """Put a caption of the settings under a figure.
+
+    Args:
+        run: The run.
+        look: Its colours.
+        items: The figure's, which end at ``height``.
+        width: Of the whole, points.
+        height: Of the figure, points.
+    """
+    lines = caption(run, width - 2 * MARGIN)
+    muted = look.palette.colours["muted"]
+    written = tuple(
+        Text(at=(MARGIN, height + LINE_HEIGHT * (i + 1)), text=line, colour=muted, size=SMALL)
+        for i, line in enumerate(lines)
+    )
+    return Drawing(
+        width=width,
+        height=height + LINE_HEIGHT * len(lines) + MARGIN,
+        ground=look.palette.colours["raised"],
+        items=(*items, *written),
+        title=run.record.request.scene.prompt.text,
+    )
+
+
+def steps_shown(steps: Sequence[int], most: int) -> tuple[int, ...]:
+    """Choose steps evenly, the first and the last among them."""
+    if len(steps) <= most:
+        return tuple(steps)
+    places = np.linspace(0, len(steps) - 1, most).round().astype(int)
+    return tuple(steps[place] for place in places)
+
+
+def _peak(weights: FloatMap) -> float:
+    """Return what a map is divided by: its peak, or one where it is empty."""
+    return float(weights.max(initial=0)) or 1.0
+
+
+def _with_opacity(opacity: npt.NDArray[np.generic], colour: str) -> Pixels:
+    plane = np.empty((*opacity.shape, 4), np.uint8)
+    plane[..., :3] = rgb(colour)
+    plane[..., 3] = np.asarray(opacity, np.float64).clip(0, _OPAQUE).astype(np.uint8)
+    return plane
+
+
+def picture(image: RgbImage, at: tuple[float, float], width: float) -> Raster:
+    """Place a picture in its own proportions."""
+    height = width * image.shape[0] / image.shape[1]
+    return Raster(at=at, width=width, height=height, pixels=image)

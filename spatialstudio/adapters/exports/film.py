@@ -1,0 +1,123 @@
+"""The film of a run: preview, maps and the curve of PoS, in step."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image
+
+from spatialstudio.adapters.exports.figure_parts import (
+    LINE_HEIGHT,
+    MARGIN,
+    SMALL,
+    heat,
+    map_at,
+    picture,
+    shown_mentions,
+)
+from spatialstudio.adapters.exports.sheets import CELL, GAP, curve_point, curves
+from spatialstudio.adapters.exports.write_png import pixels_of
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.drawing import Drawing, Item, Line, Raster, Text
+from spatialstudio.domain.errors import ExportError
+from spatialstudio.domain.export import ExportedRun, ExportLook
+
+FRAME_MS = 150
+LAST_MS = 1500
+"""How long the finished picture stays."""
+
+SIDE = 256.0
+SCALE = 1.5
+
+
+def film_bytes(run: ExportedRun, ending: str, look: ExportLook, fonts: Path) -> bytes:
+    """Return the bytes of a film.
+
+    Args:
+        run: The run.
+        ending: "gif", "apng" or "mp4".
+        look: Its colours.
+        fonts: The folder of the studio's fonts.
+
+    Raises:
+        ExportError: The run has no steps, or the part that writes MP4 is not installed.
+    """
+    if not run.steps:
+        raise ExportError("The run has no steps to show.", hint="Choose another run.")
+    frames = [pixels_of(_frame(run, place, look), fonts, SCALE) for place in range(len(run.steps))]
+    return _mp4(frames) if ending == "mp4" else _animation(frames, ending)
+
+
+def _frame(run: ExportedRun, place: int, look: ExportLook) -> Drawing:
+    plot = curves(run, look) if any(event.pos for event in run.steps) else None
+    event = run.steps[place]
+    is_last = place == len(run.steps) - 1
+    preview = event.preview if event.preview is not None and not is_last else run.image
+    items: list[Item] = [picture(preview, (MARGIN, MARGIN), SIDE), *_maps(run, event.step, look)]
+    y = MARGIN * 2 + SIDE + CELL + 2 * LINE_HEIGHT
+    width, height = SIDE + 2 * MARGIN, y
+    if plot is not None:
+        head = curve_point(run, place, 0.0), curve_point(run, place, 1.0)
+        playhead = Line(points=head, colour=look.palette.colours["accent"], width=1.5)
+        items += [_shifted(item, SIDE + MARGIN) for item in (*plot.items, playhead)]
+        width, height = width + plot.width, max(y, plot.height)
+    told = f"step {event.step + 1} of {len(run.steps)}"
+    items.append(Text(at=(MARGIN, MARGIN - 4), text=told, colour=_muted(look), size=SMALL))
+    ground = look.palette.colours["raised"]
+    return Drawing(width=_even(width), height=_even(height), ground=ground, items=tuple(items))
+
+
+def _maps(run: ExportedRun, step: int, look: ExportLook) -> Iterator[Item]:
+    y = MARGIN * 2 + SIDE
+    for column, (number, mention) in enumerate(shown_mentions(run, look)):
+        weights = map_at(run, mention.id, step)
+        if weights is not None:
+            x = MARGIN + column * (CELL + GAP)
+            pixels = heat(weights, look.palette)
+            yield Raster(at=(x, y), width=CELL, height=CELL, pixels=pixels)
+            colour = look.palette.mention(number)
+            yield Text(at=(x, y + CELL + LINE_HEIGHT), text=mention.phrase, colour=colour)
+
+
+def _shifted(item: Item, right: float) -> Item:
+    if isinstance(item, Line):
+        return replace(item, points=tuple((x + right, y) for x, y in item.points))
+    return replace(item, at=(item.at[0] + right, item.at[1]))
+
+
+def _animation(frames: list[RgbImage], ending: str) -> bytes:
+    first, *rest = (Image.fromarray(frame) for frame in frames)
+    durations = [FRAME_MS] * len(rest) + [LAST_MS]
+    kind = {"gif": "GIF", "apng": "PNG"}[ending]
+    buffer = BytesIO()
+    first.save(buffer, kind, save_all=True, append_images=rest, duration=durations, loop=0)
+    return buffer.getvalue()
+
+
+def _mp4(frames: list[RgbImage]) -> bytes:
+    if find_spec("av") is None:
+        raise ExportError(
+            "MP4 needs the library PyAV, which is not installed.",
+            hint='Install "spatialstudio[video]", or choose GIF or APNG.',
+        )
+    av, buffer = import_module("av"), BytesIO()
+    with av.open(buffer, "w", format="mp4") as container:
+        stream = container.add_stream("libx264", rate=round(1000 / FRAME_MS))
+        stream.height, stream.width, _ = frames[0].shape
+        stream.pix_fmt = "yuv420p"
+        for pixels in [*frames, *[frames[-1]] * (LAST_MS // FRAME_MS)]:
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+        container.mux(stream.encode())
+    return buffer.getvalue()
+
+
+def _even(side: float) -> float:
+    """Return a length whose pixels are even, as films need it."""
+    return round(side / 4) * 4.0
+
+
+def _muted(look: ExportLook) -> str:
+    return look.palette.colours["muted"]

@@ -1,0 +1,51 @@
+"""Fonts of the system that have letters which the studio's own font lacks."""
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+KNOWN = (
+    "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
+    "/usr/share/fonts/noto-cjk/NotoSansCJK-Regular.ttc",
+    "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc",
+    "/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf",
+    "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
+    "/System/Library/Fonts/Hiragino Sans GB.ttc",
+    "/System/Library/Fonts/Supplemental/Arial Unicode.ttf",
+    "C:/Windows/Fonts/msyh.ttc",
+    "C:/Windows/Fonts/seguisym.ttf",
+)
+"""Where systems keep fonts of many scripts."""
+
+_LATIN = 0x250
+"""The studio's own font has all letters before this one."""
+
+
+def fallback_fonts(text: str) -> tuple[Path, ...]:
+    """Return fonts that have at least one of the text's letters beyond Latin; none is needed often.
+
+    Args:
+        text: All that is to be written.
+    """
+    beyond = frozenset(ord(letter) for letter in text if ord(letter) >= _LATIN)
+    return tuple(_with_any_of(beyond)) if beyond else ()
+
+
+def _with_any_of(letters: frozenset[int]) -> Iterator[Path]:
+    left = set(letters)
+    for name in KNOWN:
+        path = Path(name)
+        if left and path.exists() and (found := left & _letters_of(path)):
+            left -= found
+            yield path
+
+
+@cache
+def _letters_of(path: Path) -> frozenset[int]:
+    library = import_module("fontTools.ttLib")
+    try:
+        with library.TTFont(path, fontNumber=0, lazy=True) as font:
+            return frozenset(font.getBestCmap())
+    except (OSError, library.TTLibError):
+        return frozenset()

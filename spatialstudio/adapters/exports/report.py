@@ -1,0 +1,93 @@
+"""A page about chosen runs: one HTML file that needs nothing else and asks for nothing."""
+
+import base64
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from string import Template
+
+from spatialstudio.adapters.exports.annotated_picture import annotated_picture
+from spatialstudio.adapters.exports.figure_parts import caption
+from spatialstudio.adapters.exports.write_svg import svg_bytes
+from spatialstudio.domain.export import ExportedRun, ExportLook
+from spatialstudio.domain.verdict import Outcome, Verdict
+
+TEMPLATE = Path("reports") / "runs.html"
+SIGNS = {Outcome.PASS: "●", Outcome.FAIL: "▲", Outcome.UNDECIDABLE: "◆"}
+WIDE = 10_000.0
+"""Points; a caption of this width is not broken."""
+
+
+def report_bytes(runs: Sequence[ExportedRun], look: ExportLook, resources: Path) -> bytes:
+    """Return the bytes of the page.
+
+    Args:
+        runs: What it tells of, in order.
+        look: Colours, and layers of the pictures.
+        resources: The folder of shipped data.
+    """
+    template = Template((resources / TEMPLATE).read_text(encoding="utf-8"))
+    colours = {name: look.palette.colours[name] for name in _COLOURS}
+    page = template.substitute(
+        colours,
+        title=f"Spatial Studio: {len(runs)} {'run' if len(runs) == 1 else 'runs'}",
+        subtitle=f"Written on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC.",
+        totals="".join(_totals(runs)),
+        runs="\n".join(_article(run, look) for run in runs),
+    )
+    return page.encode("utf-8", "replace")
+
+
+_COLOURS = ("surface", "raised", "text", "muted", "line", "good", "bad", "unsure")
+
+
+def _article(run: ExportedRun, look: ExportLook) -> str:
+    source = base64.b64encode(svg_bytes(annotated_picture(run, look))).decode("ascii")
+    prompt = escape(run.record.request.scene.prompt.text)
+    _, *settings = caption(run, WIDE)
+    rows = "".join(
+        _verdict_row(run, verdict, evidence.sentence)
+        for verdict, evidence in zip(_verdicts(run), run.evidence, strict=False)
+    )
+    note = f"<p>{escape(run.marks.note)}</p>" if run.marks.note else ""
+    return (
+        f'<article><img alt="{prompt}" src="data:image/svg+xml;base64,{source}">'
+        f"<div><h2>{prompt}</h2><table>{rows or '<tr><td>Not judged.</td></tr>'}</table>{note}"
+        f'<p class="muted">{escape(" ".join(settings))}</p></div></article>'
+    )
+
+
+def _verdict_row(run: ExportedRun, verdict: Verdict, sentence: str) -> str:
+    scene = run.record.request.scene
+    relation = next(r for r in scene.relations if r.id == verdict.relation_id)
+    outcome = verdict.outcome
+    return (
+        f'<tr><td class="{outcome.value}">{SIGNS[outcome]} {outcome.value}</td>'
+        f"<td>{escape(scene.sentence(relation))}<br>{escape(sentence)}</td></tr>"
+    )
+
+
+def _totals(runs: Sequence[ExportedRun]) -> list[str]:
+    by_phrase: dict[str, list[Verdict]] = defaultdict(list)
+    for run in runs:
+        phrases = {r.id: r.type.phrase for r in run.record.request.scene.relations}
+        for verdict in _verdicts(run):
+            by_phrase[phrases[verdict.relation_id]].append(verdict)
+    return [_total(phrase, verdicts) for phrase, verdicts in sorted(by_phrase.items())]
+
+
+def _total(phrase: str, verdicts: Sequence[Verdict]) -> str:
+    counts = [sum(v.outcome is outcome for v in verdicts) for outcome in _ORDER]
+    scores = [v.measurement.pse if v.measurement else 0.0 for v in verdicts]
+    mean = f"{sum(scores) / len(scores):.2f}"
+    cells = [escape(phrase), str(len(verdicts)), *map(str, counts), mean]
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+
+_ORDER = (Outcome.PASS, Outcome.FAIL, Outcome.UNDECIDABLE)
+
+
+def _verdicts(run: ExportedRun) -> tuple[Verdict, ...]:
+    return run.record.evaluation.verdicts if run.record.evaluation else ()

@@ -1,0 +1,149 @@
+"""Sheets over the steps: attention maps, previews, and the curves of PoS."""
+
+from collections.abc import Iterator
+
+from spatialstudio.adapters.exports.figure_parts import (
+    LINE_HEIGHT,
+    MARGIN,
+    SMALL,
+    captioned,
+    heat,
+    heat_scale,
+    map_at,
+    shown_mentions,
+    steps_shown,
+)
+from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Raster, Text, box
+from spatialstudio.domain.errors import ExportError
+from spatialstudio.domain.export import ExportedRun, ExportLook
+
+CELL = 72.0
+GAP = 6.0
+NAME_WIDTH = 64.0
+PLOT_WIDTH, PLOT_HEIGHT = 400.0, 220.0
+TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def attention_sheet(run: ExportedRun, look: ExportLook) -> Drawing:
+    """Lay the maps of every mention over the steps.
+
+    Raises:
+        ExportError: The run has no maps.
+    """
+    captured = [event.step for event in run.steps if event.attention]
+    steps = steps_shown(captured, look.columns)
+    mentions = shown_mentions(run, look)
+    if not steps or not mentions:
+        raise ExportError(
+            "The run has no attention maps.", hint="Draw it again with capture switched on."
+        )
+    text = look.palette.colours["text"]
+    items: list[Item] = list(_step_names(steps, look, MARGIN + NAME_WIDTH))
+    y = MARGIN + LINE_HEIGHT
+    for _, mention in mentions:
+        items.append(Text(at=(MARGIN, y + CELL / 2), text=mention.phrase[:14], colour=text))
+        for column, step in enumerate(steps):
+            weights = map_at(run, mention.id, step)
+            if weights is not None:
+                at = (MARGIN + NAME_WIDTH + column * (CELL + GAP), y)
+                pixels = heat(weights, look.palette)
+                items.append(Raster(at=at, width=CELL, height=CELL, pixels=pixels))
+        y += CELL + GAP
+    items += heat_scale(look.palette, (MARGIN + NAME_WIDTH, y + 4), 2 * CELL)
+    width = 2 * MARGIN + NAME_WIDTH + len(steps) * (CELL + GAP)
+    return captioned(run, look, items, width, y + 20)
+
+
+def storyboard(run: ExportedRun, look: ExportLook) -> Drawing:
+    """Lay the previews side by side, the finished picture last.
+
+    Raises:
+        ExportError: The run has no previews.
+    """
+    previews = {event.step: event.preview for event in run.steps if event.preview is not None}
+    if not previews:
+        raise ExportError("The run has no previews.", hint="Draw it again with previews on.")
+    steps = steps_shown(sorted(previews), look.columns)
+    items: list[Item] = list(_step_names(steps, look, MARGIN))
+    y = MARGIN + LINE_HEIGHT
+    for column, pixels in enumerate([*(previews[step] for step in steps), run.image]):
+        at = (MARGIN + column * (CELL + GAP), y)
+        items.append(Raster(at=at, width=CELL, height=CELL, pixels=pixels))
+    last = MARGIN + len(steps) * (CELL + GAP)
+    items.append(Text(at=(last, y - 4), text="picture", colour=_muted(look), size=SMALL))
+    return captioned(run, look, items, last + CELL + MARGIN, y + CELL + 4)
+
+
+def curves(run: ExportedRun, look: ExportLook) -> Drawing:
+    """Plot PoS of every relation over the steps; guided steps are shaded.
+
+    Raises:
+        ExportError: The run tells no PoS.
+    """
+    if not any(event.pos for event in run.steps):
+        raise ExportError("The run has no relation whose PoS was watched.", hint="Choose another.")
+    items: list[Item] = [*_guided(run, look), *_axes(run, look), *_lines(run, look)]
+    return captioned(
+        run, look, items, PLOT_WIDTH + 3 * MARGIN, PLOT_HEIGHT + 4 * MARGIN + _legend_height(run)
+    )
+
+
+def curve_point(run: ExportedRun, step: int, pos: float) -> tuple[float, float]:
+    """Say where a step's PoS lies in the plot, in points."""
+    last = max(len(run.steps) - 1, 1)
+    return (2 * MARGIN + PLOT_WIDTH * step / last, MARGIN + PLOT_HEIGHT * (1 - pos))
+
+
+def _lines(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
+    scene = run.record.request.scene
+    for number, relation in enumerate(scene.relations):
+        points = tuple(
+            curve_point(run, event.step, float(event.pos[relation.id]))
+            for event in run.steps
+            if relation.id in event.pos
+        )
+        colour = look.palette.mention(number)
+        if len(points) > 1:
+            yield Line(points=points, colour=colour, width=1.5)
+        y = PLOT_HEIGHT + 3.5 * MARGIN + number * LINE_HEIGHT
+        yield Line(points=((2 * MARGIN, y - 3), (2 * MARGIN + 14, y - 3)), colour=colour, width=2)
+        text = look.palette.colours["text"]
+        yield Text(at=(2 * MARGIN + 20, y), text=scene.sentence(relation), colour=text)
+
+
+def _axes(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
+    muted, line = _muted(look), look.palette.colours["line"]
+    for tick in TICKS:
+        left, right = curve_point(run, 0, tick), (2 * MARGIN + PLOT_WIDTH, 0.0)
+        yield Line(points=(left, (right[0], left[1])), colour=line, width=0.5)
+        at = (left[0] - 4, left[1] + 3)
+        yield Text(at=at, text=f"{tick:g}", colour=muted, size=SMALL, anchor=Anchor.END)
+    for step in steps_shown(range(len(run.steps)), look.columns):
+        x, y = curve_point(run, step, 0.0)
+        label = str(step + 1)
+        at = (x, y + LINE_HEIGHT)
+        yield Text(at=at, text=label, colour=muted, size=SMALL, anchor=Anchor.MIDDLE)
+    yield Text(at=(2 * MARGIN, MARGIN - 4), text="PoS over the steps", colour=muted, size=SMALL)
+
+
+def _guided(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
+    guided = [event.step for event in run.steps if event.step_size is not None]
+    if guided:
+        left, top = curve_point(run, min(guided), 1.0)
+        right, bottom = curve_point(run, max(guided), 0.0)
+        area = box(left, top, max(right - left, 1.0), bottom - top)
+        yield Line(points=area, fill=look.palette.colours["hover"], is_closed=True)
+
+
+def _step_names(steps: tuple[int, ...], look: ExportLook, left: float) -> Iterator[Item]:
+    for column, step in enumerate(steps):
+        at = (left + column * (CELL + GAP), MARGIN + LINE_HEIGHT - 4)
+        yield Text(at=at, text=f"step {step + 1}", colour=_muted(look), size=SMALL)
+
+
+def _legend_height(run: ExportedRun) -> float:
+    return LINE_HEIGHT * max(len(run.record.request.scene.relations) - 1, 0)
+
+
+def _muted(look: ExportLook) -> str:
+    return look.palette.colours["muted"]

@@ -1,0 +1,104 @@
+"""Writes drawings as PDF with fpdf2: text stays text, in the studio's own fonts, embedded."""
+
+import logging
+from io import BytesIO
+from pathlib import Path
+
+from fpdf import FPDF
+from PIL import Image
+
+from spatialstudio.adapters.exports.fonts import fallback_fonts
+from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Raster, Text
+
+FAMILY = "Inter"
+FILES = {"": "Inter-Regular.otf", "B": "Inter-SemiBold.otf"}
+DASH, GAP = 4, 3
+
+_HEX = 16
+_CHANNELS = (slice(1, 3), slice(3, 5), slice(5, 7))
+_SHARES = {Anchor.START: 0.0, Anchor.MIDDLE: 0.5, Anchor.END: 1.0}
+
+
+def pdf_bytes(drawing: Drawing, fonts: Path) -> bytes:
+    """Return the bytes of a PDF file of one page.
+
+    Args:
+        drawing: What to write.
+        fonts: The folder of the studio's fonts.
+    """
+    logging.getLogger("fontTools").setLevel(logging.ERROR)  # it tells of each table it packs
+    logging.getLogger("fpdf").setLevel(logging.ERROR)
+    page = FPDF(unit="pt", format=(drawing.width, drawing.height))
+    page.set_auto_page_break(False)
+    page.set_margin(0)
+    page.set_title(_plain(drawing.title))
+    page.set_creator("Spatial Studio")
+    for style, name in FILES.items():
+        page.add_font(FAMILY, style, fonts / name)
+    _add_fallbacks(page, drawing)
+    page.add_page()
+    page.set_fill_color(*_rgb(drawing.ground))
+    page.rect(0, 0, drawing.width, drawing.height, style="F")
+    for item in drawing.items:
+        _draw(page, item)
+    return bytes(page.output())
+
+
+def _add_fallbacks(page: FPDF, drawing: Drawing) -> None:
+    text = "".join(item.text for item in drawing.items if isinstance(item, Text))
+    names = []
+    for number, path in enumerate(fallback_fonts(text)):
+        names.append(f"fallback{number}")
+        page.add_font(names[-1], "", path)
+        page.add_font(names[-1], "B", path)
+    page.set_fallback_fonts(names, exact_match=False)
+
+
+def _draw(page: FPDF, item: Item) -> None:
+    match item:
+        case Line():
+            _line(page, item)
+        case Text():
+            _text(page, item)
+        case Raster():
+            _raster(page, item)
+
+
+def _line(page: FPDF, item: Line) -> None:
+    with page.local_context(fill_opacity=item.opacity, stroke_opacity=item.opacity):
+        if item.fill:
+            page.set_fill_color(*_rgb(item.fill))
+        if item.colour:
+            page.set_draw_color(*_rgb(item.colour))
+            page.set_line_width(item.width)
+        page.set_dash_pattern(*((DASH, GAP) if item.is_dashed else (0, 0)))
+        style = ("D" if item.colour else "") + ("F" if item.fill else "")
+        page.polyline(list(item.points), polygon=item.is_closed, style=style)
+
+
+def _text(page: FPDF, item: Text) -> None:
+    page.set_font(FAMILY, "B" if item.is_bold else "", item.size)
+    page.set_text_color(*_rgb(item.colour))
+    text = _plain(item.text)
+    x, y = item.at
+    width = page.get_string_width(text)
+    page.set_xy(x - width * _SHARES[item.anchor], y - item.size)
+    page.c_margin = 0
+    page.cell(width or 1, item.size * 1.2, text)
+
+
+def _raster(page: FPDF, item: Raster) -> None:
+    buffer = BytesIO()
+    Image.fromarray(item.pixels).save(buffer, "PNG")
+    page.image(buffer, *item.at, item.width, item.height)
+
+
+def _plain(text: str) -> str:
+    """Return text without control signs and halves of characters."""
+    kept = "".join(c if c.isprintable() else " " for c in text)
+    return kept.encode("utf-8", "replace").decode("utf-8")
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    red, green, blue = (int(colour[part], _HEX) for part in _CHANNELS)
+    return red, green, blue

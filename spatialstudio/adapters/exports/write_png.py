@@ -1,0 +1,98 @@
+"""Draws drawings with Pillow, for pictures and films."""
+
+from io import BytesIO
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from spatialstudio.adapters.exports.fonts import fallback_fonts
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Point, Raster, Text
+
+SCALE = 2.0
+"""Pixels a point."""
+
+REGULAR, BOLD = "Inter-Regular.otf", "Inter-SemiBold.otf"
+DASH, GAP = 4.0, 3.0
+
+_ANCHORS = {Anchor.START: "ls", Anchor.MIDDLE: "ms", Anchor.END: "rs"}
+_OPAQUE = 255
+
+
+def png_of(drawing: Drawing, fonts: Path, scale: float = SCALE) -> bytes:
+    """Return the bytes of a PNG file.
+
+    Args:
+        drawing: What to draw.
+        fonts: The folder of the studio's fonts.
+        scale: Pixels a point.
+    """
+    buffer = BytesIO()
+    Image.fromarray(pixels_of(drawing, fonts, scale)).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def pixels_of(drawing: Drawing, fonts: Path, scale: float = SCALE) -> RgbImage:
+    """Return the drawing as pixels, (H, W, 3) uint8."""
+    size = round(drawing.width * scale), round(drawing.height * scale)
+    image = Image.new("RGB", size, drawing.ground)
+    for item in drawing.items:
+        _draw(image, item, fonts, scale)
+    return np.array(image)
+
+
+def _draw(image: Image.Image, item: Item, fonts: Path, scale: float) -> None:
+    match item:
+        case Line():
+            _line(image, item, scale)
+        case Text():
+            _text(image, item, fonts, scale)
+        case Raster():
+            _raster(image, item, scale)
+
+
+def _line(image: Image.Image, item: Line, scale: float) -> None:
+    opacity = round(item.opacity * _OPAQUE)
+    layer = Image.new("L", image.size)
+    pen = ImageDraw.Draw(layer)
+    points = [(x * scale, y * scale) for x, y in item.points]
+    if item.fill:
+        pen.polygon(points, fill=opacity)
+        image.paste(Image.new("RGB", image.size, item.fill), mask=layer)
+        layer.paste(0, (0, 0, *image.size))
+    if item.colour:
+        closed = [*points, points[0]] if item.is_closed else points
+        width = max(round(item.width * scale), 1)
+        for part in _dashes(closed, scale) if item.is_dashed else [closed]:
+            pen.line(part, fill=opacity, width=width, joint="curve")
+        image.paste(Image.new("RGB", image.size, item.colour), mask=layer)
+
+
+def _dashes(points: list[Point], scale: float) -> list[list[Point]]:
+    """Cut a line into dashes; each side begins anew."""
+    parts = []
+    for (x0, y0), (x1, y1) in pairwise(points):
+        length = float(np.hypot(x1 - x0, y1 - y0)) or 1.0
+        for start in np.arange(0.0, length, (DASH + GAP) * scale):
+            shares = start / length, min((start + DASH * scale) / length, 1.0)
+            parts.append([(x0 + (x1 - x0) * s, y0 + (y1 - y0) * s) for s in shares])
+    return parts
+
+
+def _text(image: Image.Image, item: Text, fonts: Path, scale: float) -> None:
+    text = "".join(c if c.isprintable() else " " for c in item.text)
+    others = fallback_fonts(text)
+    path = others[0] if others else fonts / (BOLD if item.is_bold else REGULAR)
+    font = ImageFont.truetype(str(path), item.size * scale)
+    place = item.at[0] * scale, item.at[1] * scale
+    pen = ImageDraw.Draw(image)
+    pen.text(place, text, fill=item.colour, font=font, anchor=_ANCHORS[item.anchor])
+
+
+def _raster(image: Image.Image, item: Raster, scale: float) -> None:
+    size = max(round(item.width * scale), 1), max(round(item.height * scale), 1)
+    picture = Image.fromarray(item.pixels).resize(size, Image.Resampling.BICUBIC)
+    place = round(item.at[0] * scale), round(item.at[1] * scale)
+    image.paste(picture, place, mask=picture if picture.mode == "RGBA" else None)

@@ -1,0 +1,77 @@
+"""Writes drawings as SVG: text stays text, pictures are embedded."""
+
+import base64
+from io import BytesIO
+from xml.sax.saxutils import escape, quoteattr
+
+from PIL import Image
+
+from spatialstudio.domain.drawing import Drawing, Item, Line, Raster, Text
+
+FONTS = "Inter, 'Helvetica Neue', Arial, sans-serif"
+DASHES = "4 3"
+BOLD = 600
+
+
+def svg_bytes(drawing: Drawing) -> bytes:
+    """Return the bytes of an SVG file."""
+    width, height = _number(drawing.width), _number(drawing.height)
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}pt" height="{height}pt"'
+        f' viewBox="0 0 {width} {height}" font-family="{FONTS}">',
+        f"<title>{_text(drawing.title)}</title>",
+        f'<rect width="100%" height="100%" fill="{drawing.ground}"/>',
+        *(_element(item) for item in drawing.items),
+        "</svg>",
+    ]
+    return "\n".join(lines).encode("utf-8")
+
+
+def _element(item: Item) -> str:
+    match item:
+        case Line():
+            return _line(item)
+        case Text():
+            return _text_element(item)
+        case Raster():
+            return _raster(item)
+
+
+def _line(item: Line) -> str:
+    name = "polygon" if item.is_closed else "polyline"
+    points = " ".join(f"{_number(x)},{_number(y)}" for x, y in item.points)
+    stroke = f' stroke="{item.colour}" stroke-width="{_number(item.width)}"' if item.colour else ""
+    dashes = f' stroke-dasharray="{DASHES}"' if item.is_dashed else ""
+    opacity = f' opacity="{_number(item.opacity)}"' if item.opacity < 1 else ""
+    fill = item.fill or "none"
+    return f'<{name} points="{points}" fill="{fill}"{stroke}{dashes}{opacity}/>'
+
+
+def _text_element(item: Text) -> str:
+    x, y = (_number(value) for value in item.at)
+    weight = f' font-weight="{BOLD}"' if item.is_bold else ""
+    return (
+        f'<text x="{x}" y="{y}" fill="{item.colour}" font-size="{_number(item.size)}"'
+        f' text-anchor="{item.anchor.value}"{weight}>{_text(item.text)}</text>'
+    )
+
+
+def _raster(item: Raster) -> str:
+    buffer = BytesIO()
+    Image.fromarray(item.pixels).save(buffer, "PNG")
+    source = "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+    x, y = (_number(value) for value in item.at)
+    return (
+        f'<image x="{x}" y="{y}" width="{_number(item.width)}" height="{_number(item.height)}"'
+        f' preserveAspectRatio="none" href={quoteattr(source)}/>'
+    )
+
+
+def _text(text: str) -> str:
+    """Return text as XML may hold it: without control signs and halves of characters."""
+    kept = "".join(c if c.isprintable() else " " for c in text)
+    return escape(kept.encode("utf-8", "replace").decode("utf-8"))
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")

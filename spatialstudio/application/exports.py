@@ -1,0 +1,121 @@
+"""Stage 5: takes runs out of the studio as files, one or many at once, and bundles back in."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spatialstudio.application.theme_file import load_theme
+from spatialstudio.domain.errors import ExportError
+from spatialstudio.domain.export import FORMATS, OF_MANY, ExportedRun, ExportKind, ExportLook
+from spatialstudio.domain.generation import GenerationFinished, StepEvent
+from spatialstudio.domain.run_ports import Exporter, RunStore
+from spatialstudio.science.show_evidence import evidence_of
+
+THEME = "light"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exports:
+    """Writes exports of stored runs.
+
+    Attributes:
+        store: Reads the runs.
+        exporter: Writes the files.
+        themes: The folder of themes.
+    """
+
+    store: RunStore
+    exporter: Exporter
+    themes: Path
+
+    def look(self, theme: str = THEME) -> ExportLook:
+        """Return the usual look of figures, in a theme's colours.
+
+        Raises:
+            SettingsError: There is no such theme.
+        """
+        return ExportLook(palette=load_theme(self.themes / f"{theme}.toml"))
+
+    def export(
+        self, runs: Sequence[Path], kind: ExportKind, target: Path, look: ExportLook | None = None
+    ) -> tuple[Path, ...]:
+        """Write runs as files.
+
+        Args:
+            runs: Any files of the runs.
+            kind: What of them.
+            target: A file; for many runs, and a kind that takes one, a folder.
+            look: How figures look; None for the usual.
+
+        Returns:
+            The files written.
+
+        Raises:
+            ExportError: The runs lack what the kind shows, or the file's ending does not fit.
+            StoreError: A run is damaged, or a file cannot be written.
+        """
+        look = look or self.look()
+        if kind in OF_MANY:
+            single = check_ending(target, kind)
+            self.exporter.write([self.read(path) for path in runs], kind, look, single)
+            return (single,)
+        return tuple(self._each(runs, kind, target, look))
+
+    def read(self, path: Path) -> ExportedRun:
+        """Read a run as exporters see it.
+
+        Raises:
+            StoreError: There is no run, or it is damaged.
+        """
+        record, events = self.store.load(path)
+        scene, evaluation = record.request.scene, record.evaluation
+        (image,) = (event.image for event in events if isinstance(event, GenerationFinished))
+        verdicts = evaluation.verdicts if evaluation else ()
+        return ExportedRun(
+            path=self.store.picture_of(path),
+            record=record,
+            steps=tuple(event for event in events if isinstance(event, StepEvent)),
+            image=image,
+            marks=self.store.marks(path),
+            evidence=tuple(evidence_of(v, scene, evaluation) for v in verdicts if evaluation),
+        )
+
+    def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
+        """Put the runs of a bundle into a library, and return their pictures.
+
+        Raises:
+            StoreError: It is no bundle, damaged, or the library cannot be written.
+        """
+        return self.exporter.open_bundle(path, root)
+
+    def _each(
+        self, runs: Sequence[Path], kind: ExportKind, target: Path, look: ExportLook
+    ) -> Iterator[Path]:
+        is_file = target.suffix.removeprefix(".") in FORMATS[kind]
+        if is_file and len(runs) > 1:
+            raise ExportError("Many runs do not fit into one file.", hint="Name a folder instead.")
+        if target.suffix and not is_file and not target.is_dir():
+            check_ending(target, kind)
+        for path in runs:
+            run = self.read(path)
+            ending = FORMATS[kind][0]
+            file = target if is_file else target / f"{run.path.stem}_{kind.value}.{ending}"
+            self.exporter.write([run], kind, look, file)
+            yield file
+
+
+def check_ending(target: Path, kind: ExportKind) -> Path:
+    """Return a file whose ending fits the kind; without one it gets the usual.
+
+    Raises:
+        ExportError: The ending is that of something else.
+    """
+    endings = FORMATS[kind]
+    if not target.suffix:
+        return target.with_suffix(f".{endings[0]}")
+    if target.suffix.removeprefix(".") not in endings:
+        raise ExportError(
+            f'A {kind.value} cannot be written as "{target.suffix}".',
+            hint=f"It can be written as {', '.join(endings)}.",
+        )
+    return target

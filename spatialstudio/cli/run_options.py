@@ -1,0 +1,70 @@
+"""What can be typed behind ``runs``."""
+
+import argparse
+from pathlib import Path
+
+from spatialstudio.domain.export import FORMATS, ExportKind, ExportLayer
+
+MOST_LISTED = 50
+FILTER_HELP = 'as "verdict:fail relation:left model:sticker pos<0.6 cat"'
+
+
+def add_runs_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentParser) -> None:
+    """Add the commands on the library to the command ``runs``."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    library = argparse.ArgumentParser(add_help=False)
+    library.add_argument(
+        "--library", type=Path, metavar="DIR", help="another folder of runs; your own by default"
+    )
+    known = [shared, library]
+    _add_list(actions.add_parser("list", help="find runs", parents=known))
+    _add_chosen(actions.add_parser("show", help="tell all of runs", parents=known))
+    _add_export(actions.add_parser("export", help="write runs as other files", parents=known))
+    bundle = actions.add_parser("import", help="take in a bundle of runs", parents=known)
+    bundle.add_argument("bundle", type=Path, metavar="ZIP", help="made by export --as bundle")
+    _add_chosen(actions.add_parser("verify", help="check hashes of runs and parts", parents=known))
+    actions.add_parser("reindex", help="build the index anew from the files", parents=known)
+    again = actions.add_parser("again", help="draw a run again exactly, and compare", parents=known)
+    again.add_argument("run", type=Path, metavar="RUN", help="its picture")
+
+
+def _add_list(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("filter", nargs="*", metavar="FILTER", help=FILTER_HELP)
+    parser.add_argument(
+        "--most",
+        type=int,
+        default=MOST_LISTED,
+        metavar="N",
+        help="list no more; 0 for all (default: %(default)s)",
+    )
+
+
+def _add_chosen(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("runs", type=Path, nargs="*", metavar="RUN", help="pictures of runs")
+    parser.add_argument("--filter", metavar="FILTER", help=f"those of the library, {FILTER_HELP}")
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    _add_chosen(parser)
+    parser.add_argument(
+        "--as",
+        dest="kind",
+        type=ExportKind,
+        choices=tuple(ExportKind),
+        default=ExportKind.ANNOTATED,
+        metavar="KIND",
+        help="; ".join(f"{kind.value} ({', '.join(ends)})" for kind, ends in FORMATS.items()),
+    )
+    parser.add_argument("--out", type=Path, metavar="PATH", required=True, help="file or folder")
+    parser.add_argument(
+        "--layers",
+        type=ExportLayer,
+        nargs="*",
+        choices=tuple(ExportLayer),
+        metavar="LAYER",
+        help=f"of annotated pictures: {', '.join(layer.value for layer in ExportLayer)}",
+    )
+    parser.add_argument("--theme", default="light", help="its colours (default: %(default)s)")
+    parser.add_argument(
+        "--unmarked", action="store_true", help="do not say in pictures that a model drew them"
+    )

@@ -1,0 +1,209 @@
+"""The commands on the library: find, show, export, import, verify, build the index anew."""
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from spatialstudio.application.error_reports import EXIT_FAILURE
+from spatialstudio.application.keeping import Reproduced
+from spatialstudio.application.studio import Studio
+from spatialstudio.cli.answers import run_answer, run_lines
+from spatialstudio.cli.judging import OpenStudio
+from spatialstudio.cli.printing import show_json, show_lines
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.library import ClaimSummary, LibraryEntry
+from spatialstudio.domain.record import Reproduction
+
+UNJUDGED = "-"
+ALL_OF_THEM = 0
+WIDTH = 11
+
+
+def runs(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    """Do what was asked of the library."""
+    studio = open_studio(options.library)
+    try:
+        return ACTIONS[options.action](options, studio)
+    finally:
+        studio.close()
+
+
+def list_runs(options: argparse.Namespace, studio: Studio) -> int:
+    """Find runs by a filter line."""
+    library = studio.library
+    library.refresh()
+    ids = library.list(" ".join(options.filter))
+    shown = library.entries(ids if options.most == ALL_OF_THEM else ids[: options.most])
+    if options.json:
+        show_json({"found": len(ids), "runs": [_entry_answer(entry) for entry in shown]})
+    else:
+        show_lines(line for entry in shown for line in _entry_lines(entry))
+        show_lines([f"{len(ids)} found" + (f", {len(shown)} shown" * (len(shown) < len(ids)))])
+    return 0
+
+
+def show_runs(options: argparse.Namespace, studio: Studio) -> int:
+    """Tell all of chosen runs."""
+    opened = [studio.open_run(path) for path in _chosen(options, studio)]
+    if options.json:
+        show_json({"runs": [run_answer(run) for run in opened]})
+    else:
+        show_lines(line for run in opened for line in (run.scene.prompt.text, *run_lines(run)))
+    return 0
+
+
+def export_runs(options: argparse.Namespace, studio: Studio) -> int:
+    """Write chosen runs as other files."""
+    look = studio.exports.look(options.theme)
+    look = replace(look, is_marked=not options.unmarked)
+    if options.layers is not None:
+        look = replace(look, layers=frozenset(options.layers))
+    paths = _chosen(options, studio)
+    return _tell_files(options, studio.exports.export(paths, options.kind, options.out, look))
+
+
+def import_bundle(options: argparse.Namespace, studio: Studio) -> int:
+    """Take in a bundle of runs."""
+    pictures = studio.exports.open_bundle(options.bundle, studio.library.root)
+    studio.library.refresh()
+    return _tell_files(options, pictures)
+
+
+def verify_runs(options: argparse.Namespace, studio: Studio) -> int:
+    """Check every part of chosen runs, or of all, against its hashes."""
+    paths = _chosen(options, studio, is_all_by_default=True)
+    faults = {path: studio.library.verify(path) for path in paths}
+    bad = {path: found for path, found in faults.items() if found}
+    if options.json:
+        rows = [
+            {"run": str(path), "part": fault.part, "message": fault.message}
+            for path, found in bad.items()
+            for fault in found
+        ]
+        show_json({"checked": len(paths), "faults": rows})
+    else:
+        show_lines(f"{p}: {fault.message}" for p, found in bad.items() for fault in found)
+        show_lines([f"{len(paths)} runs checked, {len(bad)} with faults"])
+    return EXIT_FAILURE if bad else 0
+
+
+def reindex(options: argparse.Namespace, studio: Studio) -> int:
+    """Build the index anew from the files."""
+    count = studio.library.reindex()
+    if options.json:
+        show_json({"runs": count})
+    else:
+        show_lines([f"{count} runs are in the index"])
+    return 0
+
+
+def draw_again(options: argparse.Namespace, studio: Studio) -> int:
+    """Draw a run again exactly, and say whether it is the same."""
+    told: list[Reproduced] = []
+    studio.bus.subscribe(lambda event: told.extend(_comparison(event)))
+    studio.bus.subscribe(studio.session.follow)
+    studio.start()
+    studio.run_again(options.run)
+    if not told:
+        raise StoreError("The run could not be drawn again.", hint="See what the studio says.")
+    comparison, run = told[0].comparison, studio.session.run
+    if options.json:
+        picture = str(run.path) if run is not None else None
+        show_json({"picture": picture, **_comparison_answer(comparison)})
+    else:
+        show_lines(_comparison_lines(comparison))
+    return 0
+
+
+ACTIONS: Mapping[str, Callable[[argparse.Namespace, Studio], int]] = {
+    "list": list_runs,
+    "show": show_runs,
+    "export": export_runs,
+    "import": import_bundle,
+    "verify": verify_runs,
+    "reindex": reindex,
+    "again": draw_again,
+}
+
+
+def _chosen(
+    options: argparse.Namespace, studio: Studio, *, is_all_by_default: bool = False
+) -> Sequence[Path]:
+    if options.filter is None and (options.runs or not is_all_by_default):
+        if not options.runs:
+            raise StoreError("No run is named.", hint='Name pictures, or a "--filter".')
+        return list(options.runs)
+    studio.library.refresh()
+    entries = studio.library.entries(studio.library.list(options.filter or ""))
+    return [*options.runs, *(entry.path for entry in entries)]
+
+
+def _tell_files(options: argparse.Namespace, files: Sequence[Path]) -> int:
+    if options.json:
+        show_json({"files": [str(path) for path in files]})
+    else:
+        show_lines(str(path) for path in files)
+    return 0
+
+
+def _entry_answer(entry: LibraryEntry) -> Mapping[str, Any]:
+    told, marks = entry.summary, entry.marks
+    return {
+        "picture": str(entry.path),
+        "is_missing": entry.is_missing,
+        "created": told.created.isoformat(),
+        "prompt": told.prompt,
+        "model": told.model_id,
+        "seed": told.seed,
+        "method": told.method_id,
+        "strength": told.strength,
+        "outcome": told.outcome.value if told.outcome else None,
+        "relations": [_claim_answer(claim) for claim in told.claims],
+        "stars": marks.stars,
+        "is_rejected": marks.is_rejected,
+        "tags": marks.tags,
+        "note": marks.note,
+    }
+
+
+def _claim_answer(claim: ClaimSummary) -> Mapping[str, Any]:
+    return {
+        "relation": claim.type_id,
+        "subject": claim.subject,
+        "object": claim.object,
+        "outcome": claim.outcome.value if claim.outcome else None,
+        "pos": claim.pos,
+        "pse": claim.pse,
+        "confidence": claim.confidence,
+    }
+
+
+def _entry_lines(entry: LibraryEntry) -> Iterator[str]:
+    outcome = entry.summary.outcome.value if entry.summary.outcome else UNJUDGED
+    stars = "*" * entry.marks.stars
+    gone = "  (missing)" if entry.is_missing else ""
+    yield f"{outcome:{WIDTH}}  {stars:5}  {entry.summary.prompt}"
+    yield f"{'':{WIDTH}}  {'':5}  {entry.path}{gone}"
+
+
+def _comparison(event: object) -> tuple[Reproduced, ...]:
+    return (event,) if isinstance(event, Reproduced) else ()
+
+
+def _comparison_answer(comparison: Reproduction) -> Mapping[str, Any]:
+    return {
+        "sameness": comparison.sameness.value,
+        "mean_difference": comparison.mean_difference,
+        "largest_difference": comparison.largest_difference,
+        "reasons": comparison.reasons,
+    }
+
+
+def _comparison_lines(comparison: Reproduction) -> Iterator[str]:
+    yield comparison.sameness.value
+    if comparison.largest_difference:
+        mean, largest = comparison.mean_difference, comparison.largest_difference
+        yield f"Pixels differ by {mean:.3f} of 255 in the mean, by {largest} at most."
+    yield from comparison.reasons

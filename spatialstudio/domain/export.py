@@ -1,0 +1,113 @@
+"""What can be taken out of the studio, and how it shall look."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.evidence import Evidence
+from spatialstudio.domain.generation import StepEvent
+from spatialstudio.domain.library import Marks
+from spatialstudio.domain.palette import Palette
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.record import RunRecord
+
+
+class ExportKind(Enum):
+    """What is exported; the value is its name in the terminal."""
+
+    PICTURE = "picture"
+    """The picture with all that it tells of its making."""
+    CLEAN = "clean"
+    """The pixels and nothing else."""
+    ANNOTATED = "annotated"
+    """The picture with layers, legend and scale."""
+    ATTENTION = "attention"
+    """A sheet of attention maps over the steps."""
+    STORYBOARD = "storyboard"
+    """The previews over the steps."""
+    CURVES = "curves"
+    """PoS over the steps."""
+    FILM = "film"
+    """Picture, maps and PoS in step."""
+    TABLE = "table"
+    """Numbers, a line for each relation."""
+    MASKS = "masks"
+    """Masks as COCO's run lengths."""
+    ARRAYS = "arrays"
+    """Maps, marginal numbers and masks for numpy."""
+    BUNDLE = "bundle"
+    """The runs themselves, for another installation."""
+    REPORT = "report"
+    """A page for the browser that opens offline."""
+
+
+FORMATS: dict[ExportKind, tuple[str, ...]] = {
+    ExportKind.PICTURE: ("png", "jpg", "webp"),
+    ExportKind.CLEAN: ("png", "jpg", "webp"),
+    ExportKind.ANNOTATED: ("png", "svg", "pdf"),
+    ExportKind.ATTENTION: ("png", "svg", "pdf"),
+    ExportKind.STORYBOARD: ("png", "svg", "pdf"),
+    ExportKind.CURVES: ("png", "svg", "pdf"),
+    ExportKind.FILM: ("gif", "apng", "mp4"),
+    ExportKind.TABLE: ("csv", "jsonl"),
+    ExportKind.MASKS: ("json",),
+    ExportKind.ARRAYS: ("npz",),
+    ExportKind.BUNDLE: ("zip",),
+    ExportKind.REPORT: ("html",),
+}
+"""File endings that each kind can have, the usual one first."""
+
+OF_MANY = frozenset({ExportKind.TABLE, ExportKind.MASKS, ExportKind.BUNDLE, ExportKind.REPORT})
+"""Kinds that put all chosen runs into one file."""
+
+
+class ExportLayer(Enum):
+    """What may lie on an annotated picture."""
+
+    MAPS = "maps"
+    MASKS = "masks"
+    BOXES = "boxes"
+    MARGINALS = "marginals"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportLook:
+    """How a figure looks.
+
+    Attributes:
+        palette: Its colours.
+        layers: What lies on the picture.
+        mention_ids: Whose layers; None for all.
+        step: Which step's maps; None for the last that has some.
+        columns: Steps shown on a sheet, at most.
+        is_marked: Whether pictures say in their metadata that a model drew them.
+    """
+
+    palette: Palette
+    layers: frozenset[ExportLayer] = frozenset(ExportLayer)
+    mention_ids: frozenset[MentionId] | None = None
+    step: int | None = None
+    columns: int = 8
+    is_marked: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ExportedRun:
+    """A run as exporters see it. Made by the application.
+
+    Attributes:
+        path: Of its picture.
+        record: With its evaluation.
+        steps: In order.
+        image: (H, W, 3) uint8.
+        marks: What the user says of it.
+        evidence: Behind each verdict.
+    """
+
+    path: Path
+    record: RunRecord
+    steps: tuple[StepEvent, ...]
+    image: RgbImage
+    marks: Marks = field(default_factory=Marks)
+    evidence: tuple[Evidence, ...] = ()

@@ -1,0 +1,218 @@
+"""Every kind of export of a real run holds what it promises."""
+
+import csv
+import io
+import json
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from spatialstudio.adapters.exports.exporter import FileExporter
+from spatialstudio.adapters.exports.sheets import curves
+from spatialstudio.adapters.exports.tables import run_lengths
+from spatialstudio.adapters.exports.write_pdf import pdf_bytes
+from spatialstudio.adapters.metadata.reader import settings_in
+from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.application.exports import Exports
+from spatialstudio.application.paths import resources_folder
+from spatialstudio.domain.errors import ExportError, StoreError
+from spatialstudio.domain.export import FORMATS, ExportKind, ExportLayer
+
+SAMPLE = Path(__file__).parents[2] / "golden" / "run_of_schema_1"
+PROMPT = "a photo of a dog to the left of a car"
+FIGURES = (
+    ExportKind.ANNOTATED,
+    ExportKind.ATTENTION,
+    ExportKind.STORYBOARD,
+    ExportKind.CURVES,
+)
+
+
+@pytest.fixture
+def exports():
+    resources = resources_folder()
+    return Exports(store=RunFiles(), exporter=FileExporter(resources), themes=resources / "themes")
+
+
+@pytest.fixture
+def picture(tmp_path):
+    """The sample run, stored as files of today."""
+    record, events = RunFiles().load(SAMPLE)
+    return RunFiles().save(record, events, tmp_path / "library" / "2026" / "11")
+
+
+@pytest.fixture
+def export(exports, picture, tmp_path):
+    """Export the sample; return the file's bytes."""
+
+    def written(kind, ending, look=None):
+        (path,) = exports.export([picture], kind, tmp_path / f"out.{ending}", look)
+        return path.read_bytes()
+
+    return written
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_text_in_svg_is_text_and_colours_are_the_themes(export, exports, kind):
+    root = ElementTree.fromstring(export(kind, "svg"))
+    texts = " ".join(node.text or "" for node in root.iter("{http://www.w3.org/2000/svg}text"))
+    assert PROMPT in texts.replace("” ", "")
+    assert "seed 7" in texts
+    used = {node.get(name) for node in root.iter() for name in ("fill", "stroke")}
+    assert used - {None, "none"} <= set(exports.look().palette.colours.values())
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_text_in_pdf_is_text_in_an_embedded_font(export, kind):
+    content = export(kind, "pdf")
+    assert content.startswith(b"%PDF-")
+    assert b"/ToUnicode" in content
+    assert b"/FontFile" in content
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_a_figure_is_a_picture_too(export, kind, tmp_path):
+    export(kind, "png")
+    with Image.open(tmp_path / "out.png") as image:
+        assert min(image.size) > 200
+
+
+def test_a_figure_of_a_chinese_prompt_keeps_its_letters(picture, exports):
+    run = exports.read(picture)
+    scene = run.record.request.scene
+    scene = replace(scene, prompt=replace(scene.prompt, text="一只猫 🐈 \ud83d"))
+    request = replace(run.record.request, scene=scene)
+    odd = replace(run, record=replace(run.record, request=request))
+    drawing = curves(odd, exports.look())
+    assert any("一只猫" in getattr(item, "text", "") for item in drawing.items)
+    assert pdf_bytes(drawing, resources_folder() / "fonts").startswith(b"%PDF-")
+
+
+def test_only_the_layers_that_are_asked_for_are_drawn(export, exports):
+    bare = replace(exports.look(), layers=frozenset())
+    boxes = replace(exports.look(), layers=frozenset({ExportLayer.BOXES}))
+    assert export(ExportKind.ANNOTATED, "svg", bare).count(b"<image") == 1
+    assert b"<polygon" in export(ExportKind.ANNOTATED, "svg", boxes)
+    assert export(ExportKind.ANNOTATED, "svg").count(b"<image") > 1
+
+
+def test_a_picture_tells_its_making_and_a_clean_copy_nothing(export):
+    assert settings_in(export(ExportKind.PICTURE, "webp")).prompt == PROMPT
+    assert settings_in(export(ExportKind.CLEAN, "jpg")) is None
+
+
+@pytest.mark.parametrize("ending", ["gif", "apng"])
+def test_a_film_has_a_frame_for_each_step(export, picture, tmp_path, ending):
+    export(ExportKind.FILM, ending)
+    steps = len(RunFiles().load(picture)[0].trace)
+    with Image.open(tmp_path / f"out.{ending}") as film:
+        assert film.n_frames == steps
+
+
+def test_a_table_has_a_line_for_each_relation(export):
+    (row,) = csv.DictReader(io.StringIO(export(ExportKind.TABLE, "csv").decode()))
+    (line,) = export(ExportKind.TABLE, "jsonl").splitlines()
+    assert row["prompt"] == json.loads(line)["prompt"] == PROMPT
+    assert float(row["pos_last"]) == pytest.approx(json.loads(line)["pos_last"])
+    assert row["outcome"] in {"PASS", "FAIL", "UNDECIDABLE"}
+
+
+def unpacked(counts):
+    """Read COCO's letters back into lengths of runs."""
+    lengths, place = [], 0
+    while place < len(counts):
+        value = shift = 0
+        more = True
+        while more:
+            bits = ord(counts[place]) - 48
+            value |= (bits & 0x1F) << shift
+            more = bool(bits & 0x20)
+            place, shift = place + 1, shift + 5
+        if bits & 0x10:
+            value |= -1 << shift
+        lengths.append(value + lengths[-2] if len(lengths) > 2 else value)
+    return lengths
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
+def test_masks_are_packed_as_coco_packs_them(share):
+    mask = np.random.default_rng(3).random((37, 53)) < share
+    packed = run_lengths(mask)
+    lengths = unpacked(packed["counts"])
+    values = np.repeat(np.arange(len(lengths)) % 2 == 1, lengths)
+    assert packed["size"] == [37, 53]
+    assert np.array_equal(values.reshape(53, 37).T, mask)
+
+
+def test_a_known_mask_has_its_known_letters():
+    mask = np.zeros((4, 4), bool)
+    mask[1:3, 1:3] = True
+    assert run_lengths(mask)["counts"] == "52203"
+
+
+def test_masks_and_arrays_are_those_of_the_run(export, exports, picture, tmp_path):
+    coco = json.loads(export(ExportKind.MASKS, "json"))
+    run = exports.read(picture)
+    masks = run.record.evaluation.perception.masks
+    assert [note["area"] for note in coco["annotations"]] == [m.pixels.sum() for m in masks]
+    export(ExportKind.ARRAYS, "npz")
+    arrays = np.load(tmp_path / "out.npz")
+    assert np.array_equal(arrays["picture"], run.image)
+    assert arrays["map/m1"].shape[0] == len(arrays["captured_steps"])
+
+
+class Links(HTMLParser):
+    """Collects what a page asks for."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked = []
+        self.text = []
+
+    def handle_starttag(self, tag, attrs):
+        self.asked += [v for k, v in attrs if k in {"src", "href"} and not v.startswith("data:")]
+        self.asked += [tag] if tag in {"script", "link", "iframe"} else []
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_a_report_is_one_file_that_asks_for_nothing(export):
+    page = Links()
+    page.feed(export(ExportKind.REPORT, "html").decode())
+    assert page.asked == []
+    assert PROMPT in "".join(page.text)
+
+
+def test_a_bundle_opens_in_another_library(export, exports, picture, tmp_path):
+    export(ExportKind.BUNDLE, "zip")
+    (arrived,) = exports.open_bundle(tmp_path / "out.zip", tmp_path / "other")
+    assert arrived == tmp_path / "other" / "2026" / "11" / picture.name
+    assert RunFiles().verify(arrived) == ()
+    assert exports.open_bundle(tmp_path / "out.zip", tmp_path / "other") == (arrived,)
+
+
+def test_a_damaged_bundle_brings_nothing(export, exports, tmp_path):
+    content = bytearray(export(ExportKind.BUNDLE, "zip"))
+    content[len(content) // 2] ^= 1
+    (tmp_path / "bad.zip").write_bytes(content)
+    with pytest.raises(StoreError, match="damaged"):
+        exports.open_bundle(tmp_path / "bad.zip", tmp_path / "other")
+
+
+def test_many_runs_are_exported_into_a_folder(exports, picture, tmp_path):
+    files = exports.export([picture, SAMPLE], ExportKind.CLEAN, tmp_path / "out")
+    assert {file.parent for file in files} == {tmp_path / "out"}
+    assert len(set(files)) == 2
+
+
+@pytest.mark.parametrize("kind", ExportKind)
+def test_an_ending_of_something_else_is_refused(exports, picture, tmp_path, kind):
+    with pytest.raises(ExportError, match="cannot be written as") as caught:
+        exports.export([picture], kind, tmp_path / "out.doc")
+    assert FORMATS[kind][0] in caught.value.hint

@@ -1,0 +1,210 @@
+"""Runs are found, marked, thrown away and put back; the files are the truth."""
+
+import shutil
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spatialstudio.adapters.library.run_library import RunLibrary
+from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.application.flow.read_filter import read_filter
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.library import EVERYTHING, Marks
+
+SAMPLE = Path(__file__).parents[2] / "golden" / "run_of_schema_1"
+MARKS = Marks(stars=3, tags=("draft", "für Ada"), note="the nicest")
+
+
+def content(library):
+    """All that the index says, to be compared."""
+    return sorted(map(repr, library.entries(library.find(EVERYTHING))))
+
+
+@pytest.mark.parametrize(
+    ("line", "seeds"),
+    [
+        ("", [1, 2, 3, 4]),
+        ("verdict:fail", [1]),
+        ("verdict:fail,undecidable", [1, 3]),
+        ("-verdict:pass", [1, 3]),
+        ("relation:left pos<0.6", [1]),
+        ("relation:left pos>=0.6", [2]),
+        ("relation:above verdict:fail", []),
+        ("subject:cat", [1, 2, 4]),
+        ("object:tree", [3, 4]),
+        ("cat", [1, 2]),
+        ("hou", [3]),
+        ('"left of a dog"', [1, 2]),
+        ('"dog left"', []),
+        ("-cat -猫", [3]),
+        ("猫", [4]),
+        ("树上", [4]),
+        ("model:sticker", [1, 2, 3, 4]),
+        ("method:none", [1]),
+        ("is:guided", [2, 3, 4]),
+        ("seed:2", [2]),
+        ("seed>2 seed<=4", [3, 4]),
+        ("date>=2020-01", [1, 2, 3, 4]),
+        ("date<2020", []),
+        ("%", [1, 2, 3, 4]),
+        ("pse>0.7", [2, 4]),
+        ("stars>0", []),
+        ("is:missing", []),
+    ],
+)
+def test_a_filter_finds_its_runs(found, line, seeds):
+    assert found(line) == seeds
+
+
+def test_the_newest_run_comes_first(library):
+    created = [entry.summary.created for entry in library.entries(library.find(EVERYTHING))]
+    assert created == sorted(created, reverse=True)
+
+
+def test_marks_are_found_and_stand_in_the_sidecar(library, found, pictures):
+    library.mark(pictures[1], MARKS)
+    assert found("stars>=3 tag:draft nicest") == [2]
+    assert RunFiles().marks(pictures[1]) == MARKS
+    assert library.tags() == ("draft", "für Ada")
+
+
+def test_a_deleted_index_is_built_again_to_the_same_content(library, root, tmp_path, pictures):
+    library.mark(pictures[1], MARKS)
+    before = content(library)
+    library.close()
+    shutil.rmtree(tmp_path / "cache")
+    again = RunLibrary(root, tmp_path / "cache")
+    again.refresh()
+    assert content(again) == before
+    again.close()
+
+
+@pytest.mark.parametrize("spoil", [b"", b"no database at all" * 500], ids=["empty", "noise"])
+def test_a_damaged_index_is_built_again(library, root, tmp_path, spoil):
+    before = content(library)
+    library.close()
+    (database,) = (tmp_path / "cache" / "index").glob("*.sqlite3")
+    database.write_bytes(spoil)
+    again = RunLibrary(root, tmp_path / "cache")
+    again.refresh()
+    assert content(again) == before
+    again.close()
+
+
+def test_reindexing_changes_nothing(library):
+    before = content(library)
+    assert library.reindex() == 4
+    assert content(library) == before
+
+
+def test_a_picture_deleted_by_hand_is_listed_as_missing_until_it_is_forgotten(
+    library, found, pictures
+):
+    pictures[0].unlink()
+    assert library.refresh().missing == (pictures[0],)
+    assert found("is:missing") == [1]
+    library.forget([pictures[0]])
+    assert found("") == [2, 3, 4]
+
+
+def test_a_run_moved_by_hand_is_followed(library, root, pictures):
+    library.mark(pictures[0], MARKS)
+    (root / "best").mkdir()
+    for suffix in (".png", ".strace", ".json"):
+        shutil.move(pictures[0].with_suffix(suffix), root / "best")
+    change = library.refresh()
+    assert change.moved == {pictures[0]: root / "best" / pictures[0].name}
+    assert change.missing == ()
+    assert library.entry_at(root / "best" / pictures[0].name).marks == MARKS
+
+
+def test_marks_changed_by_another_program_are_seen(library, found, pictures):
+    RunFiles().mark(pictures[2], MARKS)
+    assert library.refresh().changed == (pictures[2],)
+    assert found("stars:3") == [3]
+
+
+def test_nothing_new_is_nothing_to_tell(library):
+    assert library.refresh().is_nothing
+
+
+def test_what_is_thrown_away_can_be_put_back_with_its_marks(library, found, pictures):
+    library.mark(pictures[1], MARKS)
+    deletion = library.throw(pictures[:2])
+    assert found("") == [3, 4]
+    assert not pictures[1].exists()
+    assert library.refresh().is_nothing
+    assert library.restore(deletion.id) == tuple(pictures[:2])
+    assert found("stars:3") == [2]
+    assert RunFiles().verify(pictures[1])[0].part == "evaluation"
+
+
+def test_putting_back_never_writes_over_another_run(library, pictures):
+    deletion = library.throw([pictures[0]])
+    pictures[0].write_bytes(b"another")
+    (restored,) = library.restore(deletion.id)
+    assert restored.stem == f"{pictures[0].stem}_2"
+    assert pictures[0].read_bytes() == b"another"
+
+
+def test_the_trash_is_emptied_by_age(library, pictures):
+    library.throw([pictures[0]])
+    assert library.empty_trash(timedelta(days=30)) == 0
+    assert len(library.deletions()) == 1
+    assert library.empty_trash() == 1
+    assert library.deletions() == ()
+    with pytest.raises(StoreError, match="no longer in the trash"):
+        library.restore("gone")
+
+
+def test_a_deletion_that_was_cut_short_is_finished(library, root, tmp_path, pictures):
+    deletion = library.throw([pictures[0]])
+    inside = root / ".trash" / deletion.id / "0.strace"
+    shutil.move(inside, pictures[0].with_suffix(".strace"))
+    RunLibrary(root, tmp_path / "cache").close()
+    assert inside.exists()
+    assert not pictures[0].with_suffix(".strace").exists()
+
+
+def test_a_library_whose_cache_cannot_be_written_works_from_memory(
+    root, tmp_path, pictures, caplog
+):
+    (tmp_path / "file").write_text("taken")
+    library = RunLibrary(root, tmp_path / "file" / "cache")
+    library.refresh()
+    assert len(library.find(read_filter("cat"))) == 2
+    library.close()
+
+
+def test_a_picture_without_its_other_files_is_listed_by_what_it_tells(library, found, pictures):
+    pictures[1].with_suffix(".json").unlink()
+    pictures[1].with_suffix(".strace").unlink()
+    library.refresh()
+    assert found("seed:2 left") == [2]
+
+
+def test_a_run_of_version_1_becomes_files_and_its_folder_a_backup(root, tmp_path):
+    shutil.copytree(SAMPLE, root / "2026-11-20_old")
+    library = RunLibrary(root, tmp_path / "cache")
+    (picture,) = library.refresh().added
+    assert picture.parent == root / "2026" / "11"
+    assert RunFiles().verify(picture) == ()
+    (backup,) = (root / ".backup").glob("*/2026-11-20_old")
+    assert {path.name for path in backup.iterdir()} == {path.name for path in SAMPLE.iterdir()}
+    library.close()
+
+
+def test_a_thumbnail_follows_its_picture(library, pictures):
+    assert library.thumbnail(pictures[0]).mean() == pytest.approx(1, abs=2)
+    shutil.copy(pictures[3], pictures[0])
+    assert library.thumbnail(pictures[0]).mean() == pytest.approx(4, abs=2)
+    assert np.array_equal(library.thumbnail(pictures[0]), library.thumbnail(pictures[0]))
+
+
+def test_a_library_that_is_not_there_is_empty(tmp_path):
+    library = RunLibrary(tmp_path / "none", tmp_path / "cache")
+    assert library.refresh().is_nothing
+    assert library.find(EVERYTHING) == ()
+    library.close()

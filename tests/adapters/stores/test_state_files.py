@@ -1,0 +1,123 @@
+"""What was typed and what was asked outlive a program, however it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from spatialstudio.adapters.stores.state_files import PlainStateFiles
+from spatialstudio.domain.draft import Draft
+from tests.strategies import requests
+
+ASK_AND_WAIT = """
+import sys
+from pathlib import Path
+from spatialstudio.adapters.stores.state_files import PlainStateFiles
+from spatialstudio.domain.generation import GenerationRequest, ModelRef
+from spatialstudio.domain.prompt import Prompt
+from spatialstudio.domain.relation import SceneGraph
+
+scene = SceneGraph(prompt=Prompt(text="a cat"), mentions=(), relations=(), extractor_id="e")
+journal = PlainStateFiles().open_journal(Path(sys.argv[1]))
+for number in range(10):
+    request = GenerationRequest(
+        id=str(number), scene=scene, backend_id="b", model=ModelRef(id="m"), seed=number)
+    journal.note(request)
+journal.end("3")
+print("asked", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def journal(tmp_path):
+    journal = PlainStateFiles().open_journal(tmp_path)
+    yield journal
+    journal.close()
+
+
+def ended_suddenly(journal):
+    """Let a journal's program end without a word."""
+    journal._file.close()
+    journal._file = None
+
+
+@pytest.fixture
+def program(tmp_path):
+    command = [sys.executable, "-c", ASK_AND_WAIT, str(tmp_path)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True) as program:
+        assert program.stdout.readline() == "asked\n"
+        yield program
+        program.kill()
+
+
+def test_a_queue_of_ten_is_listed_after_its_program_was_killed(program, journal):
+    assert journal.interrupted() == ()
+    os.kill(program.pid, signal.SIGKILL)
+    program.wait()
+    asked = journal.interrupted()
+    assert [request.seed for request in asked] == [0, 1, 2, 4, 5, 6, 7, 8, 9]
+    journal.forget([request.id for request in asked[:4]])
+    assert [request.seed for request in journal.interrupted()] == [5, 6, 7, 8, 9]
+    journal.forget([request.id for request in asked])
+    assert journal.interrupted() == ()
+
+
+@given(asked=st.lists(requests, max_size=3, unique_by=lambda request: request.id))
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_every_request_comes_back_as_it_was(tmp_path_factory, asked):
+    folder = tmp_path_factory.mktemp("queue")
+    journal = PlainStateFiles().open_journal(folder)
+    for request in asked:
+        journal.note(request)
+    ended_suddenly(journal) if asked else journal.close()
+    assert repr(PlainStateFiles().open_journal(folder).interrupted()) == repr(tuple(asked))
+
+
+def test_a_torn_last_line_counts_as_not_written(tmp_path, journal, request_):
+    other = PlainStateFiles().open_journal(tmp_path)
+    other.note(request_)
+    other.note(replace(request_, id="x2"))
+    ended_suddenly(other)
+    (path,) = tmp_path.glob("*.journal")
+    os.truncate(path, path.stat().st_size - 9)
+    assert journal.interrupted() == (request_,)
+
+
+def test_a_queue_that_is_done_leaves_no_file(tmp_path, request_):
+    journal = PlainStateFiles().open_journal(tmp_path)
+    journal.note(request_)
+    journal.end(request_.id)
+    journal.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_waits_when_the_window_is_closed_is_listed_next_time(tmp_path, journal, request_):
+    other = PlainStateFiles().open_journal(tmp_path)
+    other.note(request_)
+    other.close()
+    assert journal.interrupted() == (request_,)
+
+
+def test_a_draft_is_read_as_it_was_written(tmp_path):
+    draft = Draft(prompt="a 猫\n", model_id="m", seed=3, strength=2.5, is_guided=False)
+    PlainStateFiles().write_draft(tmp_path / "new" / "draft.json", draft)
+    assert PlainStateFiles().read_draft(tmp_path / "new" / "draft.json") == draft
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"prompt": 3}', b"\xff"])
+def test_a_draft_that_cannot_be_read_is_none(tmp_path, content):
+    (tmp_path / "draft.json").write_bytes(content)
+    assert PlainStateFiles().read_draft(tmp_path / "draft.json") is None
+
+
+def test_searches_are_kept_by_name(tmp_path):
+    PlainStateFiles().write_searches(tmp_path / "searches.json", {"mine": "cat"})
+    assert PlainStateFiles().read_searches(tmp_path / "searches.json") == {"mine": "cat"}
+    assert PlainStateFiles().read_searches(tmp_path / "none.json") == {}
