@@ -101,7 +101,8 @@ class LatentUpdates:
         """
         schedule, relations = self._guidance.schedule, self._reader.relations
         settings = schedule.settings
-        groups = [(one,) for one in relations] if settings.one_by_one else [relations]
+        takes_turns = settings.one_by_one and relations
+        groups = [(one,) for one in relations] if takes_turns else [relations]
         limit = schedule.refined_loss(step)
         for _ in range(settings.inner_updates):
             losses = [self._update(group, length) for group in groups]
@@ -143,7 +144,7 @@ class LatentUpdates:
             attention = self._reader.read(tap.probabilities, self._own.latent_size)
             if not self._snapshots or schedule.can_rest:
                 self._snapshots.append(self._reader.snapshot(attention))
-            if schedule.may_rest(self._reader.pos(self._snapshots[-1])):
+            if schedule.can_rest and schedule.may_rest(self._reader.pos(self._snapshots[-1])):
                 return None
             loss = self._guidance.loss(relations, attention)
             (gradient,) = torch.autograd.grad(loss * scale, start)

@@ -108,9 +108,11 @@ def test_infsplign_leaves_the_latents_and_corrects_what_is_predicted(run):
     assert steps[-1].pos["r1"] > free[-1].pos["r1"]
 
 
-def test_presence_needs_no_relation(run):
+@pytest.mark.parametrize("one_by_one", [False, True], ids=["together", "one by one"])
+def test_presence_needs_no_relation(run, one_by_one):
     scene = scene_of("dog", "car", IN_FRONT_OF)
-    steps, _ = run(replace(STRONG, method_id=ATTEND_EXCITE), scene=scene)
+    excited = replace(STRONG, method_id=ATTEND_EXCITE, one_by_one=one_by_one)
+    steps, _ = run(excited, scene=scene)
     assert steps[0].guidance_loss > 0
 
 
