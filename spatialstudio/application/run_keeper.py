@@ -74,8 +74,8 @@ class RunKeeper:
                 self._end(request_id, evaluation)
             case JobFailed() | GenerationFailed() | GenerationCancelled():
                 self._end(event.request_id, None)
-            case EngineStopped():
-                for request_id in tuple(self._growing):
+            case EngineStopped(lost=lost):
+                for request_id in tuple(self._growing) if lost is None else (lost,):
                     self._end(request_id, None, is_done=False)
 
     def _grow(self, run: _Growing, event: GenerationEvent) -> None:

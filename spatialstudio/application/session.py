@@ -244,8 +244,9 @@ class Session:
 def after(run: OpenRun, event: object) -> OpenRun:
     """Return the run as it is after an event; the run itself when the event is not its own."""
     match event:
-        case EngineStopped(error=error):
-            return run if run.is_over else _failed(run, error)
+        case EngineStopped(error=error, lost=lost):
+            is_hit = not run.is_over and lost in (None, run.id)
+            return _failed(run, error) if is_hit else run
         case StepEvent() | GenerationStarted() | PhaseChanged() if event.request_id == run.id:
             return _moved(run, event)
         case GenerationFinished() if event.request_id == run.id:

@@ -40,6 +40,7 @@ RECORDED = {
 }
 
 
+ROWS = 2
 LATENT_SIDE = 32
 TOKENS = 77
 
@@ -77,8 +78,8 @@ def large_overhead(pairs: int) -> float:
     for weights in unet.parameters():
         weights.zero_()
     layers = guiding_layers(unet_text_layers(unet), unet.config.sample_size)
-    sample = torch.randn(1, 4, LATENT_SIDE, LATENT_SIDE)
-    text = torch.randn(1, TOKENS, 768)
+    sample = torch.randn(ROWS, 4, LATENT_SIDE, LATENT_SIDE)
+    text = torch.randn(ROWS, TOKENS, 768)
 
     def seconds(watch: AbstractContextManager[object]) -> float:
         started = time.process_time()

@@ -114,9 +114,15 @@ class JobFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineStopped:
-    """The engine died, and its unfinished jobs with it; the next job starts it again."""
+    """The engine died, and the job in work with it; those that waited go on in a new one.
+
+    Attributes:
+        error: What is known of it.
+        lost: The job in work; None when nobody knows, so that none may go on.
+    """
 
     error: ErrorReport
+    lost: RequestId | None = None
 
 
 Report: TypeAlias = GenerationEvent | PhaseChanged | PictureJudged | JobFailed | EngineStopped

@@ -4,6 +4,7 @@ import multiprocessing
 import pickle
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from threading import Lock, Thread, current_thread
 
 from spatialstudio.application.engine.child import send, work
@@ -11,14 +12,22 @@ from spatialstudio.application.engine.messages import (
     CancelJob,
     Command,
     EngineStopped,
+    GenerateJob,
     Job,
+    JobFailed,
+    PictureJudged,
     Report,
     ReportTo,
     Stop,
 )
 from spatialstudio.application.engine.worker import BuildWorkshop
 from spatialstudio.domain.errors import ErrorReport
-from spatialstudio.domain.generation import RequestId
+from spatialstudio.domain.generation import (
+    GenerationCancelled,
+    GenerationFailed,
+    GenerationFinished,
+    RequestId,
+)
 
 CLOSING_TIMEOUT_S = 2.0
 KILLED = -9
@@ -28,6 +37,8 @@ KILLED = -9
 class ProcessEngine:
     """Runs jobs in a spawned process; reports arrive on a thread of its own.
 
+    When the process dies, the job in work is lost; those that waited go on in a new one.
+
     Args:
         build: Makes the workshop in the child.
     """
@@ -36,6 +47,7 @@ class ProcessEngine:
         self._build = build
         self._report: ReportTo | None = None
         self._child: _Child | None = None
+        self._open = _OpenJobs()
         self._lock = Lock()
 
     def start(self, report: ReportTo) -> None:
@@ -53,13 +65,14 @@ class ProcessEngine:
         with self._lock:
             if self._report is None:
                 raise RuntimeError("The engine takes jobs between start and close only.")
+            self._open.add(job)
             if self._child is None or not self._child.tell(job):
-                self._child = self._spawn(self._report)
-                self._child.tell(job)
+                self._renew(self._report)
 
     def cancel(self, job_id: RequestId) -> None:
         """Stop a job before its next model call; nothing happens when it has ended."""
         with self._lock:
+            self._open.cancel(job_id)
             if self._child is not None:
                 self._child.tell(CancelJob(job_id))
 
@@ -70,12 +83,86 @@ class ProcessEngine:
         if child is not None:
             child.close()
 
+    def _renew(self, report: ReportTo) -> None:
+        """Start a child and give it all jobs that have not ended."""
+        self._child = self._spawn(report)
+        for command in self._open.commands():
+            self._child.tell(command)
+
     def _spawn(self, report: ReportTo) -> "_Child":
-        return _Child(self._build, report)
+        def follow(message: Report) -> None:
+            if isinstance(message, EngineStopped):
+                message = replace(message, lost=self._open.lose_first())
+                report(message)
+                if self._open.commands():
+                    Thread(target=self._revive, name="spatialstudio-revival", daemon=True).start()
+            else:
+                self._open.follow(message)
+                report(message)
+
+        return _Child(self._build, follow)
+
+    def _revive(self) -> None:
+        """Go on with the jobs that waited, unless somebody did already."""
+        with self._lock:
+            if self._report is not None and self._child is not None and self._child.is_gone:
+                self._renew(self._report)
+
+
+class _OpenJobs:
+    """Jobs that were submitted and have not ended, in order; used by several threads."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[RequestId, Job] = {}
+        self._cancelled: set[RequestId] = set()
+        self._lock = Lock()
+
+    def add(self, job: Job) -> None:
+        with self._lock:
+            self._jobs[job.job_id] = job
+
+    def cancel(self, job_id: RequestId) -> None:
+        with self._lock:
+            self._cancelled.add(job_id)
+
+    def follow(self, report: Report) -> None:
+        """Take a job off the list with its last report."""
+        with self._lock:
+            match report:
+                case PictureJudged() | JobFailed() | GenerationFailed() | GenerationCancelled():
+                    self._forget(report.request_id)
+                case GenerationFinished(request_id=job_id):
+                    job = self._jobs.get(job_id)
+                    if isinstance(job, GenerateJob) and not job.judge:
+                        self._forget(job_id)
+                case _:
+                    pass
+
+    def lose_first(self) -> RequestId | None:
+        """Take the job in work off the list; None when there was none."""
+        with self._lock:
+            first = next(iter(self._jobs), None)
+            if first is not None:
+                self._forget(first)
+            return first
+
+    def commands(self) -> tuple[Command, ...]:
+        """Return all that a new child must be told."""
+        with self._lock:
+            wishes = (CancelJob(job_id) for job_id in self._jobs if job_id in self._cancelled)
+            return (*self._jobs.values(), *wishes)
+
+    def _forget(self, job_id: RequestId) -> None:
+        self._jobs.pop(job_id, None)
+        self._cancelled.discard(job_id)
 
 
 class _Child:
-    """One child process with its two pipes and the thread that reads its reports."""
+    """One child process with its two pipes and the thread that reads its reports.
+
+    Attributes:
+        is_gone: Whether the process has ended and its reports are read.
+    """
 
     def __init__(self, build: BuildWorkshop, report: Callable[[Report], None]) -> None:
         context = multiprocessing.get_context("spawn")
@@ -83,6 +170,7 @@ class _Child:
         self._reports, reports = context.Pipe(duplex=False)
         self._report = report
         self._is_closing = False
+        self.is_gone = False
         self._process = context.Process(
             target=work, args=(commands, reports, build), name="spatialstudio-engine", daemon=True
         )
@@ -119,6 +207,7 @@ class _Child:
                 self._report(pickle.loads(self._reports.recv_bytes()))
         self._reports.close()
         self._commands.close()
+        self.is_gone = True
         if not self._is_closing:
             self._process.join()
             self._report(EngineStopped(error=_report_on_exit(self._process.exitcode)))

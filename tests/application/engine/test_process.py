@@ -162,6 +162,24 @@ def test_a_child_that_dies_is_reported_and_the_next_job_works(start, reports, ma
     assert reports.until(*ENDINGS).request_id == "next"
 
 
+def test_a_sudden_death_loses_the_picture_in_work_and_no_other(start, reports, make_job):
+    engine = start(DyingBackend)
+    for name, seed in (("deadly", 13), ("second", 0), ("third", 0)):
+        engine.submit(make_job(name, seed=seed))
+    assert reports.until(EngineStopped).lost == "deadly"
+    assert reports.until(*ENDINGS).request_id == "second"
+    assert reports.until(*ENDINGS).request_id == "third"
+
+
+def test_a_job_that_was_cancelled_before_a_death_stays_so(start, reports, make_job):
+    engine = start(DyingBackend)
+    engine.submit(make_job("deadly", seed=13, steps=MANY_STEPS))
+    engine.submit(make_job("waiting"))
+    engine.cancel(RequestId("waiting"))
+    reports.until(EngineStopped)
+    assert isinstance(reports.until(*ENDINGS), GenerationCancelled)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows tells no one who ended a process")
 def test_a_child_that_the_system_killed_is_put_down_to_memory(start, reports, make_job):
     start(DyingBackend).submit(make_job("deadly", seed=13))
