@@ -23,14 +23,15 @@ class JudgeChoice:
         detector_id: Finds things; the models of the sticker world come along.
         second_id: Another detector, for its opinion; None for none.
         segmenter_id: Draws masks where the detector draws none; None for no masks there.
-        depth_id: Says what is nearer.
+        depth_id: Says what is nearer; None for the sticker world's own beside its detector, else
+            for nobody, as it knows nothing of other pictures.
         cut: Score from which the detector's finds count, [0, 1]; None for its makers' own.
     """
 
     detector_id: str = STICKER_DETECTOR_ID
     second_id: str | None = None
     segmenter_id: str | None = None
-    depth_id: str = STICKER_DEPTH_ID
+    depth_id: str | None = None
     cut: float | None = None
 
     def __post_init__(self) -> None:
@@ -38,6 +39,11 @@ class JudgeChoice:
             raise SettingsError(
                 "The cut of a detector lies between 0 and 1.", hint="Try 0.35, or leave it out."
             )
+
+    @property
+    def depth_or_sticker_id(self) -> str | None:
+        """Who says what is nearer; None for nobody."""
+        return self.depth_id or (STICKER_DEPTH_ID if self.knows_stickers_only else None)
 
     @property
     def knows_stickers_only(self) -> bool:
@@ -60,7 +66,7 @@ def name_judges(registry: Registry, choice: JudgeChoice) -> Mapping[str, str]:
         "detector": (PerceptionRole.DETECTOR, choice.detector_id),
         "second_detector": (PerceptionRole.DETECTOR, choice.second_id),
         "segmenter": (PerceptionRole.SEGMENTER, choice.segmenter_id),
-        "depth": (PerceptionRole.DEPTH, choice.depth_id),
+        "depth": (PerceptionRole.DEPTH, choice.depth_or_sticker_id),
     }
     names = {
         task: _exact_name(registry, model_id, role)
@@ -77,11 +83,12 @@ def find_judges(registry: Registry, choice: JudgeChoice) -> Judges:
         ModelNotFound: One of them is not on this machine, or has another role.
     """
     second, segmenter = choice.second_id, choice.segmenter_id
+    depth = choice.depth_or_sticker_id
     return Judges(
         detector=registry.detector(choice.detector_id),
         second=registry.detector(second) if second else None,
         segmenter=registry.segmenter(segmenter) if segmenter else None,
-        depth=registry.depth(choice.depth_id),
+        depth=registry.depth(depth) if depth else None,
         perturber=registry.perturber(PERTURBER_ID),
         cut=choice.cut,
         store=registry.perception_store(PERCEPTION_STORE_ID),

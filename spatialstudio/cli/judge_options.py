@@ -25,8 +25,7 @@ def add_judge_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--depth",
         metavar="MODEL",
-        default=DEFAULT_JUDGES.depth_id,
-        help="says what is in front (default: %(default)s)",
+        help="says what is in front; only stickers have one by default",
     )
     group.add_argument(
         "--cut",

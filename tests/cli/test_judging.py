@@ -184,7 +184,6 @@ def test_the_models_that_looked_are_named_in_every_row(terminal, folder):
     (row,) = json.loads(done.out)["pictures"]
     assert row["models"] == {
         "detector": "other/detector c0ffee 5ha",
-        "depth": "sticker-depth",
     }
     assert row["verdicts"][0]["outcome"] == "PASS"
 

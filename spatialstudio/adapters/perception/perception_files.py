@@ -2,7 +2,8 @@
 
 A file is a zip of numpy arrays, whose checksums tell whether it is whole: ``facts`` is JSON as
 bytes, ``masks`` their bits packed along the last axis, ``depth`` float32. It is written through a
-temporary file. The files used longest ago are forgotten first.
+temporary file, without waiting for the disk, as what is lost can be seen again. The files used
+longest ago are forgotten first.
 """
 
 import io
@@ -14,11 +15,10 @@ import zlib
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 
-from spatialstudio.adapters.durable_files import write_whole
-from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask, Perception
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.prompt import MentionId
@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 
 FOLDER = "perceptions"
 SUFFIX = ".npz"
+DRAFT_SUFFIX = ".part"
 MOST_BYTES = 1_000_000_000
 TORN = (
     *(OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error),
@@ -87,9 +88,11 @@ class PerceptionFiles:
         """Write a perception, and forget the oldest when they grow too many."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            write_whole(self._path(key), _written(perception))
+            draft = self._folder / f".{uuid4().hex}{DRAFT_SUFFIX}"
+            draft.write_bytes(_written(perception))
+            draft.replace(self._path(key))
             self._forget_oldest()
-        except (OSError, StoreError):
+        except OSError:
             log.info("A perception could not be remembered.", exc_info=True)
 
     def _path(self, key: str) -> Path:
@@ -127,7 +130,7 @@ def _written(perception: Perception) -> bytes:
     if perception.depth is not None:
         arrays["depth"] = perception.depth.values
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    np.savez(buffer, allow_pickle=False, **arrays)
     return buffer.getvalue()
 
 

@@ -26,7 +26,7 @@ class Judges:
 
     Attributes:
         detector: Finds the mentions.
-        depth: Asked only when a relation needs depth.
+        depth: Asked only when a relation needs depth; None for nobody.
         segmenter: Draws masks where the detector draws none; None for no masks there.
         perturber: Changes the picture to test an answer; None when stability is not tested.
         second: Another detector, asked for its opinion; None for none.
@@ -35,7 +35,7 @@ class Judges:
     """
 
     detector: Detector
-    depth: DepthEstimator
+    depth: DepthEstimator | None = None
     segmenter: Segmenter | None = None
     perturber: Perturber | None = None
     second: Detector | None = None
@@ -101,9 +101,9 @@ def _look(
     token.raise_if_cancelled()
     masks = _masks(image, seen, judges.segmenter) if draws_masks else ()
     token.raise_if_cancelled()
-    depth = judges.depth.estimate(image) if needs_depth(scene) else None
+    depth = judges.depth.estimate(image) if judges.depth and needs_depth(scene) else None
     if depth is not None and depth.values.shape != image.shape[:2]:
-        raise _another_size(judges.depth.id, "depth")
+        raise _another_size(depth.estimator_id, "depth")
     return Perception(
         image_sha256=hash_of_picture(image),
         height=image.shape[0],
@@ -138,7 +138,7 @@ def _key(image: RgbImage, scene: SceneGraph, judges: Judges, *, draws_masks: boo
     signatures = [judges.detector.signature]
     if judges.segmenter is not None and draws_masks:
         signatures.append(judges.segmenter.signature)
-    if needs_depth(scene):
+    if judges.depth is not None and needs_depth(scene):
         signatures.append(judges.depth.signature)
     if not all(signatures):
         return None

@@ -128,3 +128,8 @@ def test_without_a_cache_all_is_forgotten_at_once(tmp_path):
     assert isinstance(store, ForgetfulStore)
     store.keep("key", perception_of())
     assert store.find("key") is None
+
+
+def test_nothing_but_whole_perceptions_is_left_in_the_folder(store, file):
+    store.keep("other", perception_of())
+    assert sorted(path.name for path in file.parent.iterdir()) == ["key.npz", "other.npz"]

@@ -164,3 +164,9 @@ def test_the_second_detector_has_its_own_cut():
     who = judges(second=BoxDetector(id="second"), cut=0.95)
     assert perceived(who.seconded).cut == 0.4
     assert judges().seconded is None
+
+
+def test_without_a_depth_estimator_the_depth_stays_unknown():
+    scene = scene_of(relation_type=IN_FRONT_OF)
+    assert perceived(judges(depth=None), scene=scene).depth is None
+    assert perceived(judges(), scene=scene).depth is not None
