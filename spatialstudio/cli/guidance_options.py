@@ -35,6 +35,9 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
         "--goal", type=float, default=1.0, help="PoS at which guidance rests, 0.95 say; 1 is never"
     )
     group.add_argument(
+        "--paper-loss", action="store_true", help="PSG's loss as in the paper, not as in its code"
+    )
+    group.add_argument(
         "--one-by-one", action="store_true", help="a pass for each relation, not one for all"
     )
     group.add_argument(
@@ -82,6 +85,7 @@ def with_guidance(
         guidance=replace(
             guidance,
             goal=options.goal,
+            paper_loss=options.paper_loss,
             one_by_one=options.one_by_one,
             names_only=options.names_only,
             reuses_prediction=options.reuse_prediction,

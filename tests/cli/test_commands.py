@@ -85,12 +85,14 @@ def test_what_is_typed_goes_into_the_request(terminal, registry, runs):
 
 def test_the_ways_to_guide_go_into_the_request(terminal, registry, runs):
     typed = ["--guidance", "boxdiff", "--goal", "0.9", "--one-by-one", "--names-only"]
-    terminal("generate", PROMPT, *typed, "--reuse-prediction", "--checkpointing", "--out", runs)
+    others = ["--paper-loss", "--reuse-prediction", "--checkpointing", "--out", runs]
+    terminal("generate", PROMPT, *typed, *others)
     (request,) = registry.backend_made.requests
     assert request.guidance == GuidanceSettings(
         method_id="boxdiff",
         strength=20,
         goal=0.9,
+        paper_loss=True,
         one_by_one=True,
         names_only=True,
         reuses_prediction=True,
