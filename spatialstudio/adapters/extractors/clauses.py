@@ -324,8 +324,8 @@ class ClauseReader:
             return tuple(host)
         if pronoun.kind is WordKind.ITS and pronoun.text.lower().split()[1] == NEUTER:
             taken = {*subjects, *self._references.passed_over}
-            topics = (ends for ends in reversed(self._topics) if not set(ends) & taken)
-            return next(topics, ())[:1]
+            topics = (ends[:1] for ends in reversed(self._topics) if not set(ends) & taken)
+            return next((ends for ends in topics if self._references.suits(pronoun, *ends)), ())
         return ()
 
     def _note_unrelated(self) -> None:

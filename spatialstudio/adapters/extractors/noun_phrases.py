@@ -115,6 +115,11 @@ class PhraseFinder:
                 return place + 1
         return len(words)
 
+    def _is_plain_adjective(self, text: str) -> bool:
+        """Tell whether a word is an adjective and no thing, as "rainbow" may be."""
+        is_thing = self._vocabulary.noun([text]) is not None
+        return self._vocabulary.is_adjective(text) and not is_thing
+
     def _is_finite_verb(self, words: Sequence[Word], place: int) -> bool:
         """Tell whether a word is a verb: "finds", and "watches" behind one who can watch."""
         text = words[place].text.lower()
@@ -149,7 +154,7 @@ class PhraseFinder:
         if words[place].kind is WordKind.COMMA:
             before = (word.text for word in words[start:place] if word.kind in RUN_KINDS)
             is_word = words[place + 1].kind in RUN_KINDS
-            return is_word and all(self._vocabulary.is_adjective(text) for text in before)
+            return is_word and all(map(self._is_plain_adjective, before))
         is_singular = _is_singular(determiner, self._pieces[-1] if self._pieces else None)
         is_inverted = words[place + 1].kind in DETERMINERS
         return is_singular and not is_inverted and lower in self._vocabulary.base_verbs
