@@ -7,10 +7,12 @@ import numpy.typing as npt
 
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import FloatMap
+from spatialstudio.domain.assertion import DaSettings
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.relation import Axis, Relation, SceneGraph
 from spatialstudio.domain.verdict import CheckerSettings, Evaluation, Verdict
 from spatialstudio.science.checker import decide_again
+from spatialstudio.science.da_score import score_again
 from spatialstudio.science.evidence import explain as explain_verdict
 from spatialstudio.science.show_evidence import evidence_of as gather_evidence
 from spatialstudio.science.superiority import marginal
@@ -56,8 +58,20 @@ def evidence_of(verdict: Verdict, scene: SceneGraph, evaluation: Evaluation) -> 
     return gather_evidence(verdict, scene, evaluation)
 
 
-def judged_again(run: OpenRun, settings: CheckerSettings) -> OpenRun:
-    """Return a run judged by other settings from what was seen; an unjudged one as it is."""
-    if run.evaluation is None:
+def judged_again(
+    run: OpenRun, settings: CheckerSettings, da_settings: DaSettings | None = None
+) -> OpenRun:
+    """Return a run judged by other settings from what was seen; an unjudged one as it is.
+
+    Args:
+        run: The run.
+        settings: Of the checker.
+        da_settings: Of the DA-score; None to leave it as it is.
+    """
+    evaluation = run.evaluation
+    if evaluation is None:
         return run
-    return replace(run, evaluation=decide_again(run.evaluation, run.scene, settings))
+    if da_settings is not None and evaluation.da_score is not None:
+        weighed = score_again(evaluation.da_score, da_settings)
+        evaluation = replace(evaluation, da_score=weighed)
+    return replace(run, evaluation=decide_again(evaluation, run.scene, settings))

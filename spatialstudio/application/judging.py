@@ -24,7 +24,7 @@ from spatialstudio.application.judge_choice import (
 )
 from spatialstudio.application.registry import Registry
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
+from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED, DaSettings
 from spatialstudio.domain.benchmark import RunReport
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.evidence import Evidence
@@ -44,17 +44,18 @@ class WitnessChoice:
     Attributes:
         reader_id: An assertion reader; None for the scene alone.
         answerer_id: An answerer of questions; None for what was seen.
-        settings: How answers become a score: the name of a preset.
+        settings: How answers become a score.
     """
 
     reader_id: str | None = None
     answerer_id: str | None = None
-    settings: str = DA_RECOMMENDED.preset
+    settings: DaSettings = DA_RECOMMENDED
 
     @property
     def name(self) -> str:
         """What they are called in results."""
-        return f"{self.reader_id or SCENE_ID}, {self.answerer_id or PERCEPTION_ID}, {self.settings}"
+        who = f"{self.reader_id or SCENE_ID}, {self.answerer_id or PERCEPTION_ID}"
+        return f"{who}, {self.settings.preset}"
 
 
 DEFAULT_WITNESSES = WitnessChoice()
@@ -98,6 +99,22 @@ class Judging:
             settings = self._registry.records(RECORDS_ID).read_settings(Path(name))
         return change_settings(settings, changes)
 
+    def da_settings(self, name: str, changes: Sequence[str] = ()) -> DaSettings:
+        """Return the DA-score's settings by the name of a preset.
+
+        Args:
+            name: Of the preset.
+            changes: Single settings that shall differ, as "temperature=2".
+
+        Raises:
+            SettingsError: There is no such preset or setting, or it cannot be used.
+        """
+        if name not in DA_PRESETS:
+            raise SettingsError(
+                f'There is no DA-score "{name}".', hint=f"Known are: {', '.join(DA_PRESETS)}."
+            )
+        return change_settings(DA_PRESETS[name], changes)
+
     def pictures(
         self,
         tasks: Sequence[PictureTask],
@@ -117,7 +134,6 @@ class Judging:
 
         Raises:
             Cancelled: The token was cancelled.
-            SettingsError: There is no such preset of the DA-score.
             ModelNotFound: A model that was chosen is not on this machine.
         """
         judges = find_judges(self._registry, choice)
@@ -148,16 +164,11 @@ class Judging:
         return name_judges(self._registry, choice)
 
     def _witnesses(self, choice: WitnessChoice) -> Witnesses:
-        if choice.settings not in DA_PRESETS:
-            raise SettingsError(
-                f'There is no DA-score "{choice.settings}".',
-                hint=f"Known are: {', '.join(DA_PRESETS)}.",
-            )
         reader, answerer = choice.reader_id, choice.answerer_id
         return Witnesses(
             reader=self._registry.assertion_reader(reader) if reader else None,
             answerer=self._registry.answerer(answerer) if answerer else None,
-            settings=DA_PRESETS[choice.settings],
+            settings=choice.settings,
         )
 
     def records(

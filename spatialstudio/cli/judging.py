@@ -85,7 +85,9 @@ def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     settings = judging.checker(options.checker or REPRODUCE.preset, options.set)
     metrics = choose_metrics(options.judges.split(",")) if options.judges else ALL_METRICS
     witnesses = WitnessChoice(
-        reader_id=options.assertions, answerer_id=options.questions, settings=options.da
+        reader_id=options.assertions,
+        answerer_id=options.questions,
+        settings=judging.da_settings(options.da, options.da_set),
     )
     choice = judge_choice(options)
     prompts = read_prompts(options.prompts) if options.prompts else {}

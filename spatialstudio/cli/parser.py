@@ -142,16 +142,28 @@ def _add_judges(parser: argparse.ArgumentParser) -> None:
         choices=("llm",),
         help="who takes the prompt apart for the DA-score; the scene's relations, by default",
     )
+    _add_da(parser)
+
+
+def _add_da(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--da",
         choices=tuple(DA_PRESETS),
         default=DA_RECOMMENDED.preset,
         help="yes against no, or as in the published code (default: %(default)s)",
     )
+    parser.add_argument(
+        "--da-set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="another value of one setting of the DA-score, as temperature=2 or relation_weight=3",
+    )
 
 
 def _add_judge_again(parser: argparse.ArgumentParser) -> None:
     _add_runs(parser)
+    _add_da(parser)
     _add_checker(parser, "as published by default", preset=REPRODUCE.preset)
 
 

@@ -24,7 +24,8 @@ def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Judge stored runs by other settings, from what was seen in their pictures."""
     studio = open_studio(None)
     settings = studio.judging.checker(options.checker, options.set)
-    runs = [judged_again(run, settings) for run in _judged_runs(studio, options)]
+    da_settings = studio.judging.da_settings(options.da, options.da_set)
+    runs = [judged_again(run, settings, da_settings) for run in _judged_runs(studio, options)]
     if options.json:
         show_json({"runs": [run_answer(run) for run in runs]})
     else:

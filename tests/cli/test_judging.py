@@ -150,6 +150,14 @@ def test_records_answer_programs_and_other_settings(terminal, tmp_path):
     assert answer["coverage"] >= plain["coverage"]
 
 
+def test_the_da_score_can_weigh_otherwise(terminal, folder):
+    words = ("evaluate", folder / "a.png", "--prompt", PROMPT, "--json", "--judges", "da")
+    (picture,) = json.loads(terminal(*words, "--da-set", "relation_weight=0").out)["pictures"]
+    assert picture["da_settings"] == "recommended, relation_weight=0.0"
+    assert picture["da_score"] == pytest.approx(0.9)
+    assert terminal(*words, "--da-set", "temperature=0").code == 2
+
+
 def test_records_can_be_judged_by_other_thresholds(terminal, tmp_path):
     words = ("judge-records", GOLDEN, "--out", tmp_path / "judged", "--json")
     answer = json.loads(terminal(*words, "--set", "margin=1").out)

@@ -1,24 +1,29 @@
-"""Single settings of the checker, changed by name."""
+"""Single settings of the checker or of the DA-score, changed by name."""
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from enum import Enum
 from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
+from spatialstudio.domain.assertion import DaSettings
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.verdict import CheckerSettings
 
+SettingsT = TypeVar("SettingsT", CheckerSettings, DaSettings)
+
 FIXED = {"preset", "perturbations", "weights"}
+ABOVE_ZERO = {"temperature"}
+MOST = {CheckerSettings: 1.0, DaSettings: 1000.0}
 WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
-def change_settings(settings: CheckerSettings, changes: Sequence[str]) -> CheckerSettings:
+def change_settings(settings: SettingsT, changes: Sequence[str]) -> SettingsT:
     """Return settings that differ in some values; their name tells which.
 
     Args:
         settings: To start from.
-        changes: As "margin=0.05" or "overlap_bars_vertical=yes".
+        changes: As "margin=0.05", "overlap_bars_vertical=yes" or "temperature=2".
 
     Raises:
         SettingsError: A setting is not known, or cannot have this value.
@@ -30,23 +35,23 @@ def change_settings(settings: CheckerSettings, changes: Sequence[str]) -> Checke
     return replace(settings, preset=f"{settings.preset}, {told}", **values)
 
 
-def _read(settings: CheckerSettings, change: str) -> tuple[str, Any]:
+def _read(settings: CheckerSettings | DaSettings, change: str) -> tuple[str, Any]:
     name, _, word = (part.strip() for part in change.partition("="))
     known = [field.name for field in fields(settings) if field.name not in FIXED]
     if name not in known:
         raise SettingsError(
-            f'The checker has no setting "{name}".', hint=f"Known are: {', '.join(known)}."
+            f'There is no setting "{name}" here.', hint=f"Known are: {', '.join(known)}."
         )
     present = getattr(settings, name)
-    value = _value(present, word.lower())
-    if value is None:
+    value = _value(present, word.lower(), MOST[type(settings)])
+    if value is None or (name in ABOVE_ZERO and not value):
         raise SettingsError(
             f'The setting "{name}" cannot be "{word}".', hint=f"It is {_told(present)} now."
         )
     return name, value
 
 
-def _value(present: object, word: str) -> object:
+def _value(present: object, word: str, most: float) -> object:
     """Read a value of the kind that the setting has now; None when it is none."""
     if isinstance(present, bool):
         return WORDS.get(word)
@@ -56,7 +61,7 @@ def _value(present: object, word: str) -> object:
         number = float(word)
     except ValueError:
         return None
-    return number if isfinite(number) and 0 <= number <= 1 else None
+    return number if isfinite(number) and 0 <= number <= most else None
 
 
 def _told(value: object) -> str:

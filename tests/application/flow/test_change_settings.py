@@ -1,6 +1,7 @@
 import pytest
 
 from spatialstudio.application.flow.change_settings import change_settings
+from spatialstudio.domain.assertion import DA_REPRODUCE
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE, StabilityMeasure
 
@@ -37,3 +38,15 @@ def test_without_changes_they_stay_as_they_are():
 def test_what_cannot_be_set_is_refused_in_a_sentence(change):
     with pytest.raises(SettingsError, match=r"\.$"):
         change_settings(REPRODUCE, [change])
+
+
+def test_the_da_score_can_be_changed_alike():
+    settings = change_settings(DA_REPRODUCE, ["temperature=2", "relation_weight=3"])
+    assert (settings.temperature, settings.relation_weight) == (2, 3)
+    assert settings.preset == "reproduce, temperature=2.0, relation_weight=3.0"
+
+
+@pytest.mark.parametrize("change", ["temperature=0", "temperature=1e9", "margin=0.1"])
+def test_what_the_da_score_cannot_be_set_to_is_refused(change):
+    with pytest.raises(SettingsError):
+        change_settings(DA_REPRODUCE, [change])
