@@ -73,7 +73,7 @@ def painted_case(
     """Paint two stickers at an offset along the relation's axis, and a twin of the first."""
     places = [(0.5 + offset / 2, 0.65), (0.5 - offset / 2, 0.35)]
     if with_twin:
-        places.append((0.5 - 1.5 * offset, 0.65))
+        places.append((min(max(0.5 - 1.5 * offset, SIZE / 2), 1 - SIZE / 2), 0.65))
     if relation_type is ABOVE:
         places = [(y, x) for x, y in places]
     names = [*numbers, numbers[0]][: len(places)]
