@@ -18,8 +18,14 @@ from spatialstudio.application.run_shelf import RunShelf
 from spatialstudio.application.session import RunStored
 from spatialstudio.domain.draft import Draft
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.domain.generation import GenerationRequest, RequestId
+from spatialstudio.domain.generation import PSG, UNGUIDED, GenerationRequest, RequestId
+from spatialstudio.domain.picture_settings import (
+    FieldDifference,
+    PictureSettings,
+    compare_settings,
+)
 from spatialstudio.domain.record import Reproduction
+from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_ports import MetadataFiles, QueueJournal, RunStore, StateFiles
 
 log = logging.getLogger(__name__)
@@ -114,6 +120,35 @@ class Keeping:
         record, _ = self.store.load(path)
         self._repeated[request_id] = self.store.picture_of(path)
         return replace(record.request, id=request_id, parent_run_id=record.id)
+
+    def compare_picture(
+        self, path: Path, scene: SceneGraph | None, model_id: str
+    ) -> tuple[FieldDifference, ...] | None:
+        """Set what a picture tells of its making beside the draft; None when it tells nothing.
+
+        Args:
+            path: The picture.
+            scene: That is worked on; None when there is none.
+            model_id: That draws when the draft names none.
+
+        Raises:
+            ImageError: The file cannot be read.
+        """
+        theirs = self.metadata.read(path)
+        if theirs is None:
+            return None
+        draft = self.draft
+        mine = PictureSettings(
+            dialect="",
+            prompt=draft.prompt,
+            seed=draft.seed,
+            steps=draft.steps,
+            model=draft.model_id or model_id,
+            method=PSG if draft.is_guided else UNGUIDED,
+            strength=draft.strength,
+            relations=tuple(map(scene.sentence, scene.relations)) if scene else (),
+        )
+        return compare_settings(mine, theirs)
 
     def compare(self, first: Path, again: Path) -> Reproduction:
         """Say how near a run comes to another that it repeats.

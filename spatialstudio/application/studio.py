@@ -37,6 +37,7 @@ from spatialstudio.domain.generation import (
     unguided,
 )
 from spatialstudio.domain.perceivers import PerceptionCard
+from spatialstudio.domain.picture_settings import FieldDifference
 from spatialstudio.domain.ports import ModelCard, Surroundings, Trainer
 from spatialstudio.domain.prompt import Prompt, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
@@ -346,6 +347,21 @@ class Studio:
         for run in (self.session.run, self.session.baseline):
             if run is not None and not run.is_over:
                 self._engine.cancel(run.id)
+
+    def is_run(self, path: Path) -> bool:
+        """Say whether a file belongs to a stored run."""
+        return self.keeping.store.is_run(path)
+
+    def compare_picture(self, path: Path) -> tuple[FieldDifference, ...] | None:
+        """Set what a picture tells of its making beside the form as it is; nothing changes.
+
+        Returns:
+            One row a field; None when the picture tells nothing.
+
+        Raises:
+            ImageError: The file cannot be read.
+        """
+        return self.keeping.compare_picture(path, self.session.scene, self.model().id)
 
     def open_run(self, path: Path) -> OpenRun:
         """Open a stored run; its events go the same way as live ones.

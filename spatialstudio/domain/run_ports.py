@@ -52,6 +52,10 @@ class RunStore(Protocol):
         """
         ...
 
+    def is_run(self, path: Path) -> bool:
+        """Say whether a file belongs to a run."""
+        ...
+
     def picture_of(self, path: Path) -> Path:
         """Return the path by which a run is named, from that of any of its files.
 

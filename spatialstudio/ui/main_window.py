@@ -137,10 +137,10 @@ class MainWindow(QMainWindow):
         dialog.open()
 
     def open_path(self, path: Path) -> None:
-        """Open what was dropped or chosen: a run's folder, or a picture to judge."""
+        """Open what was dropped or chosen: a run's files or folder, or a picture to judge."""
         self.context.toasts.clear()
         try:
-            if path.is_dir():
+            if path.is_dir() or self.context.studio.is_run(path):
                 self.context.studio.open_run(path)
             else:
                 self._judge(path)

@@ -1,6 +1,6 @@
 """Measure a large library: building its index from files, and finding runs in it.
 
-    python -m tests.performance.measure_library [RUNS]
+    python -m tests.performance.measure_library [RUNS] [--index-only]
 
 The sidecars and pictures of real runs are written; traces, which the index does not read, are not.
 Times are processor time, as others may use the machine, with wall time beside them.
@@ -15,6 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from spatialstudio.adapters.library.index import IndexedRun
 from spatialstudio.adapters.library.run_library import RunLibrary
 from spatialstudio.adapters.stores.sidecar import Sidecar, write_sidecar
 from spatialstudio.application.flow.read_filter import read_filter
@@ -80,6 +81,15 @@ def fill(root, count):
         (folder / f"run{number}.json").write_bytes(write_sidecar(replace(made, summary=summary)))
 
 
+def indexed(count):
+    """Make up runs without files, for the time of finding alone."""
+    chance = random.Random(0)
+    for number in range(count):
+        made = sidecar(number, chance)
+        path = f"{made.summary.created:%Y/%m}/run{number}.png"
+        yield IndexedRun(path=path, stamp="", summary=made.summary, marks=made.marks)
+
+
 def timed(work):
     """Return processor and wall seconds of the best of some calls, and what the last gave."""
     best = (float("inf"), float("inf"))
@@ -94,10 +104,15 @@ def timed(work):
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     root = Path(tempfile.mkdtemp(prefix="library"))
-    fill(root / "library", count)
+    has_files = "--index-only" not in sys.argv
+    if has_files:
+        fill(root / "library", count)
     library = RunLibrary(root / "library", root / "cache")
     wall, own = time.perf_counter(), time.process_time()
-    library.refresh()
+    if has_files:
+        library.refresh()
+    else:
+        library._index.put(indexed(count))
     own, wall = time.process_time() - own, time.perf_counter() - wall
     sys.stdout.write(f"index of {count} runs: {own:.1f} s of processor time ({wall:.1f} s)\n")
     for line in LINES:

@@ -167,6 +167,12 @@ class RunFiles:
             return (Fault(part="picture", message=error.message),)
         return verify_run(picture)
 
+    def is_run(self, path: Path) -> bool:
+        """Say whether a file belongs to a run: whether a trace of its name is there."""
+        is_old = path.is_file() and _folder_of_version_1(path) is not None
+        has_trace = path.with_suffix(arrival.TRACE_ENDING).is_file()
+        return is_old or (path.suffix in arrival.ENDINGS and has_trace)
+
     def picture_of(self, path: Path) -> Path:
         """Return the path by which a run is named, from that of any of its files.
 

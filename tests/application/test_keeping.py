@@ -1,0 +1,177 @@
+"""What the studio keeps is there again in the next program."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from spatialstudio.application.engine.messages import PictureJudged
+from spatialstudio.application.keeping import Keeping, Reproduced
+from spatialstudio.application.library import LibraryChanged
+from spatialstudio.application.paths import StudioPaths
+from spatialstudio.application.registry import built_in_registry
+from spatialstudio.application.session import RunStored, StoreFailed
+from spatialstudio.domain.generation import (
+    GenerationFinished,
+    GenerationRequest,
+    GenerationStarted,
+    ModelRef,
+)
+from spatialstudio.domain.perception import Perception
+from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.record import Sameness
+from spatialstudio.domain.verdict import Evaluation
+from tests.fakes import scene_of
+
+
+@pytest.fixture
+def published():
+    return []
+
+
+@pytest.fixture
+def opened(tmp_path, published):
+    """Start the keeping of one more program; all are closed at the end."""
+    paths = StudioPaths.within(tmp_path)
+    registry = built_in_registry(Surroundings(resources=paths.resources, model_folders=()))
+    started = []
+
+    def start():
+        started.append(Keeping(registry, paths, None, published.append))
+        return started[-1]
+
+    yield start
+    for keeping in started:
+        keeping.close()
+
+
+@pytest.fixture
+def request_():
+    return GenerationRequest(
+        id="r1", scene=scene_of(), backend_id="b", model=ModelRef(id="stickers"), seed=3
+    )
+
+
+def draw(keeping, request, value=7):
+    """Have a request drawn in one colour, and judged."""
+    image = np.full((8, 8, 3), value, np.uint8)
+    seen = Perception(image_sha256="", height=8, width=8, detections=(), masks=())
+    keeping.keeper.expect(request)
+    for event in (
+        GenerationStarted(request_id=request.id, total_steps=0, token_spans=(), device="cpu"),
+        GenerationFinished(request_id=request.id, image=image, seconds=1.0, peak_memory_bytes=1),
+        PictureJudged(request_id=request.id, evaluation=Evaluation(perception=seen, verdicts=())),
+    ):
+        keeping.keeper.follow(event)
+
+
+def only(kind, published):
+    (event,) = (event for event in published if isinstance(event, kind))
+    return event
+
+
+def test_a_run_goes_into_the_month_and_into_the_library(opened, published, request_):
+    keeping = opened()
+    keeping.library.refresh()
+    draw(keeping, request_)
+    picture = only(RunStored, published).path
+    assert picture.parent == keeping.runs_folder / f"{datetime.now(UTC):%Y/%m}"
+    assert [e.path for e in keeping.library.entries(keeping.library.list("dog"))] == [picture]
+    assert only(LibraryChanged, published).change.added == (picture,)
+
+
+def test_what_was_typed_is_there_in_the_next_program(opened):
+    first = opened()
+    first.keep_prompt("a cat above a 犬", "stickers")
+    first.close()
+    assert opened().draft.prompt == "a cat above a 犬"
+
+
+def test_only_what_was_not_drawn_is_listed_as_interrupted(opened, request_):
+    first = opened()
+    draw(first, request_)
+    first.keeper.expect(replace(request_, id="r2"))
+    first.keeper.expect(replace(request_, id="r3"))
+    first.close()
+    second = opened()
+    assert [request.id for request in second.interrupted()] == ["r2", "r3"]
+    second.forget(replace(request_, id="r2"))
+    assert [request.id for request in second.interrupted()] == ["r3"]
+
+
+def test_a_library_that_cannot_be_written_gives_a_recovery_copy(
+    opened, published, request_, tmp_path, caplog
+):
+    keeping = opened()
+    keeping.runs_folder = tmp_path / "file"
+    keeping.runs_folder.write_text("taken")
+    draw(keeping, request_)
+    failure = only(StoreFailed, published)
+    assert failure.recovered.parent == tmp_path / "recovery"
+    assert keeping.store.load(failure.recovered)[0].request == request_
+    moved = opened().library.move(failure.recovered, tmp_path / "elsewhere")
+    assert keeping.store.load(moved)[0].request == request_
+
+
+@pytest.mark.parametrize(
+    ("value", "sameness"),
+    [(7, Sameness.SAME), (8, Sameness.CLOSE), (90, Sameness.DIFFERENT)],
+)
+def test_a_run_drawn_again_is_compared(opened, published, request_, value, sameness):
+    keeping = opened()
+    draw(keeping, request_)
+    first = only(RunStored, published).path
+    again = keeping.again(first, "r2")
+    draw(keeping, again, value)
+    told = only(Reproduced, published)
+    assert (told.first, told.comparison.sameness) == (first, sameness)
+    assert told.comparison.largest_difference == value - 7
+    assert told.comparison.reasons == ()
+    assert again.parent_run_id == first.stem
+
+
+def test_a_dropped_picture_is_compared_with_the_form_and_changes_nothing(
+    opened, published, request_
+):
+    keeping = opened()
+    draw(keeping, request_)
+    keeping.keep_prompt("something else", None)
+    rows = keeping.compare_picture(only(RunStored, published).path, None, "stickers")
+    told = {row.name: (row.mine, row.theirs) for row in rows}
+    assert told["prompt"] == ("something else", request_.scene.prompt.text)
+    assert told["seed"] == ("", "3")
+    assert told["model"] == ("stickers", "stickers")
+    assert keeping.draft.prompt == "something else"
+
+
+def test_marks_searches_and_the_trash_are_kept(opened, published, request_):
+    keeping = opened()
+    draw(keeping, request_)
+    picture = only(RunStored, published).path
+    keeping.library.refresh()
+    keeping.library.rate([picture], 4)
+    keeping.library.tag([picture], ["good", "car"], drop=["car"])
+    keeping.library.note(picture, "nice")
+    keeping.library.save_search("best", "stars>=4")
+    keeping.close()
+    library = opened().library
+    library.refresh()
+    (entry,) = library.entries(library.list(library.searches()["best"]))
+    assert (entry.marks.stars, entry.marks.tags, entry.marks.note) == (4, ("good",), "nice")
+    deletion = library.trash([picture])
+    assert library.list() == ()
+    assert library.restore(deletion.id) == (picture,)
+    library.reject([picture])
+    assert library.marks(picture).is_rejected
+
+
+def test_the_watcher_tells_of_what_others_do(opened, published, request_):
+    keeping = opened()
+    draw(keeping, request_)
+    picture = only(RunStored, published).path
+    keeping.library.refresh()
+    picture.unlink()
+    assert keeping.library.refresh().missing == (picture,)
+    keeping.library.watch(every_s=60)
+    keeping.library.close()
