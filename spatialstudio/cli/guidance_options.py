@@ -47,6 +47,10 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
         "--reuse-prediction", action="store_true", help="cheaper steps, a little less true"
     )
     group.add_argument("--checkpointing", action="store_true", help="less memory for more time")
+    _add_search(parser)
+
+
+def _add_search(parser: argparse.ArgumentParser) -> None:
     search = parser.add_argument_group("search")
     search.add_argument(
         "--search",
