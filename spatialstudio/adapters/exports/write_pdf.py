@@ -3,11 +3,13 @@
 import logging
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from fpdf import FPDF
 from PIL import Image
 
 from spatialstudio.adapters.exports.fonts import fallback_fonts
+from spatialstudio.adapters.exports.truetype import write_truetype
 from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Raster, Text
 
 FAMILY = "Inter"
@@ -26,16 +28,19 @@ def pdf_bytes(drawing: Drawing, fonts: Path) -> bytes:
         drawing: What to write.
         fonts: The folder of the studio's fonts.
     """
-    logging.getLogger("fontTools").setLevel(logging.ERROR)  # it tells of each table it packs
     logging.getLogger("fpdf").setLevel(logging.ERROR)
     page = FPDF(unit="pt", format=(drawing.width, drawing.height))
     page.set_auto_page_break(False)
     page.set_margin(0)
     page.set_title(_plain(drawing.title))
     page.set_creator("Spatial Studio")
-    for style, name in FILES.items():
-        page.add_font(FAMILY, style, fonts / name)
-    _add_fallbacks(page, drawing)
+    text = "".join(_plain(item.text) for item in drawing.items if isinstance(item, Text))
+    with TemporaryDirectory() as folder:
+        for style, name in FILES.items():
+            font = Path(folder, name).with_suffix(".ttf")
+            write_truetype(fonts / name, text, font)
+            page.add_font(FAMILY, style, font)
+    _add_fallbacks(page, text)
     page.add_page()
     page.set_fill_color(*_rgb(drawing.ground))
     page.rect(0, 0, drawing.width, drawing.height, style="F")
@@ -44,8 +49,7 @@ def pdf_bytes(drawing: Drawing, fonts: Path) -> bytes:
     return bytes(page.output())
 
 
-def _add_fallbacks(page: FPDF, drawing: Drawing) -> None:
-    text = "".join(item.text for item in drawing.items if isinstance(item, Text))
+def _add_fallbacks(page: FPDF, text: str) -> None:
     names = []
     for number, path in enumerate(fallback_fonts(text)):
         names.append(f"fallback{number}")

@@ -72,7 +72,7 @@ def test_text_in_pdf_is_text_in_an_embedded_font(export, kind):
     content = export(kind, "pdf")
     assert content.startswith(b"%PDF-")
     assert b"/ToUnicode" in content
-    assert b"/FontFile" in content
+    assert b"/FontFile2" in content
 
 
 @pytest.mark.parametrize("kind", FIGURES)
