@@ -1,7 +1,8 @@
 """How smoothly the window runs while a picture is drawn: the gaps of a 10 ms heartbeat.
 
-The main job, guided and with its baseline, goes through the real engine in its own process, while
-a precise timer beats in the window. Run it on an idle machine:
+Four words and two relations, guided and with their baseline, go through the real engine in its own
+process, while a precise timer beats in the window. The work between beats is the window's own share
+of a gap, in seconds of its thread: it tells the same on a busy machine. Run it on an idle one:
 
     python -m tests.performance.measure_heartbeat
 """
@@ -17,11 +18,12 @@ from PySide6.QtCore import QObject, Qt, QTimer
 
 from spatialstudio.application.studio import Studio
 from spatialstudio.ui.app import make_application, open_window
+from spatialstudio.ui.window_settings import FILE_NAME, WindowSettings
 
-PROMPT = "a photo of a dog to the left of a car"
+PROMPT = "a dog to the left of a car and a bird above a clock"
 SEED = 7
 BEAT_MS = 10
-LIMIT_MS = 50.0
+LIMIT_MS = 16.7
 PERCENTILES = (50, 95, 99, 100)
 
 
@@ -30,7 +32,7 @@ class Heartbeat(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self.beats: list[float] = []
+        self.beats: list[tuple[float, float]] = []
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(BEAT_MS)
@@ -38,11 +40,11 @@ class Heartbeat(QObject):
         self._timer.start()
 
     def gaps_ms(self) -> np.ndarray:
-        """Return the milliseconds between beats."""
-        return np.diff(self.beats) * 1000
+        """Return (n, 2): the milliseconds between beats, and those that this thread worked."""
+        return np.diff(self.beats, axis=0) * 1000
 
     def _beat(self) -> None:
-        self.beats.append(time.perf_counter())
+        self.beats.append((time.perf_counter(), time.thread_time()))
 
 
 def main() -> int:
@@ -51,7 +53,7 @@ def main() -> int:
     application = make_application()
     with tempfile.TemporaryDirectory() as folder:
         studio = Studio.open("process", runs_folder=Path(folder))
-        window = open_window(application, studio, dark=False)
+        window = open_window(application, studio, WindowSettings(Path(folder) / FILE_NAME))
         window.show()
         heart = Heartbeat()
         window.prompt.use_prompt(PROMPT)
@@ -63,11 +65,12 @@ def main() -> int:
         application.exec()
         gaps = heart.gaps_ms()
         window.close()
-    sys.stdout.write(f"{len(gaps)} beats of {BEAT_MS} ms in {gaps.sum() / 1000:.1f} s\n")
+    sys.stdout.write(f"{len(gaps)} beats of {BEAT_MS} ms in {gaps[:, 0].sum() / 1000:.1f} s\n")
     for percentile in PERCENTILES:
-        gap = np.percentile(gaps, percentile)
-        sys.stdout.write(f"gap, {percentile:3d}th percentile: {gap:6.1f} ms\n")
-    return int(np.percentile(gaps, 99) >= LIMIT_MS)
+        gap, work = np.percentile(gaps, percentile, axis=0)
+        said = f"{percentile:3d}th percentile: gap {gap:6.1f} ms, of it work {work:6.1f} ms\n"
+        sys.stdout.write(said)
+    return int(np.percentile(gaps[:, 0], 99) > LIMIT_MS)
 
 
 if __name__ == "__main__":

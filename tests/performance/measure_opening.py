@@ -46,6 +46,8 @@ def open_once(home: Path) -> None:
 
 def memory_over_runs(home: Path) -> tuple[float, float]:
     """Let a window follow many runs; return its megabytes after the first fifty and at the end."""
+    from PySide6.QtCore import QCoreApplication, QEvent
+
     from spatialstudio.ui.app import make_application, open_window
     from spatialstudio.ui.window_settings import FILE_NAME, WindowSettings
     from tests.ui.scripted_engine import PROMPT, ScriptedEngine, studio_around
@@ -66,6 +68,7 @@ def memory_over_runs(home: Path) -> tuple[float, float]:
         engine.jobs.clear()
         while window.generation.is_running:
             application.processEvents()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
         if run == WARM_RUNS:
             after_warm = resident_mb()
     at_end = resident_mb()

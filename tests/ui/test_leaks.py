@@ -1,0 +1,77 @@
+"""Runs, workspaces and another size of text leave no widget, timer or action behind."""
+
+from collections import Counter
+
+import pytest
+import shiboken6
+from PySide6.QtCore import QCoreApplication, QEvent, QTimer
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QWidget
+
+from spatialstudio.ui.workspaces.registry import WORKSPACES
+from tests.ui.scripted_engine import PROMPT
+
+
+def settle():
+    QCoreApplication.processEvents()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    QCoreApplication.processEvents()
+
+
+def alive(window):
+    """Count what belongs to a window, by its kind."""
+    settle()
+    found = [each for kind in (QWidget, QTimer, QAction) for each in window.findChildren(kind)]
+    return Counter(type(each).__name__ for each in found)
+
+
+def alive_anywhere(window):
+    """Count what belongs to a window, and all widgets whether they belong to it or not."""
+    return alive(window), len(QApplication.allWidgets())
+
+
+@pytest.fixture
+def draw(qtbot, window, engine, studio):
+    """Draws a picture with its baseline, to the end."""
+
+    def draw_once():
+        window.prompt.use_prompt(PROMPT)
+        window.generation.generate()
+        jobs, engine.jobs = engine.jobs, []
+        engine.play(jobs[0])
+        engine.play(jobs[1])
+        qtbot.waitUntil(lambda: not window.generation.is_running)
+
+    return draw_once
+
+
+def test_runs_leave_nothing_behind(window, draw):
+    draw()
+    before = alive_anywhere(window)
+    draw()
+    draw()
+    assert alive_anywhere(window) == before
+
+
+@pytest.mark.parametrize("workspace", WORKSPACES, ids=lambda workspace: workspace.id)
+def test_workspaces_leave_nothing_behind(window, workspace):
+    first = WORKSPACES[0]
+    window.use_workspace(workspace)
+    window.use_workspace(first)
+    before = alive_anywhere(window)
+    window.use_workspace(workspace)
+    window.use_workspace(first)
+    assert alive_anywhere(window) == before
+
+
+def test_another_size_of_text_leaves_nothing_behind(qtbot, window, appearance):
+    first = window.prompt
+    appearance.use_text_percent(110)
+    qtbot.waitUntil(lambda: window.prompt is not first)
+    settle()
+    before, second = alive(window), window.prompt
+    appearance.use_text_percent(100)
+    qtbot.waitUntil(lambda: window.prompt is not second)
+    settle()
+    assert alive(window) == before
+    assert not shiboken6.isValid(first)
