@@ -1,10 +1,12 @@
-"""The options that say how a picture is held to its prompt, and how many are tried."""
+"""The options that say how a picture is held to its prompt, how many are tried, at what price."""
 
 import argparse
 from dataclasses import replace
 
 from spatialstudio.application.flow.generate_image import choose_guidance
+from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.generation import PSG, UNGUIDED, GenerationRequest, NoiseSearch
+from spatialstudio.domain.memory import Saving
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.science.guidance_presets import METHOD_IDS, PRESENCE_IDS, Preset
 
@@ -48,6 +50,7 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--checkpointing", action="store_true", help="less memory for more time")
     _add_search(parser)
+    _add_memory(parser)
 
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
@@ -66,6 +69,29 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         metavar="PSE",
         help="a picture this good ends the search (default: %(default)s)",
     )
+
+
+def _add_memory(parser: argparse.ArgumentParser) -> None:
+    memory = parser.add_argument_group("memory")
+    memory.add_argument(
+        "--save-memory",
+        type=Saving,
+        action="append",
+        default=[],
+        metavar="WAY",
+        help=f"may be given several times: {_names(Saving)}",
+    )
+    memory.add_argument(
+        "--keep-attention",
+        type=AttentionDetail,
+        default=AttentionDetail.RELATION_WORDS,
+        metavar="DETAIL",
+        help=f"beyond the first it goes to disk: {_names(AttentionDetail)}",
+    )
+
+
+def _names(ways: type[Saving] | type[AttentionDetail]) -> str:
+    return ", ".join(f'"{way.value}"' for way in ways)
 
 
 def with_guidance(
@@ -96,4 +122,6 @@ def with_guidance(
             checkpointing=options.checkpointing,
         ),
         search=NoiseSearch(candidates=options.search, enough=options.enough),
+        savings=tuple(options.save_memory),
+        capture=replace(request.capture, detail=options.keep_attention),
     )

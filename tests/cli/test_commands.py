@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import (
     BackendError,
     DetectorError,
@@ -12,6 +13,7 @@ from spatialstudio.domain.errors import (
     SettingsError,
 )
 from spatialstudio.domain.generation import GuidanceSettings
+from spatialstudio.domain.memory import Saving
 from tests.cli.conftest import FakeShelf, InterruptedBackend
 
 PROMPT = "a photo of a dog to the left of a car"
@@ -98,6 +100,15 @@ def test_the_ways_to_guide_go_into_the_request(terminal, registry, runs):
         reuses_prediction=True,
         checkpointing=True,
     )
+
+
+def test_what_is_given_up_for_memory_goes_into_the_request(terminal, registry, runs):
+    typed = ["--save-memory", "checkpointing", "--save-memory", "every second step"]
+    terminal("generate", PROMPT, *typed, "--keep-attention", "every word", "--out", runs)
+    (request,) = registry.backend_made.requests
+    assert request.savings == (Saving.CHECKPOINTING, Saving.EVERY_SECOND_STEP)
+    assert (request.guidance.checkpointing, request.guidance.every) == (True, 2)
+    assert request.capture.detail is AttentionDetail.EVERY_WORD
 
 
 def test_a_search_ends_early_and_tells_what_it_compared(terminal, registry, runs):
