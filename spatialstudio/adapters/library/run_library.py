@@ -225,8 +225,9 @@ class RunLibrary:
                 if old is not None and request:
                     moved[old] = run.path
             self._index.put(runs)
-        self._index.remove(list(moved))
-        missing = gone - moved.keys()
+        thrown = gone & self._in_trash() if gone else set()
+        self._index.remove([*moved, *thrown])
+        missing = gone - moved.keys() - thrown
         self._index.miss(sorted(missing))
         arrived = set(moved.values())
         return LibraryChange(
@@ -235,6 +236,11 @@ class RunLibrary:
             moved={self.root / old: self.root / new for old, new in moved.items()},
             missing=self._paths(missing),
         )
+
+    def _in_trash(self) -> set[str]:
+        """Return where the deleted runs were: gone, but not missing."""
+        paths = (path for deletion in self._trash.deletions() for path in deletion.paths)
+        return {path.relative_to(self.root).as_posix() for path in paths}
 
     def _request_at(self, path: str) -> RequestId | None:
         entry = self._index.entry_at(path)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from spatialstudio.adapters.library.run_library import RunLibrary
+from spatialstudio.adapters.library.trash import Trash
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.application.flow.read_filter import read_filter
 from spatialstudio.domain.errors import StoreError
@@ -139,6 +140,13 @@ def test_what_is_thrown_away_can_be_put_back_with_its_marks(library, found, pict
     assert library.restore(deletion.id) == tuple(pictures[:2])
     assert found("stars:3") == [2]
     assert RunFiles().verify(pictures[1])[0].part == "evaluation"
+
+
+def test_a_program_that_ends_while_deleting_leaves_nothing_missing(library, found, root, pictures):
+    Trash(root).throw([pictures[0]])
+    assert library.refresh().missing == ()
+    assert found("") == [2, 3, 4]
+    assert found("is:missing") == []
 
 
 def test_putting_back_never_writes_over_another_run(library, pictures):
