@@ -40,6 +40,7 @@ OpenStudio: TypeAlias = Callable[[Path | None], Studio]
 """Opens a studio that stores its runs in a folder; None for the user's own."""
 
 ERROR = "ERROR"
+NO_MASKS = "Nobody drew masks, so PSE counts 0: choose a --segmenter."
 TABLE_COLUMNS = (
     *("picture", "prompt", "checker", "relation", "outcome", "reason"),
     *("confidence", "delta", "margin", "overlap", "gap", "pos", "pse"),
@@ -122,6 +123,8 @@ def _row(judged: JudgedPicture, kind: Mapping[str, Any], metrics: ChosenMetrics)
     }
     if judged.evaluation is not None and judged.scene is not None:
         row |= evaluation_answer(judged.evaluation, judged.scene, metrics)
+        seen = judged.evaluation.perception
+        row["note"] = NO_MASKS if seen.detections and not seen.masks else None
     return row
 
 
@@ -181,6 +184,8 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield row["picture"]
         if row["error"]:
             yield f"  {ERROR}: {row['error']}"
+        if row.get("note"):
+            yield f"  {row['note']}"
         for verdict in row.get("verdicts", ()):
             yield f"  {verdict['outcome']}: {verdict['why']}"
     counts = ", ".join(f"{count} {outcome}" for outcome, count in _summary(rows).items())

@@ -1,5 +1,6 @@
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from PIL import Image
 
 from spatialstudio.domain.errors import DetectorError
+from tests.fakes import FakeDetector
 
 PROMPT = "a photo of a dog to the left of a car"
 GOLDEN = Path(__file__).parents[1] / "golden" / "spatialbench_run"
@@ -222,3 +224,17 @@ def test_a_cut_beyond_all_scores_is_refused(terminal, folder):
     done = terminal("evaluate", folder, "--prompt", PROMPT, "--cut", "1.5")
     assert done.code == 2
     assert "between 0 and 1" in done.err
+
+
+class BoxDetector(FakeDetector):
+    """Sees what the fake sees, without masks."""
+
+    def detect(self, image, mentions):
+        return replace(super().detect(image, mentions), masks=())
+
+
+def test_that_pse_lacks_masks_is_told(terminal, registry, folder):
+    words = ("evaluate", folder / "a.png", folder / "b.png", "--prompt", PROMPT)
+    assert "Nobody drew masks" not in terminal(*words).out
+    registry.detector_made = BoxDetector()
+    assert "choose a --segmenter" in terminal(*words).out
