@@ -206,9 +206,9 @@ def prepare(locks: Sequence[Path], libraries: Mapping[str, str]) -> None:
         libraries: Shared libraries to their Debian packages.
     """
     ensure_packages([package for name, package in libraries.items() if not can_load(name)])
-    stamp = stamp_of(locks[-1])
-    needed = (venv_python(), VENV / "pyvenv.cfg", stamp)
-    if all(path.exists() for path in needed) and stamp.read_text() == fingerprint(locks):
+    stamps = [VENV / f"{lock.stem}.installed" for lock in locks]
+    needed = (venv_python(), VENV / "pyvenv.cfg", stamps[-1])
+    if all(path.exists() for path in needed) and stamps[-1].read_text() == fingerprint(locks):
         return
     ensure_environment()
     print("Installing what is missing; the first time takes some minutes.", flush=True)
@@ -218,13 +218,8 @@ def prepare(locks: Sequence[Path], libraries: Mapping[str, str]) -> None:
     for lock in locks:
         pip("install", "--requirement", str(lock))
     pip("install", "--no-deps", "--no-build-isolation", "--editable", str(ROOT))
-    for count, lock in enumerate(locks, start=1):
-        stamp_of(lock).write_text(fingerprint(locks[:count]))
-
-
-def stamp_of(lock: Path) -> Path:
-    """Name the file that tells what was installed up to a lock file."""
-    return VENV / f"{lock.stem}.installed"
+    for count, stamp in enumerate(stamps, start=1):
+        stamp.write_text(fingerprint(locks[:count]))
 
 
 def fingerprint(locks: Sequence[Path]) -> str:
