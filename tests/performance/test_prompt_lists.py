@@ -2,8 +2,10 @@
 
 import pytest
 
+from spatialstudio.adapters.stickers.places import PLACES
 from spatialstudio.application.studio import Studio
 from tests.performance.prompt_lists import (
+    ListedPrompt,
     chain_prompts,
     depth_prompts,
     mixed_prompts,
@@ -39,3 +41,12 @@ def test_every_prompt_claims_as_many_relations_as_wanted(scene_of, prompts, ment
 def test_mixed_prompts_have_one_to_four_objects(scene_of):
     scenes = [scene_of(prompt) for prompt in mixed_prompts(12)]
     assert [len(scene.mentions) for scene in scenes] == [1, 2, 3, 4] * 3
+
+
+@pytest.mark.parametrize(
+    "phrase", [phrase for place in PLACES.values() for phrase in place.phrases]
+)
+def test_a_place_of_the_world_is_read_as_no_object(scene_of, phrase):
+    scene = scene_of(ListedPrompt("p", f"A photo of a dog to the left of a cat {phrase}."))
+    assert [mention.head for mention in scene.mentions] == ["dog", "cat"]
+    assert len(scene.relations) == 1
