@@ -48,7 +48,7 @@ class GeneratorSettings:
     recipe: Recipe
     channels: tuple[int, int] = (64, 128)
     heads: tuple[int, int] = (4, 4)
-    scenes: int = 30_000
+    scenes: int = 24_000
     log_snr: tuple[float, float] = (0.5, 2.0)
     map_weight: float = 0.03
 
