@@ -6,7 +6,9 @@ from datetime import datetime
 from enum import Enum
 from typing import NewType
 
+from spatialstudio.domain.attention import AttentionFile
 from spatialstudio.domain.generation import CandidateScore, GenerationRequest
+from spatialstudio.domain.memory import MemoryEstimate
 from spatialstudio.domain.prompt import TokenSpan
 from spatialstudio.domain.relation import RelationId
 from spatialstudio.domain.verdict import Evaluation
@@ -84,6 +86,8 @@ class RunRecord:
         seconds: Time to draw, model loading included.
         peak_memory_bytes: Highest memory in use while drawing.
         candidates: Of a noise search, best first; empty without one.
+        attention_files: Attention to every word that was kept on disk, apart from these files.
+        memory: What the run was estimated to take; None where nobody did.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -98,6 +102,8 @@ class RunRecord:
     seconds: float
     peak_memory_bytes: int
     candidates: tuple[CandidateScore, ...] = ()
+    attention_files: tuple[AttentionFile, ...] = ()
+    memory: MemoryEstimate | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,6 +89,8 @@ def events_of(
         total_steps=len(record.trace),
         token_spans=record.token_spans,
         device=record.environment.device,
+        attention_files=record.attention_files,
+        memory=record.memory,
     )
     finished = GenerationFinished(
         request_id=request_id,

@@ -63,6 +63,8 @@ def store_run(
         seconds=finished.seconds,
         peak_memory_bytes=finished.peak_memory_bytes,
         candidates=finished.candidates,
+        attention_files=started.attention_files,
+        memory=started.memory,
     )
     return store.save(record, events, folder)
 
