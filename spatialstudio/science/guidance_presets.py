@@ -69,7 +69,7 @@ _GUIDED_SHARE: Mapping[str, float] = {SDXL: 0.2, PIXART_ALPHA: 0.4, PIXART_SIGMA
 
 _RECOMMENDED_ELSEWHERE: Mapping[str, GuidanceSettings] = {
     PSG: GuidanceSettings(strength=20),
-    PSG_PRESENCE: GuidanceSettings(strength=20),
+    PSG_PRESENCE: GuidanceSettings(strength=20, presence_weight=0.1),
     ATTEND_EXCITE: GuidanceSettings(strength=20),
     BOXDIFF: GuidanceSettings(strength=20),
     WEIGHTED_PRESENCE: GuidanceSettings(strength=2),
