@@ -13,7 +13,7 @@ from spatialstudio.domain.assertion import (
     DaSettings,
     YesNoChances,
 )
-from spatialstudio.domain.attention import AttentionSnapshot
+from spatialstudio.domain.attention import AttentionFile, AttentionSnapshot
 from spatialstudio.domain.generation import (
     CandidateScore,
     CaptureSettings,
@@ -27,6 +27,7 @@ from spatialstudio.domain.generation import (
     StepEvent,
     StepUnit,
 )
+from spatialstudio.domain.memory import MemoryEstimate
 from spatialstudio.domain.perception import Box, DepthMap, Detection, Looks, Mask, Perception
 from spatialstudio.domain.prompt import Note, ObjectMention, Prompt, TextSpan, TokenSpan
 from spatialstudio.domain.relation import BUILT_IN_TYPES, Relation, SceneGraph, Shape
@@ -251,6 +252,18 @@ token_spans = st.builds(
 )
 
 
+attention_files = st.builds(
+    AttentionFile, layer=words, name=words, words=tuples_of(words), shape=st.tuples(*[counts] * 5)
+)
+estimates = st.builds(
+    MemoryEstimate,
+    weights_bytes=counts,
+    guiding_bytes=counts,
+    denoising_bytes=counts,
+    decoding_bytes=counts,
+)
+
+
 @st.composite
 def step_events(draw, request_id, step, total_steps):
     height, width = draw(sides), draw(sides)
@@ -284,6 +297,8 @@ def finished_runs(draw):
         total_steps=total_steps,
         token_spans=draw(tuples_of(token_spans)),
         device=draw(words),
+        attention_files=draw(tuples_of(attention_files)),
+        memory=draw(st.none() | estimates),
     )
     steps = [draw(step_events(request.id, step, total_steps)) for step in range(total_steps)]
     finished = GenerationFinished(
