@@ -1,7 +1,8 @@
 """Other wordings of a prompt that a picture may be drawn from.
 
 Source: Rezaei et al. 2025, arXiv:2506.23418, tables 4 and 19, variant "and": the model is told the
-objects alone, and guidance holds the relations. Ours: articles as the user wrote them.
+objects alone, and guidance holds the relations. Ours: articles as the user wrote them, and none is
+added to several of a kind.
 """
 
 import re
@@ -24,7 +25,7 @@ def objects_only(scene: SceneGraph) -> SceneGraph:
     for mention in scene.mentions:
         words = mention.span.of(scene.prompt.text)
         text += _AND if text else ""
-        text += f"{_article(mention, words, scene.prompt.text)} "
+        text += _article(mention, words, scene.prompt.text)
         mentions.append(
             replace(mention, span=TextSpan(start=len(text), stop=len(text) + len(words)))
         )
@@ -35,7 +36,10 @@ def objects_only(scene: SceneGraph) -> SceneGraph:
 
 
 def _article(mention: ObjectMention, words: str, text: str) -> str:
+    """Return what stands before a mention, a space at its end; empty for no article."""
     written = _ARTICLE.search(text[: mention.span.start])
     if written is not None:
-        return written.group(1).lower()
-    return "an" if words[:1].lower() in _VOWELS else "a"
+        return f"{written.group(1).lower()} "
+    if mention.is_plural:
+        return ""
+    return "an " if words[:1].lower() in _VOWELS else "a "

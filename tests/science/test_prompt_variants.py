@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from spatialstudio.domain.prompt import ObjectMention, Prompt, TextSpan
 from spatialstudio.domain.relation import LEFT_OF, Relation, SceneGraph
 from spatialstudio.science.prompt_variants import objects_only
@@ -38,3 +40,10 @@ def test_relations_stay_but_no_words_claim_them():
 def test_an_article_that_was_left_out_is_added():
     variant = objects_only(scene("apple left of car", "apple", "car"))
     assert variant.prompt.text == "an apple and a car"
+
+
+def test_no_article_is_added_to_several_of_a_kind():
+    single = scene("two dogs left of a car", "two dogs", "car")
+    dogs, car = single.mentions
+    several = replace(single, mentions=(replace(dogs, is_plural=True), car))
+    assert objects_only(several).prompt.text == "two dogs and a car"
