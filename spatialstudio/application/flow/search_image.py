@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from spatialstudio.application.flow.generate_image import generate_image
 from spatialstudio.application.flow.perceive_image import Judges, perceive_image
+from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (
     MAX_SEED,
@@ -50,12 +51,14 @@ def search_image(
         ranking.
 
     Raises:
-        RequestError: The scene has no relation to go by, or a number is out of its range.
+        RequestError: The scene has no relation to go by, more attention shall be kept than one
+            picture's, or a number is out of its range.
         BackendError: The model is damaged or does not fit the request.
         DetectorError: A model is damaged or missing.
         Cancelled: The token was cancelled.
     """
     _refuse_aimless(request)
+    _refuse_archives(request)
     best: _Drawn | None = None
     scores: list[CandidateScore] = []
     seconds = 0.0
@@ -80,6 +83,16 @@ def _refuse_aimless(request: GenerationRequest) -> None:
         raise RequestError(
             "There is no relation to choose pictures by.",
             hint="Say where things are, or draw a single picture.",
+        )
+
+
+def _refuse_archives(request: GenerationRequest) -> None:
+    """Refuse attention that goes to disk: every picture's would take the place of the last."""
+    capture = request.capture
+    if capture.attention_every > 0 and capture.detail is not AttentionDetail.RELATION_WORDS:
+        raise RequestError(
+            "Attention to every word cannot be kept while pictures are tried.",
+            hint="Search first, then draw the best seed once more and keep its attention.",
         )
 
 

@@ -7,10 +7,12 @@ import pytest
 
 from spatialstudio.application.flow.perceive_image import Judges
 from spatialstudio.application.flow.search_image import search_image
+from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import Cancelled, RequestError
 from spatialstudio.domain.generation import (
     MAX_SEED,
     CandidateJudged,
+    CaptureSettings,
     GenerationFinished,
     GenerationRequest,
     GenerationStarted,
@@ -116,3 +118,10 @@ def test_a_cancelled_search_draws_no_further(search):
 def test_a_scene_without_relations_cannot_be_searched(search):
     with pytest.raises(RequestError, match="no relation"):
         search(set(), scene=replace(SCENE, relations=()))
+
+
+def test_attention_that_goes_to_disk_is_refused_before_one_picture_takes_anothers_place(search):
+    capture = CaptureSettings(detail=AttentionDetail.EVERYTHING)
+    with pytest.raises(RequestError, match="Attention to every word"):
+        search({10}, capture=capture)
+    assert search({10}, capture=replace(capture, attention_every=0))
