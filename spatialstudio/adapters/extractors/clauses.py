@@ -30,7 +30,7 @@ BEFORE_SUBJECT = (*(WordKind.COMMA, WordKind.COLON, WordKind.BE, WordKind.VERB, 
 FLANKS = 2
 MANY = 99
 NEUTER = "its"
-TOWARDS = {"at", "to", "toward", "towards", "for", "after"}
+TOWARDS = {"at", "to", "toward", "towards", "for", "after", "past"}
 
 
 @dataclass(frozen=True, slots=True)

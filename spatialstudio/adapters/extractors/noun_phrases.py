@@ -151,6 +151,8 @@ class PhraseFinder:
             return True
         if determiner is None or place + 1 >= len(words):
             return False
+        if self._ends_compound(words[start : place + 1]):
+            return True
         if words[place].kind is WordKind.COMMA:
             before = (word.text for word in words[start:place] if word.kind in RUN_KINDS)
             is_word = words[place + 1].kind in RUN_KINDS
@@ -158,6 +160,12 @@ class PhraseFinder:
         is_singular = _is_singular(determiner, self._pieces[-1] if self._pieces else None)
         is_inverted = words[place + 1].kind in DETERMINERS
         return is_singular and not is_inverted and lower in self._vocabulary.base_verbs
+
+    def _ends_compound(self, words: Sequence[Word]) -> bool:
+        """Tell whether what looks like a verb ends a known name: "the newspaper stand"."""
+        lower = [word.text.lower() for word in words[-LONGEST_NOUN:]]
+        names = (lower[start:] for start in range(len(lower) - 1))
+        return any(" ".join(name) in self._vocabulary.nouns for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +242,7 @@ class _Run:
     def _is_verb_here(self, place: int, vocabulary: Vocabulary) -> bool:
         """Tell whether a word that may be a noun is a verb: "a hunter watches", "watches a dog"."""
         text = self.words[place].text.lower()
-        if place == 0 and self._is_imperative(vocabulary):
+        if place == 0 and (self._is_imperative(vocabulary) or self._is_doing()):
             return True
         if text not in vocabulary.verbs or text in vocabulary.nouns:
             return False
@@ -249,6 +257,12 @@ class _Run:
         is_bare = self.determiner is None and len(self.words) == 1
         orders = self.words[0].text.lower() in vocabulary.base_verbs
         return opens and is_bare and orders and self._is_followed_by(*DETERMINERS)
+
+    def _is_doing(self) -> bool:
+        """Tell whether the first word is what someone does: "is painting a bowl"."""
+        is_after_be = isinstance(self.before, Word) and self.before.kind is WordKind.BE
+        is_verb = is_after_be and self.words[0].text.lower().endswith("ing")
+        return is_verb and self.determiner is None and self._is_followed_by(*ARTICLES)
 
     def _is_followed_by(self, *kinds: WordKind) -> bool:
         return self.after is not None and self.after.kind in kinds

@@ -67,10 +67,10 @@ class Pieces:
         joined_by_and = [
             n for n, place in enumerate(places) if self._is_at(place - 1, WordKind.AND)
         ]
+        if starts_clause and joined_by_and[-1:] == [len(places) - 1]:
+            joined_by_and.pop()
         count = 1 + max(joined_by_and, default=0)
-        if starts_clause and count == len(places):
-            count = 1
-        return self._take(places[: max(count, 1)][:at_most])
+        return self._take(places[:count][:at_most])
 
     def skip(self, *kinds: WordKind) -> None:
         """Pass over words of these kinds."""

@@ -26,6 +26,10 @@ SHORTEST_WORD = 3
 SHORTEST_NOUN = 5
 SHORTEST_FOR_ANY_SLIP = 5
 SHORTEST_NOUN_FOR_WRONG_LETTER = 7
+SOUNDING_ALIKE = frozenset(
+    map(frozenset, ("uw", "ck", "sz", "iy", "cs", "kq", "gj", "ie", "ae", "ao", "ou", "ai"))
+)
+"""Letters written for each other: "howse", "tabal"; these count in nouns of any length."""
 FAMILIAR_ENDINGS = ("ing", "ed", "ly", "ness", "tion", "ish", "ous", "ful", "less")
 
 
@@ -66,6 +70,7 @@ class Speller:
             if len(noun) >= SHORTEST_NOUN and " " not in noun:
                 for letter in sorted(set(noun[:2])):
                     self._nouns[letter, len(noun)].append(noun)
+        self._short_nouns = {noun for noun in vocabulary.nouns if len(noun) < SHORTEST_NOUN}
         self._beginnings: dict[str, list[str]] = defaultdict(list)
         for first, _, rest in (noun.partition(" ") for noun in sorted(vocabulary.nouns)):
             if rest:
@@ -113,12 +118,16 @@ class Speller:
         for beginning in self._beginnings.get(following, ()):
             if _may_be_slip_of(word, beginning, shortest=SHORTEST_FOR_ANY_SLIP):
                 return beginning
-        if len(word) < SHORTEST_NOUN or word.endswith(FAMILIAR_ENDINGS):
+        if word.endswith(FAMILIAR_ENDINGS):
             return None
         forms = (word, word[:-1]) if word.endswith("s") else (word,)
         return next((noun for form in forms if (noun := self._noun_hidden_by(form))), None)
 
     def _noun_hidden_by(self, word: str) -> str | None:
+        if word[-1] == word[-2] and word[:-1] in self._short_nouns:
+            return word[:-1]
+        if len(word) < SHORTEST_NOUN:
+            return None
         candidates = (
             noun
             for letter in sorted(set(word[:2]))
@@ -151,7 +160,7 @@ def _may_be_slip_of(word: str, target: str, *, shortest: int) -> bool:
     if len(word) == len(target):
         wrong = [n for n, letter in enumerate(word) if letter != target[n]]
         if len(wrong) == 1:
-            return len(target) >= shortest
+            return len(target) >= shortest or _sound_alike(word, target, wrong[0])
         return _is_swap(word, target, wrong)
     shorter, longer = sorted((word, target), key=len)
     at = next((n for n, letter in enumerate(shorter) if letter != longer[n]), len(shorter))
@@ -163,6 +172,11 @@ def _may_be_slip_of(word: str, target: str, *, shortest: int) -> bool:
 
 def _lacks_a_letter(word: str, target: str) -> bool:
     return len(word) < len(target) and len(word) >= SHORTEST_WORD
+
+
+def _sound_alike(word: str, target: str, place: int) -> bool:
+    is_long = len(target) >= SHORTEST_NOUN
+    return is_long and frozenset((word[place], target[place])) in SOUNDING_ALIKE
 
 
 def _is_swap(word: str, target: str, wrong: list[int]) -> bool:
