@@ -19,7 +19,13 @@ DTYPES = {
     "bfloat16": torch.bfloat16,
     "float16": torch.float16,
 }
-CPU_ALLOCATOR_COMPLAINTS = ("can't allocate memory", "not enough memory")
+ALLOCATOR_COMPLAINTS = (
+    "can't allocate memory",
+    "not enough memory",
+    "MPS backend out of memory",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+)
+"""Of allocators whose errors have no class of their own: the processor's, Apple's, cuBLAS."""
 
 
 def pick_device() -> torch.device:
@@ -81,7 +87,7 @@ def is_out_of_memory(error: Exception) -> bool:
     """Tell whether a library's error means that the memory did not suffice."""
     if isinstance(error, MemoryError | torch.OutOfMemoryError):
         return True
-    return any(complaint in str(error) for complaint in CPU_ALLOCATOR_COMPLAINTS)
+    return any(complaint in str(error) for complaint in ALLOCATOR_COMPLAINTS)
 
 
 def free_memory(device: torch.device) -> None:

@@ -30,9 +30,19 @@ def test_other_errors_pass_as_they_are():
         raise RuntimeError("shapes do not match")
 
 
-def test_memory_errors_come_with_advice():
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        torch.OutOfMemoryError("CUDA out of memory."),
+        RuntimeError("MPS backend out of memory (MPS allocated: 5.50 GB)."),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+    ],
+    ids=["processor", "CUDA", "Apple's", "cuBLAS"],
+)
+def test_memory_errors_come_with_advice(error):
     with pytest.raises(OutOfMemory) as told, memory_errors_told():
-        raise MemoryError
+        raise error
     assert told.value.hint
 
 
