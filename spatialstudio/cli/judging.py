@@ -209,8 +209,10 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for row in rows:
         if row["error"]:
             table.writerow({**row, "outcome": ERROR, "reason": row["error"]})
-        for verdict in row.get("verdicts", ()):
-            table.writerow({**row, **verdict})
+        else:
+            verdicts: Sequence[Mapping[str, Any]] = row["verdicts"] or ({},)
+            # NOTE: a picture of no relations keeps its row.
+            table.writerows({**row, **verdict} for verdict in verdicts)
     yield text.getvalue().rstrip("\n")
 
 

@@ -59,8 +59,14 @@ def _pse(rows: Sequence[Row]) -> Figures:
 
 
 def _da(rows: Sequence[Row]) -> Figures:
-    scores = [row["da_score"] for row in rows if row.get("da_score") is not None]
-    return {"mean": mean(scores), "answered": len(scores) / len(rows)} if scores else {}
+    answered = [row["da_score"] for row in rows if row.get("da_score") is not None]
+    if not answered:
+        return {}
+    errors = sum(bool(row["error"]) for row in rows)
+    return {
+        "mean": sum(answered) / (len(answered) + errors),
+        "answered": len(answered) / len(rows),
+    }
 
 
 def _visor(rows: Sequence[Row]) -> Figures:

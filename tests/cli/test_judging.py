@@ -58,6 +58,13 @@ def test_a_table_has_a_line_for_each_relation_and_each_error(terminal, folder):
     assert rows[2]["reason"].endswith("is not a picture.")
 
 
+def test_a_picture_of_no_relations_has_its_row_in_the_table(terminal, folder):
+    done = terminal("evaluate", folder, "--prompt", "a photo of a dog", "--csv")
+    rows = list(csv.DictReader(done.out.splitlines()))
+    assert [row["outcome"] for row in rows] == ["", "", "ERROR"]
+    assert float(rows[0]["da_score"]) == 0.9
+
+
 def test_every_picture_can_have_a_prompt_of_its_own(terminal, folder, tmp_path):
     prompts = tmp_path / "prompts.csv"
     prompts.write_text(f'picture,prompt\na.png,"{PROMPT}"\nb,a dog to the right of a car\n')

@@ -58,8 +58,8 @@ def test_pse_counts_what_is_missing_as_nothing(figures):
     assert figures["pse"] == {"mean": 0.25, "met": 0.25}
 
 
-def test_the_da_score_tells_how_many_were_answered(figures):
-    assert figures["da"] == {"mean": 0.5, "answered": 0.5}
+def test_the_da_score_counts_an_error_as_nothing_and_tells_how_many_were_answered(figures):
+    assert figures["da"] == {"mean": pytest.approx(1 / 3), "answered": 0.5}
 
 
 def test_visor_counts_over_pictures_and_over_prompts(figures):
