@@ -25,7 +25,7 @@ from spatialstudio.domain.relation import relation_types
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 PROMPTS_FILES = (GOLDEN / "free_prompts.jsonl", GOLDEN / "more_free_prompts.jsonl")
-SPLITS = ("tuning", "held_out", "second", "third")
+SPLITS = ("tuning", "held_out", "second", "third", "fourth")
 
 Claim = tuple[str, str, tuple[str, ...]]
 

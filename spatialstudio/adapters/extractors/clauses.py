@@ -107,26 +107,29 @@ class ClauseReader:
             self._focus, self._owner = self._clause, ()
         elif word.kind is WordKind.PLACING and self._pieces.is_at_thing():
             self._start_clause(self._resolve_subjects(self._pieces.take_subjects()))
+        elif word.kind is WordKind.PREPOSITION and self._pieces.is_at(*PRONOUNS):
+            self._pieces.skip(*PRONOUNS)
+            self._references.pass_over(self._focus)
         elif word.kind is not WordKind.WORD and self._pieces.is_at_thing():
             is_apart = word.kind is WordKind.WITH and self._pieces.is_behind_clause_start
-            if phrase := self._pieces.take_phrase():
+            if things := self._pieces.take_dependents():
                 is_seen = word.text.lower() in TOWARDS and not self._pieces.is_at_thing()
-                self._read_dependent(word, phrase, is_apart=is_apart or is_seen)
+                self._read_dependents(word, things, is_apart=is_apart or is_seen)
 
     def _turns_back(self, word: Word) -> bool:
         """Tell whether a word speaks of the clause's subject again: "and", "from behind"."""
         leads = word.kind is WordKind.PREPOSITION and self._pieces.is_at(WordKind.RELATION)
         return leads or word.kind in {*JOINERS, WordKind.BE}
 
-    def _read_dependent(self, word: Word, phrase: NounPhrase, *, is_apart: bool) -> None:
-        """Read a thing that hangs on the thing before: "a dog with a hat".
+    def _read_dependents(self, word: Word, things: Sequence[Thing], *, is_apart: bool) -> None:
+        """Read what hangs on the thing before: "a dog with a hat".
 
         Behind a comma it speaks for itself: "a dog by a tree, with a hat on the tree"; so it does
         where it is looked at and does something: "looking at a cat sitting on a chair".
         """
         self._owner = () if is_apart else self._focus
         self._host = self._focus if word.kind is WordKind.WITH else ()
-        self._focus = (self._references.refer(phrase),)
+        self._focus = self._resolve(things, ())
         self._clause = self._clause or self._focus
 
     def _read_relation(self) -> None:

@@ -204,7 +204,7 @@ class _Run:
             is_definite=self.determiner is not None and self.determiner.kind is WordKind.DEFINITE,
             is_plural=self._is_plural(start, stop, head, vocabulary),
             is_known=is_known,
-            is_person=head in vocabulary.persons,
+            is_person=vocabulary.is_person(head),
             is_place=head in vocabulary.places,
         )
         return [phrase, *self._verb(self.words[stop:], vocabulary)]

@@ -9,6 +9,7 @@ JOINERS = {WordKind.AND, WordKind.COMMA}
 CLAIMS = (WordKind.RELATION, WordKind.FRAME, WordKind.BE, WordKind.NOT)
 VERBS = (WordKind.VERB, WordKind.PLACING)
 BREAKS = {*JOINERS, WordKind.STOP, WordKind.COLON}
+NEUTER = "it"
 
 Thing = NounPhrase | Word
 """A noun phrase, or a pronoun that stands for one."""
@@ -39,6 +40,16 @@ class Pieces:
             return None
         self._position += 1
         return phrase
+
+    def take_dependents(self) -> list[Thing]:
+        """Take what hangs on a thing: all of a list that "it" goes with, else the first.
+
+        So in "a fire with a man and a dog beside it" both, in "a man with a hat and a dog" the hat.
+        """
+        places = self._one_list(self._joined_things())
+        behind = places[-1] + 1 if places else self._position
+        shares_it = self._is_at(behind, WordKind.RELATION) and self._is_neuter_at(behind + 1)
+        return self._take(places if shares_it else places[:1])
 
     def take_subjects(self) -> list[Thing]:
         """Take the things that "and" or commas join.
@@ -159,6 +170,9 @@ class Pieces:
         if place >= len(self._pieces):
             return False
         return isinstance(self._pieces[place], NounPhrase) or self._is_at(place, *PRONOUNS)
+
+    def _is_neuter_at(self, place: int) -> bool:
+        return self._is_at(place, WordKind.IT) and self._pieces[place].text.lower() == NEUTER
 
     def _is_inverted_at(self, place: int) -> bool:
         return self._is_thing_at(place + 1 if self._is_at(place, WordKind.BE) else place)

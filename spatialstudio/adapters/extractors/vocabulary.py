@@ -16,6 +16,7 @@ DOUBTFUL_PLURALS = ("ves", "oes", "ses", "ches")
 
 VERB_ENDINGS = ("ing", "ed", "ly")
 NOUN_ENDINGS = ("ey", "ry", "ity", "phy")
+PERSON_ENDINGS = ("ist", "keeper", "man", "woman", "worker", "smith")
 ADJECTIVE_ENDINGS = (
     *("ing", "ed", "y", "ish", "ful", "less", "ous", "ic", "ive", "able", "ible", "al", "en"),
 )
@@ -102,6 +103,11 @@ class Vocabulary:
         if lower in self.nouns or lower.endswith(NOUN_ENDINGS):
             return False
         return "-" in lower or _has_ending(lower, ADJECTIVE_ENDINGS)
+
+    def is_person(self, noun: str) -> bool:
+        """Tell whether a noun names a person, listed or, of a stranger, by its ending."""
+        is_stranger = noun not in self.nouns
+        return noun in self.persons or (is_stranger and _has_ending(noun, PERSON_ENDINGS))
 
     def is_verb(self, word: str) -> bool:
         """Tell whether a word may be a verb or adverb, listed or by its ending."""

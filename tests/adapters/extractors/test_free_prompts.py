@@ -86,7 +86,7 @@ def slowest_milliseconds(texts):
     return slowest
 
 
-@pytest.mark.parametrize("split", ["tuning", "held_out", "second", "third"])
+@pytest.mark.parametrize("split", ["tuning", "held_out", "second", "third", "fourth"])
 def test_free_prompts_are_read_well(split):
     scores = score(extractor, read_rows([split]))
     assert scores["all"].f1 >= 0.95
