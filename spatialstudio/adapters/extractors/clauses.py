@@ -159,7 +159,8 @@ class ClauseReader:
             self._relate(claim, subjects, objects)
         self._start_clause(subjects)
         ends = (*subjects, *objects)
-        self._references.group(tuple(filter(self._references.is_several, ends)) or ends)
+        several = subjects if len(subjects) > 1 else filter(self._references.is_several, ends)
+        self._references.group(tuple(several) or ends)
         if not is_fronted and not self._pieces.is_at_finite_verb:
             self._focus = objects
 
