@@ -1,6 +1,6 @@
 """Where a text encoder's sequence holds the words of a mention, by character offsets."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -54,7 +54,12 @@ def in_denoiser(streams: Sequence[TextStream], spans: Sequence[TokenSpan]) -> tu
 
 
 def text_positions(streams: Sequence[TextStream], prompt: str) -> tuple[int, ...]:
-    """List the positions of the text that the denoiser attends to, without its start and end."""
+    """List the positions of words that compete for the denoiser, without start, end and template.
+
+    Source: Chefer et al. 2023, arXiv:2301.13826, and their code: all between start and end for
+    Stable Diffusion 1, filling included; for Stable Diffusion 2, the prompt's words alone. Ours:
+    the prompt's words alone for all families that they leave out.
+    """
     own = (place for stream in streams for place in _Reading(stream, prompt).positions())
     return tuple(sorted(set(own)))
 
@@ -97,13 +102,16 @@ class _Reading:
         places = [token + shift for token in self._tokens(self._read, mention)]
         return tuple(place for place in places if place >= 0)
 
-    def positions(self) -> range:
-        """Return the positions of all words in the denoiser's text; CLIP's filling counts."""
-        stream = self._stream
-        if stream.is_filled and stream.tokenizer.bos_token_id is not None:
+    def positions(self) -> Iterable[int]:
+        """Return the positions of the prompt's words in the denoiser's text.
+
+        Where the text is filled up with its own end, as in Stable Diffusion 1, the filling counts.
+        """
+        stream, tokenizer = self._stream, self._stream.tokenizer
+        has_start = tokenizer.bos_token_id is not None
+        if stream.is_filled and has_start and tokenizer.pad_token_id == tokenizer.eos_token_id:
             return range(stream.first + 1, stream.first + stream.limit - 1)
-        start = stream.first + self._filled_in_front()
-        return range(start, start + len(self._read) - stream.drops)
+        return self.words(with_filling=False)
 
     def words(self, *, with_filling: bool) -> dict[int, str]:
         """Return the pieces of text by their positions in the denoiser's text."""

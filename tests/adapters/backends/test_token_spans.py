@@ -2,7 +2,11 @@ import pytest
 
 from spatialstudio.adapters.backends.families import FAMILIES
 from spatialstudio.adapters.backends.text_streams import TextStream
-from spatialstudio.adapters.backends.token_spans import in_denoiser, token_spans
+from spatialstudio.adapters.backends.token_spans import (
+    in_denoiser,
+    text_positions,
+    token_spans,
+)
 from spatialstudio.domain.errors import PromptError
 from spatialstudio.domain.prompt import ObjectMention, TextSpan
 from tests.adapters.backends.tiny_tokenizers import (
@@ -188,6 +192,24 @@ def test_no_word_is_ever_taken_for_the_start_of_the_text(family):
         for span in spans
         for index in span.indices
     )
+
+
+def test_the_words_of_the_prompt_compete_and_those_of_no_template(family):
+    text = "tea above a tea"
+    (words,) = token_spans(family[-1:], text, [mention(text, text)])
+    assert text_positions(family[-1:], text)[: len(words.indices)] == tuple(
+        family[-1].first + index for index in words.indices
+    )
+
+
+def test_all_between_start_and_end_compete_where_the_end_fills_the_text(tokenizer):
+    assert text_positions([clip(tokenizer)], "a dog") == tuple(range(1, MAX_TOKENS - 1))
+
+
+def test_filling_of_another_kind_does_not_compete():
+    tokenizer = tiny_clip_tokenizer()
+    tokenizer.pad_token = "a"
+    assert text_positions([clip(tokenizer)], "a dog") == (1, 2)
 
 
 def test_what_one_encoder_cuts_another_may_read():
