@@ -94,6 +94,8 @@ class ProcessEngine:
             if isinstance(message, EngineStopped):
                 message = replace(message, lost=self._open.lose_first())
                 report(message)
+                for job_id in self._open.take_cancelled():
+                    report(GenerationCancelled(request_id=job_id, at_step=0))
                 if self._open.commands():
                     Thread(target=self._revive, name="spatialstudio-revival", daemon=True).start()
             else:
@@ -145,6 +147,14 @@ class _OpenJobs:
             if first is not None:
                 self._forget(first)
             return first
+
+    def take_cancelled(self) -> tuple[RequestId, ...]:
+        """Take the jobs off the list that were cancelled while they waited."""
+        with self._lock:
+            cancelled = tuple(job_id for job_id in self._jobs if job_id in self._cancelled)
+            for job_id in cancelled:
+                self._forget(job_id)
+            return cancelled
 
     def commands(self) -> tuple[Command, ...]:
         """Return all that a new child must be told."""
