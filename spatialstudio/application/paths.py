@@ -22,7 +22,7 @@ class StudioPaths:
         settings: Settings and drafts.
         logs: What the program tells about itself.
         recovery: Runs that could not be written where they belong.
-        cache: What can be made again.
+        cache: What can be made again: index, thumbnails, what was seen in pictures.
     """
 
     resources: Path

@@ -9,8 +9,8 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.benchmark import JudgedSample, RecordedRun, RunReport
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
-from spatialstudio.domain.perception import DepthMap, Detection, Mask, Perturbation
-from spatialstudio.domain.prompt import ObjectMention, Prompt, TokenSpan
+from spatialstudio.domain.perception import Perturbation
+from spatialstudio.domain.prompt import Prompt, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import CheckerSettings
 
@@ -147,53 +147,6 @@ class GenerationBackend(Protocol):
             BackendError: The model is damaged, or the request does not fit it.
             PromptError: A mention lies beyond the text encoder's limit.
             Cancelled: The token was cancelled; no model call follows.
-        """
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Seen:
-    """What a detector saw.
-
-    Attributes:
-        detections: Instances, candidates below the thresholds included.
-        masks: Masks of the instances, in the same order; empty when it draws none.
-        unknown_heads: Heads that it has no class for.
-    """
-
-    detections: tuple[Detection, ...]
-    masks: tuple[Mask, ...] = ()
-    unknown_heads: tuple[str, ...] = ()
-
-
-class Detector(Protocol):
-    """Finds named things in a picture."""
-
-    id: str
-
-    def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:
-        """Find every mention's head.
-
-        Args:
-            image: (H, W, 3) uint8.
-            mentions: What to look for; only their heads are asked.
-
-        Raises:
-            DetectorError: The model is damaged or missing.
-        """
-        ...
-
-
-class DepthEstimator(Protocol):
-    """Says how far away each pixel is."""
-
-    id: str
-
-    def estimate(self, image: RgbImage) -> DepthMap:
-        """Estimate relative depth, larger is farther.
-
-        Raises:
-            DetectorError: The model is damaged or missing.
         """
         ...
 
