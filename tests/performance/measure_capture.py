@@ -51,9 +51,7 @@ def main() -> None:
     parser.add_argument("--model", type=Path, default=resources_folder() / "models" / "stickers")
     parser.add_argument("--steps", type=int, default=25)
     parser.add_argument("--pairs", type=int, default=10)
-    parser.add_argument(
-        "--large", action="store_true", help="passes of SD 1.4's UNet"
-    )
+    parser.add_argument("--large", action="store_true", help="passes of SD 1.4's UNet")
     options = parser.parse_args()
     if options.large:
         more = 100 * large_overhead(options.pairs)

@@ -50,7 +50,9 @@ def test_runs_leave_nothing_behind(window, draw):
     before = alive_anywhere(window)
     draw()
     draw()
-    assert alive_anywhere(window) == before
+    after = alive_anywhere(window)
+    assert not after[0] - before[0]  # a toast of the first run may have gone by itself
+    assert after[1] <= before[1]
 
 
 @pytest.mark.parametrize("workspace", WORKSPACES, ids=lambda workspace: workspace.id)
