@@ -56,8 +56,8 @@ def test_things_are_called_what_the_model_calls_them(text, heads):
 
 def test_an_unknown_thing_is_refused_with_the_nearest_names_first():
     with pytest.raises(PromptError) as refused:
-        read("a carr left of a cat", KNOWN)
-    assert refused.value.message == 'This model does not know "carr".'
+        read("a carxy left of a cat", KNOWN)
+    assert refused.value.message == 'This model does not know "carxy".'
     assert refused.value.hint.startswith("It knows these 3 objects: car, cat")
 
 
