@@ -26,8 +26,7 @@ from spatialstudio.adapters.stickers.backgrounds import (
     draw_strange_background,
 )
 from spatialstudio.adapters.stickers.depth import StickerDepth
-from spatialstudio.adapters.stickers.scene_layout import SceneSettings
-from spatialstudio.adapters.stickers.scene_pool import draw_scenes
+from spatialstudio.adapters.stickers.scene_layout import SceneSettings, draw_scenes
 from spatialstudio.adapters.stickers.scenes import PaintedScene, paint
 from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER, sticker_objects

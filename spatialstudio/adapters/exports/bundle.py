@@ -11,10 +11,11 @@ from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 from spatialstudio.adapters.durable_files import explained_writing
 from spatialstudio.adapters.stores.arrival import ENDINGS, PICTURE_ENDING, arrive
+from spatialstudio.adapters.stores.trace_file import BROKEN
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.export import ExportedRun
 
@@ -24,7 +25,6 @@ INDEX = "bundle.json"
 LARGEST_FILE_BYTES = 500_000_000
 
 _FOREIGN = StoreError("The file is no bundle of runs.", hint="Choose a zip made by export.")
-_BROKEN = (BadZipFile, OSError, KeyError, ValueError, EOFError, NotImplementedError, RuntimeError)
 
 
 def bundle_bytes(runs: Iterable[ExportedRun]) -> bytes:
@@ -57,7 +57,7 @@ def open_bundle(path: Path, root: Path) -> tuple[Path, ...]:
     try:
         with ZipFile(path) as archive:
             return tuple(_runs(archive, root))
-    except _BROKEN as error:
+    except BROKEN as error:
         raise StoreError(f'The bundle "{path.name}" is damaged.', hint="Copy it again.") from error
 
 

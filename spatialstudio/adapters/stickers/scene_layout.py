@@ -104,6 +104,13 @@ def draw_scene(rng: np.random.Generator, settings: SceneSettings) -> Scene:
                 return Scene(placements=placements, backdrop=backdrop)
 
 
+def draw_scenes(count: int, seed: int) -> list[Scene]:
+    """Draw scenes from a seed."""
+    rng = np.random.default_rng(seed)
+    settings = SceneSettings()
+    return [draw_scene(rng, settings) for _ in range(count)]
+
+
 def _draw_backdrop(rng: np.random.Generator, settings: SceneSettings) -> Backdrop:
     on_ground = rng.random() < settings.perspective_share
     in_place = rng.random() < settings.place_share

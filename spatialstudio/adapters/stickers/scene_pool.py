@@ -8,7 +8,7 @@ from diffusers.models.autoencoders.autoencoder_tiny import AutoencoderTiny
 from numpy.typing import NDArray
 
 from spatialstudio.adapters.stickers.patch_encoder import SHRINKING
-from spatialstudio.adapters.stickers.scene_layout import Scene, SceneSettings, draw_scene
+from spatialstudio.adapters.stickers.scene_layout import Scene, SceneSettings, draw_scenes
 from spatialstudio.adapters.stickers.scenes import paint
 from spatialstudio.adapters.stickers.train_autoencoder import encode, to_tensor
 from spatialstudio.adapters.stickers.training_loop import Report
@@ -50,13 +50,6 @@ def fill_pool(
         file.with_suffix(".unfinished").replace(file)
     with np.load(file) as arrays:
         return ScenePool(scenes=scenes, latents=arrays["latents"], masks=arrays["masks"])
-
-
-def draw_scenes(count: int, seed: int) -> list[Scene]:
-    """Draw scenes from a seed."""
-    rng = np.random.default_rng(seed)
-    settings = SceneSettings()
-    return [draw_scene(rng, settings) for _ in range(count)]
 
 
 def shrink_masks(masks: NDArray[np.bool_]) -> NDArray[np.uint8]:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from spatialstudio.adapters.stickers.patch_encoder import GATHERED, SHRINKING, fit_encoder
-from spatialstudio.adapters.stickers.scene_layout import SceneSettings, draw_scene
+from spatialstudio.adapters.stickers.scene_layout import SceneSettings, draw_scenes
 from spatialstudio.adapters.stickers.scene_reserve import SceneReserve
 from spatialstudio.adapters.stickers.scenes import paint
 from spatialstudio.adapters.stickers.training_loop import (
@@ -65,8 +65,7 @@ def build_autoencoder(settings: AutoencoderSettings) -> AutoencoderTiny:
         scaling_factor=LATENT_SCALE,
     )
     _initialise(model)
-    rng = np.random.default_rng(settings.recipe.seed)
-    scenes = [draw_scene(rng, SceneSettings()) for _ in range(settings.fitted_to)]
+    scenes = draw_scenes(settings.fitted_to, settings.recipe.seed)
     fit_encoder(model, np.stack([paint(scene, SceneSettings().side).pixels for scene in scenes]))
     return model
 

@@ -58,7 +58,8 @@ _PEAK = "/peak"
 _LEVELS = 255
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 _HINT = "Restore the run from a copy; its picture may still be good."
-_BROKEN = (BadZipFile, OSError, KeyError, ValueError, EOFError, NotImplementedError, RuntimeError)
+BROKEN = (BadZipFile, OSError, KeyError, ValueError, EOFError, NotImplementedError, RuntimeError)
+"""What reading a damaged zip file raises."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -142,7 +143,7 @@ def read_members(content: bytes, name: str) -> dict[str, bytes]:
             if sum(member.file_size for member in archive.infolist()) > LARGEST_BYTES:
                 raise StoreError(f'The trace "{name}" is too large to open safely.', hint=_HINT)
             members = {member.filename: archive.read(member) for member in archive.infolist()}
-    except _BROKEN as error:
+    except BROKEN as error:
         raise StoreError(f'The trace "{name}" is damaged.', hint=_HINT) from error
     head = parse_json(members.get(FORMAT_MEMBER, b""), name)
     if not isinstance(head, dict) or head.get("format") != FORMAT:

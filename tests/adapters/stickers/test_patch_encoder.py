@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from spatialstudio.adapters.stickers.patch_encoder import gathered, principal_components
-from spatialstudio.adapters.stickers.scene_layout import SceneSettings, draw_scene
+from spatialstudio.adapters.stickers.scene_layout import SceneSettings, draw_scenes
 from spatialstudio.adapters.stickers.scenes import paint
 from spatialstudio.adapters.stickers.train import SMOKE
 from spatialstudio.adapters.stickers.train_autoencoder import build_autoencoder, encode, to_tensor
@@ -52,6 +52,5 @@ def test_latents_of_the_fitted_scenes_are_centred_and_of_unit_variance(autoencod
 def fitted():
     """The pictures that the encoder was fitted to."""
     settings = SMOKE.autoencoder
-    rng = np.random.default_rng(settings.recipe.seed)
-    scenes = [draw_scene(rng, SceneSettings()) for _ in range(settings.fitted_to)]
+    scenes = draw_scenes(settings.fitted_to, settings.recipe.seed)
     return np.stack([paint(scene, SceneSettings().side).pixels for scene in scenes])
