@@ -6,7 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import QByteArray, QSettings
 
 FILE_NAME = "window.ini"
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 """Rises when docks are renamed or regrouped: older layouts are then let go."""
 
 

@@ -29,19 +29,34 @@ def make_verdict(context: WindowContext) -> QWidget:
 
 
 def make_attention(context: WindowContext) -> QWidget:
-    """Return the maps and curves over the steps; their plots are a library of their own."""
+    """Return the maps of the words."""
     from spatialstudio.ui.panels.attention_panel import AttentionPanel
 
     return AttentionPanel(context)
+
+
+def make_time(context: WindowContext) -> QWidget:
+    """Return the curves over the steps; their plots are a library of their own."""
+    from spatialstudio.ui.panels.time_panel import TimePanel
+
+    return TimePanel(context)
 
 
 PROMPT = DockPlan(id="prompt", title="Prompt", area=LEFT, size_em=19, make=make_prompt)
 VERDICT = DockPlan(id="verdict", title="Verdict", area=RIGHT, size_em=18, make=make_verdict)
 ATTENTION = DockPlan(
     id="attention",
-    title="Attention over the steps",
+    title="Attention of the words",
     area=BOTTOM,
     size_em=17.5,
     make=make_attention,
+    can_wait=True,
+)
+TIME = DockPlan(
+    id="time",
+    title="PoS over the steps",
+    area=BOTTOM,
+    size_em=17.5,
+    make=make_time,
     can_wait=True,
 )

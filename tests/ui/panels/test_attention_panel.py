@@ -1,45 +1,25 @@
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel
 
 from spatialstudio.ui.panels.attention_panel import AttentionPanel
 from spatialstudio.ui.widgets.map_strip import MapTile
 from spatialstudio.ui.widgets.replay_bar import ReplayBar
-from spatialstudio.ui.widgets.step_scrubber import StepScrubber
-from tests.ui.scripted_engine import PROMPT, STEPS, step_of
+from tests.ui.scripted_engine import PROMPT
 
 
 @pytest.fixture
-def live(qtbot, window, engine):
+def live(qtbot, window, engine, studio):
     """The attention panel while a run is at its fourth step."""
     window.prompt.use_prompt(PROMPT)
     window.generation.generate()
     engine.play(engine.jobs[0], steps=4)
-    scrubber = window.findChild(StepScrubber)
-    qtbot.waitUntil(lambda: scrubber.value() == 3)
+    qtbot.waitUntil(lambda: studio.session.step == 3)
     return window.panel(AttentionPanel)
 
 
 def said(panel):
     return [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
-
-
-def live_button(panel):
-    return next(each for each in panel.findChildren(QPushButton) if each.text() == "Live")
-
-
-def test_touching_the_scrubber_lets_the_live_run_go_on_without_it(qtbot, live, engine, studio):
-    qtbot.keyClick(live.findChild(StepScrubber), Qt.Key.Key_Home)
-    engine.report(step_of(engine.jobs[0].request, 4))
-    qtbot.waitUntil(lambda: len(studio.session.run.steps) == 5)
-    assert studio.session.step == 0
-
-
-def test_live_follows_the_newest_step_again(qtbot, live, studio):
-    qtbot.keyClick(live.findChild(StepScrubber), Qt.Key.Key_Home)
-    qtbot.waitUntil(lambda: live_button(live).isVisible())
-    qtbot.mouseClick(live_button(live), Qt.MouseButton.LeftButton)
-    assert studio.session.step == 3
 
 
 def test_the_number_is_said_in_plain_words(qtbot, live):
@@ -51,10 +31,4 @@ def test_space_on_a_tile_picks_the_word_and_does_not_play(qtbot, live, studio):
     tile.setFocus()
     qtbot.keyClick(tile, Qt.Key.Key_Space)
     assert studio.session.mention_id == studio.session.run.scene.mentions[1].id
-    assert not live.findChild(ReplayBar).is_playing
-
-
-def test_only_steps_that_happened_can_be_picked(qtbot, live):
-    scrubber = live.findChild(StepScrubber)
-    qtbot.keyClick(scrubber, Qt.Key.Key_End)
-    assert scrubber.value() == 3 < STEPS - 1
+    assert not live.window().findChild(ReplayBar).is_playing
