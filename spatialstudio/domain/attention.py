@@ -22,6 +22,17 @@ class AttentionDetail(Enum):
     """Every head of every layer, for the whole text with its filling; on disk."""
 
 
+class MapScale(Enum):
+    """Which value of a map is drawn in full colour; the value is its name for people."""
+
+    PER_MAP = "Each map"
+    """The map's own peak: shapes can be compared, strengths cannot."""
+    SHARED = "Shared"
+    """The peak of all words and steps of the runs in sight."""
+    ABSOLUTE = "0 to 1"
+    """1: a probability is drawn as it is."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttentionFile:
     """One layer's attention over a run, float16, as numpy stores it. May cross threads.
