@@ -182,6 +182,12 @@ BUILT_IN_TYPES = (
 relation_types = RelationTypes(BUILT_IN_TYPES)
 
 
+BY_HAND = "hand"
+"""Source of a relation that the user set."""
+
+LIGHTEST, HEAVIEST = 0.25, 4.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
     """One claim of one prompt: *subject* is ``type.phrase`` *object*.
@@ -192,7 +198,10 @@ class Relation:
         subject: Mention of the thing placed.
         object: Mention it is placed against.
         second_object: The other flank of "between"; None for every other shape.
-        span: The words that claim it; None when set by hand.
+        span: The words that claim it; None where no words do.
+        weight: How much guidance cares for it, ``LIGHTEST`` to ``HEAVIEST``; 1 is usual.
+        is_muted: Whether guidance passes it over; it is still said, measured and judged.
+        source: Who claims it, an extractor's id or ``BY_HAND``; empty for the scene's extractor.
     """
 
     id: RelationId
@@ -201,10 +210,15 @@ class Relation:
     object: MentionId
     second_object: MentionId | None = None
     span: TextSpan | None = None
+    weight: float = 1.0
+    is_muted: bool = False
+    source: str = ""
 
     def __post_init__(self) -> None:
         if (self.second_object is not None) != (self.type.shape is Shape.BETWEEN):
             raise ValueError("Exactly the relation between takes a second object.")
+        if not LIGHTEST <= self.weight <= HEAVIEST:
+            raise ValueError(f"A weight is {LIGHTEST} to {HEAVIEST}, not {self.weight}.")
 
     @property
     def ends(self) -> tuple[MentionId, ...]:

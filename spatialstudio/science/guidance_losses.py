@@ -10,7 +10,7 @@ Ties count in full in both. A diagonal adds its two claims; several relations ad
 flank", for the axis and order that come closest (ours).
 
 Source: Rezaei et al. 2025, arXiv:2506.23418: section 3 for the paper's form, and the authors' code,
-which differs and is the default here.
+which differs and is the default here. Ours: each relation's loss times its weight.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -98,7 +98,7 @@ def scene_loss(
     orders = [relation for relation in guided if relation.type.shape is Shape.ORDER]
     losses = [_orders_loss(axis, orders, maps, paper_form) for axis in PICTURE_AXES]
     losses += [
-        psg_loss(relation.type, [maps[end] for end in relation.ends], paper_form)
+        relation.weight * psg_loss(relation.type, [maps[end] for end in relation.ends], paper_form)
         for relation in guided
         if relation.type.shape is not Shape.ORDER
     ]
@@ -144,20 +144,22 @@ def _orders_loss(
 ) -> torch.Tensor | None:
     """Add up all claims of one axis, in one go; None where there are none."""
     claims = [
-        (relation.ends if claim.subject_first else relation.ends[::-1])
+        (relation.weight, relation.ends if claim.subject_first else relation.ends[::-1])
         for relation in relations
         for claim in relation.type.claims
         if claim.axis is axis
     ]
     if not claims:
         return None
-    profiles = {end: marginal(maps[end], axis) for ends in claims for end in ends}
-    firsts, seconds = (
-        torch.stack([profiles[end] for end in row]) for row in zip(*claims, strict=True)
-    )
+    profiles = {end: marginal(maps[end], axis) for _, ends in claims for end in ends}
+    firsts = torch.stack([profiles[first] for _, (first, _) in claims])
+    seconds = torch.stack([profiles[second] for _, (_, second) in claims])
+    weights = firsts.new_tensor([weight for weight, _ in claims])
     if paper_form:
-        return -probability_of_superiority(firsts, seconds, Ties.INCLUSIVE).square().sum()
-    return probability_of_superiority(seconds, firsts, Ties.INCLUSIVE).square().sum()
+        met = probability_of_superiority(firsts, seconds, Ties.INCLUSIVE)
+        return -(weights * met.square()).sum()
+    reversed_ = probability_of_superiority(seconds, firsts, Ties.INCLUSIVE)
+    return (weights * reversed_.square()).sum()
 
 
 def _claim_loss(

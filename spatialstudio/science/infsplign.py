@@ -8,7 +8,8 @@ noise prediction at every step instead of moving the latents.
 
 Source: Rastegar et al. 2025, arXiv:2512.17851; from the formulas alone. Ours: one level of maps for
 all three terms, where they take coarse levels for presence and finer ones for balance; far and
-"between", which they leave out; several relations add up.
+"between", which they leave out; several relations add up, each times its
+weight.
 """
 
 from collections.abc import Mapping, Sequence
@@ -67,7 +68,8 @@ class InfSplignLoss:
         variances = torch.stack([end.variance for end in ends])
         unlike = torch.stack([(subject.variance - other.variance).abs() for other in others])
         spatial = self._spatial(relation, ends)
-        return spatial + self.presence * variances.sum() + self.balance * unlike.sum()
+        lack = spatial + self.presence * variances.sum() + self.balance * unlike.sum()
+        return relation.weight * lack
 
     def _spatial(self, relation: Relation, ends: Sequence[Spread]) -> torch.Tensor:
         subject, other, *flank = ends

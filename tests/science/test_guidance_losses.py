@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -175,3 +177,14 @@ def test_the_loss_of_one_relation_is_to_the_bit_that_of_its_scene():
 def test_an_empty_map_is_refused():
     with pytest.raises(EmptyMapError):
         psg_loss(LEFT_OF, [torch.zeros(4, 4), torch.ones(4, 4)])
+
+
+@pytest.mark.parametrize("paper_form", [False, True], ids=["code", "paper"])
+@pytest.mark.parametrize("relation_type", FLAT_TYPES, ids=lambda known: known.id)
+def test_a_weight_multiplies_the_loss_of_its_relation(relation_type, paper_form):
+    maps = dict(zip("abc", maps_for(relation_type), strict=False))
+    second = "c" if relation_type is BETWEEN else None
+    plain = Relation(id="r", type=relation_type, subject="a", object="b", second_object=second)
+    heavy = replace(plain, weight=3.0)
+    expected = 3 * scene_loss([plain], maps, paper_form)
+    assert scene_loss([heavy], maps, paper_form).item() == pytest.approx(expected.item())

@@ -1,6 +1,6 @@
 """From a tapped pass to what it says about the scene: maps and PoS."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
@@ -22,7 +22,7 @@ class AttentionReader:
         layers: Those that are tapped, in the order in which they run.
         spans: Where the text that the denoiser attends to holds the mentions; of several for one
             mention all count.
-        relations: What the scene claims.
+        relations: What the scene claims; muted ones are measured and not guided.
         smooths_maps: Whether the loss reads smoothed maps.
         whole_text: Positions of all words, for losses in which words compete; empty for those of
             the mentions alone.
@@ -41,6 +41,7 @@ class AttentionReader:
         self.layers = tuple(layers)
         self.columns = tuple(sorted(own | set(whole_text)))
         self.relations = tuple(r for r in relations if can_guide(r.type))
+        self.guided = tuple(r for r in self.relations if not r.is_muted)
         self._smooths_maps = smooths_maps
         self._places: dict[MentionId, list[int]] = {}
         for span in spans:
@@ -79,6 +80,10 @@ class AttentionReader:
             )
             for relation in self.relations
         }
+
+    def guided_pos(self, pos: Mapping[RelationId, float]) -> dict[RelationId, float]:
+        """Pick out of ``pos`` what guidance goes by."""
+        return {relation.id: pos[relation.id] for relation in self.guided if relation.id in pos}
 
 
 def _to_numpy(weights: torch.Tensor) -> FloatMap:

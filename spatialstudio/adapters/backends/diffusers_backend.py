@@ -212,7 +212,7 @@ class _Drawing:
                 hint=f"Choose one of {', '.join([UNGUIDED, *METHODS])}.",
             )
         method = METHODS[settings.method_id]
-        can_act = any(can_guide(relation.type) for relation in scene.relations)
+        can_act = any(can_guide(each.type) and not each.is_muted for each in scene.relations)
         if not (can_act or (scene.mentions and not method.needs_relations)):
             return None
         return Guidance(

@@ -144,7 +144,7 @@ class GuidanceHook:
             return denoise(call)
         if is_repeated:
             return denoise(self._moved(call))
-        if self._guidance is None or not self._acts(self._guidance):
+        if self._guidance is None or not self._acts(self._guidance, self._reader):
             return self._read(self._reader, denoise, call)
         updates = self._update(self._guidance, self._reader, denoise, call)
         if self._guidance.schedule.settings.reuses_prediction:
@@ -153,9 +153,9 @@ class GuidanceHook:
             return call.joined([one.output for one in updates], rest)
         return self._read(self._reader, denoise, self._moved(call))
 
-    def _acts(self, guidance: Guidance) -> bool:
-        schedule = guidance.schedule
-        return schedule.guides(self._now.index) and not schedule.may_rest(self._last_pos)
+    def _acts(self, guidance: Guidance, reader: AttentionReader) -> bool:
+        schedule, last_pos = guidance.schedule, reader.guided_pos(self._last_pos)
+        return schedule.guides(self._now.index) and not schedule.may_rest(last_pos)
 
     def _update(
         self,

@@ -9,7 +9,7 @@ Source: Rezaei et al. 2025, arXiv:2506.23418; refinement until the loss is low e
 one more. Ours: the VP units, the early exit, and one gradient for the sum of all relations.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +21,7 @@ from spatialstudio.adapters.backends.attention_reader import AttentionReader
 from spatialstudio.adapters.backends.attention_tap import AttentionTap
 from spatialstudio.adapters.backends.denoiser_call import DenoiserCall
 from spatialstudio.domain.attention import AttentionSnapshot
-from spatialstudio.domain.relation import Relation
+from spatialstudio.domain.relation import Relation, RelationId
 from spatialstudio.science.guidance_losses import GuidanceLoss
 from spatialstudio.science.guidance_schedule import GuidanceSchedule
 
@@ -99,7 +99,7 @@ class LatentUpdates:
         Returns:
             What the first pass attended to.
         """
-        schedule, relations = self._guidance.schedule, self._reader.relations
+        schedule, relations = self._guidance.schedule, self._reader.guided
         settings = schedule.settings
         takes_turns = settings.one_by_one and relations
         groups = [(one,) for one in relations] if takes_turns else [relations]
@@ -144,7 +144,7 @@ class LatentUpdates:
             attention = self._reader.read(tap.probabilities, self._own.latent_size)
             if not self._snapshots or schedule.can_rest:
                 self._snapshots.append(self._reader.snapshot(attention))
-            if schedule.can_rest and schedule.may_rest(self._reader.pos(self._snapshots[-1])):
+            if schedule.can_rest and schedule.may_rest(self._guided_pos()):
                 return None
             loss = self._guidance.loss(relations, attention)
             (gradient,) = torch.autograd.grad(loss * scale, start)
@@ -152,6 +152,9 @@ class LatentUpdates:
         value = float(loss.detach())
         self.loss = value if self.loss is None else self.loss
         return value
+
+    def _guided_pos(self) -> Mapping[RelationId, float]:
+        return self._reader.guided_pos(self._reader.pos(self._snapshots[-1]))
 
 
 @contextmanager

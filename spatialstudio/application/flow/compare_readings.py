@@ -152,7 +152,9 @@ def _addition(
     )
     both = replace(shown, mentions=(*shown.mentions, *new))
     return Offer(
-        message=f'It may also say "{both.sentence(relation)}".', added=relation, mentions=new
+        message=f'It may also say "{both.sentence(relation)}".',
+        added=replace(relation, source=later.extractor_id),
+        mentions=new,
     )
 
 

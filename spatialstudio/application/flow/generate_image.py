@@ -57,7 +57,7 @@ def new_request(
     """
     steps = model.steps if steps is None else steps
     guidance = GuidanceSettings()
-    if guided and scene.relations:
+    if guided and any(not relation.is_muted for relation in scene.relations):
         guidance = choose_guidance(PSG, model, steps, strength=strength)
     return GenerationRequest(
         id=new_request_id(),

@@ -11,7 +11,14 @@ from spatialstudio.application.flow.write_prompt import rewrite
 from spatialstudio.domain.errors import PromptError
 from spatialstudio.domain.ports import RelationExtractor
 from spatialstudio.domain.prompt import MentionId, ObjectMention, Prompt, TextSpan
-from spatialstudio.domain.relation import Relation, RelationId, RelationType, SceneGraph, Shape
+from spatialstudio.domain.relation import (
+    BY_HAND,
+    Relation,
+    RelationId,
+    RelationType,
+    SceneGraph,
+    Shape,
+)
 
 MAX_CHARACTERS = 2000
 
@@ -61,16 +68,11 @@ def with_relation_type(
     """Change what a relation claims; its words in the prompt change along, where they can.
 
     Raises:
-        PromptError: "Between" was chosen for a relation of two things.
+        PromptError: "Between" was chosen in a scene of two things.
     """
     old = _relation(scene, relation_id)
-    if new_type.shape is Shape.BETWEEN and old.second_object is None:
-        raise PromptError(
-            f'"{new_type.phrase.capitalize()}" needs a thing on either side.',
-            hint="Add a third thing to the prompt.",
-        )
-    second = old.second_object if new_type.shape is Shape.BETWEEN else None
-    new = replace(old, type=new_type, second_object=second)
+    second = _flank(scene, old, new_type) if new_type.shape is Shape.BETWEEN else None
+    new = replace(old, type=new_type, second_object=second, source=BY_HAND)
     edited = replace(
         scene, relations=tuple(new if each is old else each for each in scene.relations)
     )
@@ -97,6 +99,7 @@ def with_relation_added(
         subject=subject,
         object=thing,
         second_object=flank[0] if flank else None,
+        source=BY_HAND,
     )
     return rewrite(replace(scene, relations=(*scene.relations, relation)))
 
@@ -132,6 +135,18 @@ def _what_is_known(known_objects: Mapping[str, str], word: str = "") -> str:
 
 def _relation(scene: SceneGraph, relation_id: RelationId) -> Relation:
     return next(relation for relation in scene.relations if relation.id == relation_id)
+
+
+def _flank(scene: SceneGraph, relation: Relation, new_type: RelationType) -> MentionId:
+    """Return the other flank of "between": the one it has, else the first thing that is free."""
+    free = (mention.id for mention in scene.mentions if mention.id not in relation.ends)
+    flank = relation.second_object or next(free, None)
+    if flank is None:
+        raise PromptError(
+            f'"{new_type.phrase.capitalize()}" needs a thing on either side.',
+            hint="Add a third thing to the prompt.",
+        )
+    return flank
 
 
 def _new_relation_id(scene: SceneGraph) -> RelationId:

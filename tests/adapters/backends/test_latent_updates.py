@@ -137,6 +137,36 @@ def test_the_loss_of_one_by_one_is_that_of_the_first_relation(run, crossing):
     assert one_by_one[0].guidance_loss == pytest.approx(alone[0].guidance_loss, abs=1e-6)
 
 
+def muted(scene, relation_id):
+    relations = (replace(each, is_muted=each.id == relation_id) for each in scene.relations)
+    return replace(scene, relations=tuple(relations))
+
+
+def test_a_muted_relation_is_measured_and_not_guided(run, crossing):
+    steps, image = run(scene=muted(crossing, "r2"))
+    alone, lonely_image = run()
+    assert np.array_equal(image, lonely_image)
+    assert steps[0].guidance_loss == pytest.approx(alone[0].guidance_loss, abs=1e-6)
+    assert set(steps[0].pos) == {"r1", "r2"}
+
+
+def test_guidance_that_rests_waits_for_no_muted_relation(run, crossing):
+    goal = run()[0][0].pos_after["r1"] - 1e-4
+    resting, _ = run(replace(STRONG, goal=goal, last_step=3), scene=muted(crossing, "r2"))
+    assert [step.guiding_passes for step in resting[:2]] == [1, 0]
+
+
+def test_a_picture_whose_only_relation_is_muted_is_not_guided(run):
+    steps, _ = run(scene=muted(scene_of("dog", "car"), "r1"))
+    assert [step.guidance_loss for step in steps] == [None] * len(steps)
+
+
+def test_a_heavier_relation_changes_the_picture(run):
+    scene = scene_of("dog", "car")
+    heavy = replace(scene, relations=(replace(scene.relations[0], weight=2.0),))
+    assert run(scene=heavy)[0][0].guidance_loss == pytest.approx(2 * run()[0][0].guidance_loss)
+
+
 def test_guidance_rests_on_what_the_last_step_showed_and_wakes(run):
     goal = run()[0][0].pos_after["r1"] - 1e-4
     resting, _ = run(replace(STRONG, goal=goal, last_step=3))

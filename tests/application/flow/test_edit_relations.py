@@ -1,0 +1,122 @@
+from dataclasses import replace
+
+import pytest
+
+from spatialstudio.adapters.extractors.grammar import GrammarExtractor
+from spatialstudio.application.flow.edit_relations import (
+    keep_hand,
+    why,
+    with_mention_weighed,
+    with_relation_at,
+    with_relation_end,
+    with_relation_muted,
+    with_relation_swapped,
+    with_relation_weight,
+)
+from spatialstudio.application.flow.read_prompt import (
+    read_prompt,
+    with_relation_added,
+    with_relation_type,
+)
+from spatialstudio.application.paths import resources_folder
+from spatialstudio.domain.relation import ABOVE, BETWEEN
+
+extractor = GrammarExtractor(resources_folder() / "prompts")
+
+THREE = "a cat to the left of a dog, with a car"
+TWO_CLAIMS = "a cat to the left of a dog and above a car"
+
+
+def read(text):
+    return read_prompt(text, extractor)
+
+
+def sentences(scene):
+    return [scene.sentence(relation) for relation in scene.relations]
+
+
+def test_swapping_claims_the_contrary_in_scene_and_prompt():
+    scene = with_relation_swapped(read("a cat to the left of a dog"), "r1")
+    assert sentences(scene) == sentences(read(scene.prompt.text)) == ["dog to the left of cat"]
+
+
+@pytest.mark.parametrize(
+    ("place", "mention", "expected"),
+    [
+        (0, "m3", "car to the left of dog"),
+        (1, "m3", "cat to the left of car"),
+        (1, "m1", "dog to the left of cat"),
+    ],
+    ids=["the subject", "the object", "onto the other end"],
+)
+def test_an_end_is_hung_on_another_thing(place, mention, expected):
+    scene = with_relation_end(read(THREE), "r1", place, mention)
+    assert sentences(scene) == sentences(read(scene.prompt.text)) == [expected]
+
+
+def test_an_end_that_stays_changes_nothing():
+    scene = read(THREE)
+    assert with_relation_end(scene, "r1", 0, "m1") is scene
+
+
+@pytest.mark.parametrize(("asked", "got"), [(2.0, 2.0), (9.0, 4.0), (0.01, 0.25)])
+def test_a_weight_stays_in_its_range_and_leaves_the_prompt(asked, got):
+    scene = with_relation_weight(read(THREE), "r1", asked)
+    assert (scene.relations[0].weight, scene.prompt.text) == (got, THREE)
+
+
+def test_weighing_a_thing_weighs_its_relations():
+    scene = with_mention_weighed(read(TWO_CLAIMS), "m2", 1)
+    assert [relation.weight for relation in scene.relations] == [2.0, 1.0]
+
+
+def test_a_relation_is_muted_and_heard_again():
+    muted = with_relation_muted(read(THREE), "r1", True)
+    assert muted.relations[0].is_muted
+    assert with_relation_muted(muted, "r1", False) == read(THREE)
+
+
+@pytest.mark.parametrize(
+    ("place", "order"), [(0, ["r2", "r1"]), (-1, ["r2", "r1"]), (9, ["r1", "r2"])]
+)
+def test_a_relation_takes_another_rank(place, order):
+    scene = with_relation_at(read(TWO_CLAIMS), "r2", place)
+    assert [relation.id for relation in scene.relations] == order
+    assert scene.prompt.text == TWO_CLAIMS
+
+
+def test_weights_outlast_another_reading():
+    before = with_relation_muted(with_relation_weight(read(TWO_CLAIMS), "r2", 2.0), "r1", True)
+    after = keep_hand(read("a photo of a cat to the left of a dog and above a car"), before)
+    assert [(each.weight, each.is_muted) for each in after.relations] == [(1.0, True), (2.0, False)]
+
+
+def test_another_claim_starts_afresh():
+    before = with_relation_weight(read("a cat left of a dog"), "r1", 2.0)
+    assert keep_hand(read("a cat above a dog"), before).relations[0].weight == 1.0
+
+
+def test_the_first_reading_has_nothing_to_keep():
+    assert keep_hand(read(THREE), None) == read(THREE)
+
+
+def test_between_takes_the_third_thing_for_its_other_flank():
+    scene = with_relation_type(read(THREE), "r1", BETWEEN)
+    assert sentences(scene) == ["cat between dog and car"]
+
+
+def test_why_names_words_and_reader():
+    scene = read("a cat to the left of a dog")
+    said = 'The grammar read it in "to the left of", characters 7 to 20.'
+    assert why(scene, scene.relations[0]) == said
+
+
+def test_why_tells_what_was_set_by_hand():
+    scene = with_relation_added(read("a cat and a dog"), ABOVE, "m1", "m2")
+    assert why(scene, scene.relations[0]).startswith("You set it; the prompt says it as")
+
+
+def test_why_tells_of_another_reader_and_of_no_words():
+    scene = read("a cat to the left of a dog")
+    relation = replace(scene.relations[0], source="llm", span=None)
+    assert why(scene, relation) == "A model read it; no words of the prompt say it."
