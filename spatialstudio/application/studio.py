@@ -13,6 +13,7 @@ from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.exports import Exports
 from spatialstudio.application.flow.compare_readings import Offer, accept, compare_readings
+from spatialstudio.application.flow.edit_relations import keep_hand
 from spatialstudio.application.flow.generate_image import (
     check_request,
     check_scene,
@@ -87,6 +88,7 @@ class Studio:
             lambda: registry.make_anew("extractor"),
         )
         self._cards: tuple[ModelCard, ...] | None = None
+        self._edited: SceneGraph | None = None
 
     @classmethod
     def open(
@@ -221,7 +223,7 @@ class Studio:
         """Read a prompt and make its scene the one that is worked on; says why when it cannot."""
         try:
             self.keeping.keep_prompt(text, model_id)
-            self.edit_scene(self.scene_of(text, model_id))
+            self.edit_scene(keep_hand(self.scene_of(text, model_id), self._edited))
         except StudioError as error:
             self.session.show_scene(None, error=report_on(error, "Reading the prompt"))
 
@@ -259,6 +261,7 @@ class Studio:
 
     def edit_scene(self, scene: SceneGraph) -> None:
         """Make a scene the one that is worked on, contradictions told."""
+        self._edited = scene
         self.session.show_scene(scene, contradictions_of(scene))
 
     def new_request(
