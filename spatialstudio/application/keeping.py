@@ -1,6 +1,7 @@
 """What the studio keeps on disk: finished runs, the queue, drafts. Made when first needed."""
 
 import logging
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -8,8 +9,10 @@ from functools import cached_property
 from pathlib import Path
 
 from spatialstudio.application.drafts import DraftKeeper
+from spatialstudio.application.errands import Errands
 from spatialstudio.application.exports import Exports
 from spatialstudio.application.flow.compare_runs import compare_runs
+from spatialstudio.application.gallery import Gallery
 from spatialstudio.application.library import Library
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import Registry
@@ -56,6 +59,13 @@ class Reproduced:
     comparison: Reproduction
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterruptedFound:
+    """Earlier programs left requests undone. Published once a start; may cross threads."""
+
+    requests: tuple[GenerationRequest, ...]
+
+
 class Keeping:
     """All that outlives the program, however it ends.
 
@@ -78,6 +88,7 @@ class Keeping:
         self._publish = publish
         self._draft: Draft | None = None
         self._repeated: dict[RequestId, Path] = {}
+        self._search: threading.Thread | None = None
         self.runs_folder = runs_folder or paths.runs
         self._is_by_month = runs_folder is None
 
@@ -97,6 +108,16 @@ class Keeping:
         runs = self._registry.library(LIBRARY_ID).open(self.runs_folder, self._paths.cache)
         searches = self._paths.settings / SEARCHES
         return Library(runs, self.store, self._state, searches, self._publish)
+
+    @cached_property
+    def gallery(self) -> Gallery:
+        """Asks the library beside the window."""
+        return Gallery(self.library, self._publish)
+
+    @cached_property
+    def errands(self) -> Errands:
+        """Exports, imports and checks of runs, done beside the window."""
+        return Errands(self._publish)
 
     @cached_property
     def exports(self) -> Exports:
@@ -172,6 +193,11 @@ class Keeping:
         """
         self.store.prepare(self.folder_now())
 
+    def find_interrupted(self) -> None:
+        """Look from a thread for what earlier programs left undone; then ``InterruptedFound``."""
+        self._search = threading.Thread(target=self._find, name="interrupted", daemon=True)
+        self._search.start()
+
     def interrupted(self) -> tuple[GenerationRequest, ...]:
         """Return what earlier programs had been asked and have not drawn, in order."""
         asked = self._journal.interrupted()
@@ -208,12 +234,22 @@ class Keeping:
     def close(self) -> None:
         """Write what is still to be written, and give everything back."""
         made = vars(self)
+        if self._search is not None:
+            self._search.join()
         if "_drafts" in made:
             self._drafts.close()
+        if "errands" in made:
+            self.errands.close()
+        if "gallery" in made:
+            self.gallery.close()
         if "library" in made:
             self.library.close()
         if "_journal" in made:
             self._journal.close()
+
+    def _find(self) -> None:
+        if found := self.interrupted():
+            self._publish(InterruptedFound(requests=found))
 
     def _tell(self, event: object) -> None:
         """Have the library know of a run before anybody hears that it is stored."""

@@ -40,7 +40,7 @@ class RunKeeper:
     """Collects the events of submitted requests; publishes ``RunStored`` or ``StoreFailed``.
 
     The picture is on disk before anybody judges it; ``RunStored`` comes when its verdicts are
-    there too. Called on the engine's reporting thread only, apart from ``expect``.
+    there too. Called on the engine's reporting thread only, apart from ``expect`` and ``forget``.
 
     Args:
         shelf: Takes finished runs.
@@ -63,6 +63,11 @@ class RunKeeper:
             self._journal.note(request)
         except StudioError as error:
             log.warning("The queue would not outlive a sudden end: %s", error.message)
+
+    def forget(self, request_id: RequestId) -> None:
+        """Remember a request no longer: nobody wants it drawn any more."""
+        self._growing.pop(request_id, None)
+        self._journal.end(request_id)
 
     def follow(self, event: object) -> None:
         """Take in what the engine says."""

@@ -6,37 +6,34 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from spatialstudio.application.adjusting import Adjusting
 from spatialstudio.application.engine.inline import InlineEngine
 from spatialstudio.application.engine.messages import Engine, EvaluateJob, GenerateJob
 from spatialstudio.application.engine.process import ProcessEngine
+from spatialstudio.application.errands import Errands
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.exports import Exports
 from spatialstudio.application.flow.compare_readings import Offer, accept, compare_readings
 from spatialstudio.application.flow.edit_relations import keep_hand
-from spatialstudio.application.flow.generate_image import (
-    check_request,
-    check_scene,
-    new_request,
-    new_request_id,
-)
+from spatialstudio.application.flow.generate_image import new_request, new_request_id
 from spatialstudio.application.flow.read_prompt import read_prompt, with_known_heads
+from spatialstudio.application.gallery import Gallery
 from spatialstudio.application.judge_choice import DEFAULT_JUDGES
 from spatialstudio.application.judging import Judging
 from spatialstudio.application.keeping import Keeping
 from spatialstudio.application.language_model import LanguageModel
 from spatialstudio.application.library import Library
 from spatialstudio.application.paths import StudioPaths
+from spatialstudio.application.queue_entry import waiting
 from spatialstudio.application.registry import Registry, built_in_registry
+from spatialstudio.application.run_queue import RunQueue
+from spatialstudio.application.run_starter import RunStarter
 from spatialstudio.application.second_reader import SecondReader
 from spatialstudio.application.session import OpenRun, RunState, Session, after
 from spatialstudio.application.workshop import build_workshop
 from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
-from spatialstudio.domain.generation import (
-    GenerationRequest,
-    RequestId,
-    unguided,
-)
+from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.perceivers import PerceptionCard
 from spatialstudio.domain.picture_settings import FieldDifference
 from spatialstudio.domain.ports import ModelCard, Surroundings, Trainer
@@ -77,6 +74,7 @@ class Studio:
         self.paths = paths
         self.judges = DEFAULT_JUDGES
         self.keeping = Keeping(registry, paths, runs_folder, self.bus.publish)
+        self.adjusting = Adjusting(self.session, lambda: self.keeping.store)
         self._registry = registry
         self._engine = engine
         self._second_reader = SecondReader(
@@ -89,6 +87,8 @@ class Studio:
         )
         self._cards: tuple[ModelCard, ...] | None = None
         self._edited: SceneGraph | None = None
+        self._starter = RunStarter(engine, self.keeping, self._job_of)
+        self.queue = RunQueue(self._starter, self.session, self.bus.publish)
 
     @classmethod
     def open(
@@ -136,6 +136,16 @@ class Studio:
     def library(self) -> Library:
         """All finished runs, as they are found and marked."""
         return self.keeping.library
+
+    @property
+    def gallery(self) -> Gallery:
+        """Finds runs and reads their tiles beside the window."""
+        return self.keeping.gallery
+
+    @property
+    def errands(self) -> Errands:
+        """Work on files that takes a while, done beside the window."""
+        return self.keeping.errands
 
     @property
     def exports(self) -> Exports:
@@ -298,30 +308,10 @@ class Studio:
             ModelNotFound: There is no such model.
             StoreError: The folder for runs cannot be written.
         """
-        check_request(request)
-        check_scene(request.scene)
-        self.keeping.prepare()
-        requests = [request]
-        if with_baseline:
-            requests.append(unguided(request, new_request_id()))
-        runs = [OpenRun(id=asked.id, scene=asked.scene, request=asked) for asked in requests]
-        self.session.open(*runs)
-        for asked in requests:
-            self.keeping.keeper.expect(asked)
-            model = self.model(asked.model.id)
-            self._engine.submit(GenerateJob(request=asked, model=model, judges=self.judges))
+        requests = self._starter.prepare(request, with_baseline=with_baseline)
+        self.session.open(*waiting(*requests).runs)
+        self._starter.submit(requests)
         return request.id
-
-    def retry(self, *requests: GenerationRequest) -> None:
-        """Draw what was interrupted; see ``keeping.interrupted``.
-
-        Raises:
-            ModelNotFound: A model is no longer there.
-            StoreError: The folder for runs cannot be written.
-        """
-        for request in requests:
-            self.generate(request)
-            self.keeping.forget(request)
 
     def run_again(self, path: Path) -> RequestId:
         """Draw a stored run again exactly; publishes ``Reproduced`` when the picture is stored.
@@ -387,6 +377,19 @@ class Studio:
         self.session.show_scene(run.scene, contradictions_of(run.scene))
         self.session.open(run)
         return run
+
+    def follow(self, event: object) -> None:
+        """Take in an event of the bus, on the thread of the window, before any panel does."""
+        self.session.follow(event)
+        self.queue.follow(event)
+
+    def present(self) -> tuple[object, ...]:
+        """Return the events that tell a late listener how things stand."""
+        return (*self.session.present(), self.queue.present())
+
+    def _job_of(self, request: GenerationRequest) -> GenerateJob:
+        model = self.model(request.model.id)
+        return GenerateJob(request=request, model=model, judges=self.judges)
 
     def _on_report(self, report: object) -> None:
         self.bus.publish(report)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from spatialstudio.application.events import EventBus
-from spatialstudio.application.session import Session
+from spatialstudio.application.studio import Studio
 from spatialstudio.ui.panel_api import Panel
 
 FRAME_MS = 33
@@ -15,21 +15,21 @@ FRAME_MS = 33
 class Bridge(QObject):
     """Receives every event of the bus on the GUI thread, in order.
 
-    The session hears an event first, then each panel.
+    The studio's session and queue hear an event first, then each panel.
     """
 
     _arrived = Signal(object)
 
-    def __init__(self, bus: EventBus, session: Session) -> None:
+    def __init__(self, bus: EventBus, studio: Studio) -> None:
         super().__init__()
-        self._session = session
+        self._studio = studio
         self._panels: tuple[Panel, ...] = ()
         self._arrived.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
         self._unsubscribe = bus.subscribe(self._carry)
 
     def serve(self, panel: Panel) -> None:
         """Hand events to this panel as well, first those that say how things stand."""
-        for event in self._session.present():
+        for event in self._studio.present():
             panel.handle(event)
         self._panels = (*self._panels, panel)
 
@@ -42,7 +42,7 @@ class Bridge(QObject):
         self._arrived.emit(event)
 
     def _deliver(self, event: object) -> None:
-        self._session.follow(event)
+        self._studio.follow(event)
         for panel in self._panels:
             panel.handle(event)
 

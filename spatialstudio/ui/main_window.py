@@ -92,6 +92,7 @@ class MainWindow(QMainWindow):
     def get_ready(self) -> None:
         """Start the engine, read the prompt that stood there last, make the other docks."""
         self.context.studio.start()
+        self.context.studio.keeping.find_interrupted()
         self.prompt.restore()
         QTimer.singleShot(0, self, self.make_docks)
 
@@ -174,7 +175,7 @@ class MainWindow(QMainWindow):
         """Fill the window; what is open in the session is shown at once."""
         self.context = context
         self._panels: list[Panel] = []
-        self._bridge = Bridge(context.studio.bus, context.studio.session)
+        self._bridge = Bridge(context.studio.bus, context.studio)
         self._rack = DockRack(self, context, self.serve)
         self._layers = {workspace.id: workspace.layers for workspace in WORKSPACES}
         self._overlays = {each.id: each.make_overlays(context) for each in WORKSPACES}

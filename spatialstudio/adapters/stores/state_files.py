@@ -90,13 +90,14 @@ class FileJournal:
         self._open: set[RequestId] = set()
 
     def note(self, request: GenerationRequest) -> None:
-        """Remember a request; returns when the disk has it.
+        """Remember a request, once; returns when the disk has it.
 
         Raises:
             StoreError: The journal cannot be written.
         """
-        self._write({"request": encode(request, {})})
-        self._open.add(request.id)
+        if request.id not in self._open:
+            self._write({"request": encode(request, {})})
+            self._open.add(request.id)
 
     def end(self, request_id: RequestId) -> None:
         """Note that a request needs no more remembering; a full disk only makes it listed again."""

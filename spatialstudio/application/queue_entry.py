@@ -1,0 +1,130 @@
+"""One thing in the queue: a picture that is asked for, with the baseline that belongs to it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from spatialstudio.application.session import OpenRun, RunState, after
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.generation import GenerationRequest, RequestId, unguided
+from spatialstudio.domain.verdict import Outcome
+
+THUMBNAIL_SIDE = 160
+"""Pixels; at least so many are left of each side."""
+
+
+class EntryState(Enum):
+    """What became of an entry so far."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"
+
+
+PENDING = frozenset({EntryState.WAITING, EntryState.RUNNING})
+REPEATABLE = frozenset({EntryState.FAILED, EntryState.CANCELLED, EntryState.INTERRUPTED})
+"""Those that can be asked for once more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class QueueEntry:
+    """A picture in the queue. Made by the queue only, on the thread of the window.
+
+    Attributes:
+        run: The picture; its request is never changed.
+        baseline: The same seed without guidance; None when it was not asked for.
+        state: What became of it so far.
+    """
+
+    run: OpenRun
+    baseline: OpenRun | None = None
+    state: EntryState = EntryState.WAITING
+
+    @property
+    def id(self) -> RequestId:
+        """Of the picture's request."""
+        return self.run.id
+
+    @property
+    def runs(self) -> tuple[OpenRun, ...]:
+        """The picture and its baseline."""
+        return (self.run,) if self.baseline is None else (self.run, self.baseline)
+
+    @property
+    def requests(self) -> tuple[GenerationRequest, ...]:
+        """What was asked."""
+        return tuple(run.request for run in self.runs if run.request is not None)
+
+    @property
+    def unfinished(self) -> tuple[GenerationRequest, ...]:
+        """What has no picture yet."""
+        return tuple(run.request for run in self.runs if run.request and run.image is None)
+
+    @property
+    def seed(self) -> int:
+        """Of the first noise."""
+        return self.requests[0].seed
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """FAIL when a relation failed, else UNDECIDABLE when one is; None when not judged."""
+        if self.run.evaluation is None:
+            return None
+        outcomes = {verdict.outcome for verdict in self.run.evaluation.verdicts}
+        order = (Outcome.FAIL, Outcome.UNDECIDABLE, Outcome.PASS)
+        return next((outcome for outcome in order if outcome in outcomes), None)
+
+    def after(self, event: object) -> "QueueEntry":
+        """Return the entry as it is after an event; itself when the event is not its own."""
+        run = after(self.run, event)
+        baseline = None if self.baseline is None else after(self.baseline, event)
+        if run is self.run and baseline is self.baseline:
+            return self
+        moved = replace(self, run=run, baseline=baseline)
+        if self.state is EntryState.RUNNING and all(each.is_over for each in moved.runs):
+            moved = replace(moved, state=_end_of(moved.runs))
+        return moved
+
+    def lightened(self) -> "QueueEntry":
+        """Return it without what its files on disk hold as well; pictures become small."""
+        baseline = None if self.baseline is None else _light(self.baseline)
+        return replace(self, run=_light(self.run), baseline=baseline)
+
+
+def waiting(*requests: GenerationRequest) -> QueueEntry:
+    """Return an entry for a request and, where there are two, its baseline."""
+    runs = [OpenRun(id=asked.id, scene=asked.scene, request=asked) for asked in requests]
+    return QueueEntry(run=runs[0], baseline=runs[1] if len(runs) > 1 else None)
+
+
+def entries_of(interrupted: Sequence[GenerationRequest]) -> tuple[QueueEntry, ...]:
+    """Return what an earlier program left undone; baselines join the pictures before them."""
+    entries: list[QueueEntry] = []
+    for request in interrupted:
+        last = entries[-1] if entries else None
+        if last and last.baseline is None and unguided(last.requests[0], request.id) == request:
+            entries[-1] = waiting(*last.requests, request)
+        else:
+            entries.append(waiting(request))
+    return tuple(replace(entry, state=EntryState.INTERRUPTED) for entry in entries)
+
+
+def _end_of(runs: Sequence[OpenRun]) -> EntryState:
+    states = {run.state for run in runs}
+    if RunState.FAILED in states:
+        return EntryState.FAILED
+    return EntryState.DONE if RunState.DONE in states else EntryState.CANCELLED
+
+
+def _light(run: OpenRun) -> OpenRun:
+    if run.path is None or run.image is None:
+        return run
+    return replace(run, steps=(), image=_small(run.image))
+
+
+def _small(image: RgbImage) -> RgbImage:
+    every = max(min(image.shape[:2]) // THUMBNAIL_SIDE, 1)
+    return image[::every, ::every].copy()

@@ -1,0 +1,257 @@
+"""The queue: what is asked for, drawn one after the other, in an order that can be changed."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+
+from spatialstudio.application.engine.messages import EngineStopped
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.keeping import InterruptedFound
+from spatialstudio.application.queue_entry import (
+    REPEATABLE,
+    EntryState,
+    QueueEntry,
+    entries_of,
+    waiting,
+)
+from spatialstudio.application.run_starter import RunStarter
+from spatialstudio.application.session import Session
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.generation import (
+    GenerationFailed,
+    GenerationRequest,
+    RequestId,
+    StepEvent,
+)
+
+
+class Place(Enum):
+    """Where in the queue something new goes."""
+
+    LAST = auto()
+    FIRST = auto()
+    INSTEAD = auto()
+    """Of all that waits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class QueueChanged:
+    """The queue is another one. Published by the queue, on the thread of the window.
+
+    Attributes:
+        entries: In order; those that wait are drawn in this order.
+        is_held: Whether nothing more is begun until the user says so.
+    """
+
+    entries: tuple[QueueEntry, ...] = ()
+    is_held: bool = False
+
+
+class RunQueue:
+    """Hands the engine one entry after the other, and knows what became of each.
+
+    Lives on the thread of the window; hears the bus through ``follow``. The newest entry is opened
+    in the session, unless the user looks at something else meanwhile.
+
+    Args:
+        starter: Checks, remembers, starts and stops runs.
+        session: Where the entry that is drawn can be watched.
+        publish: Takes ``QueueChanged``.
+    """
+
+    def __init__(
+        self, starter: RunStarter, session: Session, publish: Callable[[object], None]
+    ) -> None:
+        self._starter = starter
+        self._session = session
+        self._publish = publish
+        self._entries: tuple[QueueEntry, ...] = ()
+        self._is_held = False
+
+    @property
+    def entries(self) -> tuple[QueueEntry, ...]:
+        """All of this session, in order."""
+        return self._entries
+
+    @property
+    def running(self) -> QueueEntry | None:
+        """The entry that is drawn; None when none is."""
+        return next(iter(self._in(EntryState.RUNNING)), None)
+
+    @property
+    def waiting(self) -> tuple[QueueEntry, ...]:
+        """Those that are not begun, in order."""
+        return self._in(EntryState.WAITING)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether nothing more is begun until the user says so."""
+        return self._is_held
+
+    def entry(self, entry_id: str) -> QueueEntry | None:
+        """Return an entry by its id; None when it is not there."""
+        return next((entry for entry in self._entries if entry.id == entry_id), None)
+
+    def present(self) -> QueueChanged:
+        """Return how the queue stands, for a late listener."""
+        return QueueChanged(entries=self._entries, is_held=self._is_held)
+
+    def add(
+        self,
+        *requests: GenerationRequest,
+        with_baseline: bool = False,
+        place: Place = Place.LAST,
+    ) -> None:
+        """Ask for pictures; a queue that was held goes on.
+
+        Args:
+            requests: What to draw, in order.
+            with_baseline: Draw each seed without guidance as well.
+            place: Where they go.
+
+        Raises:
+            PromptError: A scene contradicts itself; nothing is added then.
+            RequestError: A number of a request is out of its range; nothing is added then.
+            ModelNotFound: There is no such model; nothing is added then.
+            StoreError: The folder for runs cannot be written; nothing is added then.
+        """
+        prepare = self._starter.prepare
+        new = tuple(waiting(*prepare(asked, with_baseline=with_baseline)) for asked in requests)
+        if place is Place.INSTEAD:
+            self._drop(self.waiting)
+        was_waiting = self.waiting
+        in_order = (*new, *was_waiting) if place is Place.FIRST else (*was_waiting, *new)
+        self._line_up(in_order)
+        self._is_held = False
+        self._go_on(is_watched=self.running is None)
+
+    def rearrange(self, wanted: Sequence[QueueEntry], among: Iterable[QueueEntry]) -> None:
+        """Let entries wait in another order, take some out, or put them back.
+
+        Args:
+            wanted: Those that shall wait, in order; those that are begun already are let be.
+            among: All that may be moved or taken out; others that wait stay, behind them.
+        """
+        begun = {entry.id for entry in self._entries if entry.state is not EntryState.WAITING}
+        wanted = [entry for entry in wanted if entry.id not in begun]
+        names = {entry.id for entry in wanted}
+        self._drop(entry for entry in among if entry.id not in names | begun)
+        for entry in wanted:
+            self._starter.remember(*entry.requests)
+        others = [entry for entry in self.waiting if entry.id not in names]
+        self._line_up((*wanted, *others))
+        self._go_on()
+
+    def hold(self, is_held: bool) -> None:
+        """Begin nothing more after what is drawn now; or go on."""
+        self._is_held = is_held
+        self._go_on()
+
+    def cancel(self) -> None:
+        """Stop what is drawn before its next model call; what waits comes next."""
+        if (entry := self.running) is not None:
+            self._starter.cancel(run.id for run in entry.runs if not run.is_over)
+
+    def retry(self, *entry_ids: str) -> None:
+        """Ask once more for what failed, was cancelled or interrupted, with all its inputs.
+
+        Raises:
+            ModelNotFound: A model is no longer there; nothing is asked then.
+            StoreError: The folder for runs cannot be written; nothing is asked then.
+        """
+        again = [entry for entry in self._named(entry_ids) if entry.state in REPEATABLE]
+        fresh = []
+        for entry in again:
+            for request in entry.unfinished:
+                self._starter.prepare(request)
+            fresh.append(waiting(*entry.unfinished))
+        self._starter.settle(*(each for entry in again for each in entry.requests))
+        self._let_go(again)
+        self._line_up((*self.waiting, *fresh))
+        self._is_held = False
+        self._go_on(is_watched=self.running is None)
+
+    def dismiss(self, *entry_ids: str) -> None:
+        """Take entries off the list that are over; their pictures stay in the library."""
+        over = [entry for entry in self._named(entry_ids) if entry is not self.running]
+        self._drop(over)
+        self._tell()
+
+    def restore(self, interrupted: Sequence[GenerationRequest]) -> None:
+        """List what an earlier program was asked and has not drawn."""
+        known = {entry.id for entry in self._entries}
+        found = (entry for entry in entries_of(interrupted) if entry.id not in known)
+        self._entries = (*self._entries, *found)
+        self._tell()
+
+    def follow(self, event: object) -> None:
+        """Take in what the engine says of the entries, and what an earlier program left undone."""
+        if isinstance(event, InterruptedFound):
+            self.restore(event.requests)
+            return
+        entry = self._hit(event)
+        if entry is None or (moved := entry.after(event)) is entry:
+            return
+        has_ended = entry.state is EntryState.RUNNING and moved.state is not EntryState.RUNNING
+        if all(run.path is not None for run in moved.runs):
+            moved = moved.lightened()
+        self._entries = tuple(moved if each is entry else each for each in self._entries)
+        if has_ended:
+            open_run = self._session.run
+            self._go_on(is_watched=open_run is not None and open_run.id == entry.id)
+        elif not isinstance(event, StepEvent):
+            self._tell()
+
+    def _go_on(self, *, is_watched: bool = False) -> None:
+        """Begin the next entry where none is drawn; ``is_watched`` opens it in the session."""
+        if self.running is None and not self._is_held and self.waiting:
+            self._begin(self.waiting[0], is_watched=is_watched or self._session.run is None)
+        self._tell()
+
+    def _begin(self, entry: QueueEntry, *, is_watched: bool) -> None:
+        begun = replace(entry, state=EntryState.RUNNING)
+        self._entries = tuple(begun if each is entry else each for each in self._entries)
+        if is_watched:
+            self._session.open(*begun.runs)
+        try:
+            self._starter.submit(entry.requests)
+        except StudioError as error:
+            report = report_on(error, "Starting the run")
+            for run in begun.runs:
+                self._publish(GenerationFailed(request_id=run.id, error=report))
+
+    def _drop(self, entries: Iterable[QueueEntry]) -> None:
+        entries = tuple(entries)
+        for entry in entries:
+            if entry.state is EntryState.INTERRUPTED:
+                self._starter.settle(*entry.requests)
+            else:
+                self._starter.forget(*entry.unfinished)
+        self._let_go(entries)
+
+    def _let_go(self, entries: Iterable[QueueEntry]) -> None:
+        gone = {entry.id for entry in entries}
+        self._entries = tuple(entry for entry in self._entries if entry.id not in gone)
+
+    def _line_up(self, in_order: Iterable[QueueEntry]) -> None:
+        others = (entry for entry in self._entries if entry.state is not EntryState.WAITING)
+        self._entries = (*others, *in_order)
+
+    def _in(self, state: EntryState) -> tuple[QueueEntry, ...]:
+        return tuple(entry for entry in self._entries if entry.state is state)
+
+    def _named(self, entry_ids: Iterable[str]) -> tuple[QueueEntry, ...]:
+        names = frozenset(entry_ids)
+        return tuple(entry for entry in self._entries if entry.id in names)
+
+    def _hit(self, event: object) -> QueueEntry | None:
+        if isinstance(event, EngineStopped):
+            return self.running
+        request_id: RequestId | None = getattr(event, "request_id", None)
+        if request_id is None:
+            return None
+        owns = (e for e in reversed(self._entries) if request_id in {run.id for run in e.runs})
+        return next(owns, None)
+
+    def _tell(self) -> None:
+        self._publish(self.present())

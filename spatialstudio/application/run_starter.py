@@ -1,0 +1,89 @@
+"""From a request to the engine's work: checked, remembered on disk, submitted."""
+
+from collections.abc import Callable, Iterable
+
+from spatialstudio.application.engine.messages import Engine, GenerateJob
+from spatialstudio.application.flow.generate_image import (
+    check_request,
+    check_scene,
+    new_request_id,
+)
+from spatialstudio.application.keeping import Keeping
+from spatialstudio.domain.generation import GenerationRequest, RequestId, unguided
+
+
+class RunStarter:
+    """Starts runs and stops them; what was prepared outlives a sudden end of the program.
+
+    Args:
+        engine: Where the models run.
+        keeping: Remembers what was asked, and keeps what comes of it.
+        job_of: Makes the engine's job of a request; raises ModelNotFound.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        keeping: Keeping,
+        job_of: Callable[[GenerationRequest], GenerateJob],
+    ) -> None:
+        self._engine = engine
+        self._keeping = keeping
+        self._job_of = job_of
+
+    def prepare(
+        self, request: GenerationRequest, *, with_baseline: bool = False
+    ) -> tuple[GenerationRequest, ...]:
+        """Check a request and remember it on disk until it is done.
+
+        Args:
+            request: What to draw.
+            with_baseline: Draw the same seed without guidance as well.
+
+        Returns:
+            The request, and that of its baseline.
+
+        Raises:
+            PromptError: The scene contradicts itself.
+            RequestError: A number of the request is out of its range.
+            ModelNotFound: There is no such model.
+            StoreError: The folder for runs cannot be written.
+        """
+        check_request(request)
+        check_scene(request.scene)
+        self._job_of(request)
+        self._keeping.prepare()
+        asked = (request, unguided(request, new_request_id())) if with_baseline else (request,)
+        self.remember(*asked)
+        return asked
+
+    def submit(self, requests: Iterable[GenerationRequest]) -> None:
+        """Have the engine draw and judge what was prepared.
+
+        Raises:
+            ModelNotFound: A model is no longer there; nothing is drawn then.
+        """
+        jobs = [self._job_of(request) for request in requests]
+        for job in jobs:
+            self.remember(job.request)  # an engine that died meanwhile made the keeper forget it
+            self._engine.submit(job)
+
+    def cancel(self, request_ids: Iterable[RequestId]) -> None:
+        """Stop runs before their next model call; those that have ended are let be."""
+        for request_id in request_ids:
+            self._engine.cancel(request_id)
+
+    def remember(self, *requests: GenerationRequest) -> None:
+        """Keep what comes of requests; they outlive a sudden end of the program."""
+        for request in requests:
+            self._keeping.keeper.expect(request)
+
+    def forget(self, *requests: GenerationRequest) -> None:
+        """Let go of what nobody wants drawn any more."""
+        for request in requests:
+            self._keeping.keeper.forget(request.id)
+
+    def settle(self, *requests: GenerationRequest) -> None:
+        """List what an earlier program left undone no longer."""
+        if requests:
+            self._keeping.forget(*requests)

@@ -1,0 +1,268 @@
+"""What is asked for is drawn one after the other, and nothing of it is lost."""
+
+import pytest
+
+from spatialstudio.application.engine.messages import EngineStopped
+from spatialstudio.application.queue_entry import EntryState, entries_of
+from spatialstudio.application.run_queue import Place, QueueChanged
+from spatialstudio.domain.errors import ErrorReport, RequestError
+from spatialstudio.domain.generation import (
+    GenerationCancelled,
+    GenerationFailed,
+    RequestId,
+    unguided,
+)
+from spatialstudio.domain.verdict import Outcome
+from tests.ui.scripted_engine import PROMPT, ScriptedEngine, studio_around
+
+TROUBLE = ErrorReport(title="Drawing", message="It failed.")
+
+
+@pytest.fixture
+def engine():
+    return ScriptedEngine()
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Start one more program of the same user; all are closed at the end."""
+    started = []
+
+    def start(engine):
+        studio = studio_around(engine, tmp_path)
+        studio.bus.subscribe(studio.follow)
+        studio.start()
+        studio.read_prompt(PROMPT)
+        started.append(studio)
+        return studio
+
+    yield start
+    for studio in started:
+        studio.close()
+
+
+@pytest.fixture
+def studio(opened, engine):
+    return opened(engine)
+
+
+@pytest.fixture
+def queue(studio):
+    return studio.queue
+
+
+@pytest.fixture
+def asked(studio):
+    """Make requests with the given seeds."""
+    return lambda *seeds: [studio.new_request(seed=seed) for seed in seeds]
+
+
+def seeds(engine):
+    return [job.request.seed for job in engine.jobs]
+
+
+def waiting_seeds(queue):
+    return [entry.seed for entry in queue.waiting]
+
+
+def states(queue):
+    return [entry.state for entry in queue.entries]
+
+
+def test_the_engine_gets_one_entry_at_a_time(queue, asked, engine):
+    queue.add(*asked(1, 2))
+    assert seeds(engine) == [1]
+    engine.play(engine.jobs[0])
+    assert seeds(engine) == [1, 2]
+    assert states(queue) == [EntryState.DONE, EntryState.RUNNING]
+
+
+def test_a_baseline_goes_with_its_picture(queue, asked, engine):
+    queue.add(*asked(1, 2), with_baseline=True)
+    first, baseline = engine.jobs
+    assert baseline.request == unguided(first.request, baseline.job_id)
+    engine.play(first)
+    assert len(engine.jobs) == 2
+    engine.play(baseline)
+    assert len(engine.jobs) == 4
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [(Place.LAST, [2, 3, 9]), (Place.FIRST, [9, 2, 3]), (Place.INSTEAD, [9])],
+    ids=lambda value: value.name.lower() if isinstance(value, Place) else "",
+)
+def test_something_new_goes_where_it_is_wanted(queue, asked, place, expected):
+    queue.add(*asked(1, 2, 3))
+    queue.add(*asked(9), place=place)
+    assert waiting_seeds(queue) == expected
+
+
+def test_what_cannot_be_drawn_leaves_the_queue_as_it_was(queue, asked):
+    queue.add(*asked(1, 2))
+    with pytest.raises(RequestError):
+        queue.add(*asked(-1), place=Place.INSTEAD)
+    assert waiting_seeds(queue) == [2]
+
+
+def test_cancelling_goes_on_with_what_waits(queue, asked, engine):
+    queue.add(*asked(1, 2))
+    queue.cancel()
+    assert engine.cancelled == [engine.jobs[0].job_id]
+    engine.report(GenerationCancelled(request_id=engine.jobs[0].job_id, at_step=0))
+    assert states(queue) == [EntryState.CANCELLED, EntryState.RUNNING]
+
+
+def test_a_held_queue_ends_what_it_began_and_waits(queue, asked, engine):
+    queue.add(*asked(1, 2))
+    queue.hold(True)
+    engine.play(engine.jobs[0])
+    assert states(queue) == [EntryState.DONE, EntryState.WAITING]
+    queue.hold(False)
+    assert seeds(engine) == [1, 2]
+
+
+def test_asking_for_more_lets_a_held_queue_go_on(queue, asked, engine):
+    queue.hold(True)
+    queue.add(*asked(1))
+    assert not queue.is_held
+    assert seeds(engine) == [1]
+
+
+def test_what_waits_can_be_put_in_another_order(queue, asked, engine):
+    queue.add(*asked(1, 2, 3))
+    two, three = queue.waiting
+    queue.rearrange([three, two], [two, three])
+    engine.play(engine.jobs[0])
+    assert seeds(engine) == [1, 3]
+
+
+def test_what_was_taken_out_can_be_put_back(queue, asked):
+    queue.add(*asked(1, 2, 3))
+    before = queue.waiting
+    queue.rearrange(before[:1], before)
+    assert waiting_seeds(queue) == [2]
+    queue.rearrange(before, before)
+    assert waiting_seeds(queue) == [2, 3]
+
+
+def test_what_began_meanwhile_is_not_put_back(queue, asked, engine):
+    queue.add(*asked(1, 2, 3))
+    before = queue.waiting
+    engine.play(engine.jobs[0])
+    queue.rearrange(before[::-1], before)
+    assert waiting_seeds(queue) == [3]
+    assert queue.running.seed == 2
+
+
+def test_what_was_added_meanwhile_stays(queue, asked):
+    queue.add(*asked(1, 2))
+    before = queue.waiting
+    queue.add(*asked(5))
+    queue.rearrange([], before)
+    assert waiting_seeds(queue) == [5]
+
+
+def test_a_failure_does_not_stop_the_queue_and_can_be_retried(queue, asked, engine):
+    queue.add(*asked(1, 2))
+    engine.report(GenerationFailed(request_id=engine.jobs[0].job_id, error=TROUBLE))
+    assert states(queue) == [EntryState.FAILED, EntryState.RUNNING]
+    queue.retry(queue.entries[0].id)
+    assert waiting_seeds(queue) == [1]
+
+
+def test_only_what_has_no_picture_is_drawn_again(queue, asked, engine):
+    queue.add(*asked(1), with_baseline=True)
+    guided, baseline = engine.jobs
+    engine.play(guided)
+    engine.report(GenerationFailed(request_id=baseline.job_id, error=TROUBLE))
+    queue.retry(guided.job_id)
+    assert engine.jobs[-1].request == baseline.request
+
+
+def test_a_dead_engine_loses_only_what_it_drew(queue, asked, engine):
+    queue.add(*asked(1, 2))
+    engine.report(EngineStopped(error=TROUBLE, lost=engine.jobs[0].job_id))
+    assert states(queue) == [EntryState.FAILED, EntryState.RUNNING]
+    engine.play(engine.jobs[1])
+    assert queue.entries[1].run.path is not None
+
+
+def test_what_was_drawn_after_a_death_while_held_is_stored(queue, asked, engine):
+    queue.add(*asked(1, 2))
+    queue.hold(True)
+    engine.play(engine.jobs[0])
+    engine.report(EngineStopped(error=TROUBLE))
+    queue.hold(False)
+    engine.play(engine.jobs[1])
+    assert queue.entries[1].run.path is not None
+
+
+def test_a_stored_picture_weighs_little_and_keeps_its_verdict(queue, asked, engine):
+    queue.add(*asked(1))
+    engine.play(engine.jobs[0])
+    (entry,) = queue.entries
+    assert entry.run.steps == ()
+    assert entry.outcome is Outcome.PASS
+
+
+def test_the_next_picture_is_opened_where_the_last_was_watched(studio, queue, asked, engine):
+    queue.add(*asked(1, 2))
+    engine.play(engine.jobs[0])
+    assert studio.session.run.id == engine.jobs[1].job_id
+
+
+def test_who_looks_at_something_else_is_not_disturbed(studio, queue, asked, engine):
+    queue.add(*asked(1, 2, 3))
+    engine.play(engine.jobs[0])
+    first = queue.entries[0]
+    studio.open_run(first.run.path)
+    engine.play(engine.jobs[1])
+    assert studio.session.run.id == first.id
+    assert len(engine.jobs) == 3
+
+
+def test_every_change_is_told(studio, queue, asked, engine):
+    told = []
+    studio.bus.subscribe(told.append)
+    queue.add(*asked(1))
+    engine.play(engine.jobs[0])
+    changes = [event for event in told if isinstance(event, QueueChanged)]
+    assert changes[-1].entries == queue.entries
+
+
+def test_what_an_ended_program_left_is_listed_and_drawn_again(opened, queue, asked, engine):
+    queue.add(*asked(1, 2), with_baseline=True)
+    later_engine = ScriptedEngine()
+    queue._starter._keeping.close()  # as a killed program lets go of its journal
+    later = opened(later_engine)
+    later.queue.restore(later.keeping.interrupted())
+    assert [entry.seed for entry in later.queue.entries] == [1, 2]
+    assert states(later.queue) == [EntryState.INTERRUPTED] * 2
+    later.queue.retry(*(entry.id for entry in later.queue.entries))
+    assert [job.request for job in later_engine.jobs] == [job.request for job in engine.jobs]
+    assert later.keeping.interrupted() == ()
+
+
+def test_what_is_dismissed_is_not_listed_again(opened, queue, asked):
+    queue.add(*asked(1))
+    queue._starter._keeping.close()
+    later = opened(ScriptedEngine())
+    later.queue.restore(later.keeping.interrupted())
+    later.queue.dismiss(later.queue.entries[0].id)
+    assert later.queue.entries == ()
+    assert later.keeping.interrupted() == ()
+
+
+def test_what_was_taken_out_is_not_interrupted_later(opened, queue, asked):
+    queue.add(*asked(1, 2))
+    queue.rearrange([], queue.waiting)
+    queue._starter._keeping.close()
+    assert [each.seed for each in opened(ScriptedEngine()).keeping.interrupted()] == [1]
+
+
+def test_only_a_true_baseline_joins_the_picture_before_it(asked):
+    first, second = asked(1, 2)
+    baseline = unguided(first, RequestId("baseline"))
+    pairs = entries_of([first, baseline, second])
+    assert [len(entry.runs) for entry in pairs] == [2, 1]
