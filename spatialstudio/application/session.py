@@ -220,6 +220,12 @@ class Session:
             self.baseline = moved
             self._publish(BaselineChanged(run=moved))
 
+    def show_evaluation(self, evaluation: Evaluation) -> None:
+        """Look at the open run with another evaluation."""
+        if self.run is not None:
+            self.run = replace(self.run, evaluation=evaluation)
+            self._publish(RunChanged(run=self.run))
+
     def pick_step(self, step: int) -> None:
         """Look at a step by hand; a live run is no longer followed."""
         self.follows_live = False

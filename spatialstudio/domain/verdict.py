@@ -4,7 +4,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from spatialstudio.domain.assertion import DaScore
-from spatialstudio.domain.perception import Looks, Perception, Perturbation, PerturbationKind
+from spatialstudio.domain.perception import (
+    Detection,
+    Looks,
+    Perception,
+    Perturbation,
+    PerturbationKind,
+)
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import RelationId
 
@@ -174,6 +180,32 @@ RECOMMENDED = CheckerSettings(
 CHECKER_PRESETS = {settings.preset: settings for settings in (REPRODUCE, RECOMMENDED)}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adjustment:
+    """What a person would have the checker do otherwise.
+
+    Attributes:
+        checker: The settings to judge by.
+        choices: Detections to judge by instead of the surest, at most one a mention.
+    """
+
+    checker: CheckerSettings
+    choices: tuple[Detection, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdjustedVerdict:
+    """What came of an adjustment; kept beside the checker's own verdict, never in its place.
+
+    Attributes:
+        verdict: On the adjusted relation.
+        adjustment: What was done otherwise.
+    """
+
+    verdict: Verdict
+    adjustment: Adjustment
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evaluation:
     """A judged picture.
@@ -185,6 +217,7 @@ class Evaluation:
         seconds: Time taken.
         looks: What other looks at the picture saw; with them it can be judged again.
         da_score: How far the picture shows what the prompt asserts; None when not asked.
+        adjusted: Verdicts that a person has adjusted, at most one a relation.
     """
 
     perception: Perception
@@ -193,6 +226,7 @@ class Evaluation:
     seconds: float = 0.0
     looks: Looks = field(default_factory=Looks)
     da_score: DaScore | None = None
+    adjusted: tuple[AdjustedVerdict, ...] = ()
 
     @property
     def mean_pse(self) -> float | None:

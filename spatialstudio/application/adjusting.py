@@ -1,0 +1,66 @@
+"""What a person would judge otherwise: computed from what was seen, kept beside the verdicts."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from spatialstudio.application.session import OpenRun, Session
+from spatialstudio.domain.relation import RelationId
+from spatialstudio.domain.run_ports import RunStore
+from spatialstudio.domain.verdict import AdjustedVerdict, Adjustment, Verdict
+from spatialstudio.science.adjustments import decide_adjusted
+
+
+class Adjusting:
+    """Judges runs with other thresholds and other instances, without any model.
+
+    Args:
+        session: What is open.
+        store: Gives who keeps the runs.
+    """
+
+    def __init__(self, session: Session, store: Callable[[], RunStore]) -> None:
+        self._session = session
+        self._store = store
+
+    def adjusted(self, run: OpenRun, adjustment: Adjustment) -> OpenRun:
+        """Return a run as it is judged with an adjustment; an unjudged one as it is."""
+        if run.evaluation is None:
+            return run
+        return replace(run, evaluation=decide_adjusted(run.evaluation, run.scene, adjustment))
+
+    def keep(self, run_id: str, relation_id: RelationId, adjustment: Adjustment | None) -> None:
+        """Keep an adjusted verdict beside the checker's own, with the run where it is stored.
+
+        Args:
+            run_id: Of the open run; another one, or an unjudged one, is let be.
+            relation_id: Which relation's.
+            adjustment: None to keep the checker's own verdict alone.
+
+        Raises:
+            StoreError: The run's files cannot be written.
+        """
+        run = self._session.run
+        if run is None or run.id != run_id or run.evaluation is None:
+            return
+        others = tuple(
+            kept for kept in run.evaluation.adjusted if kept.verdict.relation_id != relation_id
+        )
+        if adjustment is not None:
+            verdict = verdict_on(self.adjusted(run, adjustment), relation_id)
+            others = (*others, AdjustedVerdict(verdict=verdict, adjustment=adjustment))
+        evaluation = replace(run.evaluation, adjusted=others)
+        if run.path is not None:
+            self._store().judge(run.path, evaluation)
+        self._session.show_evaluation(evaluation)
+
+
+def verdict_on(run: OpenRun, relation_id: RelationId) -> Verdict:
+    """Return a judged run's verdict on a relation.
+
+    Raises:
+        LookupError: The run is not judged, or has no such relation.
+    """
+    for verdict in run.evaluation.verdicts if run.evaluation else ():
+        if verdict.relation_id == relation_id:
+            return verdict
+    raise LookupError(relation_id)
