@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from itertools import groupby
 from pathlib import Path
 
 from spatialstudio.application.flow.read_filter import read_filter
@@ -17,11 +16,11 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.library import (
-    EVERYTHING,
     Deletion,
     EntryId,
     LibraryChange,
     LibraryEntry,
+    Listing,
     Marks,
 )
 from spatialstudio.domain.record import Fault
@@ -103,7 +102,15 @@ class Library:
         Raises:
             SettingsError: The line cannot be read.
         """
-        return self._runs.find(read_filter(line) if line.strip() else EVERYTHING)
+        return self._runs.find(read_filter(line))
+
+    def listing(self, line: str = "") -> Listing:
+        """Return the same runs with as much as a grid of them needs.
+
+        Raises:
+            SettingsError: The line cannot be read.
+        """
+        return self._runs.listing(read_filter(line))
 
     def entries(self, ids: Sequence[EntryId]) -> tuple[LibraryEntry, ...]:
         """Return runs by their ids, in that order; those that are gone are left out."""
@@ -259,9 +266,3 @@ class Library:
                 log.warning("The library could not be looked through: %s", error.message)
             if self._stop.wait(every_s):
                 return
-
-
-def stacked(entries: Iterable[LibraryEntry]) -> tuple[tuple[LibraryEntry, ...], ...]:
-    """Group runs that follow each other and draw the same prompt: batches, and A/B pairs."""
-    groups = groupby(entries, key=lambda entry: (entry.summary.prompt, entry.summary.model_id))
-    return tuple(tuple(group) for _, group in groups)

@@ -10,7 +10,6 @@ from spatialstudio.application.adjusting import Adjusting
 from spatialstudio.application.engine.inline import InlineEngine
 from spatialstudio.application.engine.messages import Engine, EvaluateJob, GenerateJob
 from spatialstudio.application.engine.process import ProcessEngine
-from spatialstudio.application.errands import Errands
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.exports import Exports
@@ -18,7 +17,6 @@ from spatialstudio.application.flow.compare_readings import Offer, accept, compa
 from spatialstudio.application.flow.edit_relations import keep_hand
 from spatialstudio.application.flow.generate_image import new_request, new_request_id
 from spatialstudio.application.flow.read_prompt import read_prompt, with_known_heads
-from spatialstudio.application.gallery import Gallery
 from spatialstudio.application.judge_choice import DEFAULT_JUDGES
 from spatialstudio.application.judging import Judging
 from spatialstudio.application.keeping import Keeping
@@ -136,16 +134,6 @@ class Studio:
     def library(self) -> Library:
         """All finished runs, as they are found and marked."""
         return self.keeping.library
-
-    @property
-    def gallery(self) -> Gallery:
-        """Finds runs and reads their tiles beside the window."""
-        return self.keeping.gallery
-
-    @property
-    def errands(self) -> Errands:
-        """Work on files that takes a while, done beside the window."""
-        return self.keeping.errands
 
     @property
     def exports(self) -> Exports:

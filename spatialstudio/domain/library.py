@@ -128,6 +128,25 @@ EntryId = NewType("EntryId", int)
 """Of a run in the index; valid until the index is built anew."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """What a filter found, newest first, with as much as a grid of it needs: tuples of one length.
+
+    Attributes:
+        ids: Of the runs.
+        days: On which they were drawn, UTC, as "2026-11-20".
+        batches: Equal for runs of one prompt and model.
+        method_ids: Which guidance held the layout.
+        ratios: Width of the pictures over their height.
+    """
+
+    ids: tuple[EntryId, ...] = ()
+    days: tuple[str, ...] = ()
+    batches: tuple[int, ...] = ()
+    method_ids: tuple[str, ...] = ()
+    ratios: tuple[float, ...] = ()
+
+
 class Field(Enum):
     """What a run can be asked for; the value is its name in the filter line."""
 

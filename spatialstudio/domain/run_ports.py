@@ -15,6 +15,7 @@ from spatialstudio.domain.library import (
     Filter,
     LibraryChange,
     LibraryEntry,
+    Listing,
     Marks,
 )
 from spatialstudio.domain.picture_settings import EmbeddedTexts, PictureSettings
@@ -115,6 +116,10 @@ class RunLibrary(Protocol):
 
     def find(self, wanted: Filter) -> tuple[EntryId, ...]:
         """Return the runs that a filter asks for, newest first."""
+        ...
+
+    def listing(self, wanted: Filter) -> Listing:
+        """Return the same runs with as much as a grid of them needs."""
         ...
 
     def entries(self, ids: Sequence[EntryId]) -> tuple[LibraryEntry, ...]:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,16 @@ from spatialstudio.adapters.library.filter_query import where
 from spatialstudio.adapters.stores.json_codec import decode, encode
 from spatialstudio.adapters.stores.trace_file import json_bytes, parse_json
 from spatialstudio.domain.generation import RequestId
-from spatialstudio.domain.library import EntryId, Filter, LibraryEntry, Marks, RunSummary
+from spatialstudio.domain.library import (
+    EntryId,
+    Filter,
+    LibraryEntry,
+    Listing,
+    Marks,
+    RunSummary,
+)
 
-VERSION = 1
+VERSION = 2
 IN_MEMORY = ":memory:"
 BUSY_S = 10.0
 MOST_VALUES = 500
@@ -28,7 +36,8 @@ CREATE TABLE run (
   id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, stamp TEXT NOT NULL,
   created TEXT NOT NULL, request TEXT NOT NULL, model TEXT NOT NULL, method TEXT NOT NULL,
   seed INTEGER NOT NULL, steps INTEGER NOT NULL, strength REAL, stars INTEGER NOT NULL,
-  is_rejected INTEGER NOT NULL, is_missing INTEGER NOT NULL DEFAULT 0, listing BLOB NOT NULL
+  is_rejected INTEGER NOT NULL, is_missing INTEGER NOT NULL DEFAULT 0, batch INTEGER NOT NULL,
+  ratio REAL NOT NULL, listing BLOB NOT NULL
 );
 CREATE INDEX run_by_time ON run (created DESC, path);
 CREATE INDEX run_by_request ON run (request);
@@ -45,8 +54,11 @@ CREATE INDEX tag_by_run ON tag (run);
 CREATE INDEX tag_by_name ON tag (name, run);
 CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = "unicode61 remove_diacritics 2");
 """
-_INSERT = """INSERT INTO run (path, stamp, created, request, model, method, seed, steps, strength,
-  stars, is_rejected, listing) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_INSERT = """INSERT INTO run (id, path, stamp, created, request, model, method, seed, steps,
+  strength, stars, is_rejected, batch, ratio, listing)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_DAY = len("2026-11-20")
+_BATCH_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +101,12 @@ class LibraryIndex:
         return dict(self._rows("SELECT path, stamp FROM run WHERE is_missing = 0"))
 
     def put(self, runs: Iterable[IndexedRun]) -> None:
-        """Take runs in, in place of what was known of their paths."""
+        """Take runs in, in place of what was known of their paths; known paths keep their ids."""
         with self._transaction() as connection:
             for run in runs:
+                key = _key_of(connection, run.path)
                 _remove(connection, [run.path])
-                _insert(connection, run)
+                _insert(connection, run, key)
 
     def remove(self, paths: Sequence[str]) -> None:
         """Forget runs."""
@@ -118,6 +131,14 @@ class LibraryIndex:
         clause, values = where(wanted)
         query = f"SELECT id FROM run WHERE {clause} ORDER BY created DESC, path"
         return tuple(row[0] for row in self._rows(query, values))
+
+    def listing(self, wanted: Filter) -> Listing:
+        """Return the same runs with as much as a grid of them needs."""
+        clause, values = where(wanted)
+        query = f"""SELECT id, substr(created, 1, {_DAY}), batch, method, ratio FROM run
+            WHERE {clause} ORDER BY created DESC, path"""
+        ids, days, batches, methods, ratios = tuple(zip(*self._rows(query, values))) or ((),) * 5
+        return Listing(ids=ids, days=days, batches=batches, method_ids=methods, ratios=ratios)
 
     def entries(self, ids: Sequence[EntryId]) -> tuple[LibraryEntry, ...]:
         """Return runs by their ids, in that order; those that are gone are left out."""
@@ -208,13 +229,13 @@ def _made(connection: sqlite3.Connection) -> sqlite3.Connection:
     return connection
 
 
-def _insert(connection: sqlite3.Connection, run: IndexedRun) -> None:
+def _insert(connection: sqlite3.Connection, run: IndexedRun, key: int | None) -> None:
     told, marks = run.summary, run.marks
     listing = json_bytes({"summary": encode(told, {}), "marks": encode(marks, {})})
     row = (
-        *(run.path, run.stamp, told.created.isoformat(), told.request_id, told.model_id),
+        *(key, run.path, run.stamp, told.created.isoformat(), told.request_id, told.model_id),
         *(told.method_id, told.seed, told.steps, told.strength, marks.stars),
-        *(marks.is_rejected, listing),
+        *(marks.is_rejected, _batch_of(told), _ratio_of(told), listing),
     )
     key = connection.execute(_INSERT, [_storable(value) for value in row]).lastrowid
     connection.executemany(
@@ -235,10 +256,25 @@ def _insert(connection: sqlite3.Connection, run: IndexedRun) -> None:
 
 def _remove(connection: sqlite3.Connection, paths: Sequence[str]) -> None:
     for path in paths:
-        row = connection.execute("SELECT id FROM run WHERE path = ?", (path,)).fetchone()
-        if row is not None:
-            connection.execute("DELETE FROM words WHERE rowid = ?", row)
-            connection.execute("DELETE FROM run WHERE id = ?", row)
+        key = _key_of(connection, path)
+        if key is not None:
+            connection.execute("DELETE FROM words WHERE rowid = ?", (key,))
+            connection.execute("DELETE FROM run WHERE id = ?", (key,))
+
+
+def _key_of(connection: sqlite3.Connection, path: str) -> int | None:
+    row = connection.execute("SELECT id FROM run WHERE path = ?", (path,)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _batch_of(told: RunSummary) -> int:
+    """Return a number that runs of one prompt and model share, and no others in all likelihood."""
+    text = f"{told.model_id}\n{told.prompt}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(text, digest_size=_BATCH_BYTES).digest(), signed=True)
+
+
+def _ratio_of(told: RunSummary) -> float:
+    return told.width / told.height if told.width and told.height else 1.0
 
 
 def _storable(value: object) -> object:

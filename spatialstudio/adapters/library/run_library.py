@@ -28,6 +28,7 @@ from spatialstudio.domain.library import (
     Filter,
     LibraryChange,
     LibraryEntry,
+    Listing,
     Marks,
 )
 from spatialstudio.domain.ports import Surroundings
@@ -108,6 +109,10 @@ class RunLibrary:
     def find(self, wanted: Filter) -> tuple[EntryId, ...]:
         """Return the runs that a filter asks for, newest first."""
         return self._index.find(wanted)
+
+    def listing(self, wanted: Filter) -> Listing:
+        """Return the same runs with as much as a grid of them needs."""
+        return self._index.listing(wanted)
 
     def entries(self, ids: Sequence[EntryId]) -> tuple[LibraryEntry, ...]:
         """Return runs by their ids, in that order; those that are gone are left out."""

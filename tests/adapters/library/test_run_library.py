@@ -216,3 +216,29 @@ def test_a_library_that_is_not_there_is_empty(tmp_path):
     assert library.refresh().is_nothing
     assert library.find(EVERYTHING) == ()
     library.close()
+
+
+def test_a_listing_tells_of_the_same_runs_in_the_same_order(library):
+    listing = library.listing(read_filter("relation:left"))
+    entries = library.entries(listing.ids)
+    assert listing.ids == library.find(read_filter("relation:left"))
+    assert listing.days == tuple(f"{entry.summary.created:%Y-%m-%d}" for entry in entries)
+    assert listing.method_ids == tuple(entry.summary.method_id for entry in entries)
+    assert listing.ratios == (1.0,) * len(entries)
+
+
+def test_runs_of_one_prompt_are_of_one_batch(library):
+    listing = library.listing(EVERYTHING)
+    prompts = [entry.summary.prompt for entry in library.entries(listing.ids)]
+    pairs = list(zip(prompts, listing.batches, strict=True))
+    assert len(set(pairs)) == len(set(prompts)) == len(set(listing.batches))
+
+
+def test_nothing_found_is_an_empty_listing(library):
+    assert library.listing(read_filter("seed:99")).ids == ()
+
+
+def test_a_marked_run_keeps_its_id(library, pictures):
+    before = library.find(EVERYTHING)
+    library.mark(pictures[1], MARKS)
+    assert library.find(EVERYTHING) == before

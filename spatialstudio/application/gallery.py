@@ -1,0 +1,206 @@
+"""The gallery: asks the library in threads of its own, so that the window never waits for it.
+
+What is found comes as cells of a grid, days and stacks already made; what a cell shows is read
+when it comes into sight.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from spatialstudio.application.errands import ErrandId, Errands, Progress
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.library import Library
+from spatialstudio.application.newest_wish import NewestWish
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.errors import ErrorReport, StudioError
+from spatialstudio.domain.generation import UNGUIDED
+from spatialstudio.domain.library import EntryId, LibraryEntry, Listing, Marks
+
+FINDING = "Finding runs"
+READING = 8
+"""Tiles that are told of at once."""
+
+
+class Cell(NamedTuple):
+    """One tile of the grid: a run, or a stack with one run on top.
+
+    Attributes:
+        id: Of the run in sight.
+        ratio: Width of its picture over its height.
+        members: Ids of all runs of its stack, newest first; its own alone where there is none.
+        is_open: Whether the other runs of the stack have tiles of their own.
+    """
+
+    id: EntryId
+    ratio: float
+    members: tuple[EntryId, ...]
+    is_open: bool = False
+
+
+class Day(NamedTuple):
+    """The runs of one day.
+
+    Attributes:
+        date: UTC, as "2026-11-20".
+        start: Its first cell.
+        runs: How many were drawn.
+    """
+
+    date: str
+    start: int
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GalleryWish:
+    """What shall be shown.
+
+    Attributes:
+        line: The filter; empty for all runs.
+        is_stacked: Whether runs that follow each other and draw one prompt are one tile.
+        opened: Runs whose stacks are open.
+    """
+
+    line: str = ""
+    is_stacked: bool = True
+    opened: frozenset[EntryId] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsFound:
+    """The answer to a wish. Published by the gallery; may cross threads."""
+
+    wish: GalleryWish
+    cells: tuple[Cell, ...]
+    days: tuple[Day, ...]
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilterRefused:
+    """A filter line cannot be read. Published by the gallery; may cross threads."""
+
+    wish: GalleryWish
+    error: ErrorReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TileRead:
+    """What a tile shows. Made by the gallery; may cross threads.
+
+    Attributes:
+        id: Of the run.
+        entry: All that the library knows of it.
+        thumbnail: (h, w, 3) uint8; None when there is no picture that can be read.
+    """
+
+    id: EntryId
+    entry: LibraryEntry
+    thumbnail: RgbImage | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TilesRead:
+    """Some tiles that came into sight. Published by the gallery; may cross threads."""
+
+    tiles: tuple[TileRead, ...]
+
+
+class Gallery:
+    """Finds runs, reads their tiles and writes their marks beside the window.
+
+    Args:
+        library: All runs.
+        publish: Takes the gallery's events, from its threads.
+    """
+
+    def __init__(self, library: Library, publish: Callable[[object], None]) -> None:
+        self._library = library
+        self._publish = publish
+        self._finding = NewestWish("gallery", self._find)
+        self._reading = NewestWish("thumbnails", self._read)
+        self._writing = Errands(publish)
+
+    def find(self, wish: GalleryWish) -> None:
+        """Answer with ``RunsFound`` or ``FilterRefused``; an older wish may get no answer."""
+        self._finding.ask(wish)
+
+    def read(self, ids: Sequence[EntryId]) -> None:
+        """Answer with ``TilesRead`` in this order; what was asked for before is given up."""
+        self._reading.ask(tuple(ids))
+
+    def mark(self, marks: Mapping[Path, Marks]) -> ErrandId:
+        """Keep what the user says of runs; ``ErrandEnded`` tells when it is on disk."""
+
+        def write(progress: Progress) -> None:
+            for done, (picture, said) in enumerate(marks.items()):
+                progress(done, len(marks))
+                self._library.mark(picture, said)
+
+        return self._writing.run("Marking runs", write)
+
+    def close(self) -> None:
+        """Write what is still to be written, and stop."""
+        self._finding.close()
+        self._reading.close()
+        self._writing.finish()
+
+    def _find(self, wish: GalleryWish) -> None:
+        try:
+            listing = self._library.listing(wish.line)
+        except StudioError as error:
+            self._publish(FilterRefused(wish=wish, error=report_on(error, FINDING)))
+            return
+        cells, days = arrange(listing, wish)
+        if not self._finding.is_out_of_date:
+            self._publish(RunsFound(wish=wish, cells=cells, days=days, runs=len(listing.ids)))
+
+    def _read(self, ids: tuple[EntryId, ...]) -> None:
+        for start in range(0, len(ids), READING):
+            if self._reading.is_out_of_date:
+                return
+            some = ids[start : start + READING]
+            tiles = tuple(self._tiles(some))
+            if tiles:
+                self._publish(TilesRead(tiles=tiles))
+
+    def _tiles(self, ids: Sequence[EntryId]) -> Iterator[TileRead]:
+        for entry_id in ids:
+            for entry in self._library.entries([entry_id]):
+                thumbnail = None if entry.is_missing else self._library.thumbnail(entry.path)
+                yield TileRead(id=entry_id, entry=entry, thumbnail=thumbnail)
+
+
+def arrange(listing: Listing, wish: GalleryWish) -> tuple[tuple[Cell, ...], tuple[Day, ...]]:
+    """Make the cells of a grid, and say where each day begins.
+
+    Args:
+        listing: What was found, newest first.
+        wish: Whether there are stacks, and which are open.
+    """
+    cells: list[Cell] = []
+    days: list[Day] = []
+    for date, of_day in groupby(range(len(listing.ids)), key=listing.days.__getitem__):
+        places = tuple(of_day)
+        days.append(Day(date, len(cells), len(places)))
+        if not wish.is_stacked:
+            cells += (Cell(listing.ids[p], listing.ratios[p], (listing.ids[p],)) for p in places)
+            continue
+        for _, of_batch in groupby(places, key=listing.batches.__getitem__):
+            cells += _stack(listing, tuple(of_batch), wish.opened)
+    return tuple(cells), tuple(days)
+
+
+def _stack(listing: Listing, places: tuple[int, ...], opened: frozenset[EntryId]) -> Iterator[Cell]:
+    """Yield one cell for runs of one prompt, or one for each when their stack is open."""
+    members = listing.ids[places[0] : places[-1] + 1]
+    if len(members) > 1 and not opened.isdisjoint(members):
+        for place in places:
+            yield Cell(listing.ids[place], listing.ratios[place], members, is_open=True)
+        return
+    guided = (place for place in places if listing.method_ids[place] != UNGUIDED)
+    top = next(guided, places[0])
+    yield Cell(listing.ids[top], listing.ratios[top], members)
