@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
 
 from spatialstudio.application.errands import ErrandId, Errands, Progress
 from spatialstudio.application.error_reports import report_on
@@ -17,41 +16,11 @@ from spatialstudio.application.newest_wish import NewestWish
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.generation import UNGUIDED
-from spatialstudio.domain.library import EntryId, LibraryEntry, Listing, Marks
+from spatialstudio.domain.library import Cell, Day, EntryId, LibraryEntry, Listing, Marks
 
 FINDING = "Finding runs"
 READING = 8
 """Tiles that are told of at once."""
-
-
-class Cell(NamedTuple):
-    """One tile of the grid: a run, or a stack with one run on top.
-
-    Attributes:
-        id: Of the run in sight.
-        ratio: Width of its picture over its height.
-        members: Ids of all runs of its stack, newest first; its own alone where there is none.
-        is_open: Whether the other runs of the stack have tiles of their own.
-    """
-
-    id: EntryId
-    ratio: float
-    members: tuple[EntryId, ...]
-    is_open: bool = False
-
-
-class Day(NamedTuple):
-    """The runs of one day.
-
-    Attributes:
-        date: UTC, as "2026-11-20".
-        start: Its first cell.
-        runs: How many were drawn.
-    """
-
-    date: str
-    start: int
-    runs: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

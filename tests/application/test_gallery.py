@@ -10,8 +10,6 @@ from spatialstudio.adapters.library.run_library import RunLibrary
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.application.errands import ErrandEnded
 from spatialstudio.application.gallery import (
-    Cell,
-    Day,
     FilterRefused,
     Gallery,
     GalleryWish,
@@ -20,7 +18,7 @@ from spatialstudio.application.gallery import (
     arrange,
 )
 from spatialstudio.application.library import Library
-from spatialstudio.domain.library import Listing, Marks
+from spatialstudio.domain.library import Cell, Day, Listing, Marks
 from spatialstudio.domain.relation import LEFT_OF
 from spatialstudio.domain.verdict import Outcome
 from tests.adapters.library.conftest import keep, scene

@@ -137,7 +137,10 @@ class LibraryIndex:
         clause, values = where(wanted)
         query = f"""SELECT id, substr(created, 1, {_DAY}), batch, method, ratio FROM run
             WHERE {clause} ORDER BY created DESC, path"""
-        ids, days, batches, methods, ratios = tuple(zip(*self._rows(query, values))) or ((),) * 5
+        rows = self._rows(query, values)
+        if not rows:
+            return Listing()
+        ids, days, batches, methods, ratios = zip(*rows, strict=True)
         return Listing(ids=ids, days=days, batches=batches, method_ids=methods, ratios=ratios)
 
     def entries(self, ids: Sequence[EntryId]) -> tuple[LibraryEntry, ...]:

@@ -49,7 +49,7 @@ class OutcomeMark(QWidget):
     def __init__(self, theme: Theme, outcome: Outcome) -> None:
         super().__init__()
         self._theme = theme
-        self._look = LOOKS[outcome]
+        self._outcome = outcome
         self.setAccessibleName(outcome.value)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
@@ -61,24 +61,30 @@ class OutcomeMark(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
         """Draw the shape, then the sign."""
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        area = QRectF(self.rect()).adjusted(2, 2, -2, -2)
-        painter.setBrush(self._theme.colour(self._look.role))
-        rounding = QPen(self._theme.colour(self._look.role), area.width() / 14)
-        rounding.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
-        painter.setPen(rounding)
-        inner = area.adjusted(1, 1, -1, -1)
-        if self._look.corners:
-            painter.drawPolygon(_placed(self._look.corners, inner))
-        else:
-            painter.drawEllipse(inner)
-        pen = QPen(self._theme.colour("raised"), area.width() / 11)
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-        pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
-        painter.setPen(pen)
-        for stroke in self._look.sign:
-            painter.drawPolyline(_placed(stroke, inner))
+        draw_outcome(painter, self._theme, self._outcome, QRectF(self.rect()))
         painter.end()
+
+
+def draw_outcome(painter: QPainter, theme: Theme, outcome: Outcome, place: QRectF) -> None:
+    """Draw the mark of an outcome into a square."""
+    look = LOOKS[outcome]
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    area = place.adjusted(2, 2, -2, -2)
+    painter.setBrush(theme.colour(look.role))
+    rounding = QPen(theme.colour(look.role), area.width() / 14)
+    rounding.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+    painter.setPen(rounding)
+    inner = area.adjusted(1, 1, -1, -1)
+    if look.corners:
+        painter.drawPolygon(_placed(look.corners, inner))
+    else:
+        painter.drawEllipse(inner)
+    pen = QPen(theme.colour("raised"), area.width() / 11)
+    pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+    pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+    painter.setPen(pen)
+    for stroke in look.sign:
+        painter.drawPolyline(_placed(stroke, inner))
 
 
 def _placed(points: tuple[tuple[float, float], ...], area: QRectF) -> QPolygonF:
