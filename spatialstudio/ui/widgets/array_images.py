@@ -6,7 +6,6 @@ from PySide6.QtGui import QColor, QImage, QPainterPath
 
 from spatialstudio.domain.arrays import BoolMask, FloatMap, RgbImage
 
-MAP_OPACITY = 0.82
 CONTRAST = 1.4
 """Exponent on a map's share of its peak: above 1 it keeps weak attention from clouding all."""
 
@@ -18,15 +17,27 @@ def rgb_image(pixels: RgbImage) -> QImage:
     return QImage(packed.data, width, height, 3 * width, QImage.Format.Format_RGB888).copy()
 
 
-def heat_image(weights: FloatMap, table: npt.NDArray[np.uint8]) -> QImage:
-    """Return a map, (h, w), in the colours of a table, (levels, 3), zero to its own peak."""
-    levels = np.round(_share_of_peak(weights) * (len(table) - 1)).astype(np.intp)
+def heat_image(weights: FloatMap, table: npt.NDArray[np.uint8], top: float | None = None) -> QImage:
+    """Return a map in the colours of a table.
+
+    Args:
+        weights: (h, w), not negative.
+        table: (levels, 3), from zero to ``top``.
+        top: The value in the last colour; None for the map's own peak.
+    """
+    levels = np.round(_share_of(weights, top) * (len(table) - 1)).astype(np.intp)
     return rgb_image(table[levels])
 
 
-def tinted_image(weights: FloatMap, colour: QColor) -> QImage:
-    """Return a map, (h, w), as one colour whose opacity follows the weights."""
-    share = _share_of_peak(weights) ** CONTRAST * MAP_OPACITY
+def tinted_image(weights: FloatMap, colour: QColor, top: float | None = None) -> QImage:
+    """Return a map as one colour whose opacity follows the weights.
+
+    Args:
+        weights: (h, w), not negative.
+        colour: Its alpha is the opacity at ``top``.
+        top: The value in full colour; None for the map's own peak.
+    """
+    share = _share_of(weights, top) ** CONTRAST * np.float32(colour.alphaF())
     return _one_colour(share, colour)
 
 
@@ -55,9 +66,9 @@ def _borders(pixels: BoolMask) -> list[tuple[int, int, int]]:
     return [(row, start, stop) for (row, start), (_, stop) in zip(starts, stops, strict=True)]
 
 
-def _share_of_peak(weights: FloatMap) -> FloatMap:
-    peak = float(weights.max(initial=0.0))
-    return weights / peak if peak > 0 else np.zeros_like(weights)
+def _share_of(weights: FloatMap, top: float | None) -> FloatMap:
+    top = float(weights.max(initial=0.0)) if top is None else top
+    return np.clip(weights / top, 0, 1) if top > 0 else np.zeros_like(weights)
 
 
 def _one_colour(opacity: FloatMap, colour: QColor) -> QImage:

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from spatialstudio.domain.arrays import BoolMask, FloatMap, RgbImage
 from spatialstudio.domain.perception import Box
+from spatialstudio.domain.relation import Axis
 
 
 class Layer(Enum):
@@ -20,12 +21,34 @@ class Layer(Enum):
     MARGINALS = "Marginals"
 
 
+MAP_OPACITY = 0.82
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IsolineLayer:
+    """The line around a share of a map's mass: (n, 2, 2) from and to, shares of the picture."""
+
+    share: float
+    pieces: npt.NDArray[np.float32]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class MapLayer:
-    """An attention map: (h, w), not negative; drawn in its hue, stretched over the picture."""
+    """An attention map, drawn in its hue, stretched over the picture.
+
+    Attributes:
+        hue: Of its word.
+        weights: (h, w), not negative.
+        top: The value in full colour; None for the map's own peak.
+        opacity: There, [0, 1].
+        isolines: Drawn over all maps.
+    """
 
     hue: int
     weights: FloatMap
+    top: float | None = None
+    opacity: float = MAP_OPACITY
+    isolines: tuple[IsolineLayer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +67,7 @@ class BoxLayer:
     box: Box
     label: str
     is_rival: bool = False
+    opacity: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +77,28 @@ class Profile:
     hue: int
     along_x: npt.NDArray[np.float32]
     along_y: npt.NDArray[np.float32]
+    opacity: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crossing:
+    """Two cumulative curves along an axis of the picture, and the line on which they cross.
+
+    Attributes:
+        axis: X or Y.
+        hues: Of the word that should come first, and of the other.
+        rising: (n,) share of the first before places that are spread evenly from side to side.
+        falling: (n,) share of the second behind these.
+        place: Of the crossing, share of the axis.
+        share: That both curves have there.
+    """
+
+    axis: Axis
+    hues: tuple[int, int]
+    rising: npt.NDArray[np.float32]
+    falling: npt.NDArray[np.float32]
+    place: float
+    share: float
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -64,17 +110,23 @@ class PictureScene:
         remark: Over the picture, at the right.
         picture: (H, W, 3) uint8; None while there is nothing to see.
         waiting: What to say instead of a picture.
+        depth: Under all else that lies on the picture; None for none.
         maps: Attention maps, blended.
         masks: Drawn as tint and outline.
         boxes: Drawn as outline with a label.
         profiles: Drawn under and beside the picture, on its axes.
+        crossings: Drawn over the profiles, and as lines through the picture.
+        words: All of it in words, for who cannot see it.
     """
 
     title: str = ""
     remark: str = ""
     picture: RgbImage | None = None
     waiting: str = ""
+    depth: DepthLayer | None = None
     maps: tuple[MapLayer, ...] = ()
     masks: tuple[MaskLayer, ...] = ()
     boxes: tuple[BoxLayer, ...] = ()
     profiles: tuple[Profile, ...] = ()
+    crossings: tuple[Crossing, ...] = ()
+    words: str = ""

@@ -1,6 +1,6 @@
 """A picture on the stage: its overlays, and the marginals that share its axes."""
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFontMetricsF,
     QImage,
@@ -14,14 +14,16 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from spatialstudio.domain.relation import Axis
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.array_images import (
+    heat_image,
     mask_image,
     mask_outline,
     rgb_image,
-    tinted_image,
 )
+from spatialstudio.ui.widgets.map_painter import MapPainter
 from spatialstudio.ui.widgets.picture_layers import BoxLayer, MaskLayer, PictureScene
 from spatialstudio.ui.widgets.profile_bands import ProfileBands
 from spatialstudio.ui.widgets.stage_overlay import PicturePlace, StageOverlay
@@ -30,7 +32,6 @@ WHOLE = QRectF(0, 0, 1, 1)
 CLOSEST = 1 / 16
 ZOOM_PER_NOTCH = 1.25
 NOTCH = 120
-BAND_EM = 2.8
 GAP_EM = 0.4
 TITLE_EM = 1.7
 MASK_TINT = 0.22
@@ -41,10 +42,12 @@ class PictureView(QWidget):
     """Shows one picture with what lies on it.
 
     Emits ``view_picked`` with the part in sight, as shares of the picture, when the user zooms
-    (wheel) or drags; a double click shows the whole again. ``show_*`` never emit.
+    (wheel) or drags; a double click shows the whole again. Emits ``place_pointed`` with the place
+    under the pointer, as shares of the picture, None when it leaves. ``show_*`` never emit.
     """
 
     view_picked = Signal(QRectF)
+    place_pointed = Signal(object)
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
@@ -58,10 +61,12 @@ class PictureView(QWidget):
         self._overlays: tuple[StageOverlay, ...] = ()
         self._held: StageOverlay | None = None
         self._bands = ProfileBands(theme)
+        self._maps = MapPainter(theme)
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(em(12), em(12))
+        self.setMouseTracking(True)
         theme.changed.connect(self.update)
 
     @property
@@ -80,7 +85,9 @@ class PictureView(QWidget):
         if scene.masks != self._scene.masks:
             self._outlines = tuple(mask_outline(mask.pixels) for mask in scene.masks)
         self._scene = scene
-        self.setAccessibleDescription(f"{scene.title} {scene.remark} {scene.waiting}".strip())
+        self._maps.show_maps(scene.maps)
+        parts = (scene.title, scene.remark, scene.words or scene.waiting)
+        self.setAccessibleDescription(" ".join(part for part in parts if part))
         self.update()
 
     def show_view(self, view: QRectF) -> None:
@@ -100,7 +107,6 @@ class PictureView(QWidget):
         self._overlays, self._held = overlays, None
         for overlay in overlays:
             overlay.changed.connect(self.update)
-        self.setMouseTracking(bool(overlays))
         self.update()
 
     @property
@@ -112,8 +118,10 @@ class PictureView(QWidget):
     def frame(self) -> QRectF:
         """Return where the picture is drawn, in widget coordinates."""
         ratio = self._picture.width() / self._picture.height() if self._picture else 1.0
-        beside = em(BAND_EM) + em(GAP_EM)
-        room = QRectF(0, em(TITLE_EM), self.width() - beside, self.height() - em(TITLE_EM) - beside)
+        beside, under = (
+            self._bands.depth(axis, self._scene.crossings) for axis in (Axis.Y, Axis.X)
+        )
+        room = QRectF(0, em(TITLE_EM), self.width() - beside, self.height() - em(TITLE_EM) - under)
         width = max(min(room.width(), room.height() * ratio), 1.0)
         height = width / ratio
         left = (self.width() - width - beside) / 2
@@ -137,7 +145,8 @@ class PictureView(QWidget):
         painter.setPen(QPen(self._theme.colour("line"), 1))
         painter.drawPath(shape)
         if self._scene.profiles:
-            self._bands.draw(painter, frame, self._view, self._scene.profiles)
+            scene = self._scene
+            self._bands.draw(painter, frame, self._view, scene.profiles, scene.crossings)
         painter.end()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -163,7 +172,8 @@ class PictureView(QWidget):
         self._grip = event.position()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Drag what is held, or the picture."""
+        """Tell where the pointer is; drag what is held, or the picture."""
+        self._point(event.position())
         if self._held is not None:
             self._held.move(event, self.place)
             return
@@ -176,6 +186,11 @@ class PictureView(QWidget):
         shift_y = moved.y() / frame.height() * self._view.height()
         self._pick_view(self._view.translated(-shift_x, -shift_y))
 
+    def leaveEvent(self, event: QEvent) -> None:
+        """Tell that the pointer is elsewhere."""
+        self.place_pointed.emit(None)
+        super().leaveEvent(event)
+
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Let go."""
         if self._held is not None:
@@ -185,6 +200,10 @@ class PictureView(QWidget):
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: ARG002 - Qt's signature
         """Show the whole picture again."""
         self._pick_view(QRectF(WHOLE))
+
+    def _point(self, position: QPointF) -> None:
+        inside = self._picture is not None and self.frame().contains(position)
+        self.place_pointed.emit(self.place.to_share(position) if inside else None)
 
     def _pick_view(self, view: QRectF) -> None:
         kept = QRectF(view)
@@ -213,23 +232,29 @@ class PictureView(QWidget):
         else:
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, self._smooth)
             painter.drawImage(self._stretched(frame), self._picture)
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        for layer in self._scene.maps:
-            tint = tinted_image(layer.weights, self._theme.mention(layer.hue))
-            painter.drawImage(self._stretched(frame), tint)
+        self._maps.draw(painter, self._stretched(frame))
+        self._bands.draw_lines(painter, self._stretched(frame), self._scene.crossings)
         for mask, outline in zip(self._scene.masks, self._outlines, strict=True):
             self._draw_mask(painter, frame, mask, outline)
         for box in self._scene.boxes:
             self._draw_box(painter, frame, box)
+        painter.setOpacity(1.0)
         for overlay in self._overlays:
             painter.save()
             overlay.draw(painter, self.place)
             painter.restore()
 
+    def _draw_depth(self, painter: QPainter, frame: QRectF) -> None:
+        if (depth := self._scene.depth) is not None:
+            painter.setOpacity(depth.opacity)
+            heat = heat_image(depth.nearness, self._theme.heat_table())
+            painter.drawImage(self._stretched(frame), heat)
+
     def _draw_mask(
         self, painter: QPainter, frame: QRectF, mask: MaskLayer, outline: QPainterPath
     ) -> None:
         whole = self._stretched(frame)
+        painter.setOpacity(mask.opacity)
         painter.drawImage(whole, mask_image(mask.pixels, self._theme.mention(mask.hue, MASK_TINT)))
         height, width = mask.pixels.shape
         place = QTransform.fromTranslate(whole.left(), whole.top())
@@ -250,6 +275,7 @@ class PictureView(QWidget):
             QPointF(whole.left() + layer.box.right * across, whole.top() + layer.box.bottom * down),
         )
         box = box.intersected(frame).adjusted(1, 1, -1, -1)
+        painter.setOpacity(layer.opacity)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         style = Qt.PenStyle.DashLine if layer.is_rival else Qt.PenStyle.SolidLine
         painter.setPen(QPen(self._theme.mention(layer.hue), 2, style))
