@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import Enum
 
+import numpy as np
+
 from spatialstudio.domain.arrays import BoolMask, FloatMap, freeze
 from spatialstudio.domain.prompt import MentionId
 
@@ -90,6 +92,12 @@ class DepthMap:
 
     def __post_init__(self) -> None:
         freeze(self.values)
+
+    @property
+    def nearness(self) -> FloatMap:
+        """How near each pixel is: (H, W) float32, [0, 1], 1 is nearest; 0 where all is level."""
+        farthest, nearest = self.values.max(), self.values.min()
+        return (farthest - self.values) / max(farthest - nearest, np.finfo(np.float32).tiny)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -2,7 +2,12 @@
 
 from PySide6.QtCore import QObject, QRectF, Signal
 
-from spatialstudio.ui.widgets.picture_layers import Layer
+from spatialstudio.ui.widgets.picture_layers import (
+    PLAIN_LAYERS,
+    PLAIN_LOOK,
+    Layer,
+    LayerLook,
+)
 from spatialstudio.ui.widgets.stage_overlay import StageOverlay
 
 WHOLE = QRectF(0, 0, 1, 1)
@@ -15,6 +20,8 @@ class StageView(QObject):
 
     Attributes:
         layers: What is switched on.
+        looks: How single layers are drawn; those that are not named are drawn plainly.
+        solo: The one layer that is in sight on the picture; None for all that are switched on.
         region: The part in sight, as shares of the picture's sides.
         is_smooth: Whether pictures are scaled smoothly.
         overlays: Drawn over the picture and asked for the mouse, the last one first.
@@ -27,10 +34,33 @@ class StageView(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self.layers = frozenset(Layer)
+        self.layers = PLAIN_LAYERS
+        self.looks: dict[Layer, LayerLook] = {}
+        self.solo: Layer | None = None
         self.region = QRectF(WHOLE)
         self.is_smooth = True
         self.overlays: tuple[StageOverlay, ...] = ()
+
+    @property
+    def in_sight(self) -> frozenset[Layer]:
+        """The layers that are seen now."""
+        return self.layers if self.solo is None else frozenset({Layer.PICTURE, self.solo})
+
+    def look_of(self, layer: Layer) -> LayerLook:
+        """Return how a layer is drawn."""
+        return self.looks.get(layer, PLAIN_LOOK)
+
+    def show_look(self, layer: Layer, look: LayerLook) -> None:
+        """Draw a layer so."""
+        if look != self.look_of(layer):
+            self.looks = {**self.looks, layer: look}
+            self.layers_changed.emit()
+
+    def show_solo(self, layer: Layer | None) -> None:
+        """Show one layer alone on the picture; None for all that are switched on."""
+        if layer is not self.solo:
+            self.solo = layer
+            self.layers_changed.emit()
 
     def show_layers(self, layers: frozenset[Layer]) -> None:
         """Show only these layers."""

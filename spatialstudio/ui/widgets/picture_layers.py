@@ -19,6 +19,30 @@ class Layer(Enum):
     MASKS = "Masks"
     BOXES = "Boxes"
     MARGINALS = "Marginals"
+    DEPTH = "Depth"
+    BAND = "Margin band"
+    CANDIDATES = "Candidates"
+    SECOND = "Second detector"
+
+
+PLAIN_LAYERS = frozenset({Layer.PICTURE, Layer.MAPS, Layer.MASKS, Layer.BOXES, Layer.MARGINALS})
+"""Those that are in sight unless a workspace wants more."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerLook:
+    """How a layer is drawn.
+
+    Attributes:
+        opacity: [0, 1].
+        hue: One of the hues of the words for all of it; None for each word's own.
+    """
+
+    opacity: float = 1.0
+    hue: int | None = None
+
+
+PLAIN_LOOK = LayerLook()
 
 
 MAP_OPACITY = 0.82
@@ -57,6 +81,15 @@ class MaskLayer:
 
     hue: int
     pixels: BoolMask
+    opacity: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DepthLayer:
+    """How near each pixel is: (H, W), [0, 1], 1 is nearest; drawn as heat over the picture."""
+
+    nearness: FloatMap
+    opacity: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

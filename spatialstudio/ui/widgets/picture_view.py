@@ -232,6 +232,7 @@ class PictureView(QWidget):
         else:
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, self._smooth)
             painter.drawImage(self._stretched(frame), self._picture)
+        self._draw_depth(painter, frame)
         self._maps.draw(painter, self._stretched(frame))
         self._bands.draw_lines(painter, self._stretched(frame), self._scene.crossings)
         for mask, outline in zip(self._scene.masks, self._outlines, strict=True):
@@ -249,6 +250,7 @@ class PictureView(QWidget):
             painter.setOpacity(depth.opacity)
             heat = heat_image(depth.nearness, self._theme.heat_table())
             painter.drawImage(self._stretched(frame), heat)
+            painter.setOpacity(1.0)
 
     def _draw_mask(
         self, painter: QPainter, frame: QRectF, mask: MaskLayer, outline: QPainterPath

@@ -86,7 +86,7 @@ class ProfileBands:
             painter.setClipRect(band.area)
             painter.fillRect(band.area, self._theme.colour("sunken"))
             own = tuple(crossing for crossing in crossings if crossing.axis is band.axis)
-            curves = [(p.hue, p.along_x if band.axis is Axis.X else p.along_y) for p in profiles]
+            curves = [(p, p.along_x if band.axis is Axis.X else p.along_y) for p in profiles]
             self._draw_profiles(painter, band, curves, is_pale=bool(own))
             for crossing in own:
                 self._draw_crossing(painter, band, crossing)
@@ -122,12 +122,13 @@ class ProfileBands:
         self,
         painter: QPainter,
         band: _Band,
-        curves: Sequence[tuple[int, npt.NDArray[np.float32]]],
+        curves: Sequence[tuple[Profile, npt.NDArray[np.float32]]],
         *,
         is_pale: bool,
     ) -> None:
         peak = max((float(values.max()) for _, values in curves), default=0.0)
-        for hue, values in curves:
+        for profile, values in curves:
+            painter.setOpacity(profile.opacity)
             points = [
                 band.point(place, height)
                 for place, height in zip(_places(values), _heights(values, peak), strict=True)
@@ -135,10 +136,11 @@ class ProfileBands:
             feet = band.point(1, 0), band.point(0, 0)
             area = QPainterPath()
             area.addPolygon(QPolygonF([*points, *feet]))
-            painter.fillPath(area, self._theme.mention(hue, PALE_FILL if is_pale else FILL))
+            painter.fillPath(area, self._theme.mention(profile.hue, PALE_FILL if is_pale else FILL))
             if not is_pale:
-                painter.setPen(QPen(self._theme.mention(hue), LINE_WIDTH))
+                painter.setPen(QPen(self._theme.mention(profile.hue), LINE_WIDTH))
                 painter.drawPolyline(QPolygonF(points))
+        painter.setOpacity(1.0)
 
     def _draw_crossing(self, painter: QPainter, band: _Band, crossing: Crossing) -> None:
         curves = zip(crossing.hues, (crossing.rising, crossing.falling), strict=True)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.commands.command import Command
 from spatialstudio.ui.panel_api import WindowContext
-from spatialstudio.ui.widgets.picture_layers import Layer
+from spatialstudio.ui.widgets.picture_layers import PLAIN_LAYERS, Layer
 from spatialstudio.ui.widgets.stage_overlay import StageOverlay
 
 LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
@@ -62,5 +62,5 @@ class Workspace:
     command: Command
     docks: tuple[DockPlan, ...]
     tools: tuple[Command, ...] = ()
-    layers: frozenset[Layer] = frozenset(Layer)
+    layers: frozenset[Layer] = PLAIN_LAYERS
     make_overlays: Callable[[WindowContext], tuple[StageOverlay, ...]] = lambda _context: ()

@@ -23,4 +23,4 @@ def test_every_layer_has_a_key():
 
 def test_the_layer_keys_follow_the_list():
     keys = {layer: command.keys for command, layer in LAYER_COMMANDS.items()}
-    assert [keys[layer] for layer in Layer] == ["1", "2", "3", "4", "5"]
+    assert [keys[layer] for layer in Layer] == list("123456789")
