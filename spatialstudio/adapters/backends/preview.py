@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import torch
 from diffusers.models.autoencoders.autoencoder_tiny import AutoencoderTiny
+from torch.nn import functional
 
 from spatialstudio.domain.arrays import RgbImage
 
@@ -19,14 +20,19 @@ DecodePreview: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
 
 
 def preview_decoder(autoencoder: Any) -> DecodePreview:
-    """Choose how previews are decoded: wholly where that is cheap, else one colour a latent.
+    """Choose how previews are decoded, so that they cost little beside a step of denoising.
+
+    A linear encoder is turned around. Other tiny autoencoders, which belong to large denoisers,
+    decode wholly; of the rest each latent becomes one colour.
 
     Args:
         autoencoder: Of the pipeline.
     """
-    if isinstance(autoencoder, AutoencoderTiny):
+    if not isinstance(autoencoder, AutoencoderTiny):
+        return _linear_decoder(autoencoder)
+    if any(autoencoder.config["num_encoder_blocks"]):
         return partial(_decode, autoencoder)
-    return _linear_decoder(autoencoder)
+    return _turned_around(autoencoder)
 
 
 @torch.no_grad()
@@ -43,7 +49,7 @@ def _decode(autoencoder: Any, latents: torch.Tensor) -> torch.Tensor:
     if norm := getattr(autoencoder, "bn", None):  # FLUX.2: patches of 2 x 2, normalised
         deviation = (norm.running_var + config.batch_norm_eps).sqrt()
         scaled = scaled * _by_channel(deviation, scaled) + _by_channel(norm.running_mean, scaled)
-        scaled = torch.nn.functional.pixel_shuffle(scaled, PATCH)
+        scaled = functional.pixel_shuffle(scaled, PATCH)
     elif hasattr(config, "z_dim"):  # Qwen-Image: one frame of a film
         scaled = scaled * _by_channel(config.latents_std, scaled)
         scaled = (scaled + _by_channel(config.latents_mean, scaled))[:, :, None]
@@ -64,6 +70,25 @@ def latent_channels(autoencoder: Any) -> int:
     if getattr(autoencoder, "bn", None):
         return int(config.latent_channels) * PATCH**2
     return int(getattr(config, "latent_channels", None) or config.z_dim)
+
+
+@torch.no_grad()
+def _turned_around(autoencoder: Any) -> DecodePreview:
+    """Turn an encoder without blocks around: each latent becomes the patch that it stands for."""
+    config = autoencoder.config
+    side = 2 ** (len(config.encoder_block_out_channels) - 1)
+    colours = config.in_channels
+    units = torch.eye(colours * side**2, dtype=autoencoder.dtype, device=autoencoder.device)
+    pictures = units.reshape(-1, colours, side, side)
+    grey = autoencoder.encode(torch.zeros_like(pictures[:1])).latents
+    answers = (autoencoder.encode(pictures).latents - grey).flatten(1).float()
+    patches = torch.linalg.pinv(answers).reshape(-1, colours, side, side)
+
+    def decode(latents: torch.Tensor) -> torch.Tensor:
+        told = latents.float() / config.scaling_factor - grey.float()
+        return functional.conv_transpose2d(told, patches, stride=side)
+
+    return decode
 
 
 @torch.no_grad()

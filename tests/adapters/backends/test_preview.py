@@ -4,6 +4,8 @@ import torch
 from diffusers import AutoencoderKL, AutoencoderTiny
 
 from spatialstudio.adapters.backends.preview import decode_preview, preview_decoder
+from spatialstudio.adapters.stickers.train import SMOKE
+from spatialstudio.adapters.stickers.train_autoencoder import build_autoencoder, encode
 
 
 @pytest.fixture
@@ -20,6 +22,15 @@ def test_a_tiny_autoencoder_decodes_previews_wholly(clean):
     )
     picture = decode_preview(preview_decoder(autoencoder), clean)
     assert (picture.shape, picture.dtype) == ((16, 24, 3), np.uint8)
+
+
+def test_a_linear_encoder_is_turned_around():
+    autoencoder = build_autoencoder(SMOKE.autoencoder)
+    generator = torch.Generator().manual_seed(0)
+    latents = torch.randn(1, 16, 2, 3, generator=generator)
+    preview = preview_decoder(autoencoder)(latents)
+    assert preview.shape == (1, 3, 16, 24)
+    torch.testing.assert_close(encode(autoencoder, preview), latents, rtol=1e-3, atol=1e-3)
 
 
 @pytest.fixture(scope="module")
