@@ -25,7 +25,7 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.prompt import MentionId, TokenSpan
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.relation import RelationId, SceneGraph
 from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.scene_consistency import Contradiction, contradictions_of
 
@@ -158,6 +158,13 @@ class MentionPicked:
     mention_id: MentionId | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationPicked:
+    """Another relation is looked at; None for none."""
+
+    relation_id: RelationId | None
+
+
 class Session:
     """What is open and selected now; publishes what changes.
 
@@ -173,6 +180,7 @@ class Session:
         self.step = 0
         self.follows_live = True
         self.mention_id: MentionId | None = None
+        self.relation_id: RelationId | None = None
 
     def show_scene(
         self,
@@ -190,6 +198,7 @@ class Session:
         if self.scene is not None:
             contradictions = contradictions_of(self.scene)
             events.append(SceneChanged(scene=self.scene, contradictions=contradictions))
+            events.append(RelationPicked(relation_id=self.relation_id))
         if self.run is not None:
             events.append(RunChanged(run=self.run))
             events.append(BaselineChanged(run=self.baseline))
@@ -241,6 +250,12 @@ class Session:
         """Look at one object word."""
         self.mention_id = mention_id
         self._publish(MentionPicked(mention_id=mention_id))
+
+    def pick_relation(self, relation_id: RelationId | None) -> None:
+        """Look at one relation."""
+        if relation_id != self.relation_id:
+            self.relation_id = relation_id
+            self._publish(RelationPicked(relation_id=relation_id))
 
     def _show_step(self, step: int) -> None:
         self.step = step

@@ -14,6 +14,7 @@ from spatialstudio.application.session import (
     BaselineChanged,
     MentionPicked,
     OpenRun,
+    RelationPicked,
     RunChanged,
     RunState,
     RunStored,
@@ -34,7 +35,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.prompt import MentionId, Prompt
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.relation import RelationId, SceneGraph
 from spatialstudio.domain.verdict import Evaluation
 
 MINE, OTHER = RequestId("mine"), RequestId("other")
@@ -180,6 +181,13 @@ def test_opening_a_run_tells_everyone(session, run, published):
 def test_a_scene_is_shown_with_its_reason_when_there_is_none(session, published):
     session.show_scene(None, error=REPORT)
     assert published == [SceneChanged(scene=None, error=REPORT)]
+
+
+def test_a_relation_is_picked_once(session, published):
+    session.pick_relation(RelationId("r1"))
+    session.pick_relation(RelationId("r1"))
+    assert session.relation_id == "r1"
+    assert published == [RelationPicked(relation_id=RelationId("r1"))]
 
 
 def test_a_mention_is_picked(session, published):
