@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from spatialstudio.domain.generation import PSG
-from spatialstudio.science.guidance_presets import Preset, guidance_preset
+from spatialstudio.domain.run_settings import Preset
+from spatialstudio.science.guidance_presets import guidance_preset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

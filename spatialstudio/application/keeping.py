@@ -21,7 +21,7 @@ from spatialstudio.application.run_shelf import RunShelf
 from spatialstudio.application.session import RunStored
 from spatialstudio.domain.draft import Draft
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.domain.generation import PSG, UNGUIDED, GenerationRequest, RequestId
+from spatialstudio.domain.generation import PSG, GenerationRequest, RequestId
 from spatialstudio.domain.picture_settings import (
     FieldDifference,
     PictureSettings,
@@ -30,6 +30,7 @@ from spatialstudio.domain.picture_settings import (
 from spatialstudio.domain.record import Reproduction
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_ports import MetadataFiles, QueueJournal, RunStore, StateFiles
+from spatialstudio.domain.run_settings import RunSettings
 
 log = logging.getLogger(__name__)
 
@@ -158,15 +159,15 @@ class Keeping:
         theirs = self.metadata.read(path)
         if theirs is None:
             return None
-        draft = self.draft
+        draft, form = self.draft, self.draft.settings
         mine = PictureSettings(
             dialect="",
             prompt=draft.prompt,
-            seed=draft.seed,
-            steps=draft.steps,
+            seed=form.seed if form else None,
+            steps=form.steps if form else None,
             model=draft.model_id or model_id,
-            method=PSG if draft.is_guided else UNGUIDED,
-            strength=draft.strength,
+            method=form.guidance.method_id if form else PSG,
+            strength=form.guidance.strength if form else None,
             relations=tuple(map(scene.sentence, scene.relations)) if scene else (),
         )
         return compare_settings(mine, theirs)
@@ -224,6 +225,26 @@ class Keeping:
     def keep_prompt(self, text: str, model_id: str | None) -> None:
         """Keep what is typed into the prompt."""
         self.keep_draft(replace(self.draft, prompt=text, model_id=model_id or ""))
+
+    def keep_settings(self, settings: RunSettings) -> None:
+        """Keep what is set beside the prompt."""
+        self.keep_draft(replace(self.draft, settings=settings))
+
+    def write_settings(self, settings: RunSettings, path: Path) -> None:
+        """Write settings to a file that other people can open.
+
+        Raises:
+            StoreError: The file cannot be written.
+        """
+        self._state.write_settings(path, settings)
+
+    def read_settings(self, path: Path) -> RunSettings:
+        """Read settings that somebody wrote.
+
+        Raises:
+            StoreError: The file cannot be read, or holds something else.
+        """
+        return self._state.read_settings(path)
 
     def keep_draft(self, draft: Draft) -> None:
         """Have what was typed on disk within a second; returns at once."""

@@ -13,6 +13,7 @@ from spatialstudio.application.engine.process import ProcessEngine
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.exports import Exports
+from spatialstudio.application.flow.choose_settings import request_of, seeds_of
 from spatialstudio.application.flow.compare_readings import Offer, accept, compare_readings
 from spatialstudio.application.flow.edit_relations import keep_hand
 from spatialstudio.application.flow.generate_image import new_request, new_request_id
@@ -37,6 +38,7 @@ from spatialstudio.domain.picture_settings import FieldDifference
 from spatialstudio.domain.ports import ModelCard, Surroundings, Trainer
 from spatialstudio.domain.prompt import Prompt, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.run_settings import RunSettings
 from spatialstudio.science.scene_consistency import contradictions_of
 
 EngineKind: TypeAlias = Literal["process", "inline"]
@@ -277,11 +279,18 @@ class Studio:
             PromptError: There is no scene.
             ModelNotFound: There is no such model.
         """
-        scene = self.session.scene
-        if scene is None:
-            raise PromptError("There is nothing to draw yet.", hint='Try "a cat left of a dog".')
-        model = self.model(model_id)
+        scene, model = self._scene_to_draw(), self.model(model_id)
         return new_request(scene, model, seed=seed, steps=steps, strength=strength, guided=guided)
+
+    def requests(self, settings: RunSettings) -> tuple[GenerationRequest, ...]:
+        """Ask for pictures of the session's scene with what is set, one for each seed.
+
+        Raises:
+            PromptError: There is no scene.
+            ModelNotFound: There is no such model.
+        """
+        scene, model = self._scene_to_draw(), self.model(settings.model_id)
+        return tuple(request_of(scene, model, settings, seed) for seed in seeds_of(settings))
 
     def generate(self, request: GenerationRequest, *, with_baseline: bool = False) -> RequestId:
         """Draw and judge a request, store the run, and open it in the session.
@@ -374,6 +383,11 @@ class Studio:
     def present(self) -> tuple[object, ...]:
         """Return the events that tell a late listener how things stand."""
         return (*self.session.present(), self.queue.present())
+
+    def _scene_to_draw(self) -> SceneGraph:
+        if self.session.scene is None:
+            raise PromptError("There is nothing to draw yet.", hint='Try "a cat left of a dog".')
+        return self.session.scene
 
     def _job_of(self, request: GenerationRequest) -> GenerateJob:
         model = self.model(request.model.id)

@@ -8,7 +8,8 @@ from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.generation import PSG, UNGUIDED, GenerationRequest, NoiseSearch
 from spatialstudio.domain.memory import Saving
 from spatialstudio.domain.ports import ModelCard
-from spatialstudio.science.guidance_presets import METHOD_IDS, PRESENCE_IDS, Preset
+from spatialstudio.domain.run_settings import Preset
+from spatialstudio.science.guidance_presets import METHOD_IDS, PRESENCE_IDS
 
 ONE_PICTURE = NoiseSearch()
 

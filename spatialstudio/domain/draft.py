@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from spatialstudio.domain.run_settings import RunSettings
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
@@ -10,15 +12,9 @@ class Draft:
     Attributes:
         prompt: What was typed.
         model_id: The model chosen; empty for the first.
-        seed: None when it was left to chance.
-        steps: None for the model's own; so is the strength.
-        strength: Of the guidance.
-        is_guided: Whether the layout is held.
+        settings: What is set beside the prompt; None while it was never touched.
     """
 
     prompt: str = ""
     model_id: str = ""
-    seed: int | None = None
-    steps: int | None = None
-    strength: float | None = None
-    is_guided: bool = True
+    settings: RunSettings | None = None

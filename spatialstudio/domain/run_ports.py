@@ -20,6 +20,7 @@ from spatialstudio.domain.library import (
 )
 from spatialstudio.domain.picture_settings import EmbeddedTexts, PictureSettings
 from spatialstudio.domain.record import Fault, RunRecord
+from spatialstudio.domain.run_settings import RunSettings
 from spatialstudio.domain.verdict import Evaluation
 
 
@@ -244,6 +245,22 @@ class StateFiles(Protocol):
 
     def read_draft(self, path: Path) -> Draft | None:
         """Return what was typed last; None when nothing was, or it cannot be read."""
+        ...
+
+    def write_settings(self, path: Path, settings: RunSettings) -> None:
+        """Write settings of runs, whole.
+
+        Raises:
+            StoreError: The folder cannot be written or is full.
+        """
+        ...
+
+    def read_settings(self, path: Path) -> RunSettings:
+        """Read settings of runs.
+
+        Raises:
+            StoreError: The file cannot be read, or holds something else.
+        """
         ...
 
     def write_searches(self, path: Path, searches: Mapping[str, str]) -> None:

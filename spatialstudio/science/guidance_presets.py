@@ -8,7 +8,6 @@ settings for get those of Stable Diffusion, half of the steps guided. Imports no
 
 from collections.abc import Mapping
 from dataclasses import replace
-from enum import Enum
 
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (
@@ -22,16 +21,7 @@ from spatialstudio.domain.generation import (
     Refinement,
     StepUnit,
 )
-
-
-class Preset(Enum):
-    """Whose settings."""
-
-    PUBLISHED = "published"
-    """Of the paper's code; steps are counted as there, of 50."""
-    RECOMMENDED = "recommended"
-    """Ours; the window of steps grows with their number."""
-
+from spatialstudio.domain.run_settings import Preset
 
 STABLE_DIFFUSION = "StableDiffusionPipeline"
 SDXL = "StableDiffusionXLPipeline"

@@ -24,7 +24,8 @@ from spatialstudio.adapters.backends.attention_tap import tapped
 from spatialstudio.application.cancellation import CancelFlag
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.generation import PSG, CaptureSettings, StepEvent
-from spatialstudio.science.guidance_presets import STABLE_DIFFUSION, Preset, guidance_preset
+from spatialstudio.domain.run_settings import Preset
+from spatialstudio.science.guidance_presets import STABLE_DIFFUSION, guidance_preset
 from tests.performance.prompt_lists import spatialbench_prompts
 
 LATENT_SIDE, TOKENS, WIDTH = 64, 77, 768

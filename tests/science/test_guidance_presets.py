@@ -10,12 +10,12 @@ from spatialstudio.domain.generation import (
     WEIGHTED_PRESENCE,
     StepUnit,
 )
+from spatialstudio.domain.run_settings import Preset
 from spatialstudio.science.guidance_methods import METHODS
 from spatialstudio.science.guidance_presets import (
     METHOD_IDS,
     SDXL,
     STABLE_DIFFUSION,
-    Preset,
     guidance_preset,
 )
 from spatialstudio.science.guidance_schedule import GuidanceSchedule

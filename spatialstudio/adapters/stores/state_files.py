@@ -25,6 +25,7 @@ from spatialstudio.domain.draft import Draft
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.run_settings import RunSettings
 
 ENDING = ".journal"
 
@@ -59,6 +60,30 @@ class PlainStateFiles:
             return decode(Draft, parse_json(path.read_bytes(), path.name), {})
         except (OSError, StoreError):
             return None
+
+    def write_settings(self, path: Path, settings: RunSettings) -> None:
+        """Write settings of runs, whole.
+
+        Raises:
+            StoreError: The folder cannot be written or is full.
+        """
+        with explained_writing(path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, json_bytes(encode(settings, {})))
+
+    def read_settings(self, path: Path) -> RunSettings:
+        """Read settings of runs, which may come from other people.
+
+        Raises:
+            StoreError: The file cannot be read, or holds something else.
+        """
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise StoreError(
+                f"The file {path.name} cannot be read.", hint="Choose another file."
+            ) from error
+        return decode(RunSettings, parse_json(content, path.name), {})
 
     def write_searches(self, path: Path, searches: Mapping[str, str]) -> None:
         """Write saved searches, by name.

@@ -19,7 +19,8 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.ports import CancelToken, GenerationBackend, ModelCard
 from spatialstudio.domain.relation import SceneGraph
-from spatialstudio.science.guidance_presets import Preset, guidance_preset
+from spatialstudio.domain.run_settings import Preset
+from spatialstudio.science.guidance_presets import guidance_preset
 from spatialstudio.science.scene_consistency import contradictions_of
 
 PSG_KIN = frozenset({PSG, PSG_PRESENCE})

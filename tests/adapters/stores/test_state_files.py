@@ -12,7 +12,21 @@ from hypothesis import strategies as st
 
 from spatialstudio.adapters.stores.state_files import PlainStateFiles
 from spatialstudio.domain.draft import Draft
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.generation import PSG, GuidanceSettings
+from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode
 from tests.strategies import requests
+
+SETTINGS = RunSettings(
+    model_id="m",
+    width=512,
+    height=768,
+    steps=25,
+    seed=3,
+    seed_mode=SeedMode.INCREMENT,
+    preset=Preset.PUBLISHED,
+    guidance=GuidanceSettings(method_id=PSG, strength=20, last_step=24, goal=0.95),
+)
 
 ASK_AND_WAIT = """
 import sys
@@ -106,9 +120,24 @@ def test_what_waits_when_the_window_is_closed_is_listed_next_time(tmp_path, jour
 
 
 def test_a_draft_is_read_as_it_was_written(tmp_path):
-    draft = Draft(prompt="a 猫\n", model_id="m", seed=3, strength=2.5, is_guided=False)
+    draft = Draft(prompt="a 猫\n", model_id="m", settings=SETTINGS)
     PlainStateFiles().write_draft(tmp_path / "new" / "draft.json", draft)
     assert PlainStateFiles().read_draft(tmp_path / "new" / "draft.json") == draft
+
+
+def test_settings_are_read_as_they_were_written(tmp_path):
+    path = tmp_path / "presets" / "mine.json"
+    PlainStateFiles().write_settings(path, SETTINGS)
+    assert PlainStateFiles().read_settings(path) == SETTINGS
+
+
+@pytest.mark.parametrize("content", [None, b"", b"[]", b'{"steps": 3}', b"\xff"])
+def test_a_file_that_holds_no_settings_is_refused(tmp_path, content):
+    path = tmp_path / "mine.json"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(StoreError):
+        PlainStateFiles().read_settings(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"prompt": 3}', b"\xff"])

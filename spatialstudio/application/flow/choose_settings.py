@@ -1,0 +1,162 @@
+"""Stage 2, the form beside the prompt: a model's own settings, what a choice changes, requests."""
+
+import secrets
+from dataclasses import replace
+
+from spatialstudio.application.flow.generate_image import (
+    choose_guidance,
+    new_request,
+)
+from spatialstudio.domain.errors import RequestError
+from spatialstudio.domain.generation import MAX_SEED, PSG, UNGUIDED, GenerationRequest
+from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode, seed_after
+from spatialstudio.science.guidance_presets import METHOD_IDS, PRESENCE_IDS
+from spatialstudio.science.guidance_schedule import GuidanceSchedule
+
+
+def usual_settings(model: ModelCard) -> RunSettings:
+    """Return what a model recommends."""
+    return RunSettings(
+        model_id=model.id,
+        width=model.native_size,
+        height=model.native_size,
+        steps=model.steps,
+        guidance=choose_guidance(PSG, model, model.steps),
+    )
+
+
+def with_model(settings: RunSettings, model: ModelCard) -> RunSettings:
+    """Choose another model: size, steps and guidance become its own, the rest stays."""
+    usual = usual_settings(model)
+    return replace(
+        settings,
+        model_id=model.id,
+        width=usual.width,
+        height=usual.height,
+        steps=usual.steps,
+        preset=usual.preset,
+        guidance=usual.guidance,
+    )
+
+
+def with_method(
+    settings: RunSettings, model: ModelCard, method_id: str, preset: Preset
+) -> RunSettings:
+    """Choose another method of guidance, or another's settings for it.
+
+    Raises:
+        RequestError: The method was not published for models of this kind.
+    """
+    guidance = choose_guidance(method_id, model, settings.steps, preset=preset)
+    return replace(settings, preset=preset, guidance=guidance)
+
+
+def with_steps(settings: RunSettings, model: ModelCard, steps: int) -> RunSettings:
+    """Choose other steps; the guided window grows with them unless it was set by hand."""
+    guidance = settings.guidance
+    before, after = (
+        choose_guidance(guidance.method_id, model, count, preset=settings.preset)
+        for count in (settings.steps, steps)
+    )
+    if guidance.last_step == before.last_step:
+        guidance = replace(guidance, last_step=after.last_step)
+    return replace(settings, steps=steps, guidance=guidance)
+
+
+def recommended_strength(settings: RunSettings, model: ModelCard) -> float:
+    """Return the step size that the preset of the settings has, > 0."""
+    guidance = settings.guidance
+    return choose_guidance(
+        guidance.method_id, model, settings.steps, preset=settings.preset
+    ).strength
+
+
+def presets_of(method_id: str, model: ModelCard) -> tuple[Preset, ...]:
+    """Return whose settings there are of a method for a model."""
+    try:
+        choose_guidance(method_id, model, model.steps, preset=Preset.PUBLISHED)
+    except RequestError:
+        return (Preset.RECOMMENDED,)
+    return (Preset.RECOMMENDED, Preset.PUBLISHED)
+
+
+def method_ids() -> tuple[str, ...]:
+    """Return all methods of guidance, the paper's first."""
+    return METHOD_IDS
+
+
+def last_guided_step(settings: RunSettings) -> int:
+    """Return the last step that guidance may act on, from 0."""
+    chosen = GuidanceSchedule(settings.guidance, settings.steps).last_step
+    return min(chosen, settings.steps - 1)
+
+
+def seeds_of(settings: RunSettings) -> tuple[int, ...]:
+    """Return a seed for each picture that is drawn at once, beginning with the one that is set."""
+    others = range(1, settings.pictures)
+    if settings.seed_mode is SeedMode.RANDOM:
+        return (settings.seed, *(any_seed() for _ in others))
+    return (settings.seed, *(seed_after(settings.seed, count) for count in others))
+
+
+def moved_on(settings: RunSettings) -> RunSettings:
+    """Return the settings with the seed that comes next."""
+    if settings.seed_mode is SeedMode.RANDOM:
+        return replace(settings, seed=any_seed())
+    if settings.seed_mode is SeedMode.INCREMENT:
+        return replace(settings, seed=seed_after(settings.seed, settings.pictures))
+    return settings
+
+
+def any_seed() -> int:
+    """Return a seed by chance."""
+    return secrets.randbelow(MAX_SEED + 1)
+
+
+def request_of(
+    scene: SceneGraph, model: ModelCard, settings: RunSettings, seed: int
+) -> GenerationRequest:
+    """Ask for a picture of a scene with what is set.
+
+    Args:
+        scene: What to draw.
+        model: The settings' own.
+        settings: How.
+        seed: Of this picture.
+    """
+    is_held = any(not relation.is_muted for relation in scene.relations)
+    has_work = is_held or settings.guidance.method_id in PRESENCE_IDS
+    plain = new_request(scene, model, seed=seed, steps=settings.steps, guided=False)
+    is_own_size = (settings.width, settings.height) == (model.native_size, model.native_size)
+    return replace(
+        plain,
+        width=None if is_own_size else settings.width,
+        height=None if is_own_size else settings.height,
+        guidance=settings.guidance if has_work else plain.guidance,
+        capture=replace(plain.capture, detail=settings.detail),
+    )
+
+
+def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSettings) -> RunSettings:
+    """Return what a picture was drawn with; the rest as it is set.
+
+    Args:
+        request: Of the picture.
+        model: That drew it.
+        settings: As they stand in the form.
+    """
+    is_guided = request.guidance.method_id != UNGUIDED
+    return replace(
+        settings,
+        model_id=model.id,
+        width=request.width or model.native_size,
+        height=request.height or model.native_size,
+        steps=request.steps,
+        seed=request.seed,
+        guidance=request.guidance
+        if is_guided
+        else replace(choose_guidance(PSG, model, request.steps), strength=0.0),
+        detail=request.capture.detail,
+    )

@@ -1,0 +1,65 @@
+"""What is set beside the prompt: how pictures are drawn, as one value to keep, undo and share."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.generation import MAX_SEED, GuidanceSettings
+
+
+class SeedMode(Enum):
+    """Which seed the next picture gets."""
+
+    RANDOM = "random"
+    """Another one by chance."""
+    FIXED = "fixed"
+    """The same."""
+    INCREMENT = "increment"
+    """The one that follows."""
+    REUSE = "reuse"
+    """That of the picture that is looked at."""
+
+
+class Preset(Enum):
+    """Whose settings of the guidance."""
+
+    PUBLISHED = "published"
+    """Of the paper's code; steps are counted as there, of 50."""
+    RECOMMENDED = "recommended"
+    """Ours; the window of steps grows with their number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """The form beside the prompt. Made by ``flow.choose_settings`` and by the user's hand.
+
+    Attributes:
+        model_id: Which weights.
+        width: Pixels, divisible by 8.
+        height: Likewise.
+        steps: Denoising steps, >= 1.
+        seed: Of the next picture, 0 to ``MAX_SEED``.
+        seed_mode: Which seed comes after it.
+        pictures: How many are drawn at once, each from a seed of its own, >= 1.
+        with_baseline: Whether each seed is drawn without guidance as well.
+        preset: Whose settings the guidance began with.
+        guidance: How the layout is held.
+        detail: How much of the attention is kept.
+    """
+
+    model_id: str
+    width: int
+    height: int
+    steps: int
+    seed: int = 0
+    seed_mode: SeedMode = SeedMode.FIXED
+    pictures: int = 1
+    with_baseline: bool = True
+    preset: Preset = Preset.RECOMMENDED
+    guidance: GuidanceSettings = field(default_factory=GuidanceSettings)
+    detail: AttentionDetail = AttentionDetail.RELATION_WORDS
+
+
+def seed_after(seed: int, count: int = 1) -> int:
+    """Return the seed that follows; after the largest comes 0."""
+    return (seed + count) % (MAX_SEED + 1)
