@@ -64,14 +64,14 @@ def picture_scene(
     at_result = shows_result(run, step)
     picture = run.image if at_result else (event.preview if event else None)
     words = _words_looked_at(run.scene, picked)
-    maps = _maps(event, run.scene, words)
     shows_maps = Layer.MAPS in layers and (picked is not None or not at_result)
+    maps = _maps(event, run.scene, words) if shows_maps else ()
     return PictureScene(
         title=title,
         remark=_remark(run, step, at_result=at_result),
         picture=picture if Layer.PICTURE in layers else None,
         waiting=WAITING[run.state] if picture is None else "The picture is hidden",
-        maps=maps if shows_maps else (),
+        maps=maps,
         masks=_masks(run, words) if at_result and Layer.MASKS in layers else (),
         boxes=_boxes(run) if at_result and Layer.BOXES in layers else (),
         profiles=_profiles(run, maps, words) if Layer.MARGINALS in layers else (),

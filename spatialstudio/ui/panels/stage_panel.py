@@ -16,6 +16,7 @@ from spatialstudio.application.session import (
 from spatialstudio.domain.generation import GenerationFailed
 from spatialstudio.ui.bridge import FrameClock
 from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.layer_looks import dressed
 from spatialstudio.ui.panels.stage_contents import picture_scene
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
@@ -90,11 +91,13 @@ class StagePanel(Panel):
         self._pictures.show()
         step, word = self._session.step, self._session.mention_id
         title = tr("Guided") if baseline else tr("Picture" if run.request else "Your picture")
-        self._picture.show_scene(picture_scene(run, step, word, self._stage.layers, title))
+        layers = self._stage.in_sight
+        scene = picture_scene(run, step, word, layers, title)
+        self._picture.show_scene(dressed(scene, run, self._stage))
         self._beside.setVisible(baseline is not None)
         if baseline is not None:
-            scene = picture_scene(baseline, step, word, self._stage.layers, tr("Baseline"))
-            self._beside.show_scene(scene)
+            scene = picture_scene(baseline, step, word, layers, tr("Baseline"))
+            self._beside.show_scene(dressed(scene, baseline, self._stage))
 
     def _lay_out(self) -> None:
         row = QHBoxLayout(self._pictures)
