@@ -29,7 +29,6 @@ BEFORE_SUBJECT = (*(WordKind.COMMA, WordKind.COLON, WordKind.BE, WordKind.VERB, 
 
 FLANKS = 2
 MANY = 99
-NEUTER = "its"
 TOWARDS = {"at", "to", "toward", "towards", "for", "after", "past"}
 
 
@@ -135,6 +134,7 @@ class ClauseReader:
     def _read_relation(self) -> None:
         """Read one relation, or several with the same ends: "in front of and left of a dog"."""
         opens_clause = self._pieces.is_at_clause_start
+        is_added = self._pieces.is_behind(WordKind.COMMA)
         claims = [_claim(self._pieces.take_word())]
         while self._pieces.is_at_joined_relation():
             self._pieces.skip(*JOINERS)
@@ -150,7 +150,8 @@ class ClauseReader:
             self._read_bare_relation(claims, subjects)
             return
         is_fronted = not subjects or self._pieces.is_subject_ahead(after_verb=opens_clause)
-        objects = self._resolve(things, () if is_fronted else subjects)
+        topical = None if is_fronted and is_added else claims[-1]
+        objects = self._resolve(things, () if is_fronted else subjects, topical)
         if is_fronted:
             subjects = self._take_fronted_subject(claims[0].text, claims[0].span)
         if against_pronoun:
@@ -311,26 +312,37 @@ class ClauseReader:
                 return self._topics[-1][:1]
         return self._resolve(things, ())
 
-    def _resolve(self, things: Sequence[Thing], subjects: Ends) -> Ends:
+    def _resolve(self, things: Sequence[Thing], subjects: Ends, claim: Claim | None = None) -> Ends:
         ends: Ends = ()
         for thing in things:
             if isinstance(thing, NounPhrase):
                 ends += (self._references.refer(thing),)
             else:
-                preferred = self._preferred(thing, subjects)
-                ends += self._references.stand_for(thing, subjects, preferred)
+                host = self._host_of(thing, subjects)
+                topic = self._topic_for(thing, subjects, claim)
+                ends += self._references.stand_for(thing, subjects, host, topic)
         return ends
 
-    def _preferred(self, pronoun: Word, subjects: Ends) -> Ends:
-        """Return what a pronoun means by its place: the owner, or for "its left" the topic."""
+    def _host_of(self, pronoun: Word, subjects: Ends) -> Ends:
         host = [end for end in self._host[:1] if self._references.suits(pronoun, end)]
-        if host and not set(self._host) & set(subjects):
-            return tuple(host)
-        if pronoun.kind is WordKind.ITS and pronoun.text.lower().split()[1] == NEUTER:
-            taken = {*subjects, *self._references.passed_over}
-            topics = (ends[:1] for ends in reversed(self._topics) if not set(ends) & taken)
-            return next((ends for ends in topics if self._references.suits(pronoun, *ends)), ())
-        return ()
+        return () if set(self._host) & set(subjects) else tuple(host)
+
+    def _topic_for(self, pronoun: Word, subjects: Ends, claim: Claim | None) -> Ends:
+        """Return what was spoken of before, which "it" behind a relation most likely means."""
+        if claim is None or pronoun.kind not in {WordKind.IT, WordKind.ITS}:
+            return ()
+        taken = {*subjects, *self._references.passed_over}
+        topics = (ends[:1] for ends in reversed(self._topics) if not set(ends) & taken)
+        topic = next((ends for ends in topics if self._references.suits(pronoun, *ends)), ())
+        return (self._next_in_row(topic, claim) if subjects else ()) or topic
+
+    def _next_in_row(self, topic: Ends, claim: Claim) -> Ends:
+        """Find the table in "a lamp hangs above a table and a rug lies beneath it"."""
+        if not self.relations:
+            return ()
+        latest = self.relations[-1]
+        goes_on = claim.type == relation_types.inverse(latest.type) and (latest.subject,) == topic
+        return (latest.object,) if goes_on else ()
 
     def _note_unrelated(self) -> None:
         """Name the things that no relation places, when there are things to place."""

@@ -92,6 +92,10 @@ class Pieces:
         """Tell whether a word of one of these kinds is at hand."""
         return self._is_at(self._position, *kinds)
 
+    def is_behind(self, *kinds: WordKind) -> bool:
+        """Tell whether a word of one of these kinds stands right before."""
+        return self._position > 0 and self._is_at(self._position - 1, *kinds)
+
     def is_at_thing(self) -> bool:
         """Tell whether a noun phrase or a pronoun is at hand."""
         return self._is_thing_at(self._position)

@@ -68,14 +68,14 @@ class References:
         """Remember what was placed against a pronoun."""
         self.passed_over.update(placed)
 
-    def stand_for(self, pronoun: Word, subjects: Ends, preferred: Ends = ()) -> Ends:
+    def stand_for(self, pronoun: Word, subjects: Ends, host: Ends = (), topic: Ends = ()) -> Ends:
         """Resolve a pronoun.
 
         Args:
             pronoun: "itself" is the subjects, "them" the latest group, "it" one other thing.
             subjects: Those of its clause, for which only "itself" can stand.
-            preferred: What "it" is where grammar says so: the owner in "a house with a tree behind
-                it", the subject before in "to its left".
+            host: What "it" is where grammar says so: the owner in "a house with a tree behind it".
+            topic: What "it" is most likely, such as the subject before in "to its left".
         """
         if pronoun.kind is WordKind.ITSELF:
             return subjects
@@ -84,25 +84,30 @@ class References:
             groups = (g for g in reversed(self._groups) if not set(g) & set(subjects))
             ends = next(groups, tuple(mention.id for mention in others))
         else:
-            ends = preferred or self._nearest(pronoun, others)
+            ends = host or self._likely(pronoun, others, topic)
         if not ends:
             self._note(f'I do not know what "{pronoun.text}" stands for.', pronoun)
         return ends
 
-    def _nearest(self, pronoun: Word, others: Sequence[ObjectMention]) -> Ends:
-        """Find what was named last; not what was itself placed against a pronoun before."""
+    def _likely(self, pronoun: Word, others: Sequence[ObjectMention], topic: Ends) -> Ends:
+        """Take the topic, else what was named last and was not placed against a pronoun itself."""
         free = [each for each in others if each.id not in self.passed_over] or others
         fitting = [each for each in free if self.suits(pronoun, each.id)] or free
+        chosen = [each for each in others if each.id in topic] or fitting[-1:]
         if len(fitting) > 1:
-            self._note(f'I read "{pronoun.text}" as "{fitting[-1].phrase}".', pronoun)
-        return tuple(mention.id for mention in fitting[-1:])
+            self._note(f'I read "{pronoun.text}" as "{chosen[0].phrase}".', pronoun)
+        return tuple(mention.id for mention in chosen)
 
     def _antecedent(self, phrase: NounPhrase) -> ObjectMention | None:
-        for earlier in reversed(self.mentions):
-            same_head = earlier.head == phrase.head
-            if same_head and set(phrase.attributes) <= set(earlier.attributes):
-                return earlier
-        return None
+        """Find what "the cup" points back to: a cup, or else a coffee cup."""
+        named = [
+            earlier
+            for earlier in reversed(self.mentions)
+            if set(phrase.attributes) <= set(earlier.attributes)
+        ]
+        alike = [earlier for earlier in named if earlier.head == phrase.head]
+        longer = [earlier for earlier in named if earlier.head.endswith(f" {phrase.head}")]
+        return next(iter([*alike, *longer]), None)
 
     def _note(self, message: str, word: Word) -> None:
         self.notes.append(Note(message=message, span=word.span))
