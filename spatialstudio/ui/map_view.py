@@ -1,0 +1,92 @@
+"""How attention maps are looked at: which words, on which scale, on the picture or as a grid."""
+
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QObject, Signal
+
+from spatialstudio.domain.attention import MapScale
+from spatialstudio.domain.prompt import MentionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapLook:
+    """How maps are drawn.
+
+    Attributes:
+        scale: Which value is drawn in full colour.
+        has_isolines: Whether lines around shares of the mass are drawn.
+        is_grid: Whether all words and some steps are shown as a grid instead of the picture.
+    """
+
+    scale: MapScale = MapScale.PER_MAP
+    has_isolines: bool = False
+    is_grid: bool = False
+
+
+class MapView(QObject):
+    """Belongs to the window, as the stage's layers do; kept while workspaces are switched.
+
+    Emits ``changed`` when other words or another look are wanted, and ``layers_picked`` when
+    other layers of the model shall be averaged.
+
+    Attributes:
+        pins: The words looked at, in the order in which they were pinned.
+        hovered: The word looked at in passing; None for none.
+        look: How maps are drawn.
+        is_peeking: Whether the picture is shown bare for a moment.
+        layers: Names of the model's layers that are averaged; empty for those that guide.
+    """
+
+    changed = Signal()
+    layers_picked = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pins: tuple[MentionId, ...] = ()
+        self.hovered: MentionId | None = None
+        self.look = MapLook()
+        self.is_peeking = False
+        self.layers: frozenset[str] = frozenset()
+
+    @property
+    def words(self) -> tuple[MentionId, ...]:
+        """The words looked at now: the one in passing, or those that are pinned."""
+        return self.pins if self.hovered is None else (self.hovered,)
+
+    def pin(self, *words: MentionId) -> None:
+        """Look at these words and no others."""
+        self._set("pins", tuple(dict.fromkeys(words)))
+
+    def toggle(self, word: MentionId) -> None:
+        """Pin a word beside the others, or let it go."""
+        is_pinned = word in self.pins
+        others = tuple(pin for pin in self.pins if pin != word)
+        self.pin(*others, *(() if is_pinned else (word,)))
+
+    def compare(self, word: MentionId) -> None:
+        """Set a word beside the one that was pinned last, and let all others go."""
+        others = [pin for pin in self.pins if pin != word]
+        self.pin(*others[-1:], word)
+
+    def hover(self, word: MentionId | None) -> None:
+        """Look at a word in passing; None to look at what is pinned again."""
+        self._set("hovered", word)
+
+    def show_look(self, **changes: object) -> None:
+        """Draw maps otherwise: any attributes of ``MapLook``."""
+        self._set("look", replace(self.look, **changes))  # type: ignore[arg-type]
+
+    def peek(self, peeking: bool) -> None:
+        """Show the picture bare, or with all that lies on it again."""
+        self._set("is_peeking", peeking)
+
+    def average(self, layers: frozenset[str]) -> None:
+        """Average these layers of the model; none for those that guide."""
+        if layers != self.layers:
+            self.layers = layers
+            self.layers_picked.emit()
+
+    def _set(self, name: str, value: object) -> None:
+        if getattr(self, name) != value:
+            setattr(self, name, value)
+            self.changed.emit()

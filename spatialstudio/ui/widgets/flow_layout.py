@@ -1,0 +1,84 @@
+"""Lays widgets out like words: side by side, and on the next line when there is no more room."""
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QLayout, QLayoutItem
+
+
+class FlowLayout(QLayout):
+    """Lines of widgets, each as wide as it asks for; the height follows from the width.
+
+    Args:
+        gap: Between widgets and between lines, in pixels.
+    """
+
+    def __init__(self, gap: int) -> None:
+        super().__init__()
+        self._items: list[QLayoutItem] = []
+        self._gap = gap
+        self.setContentsMargins(0, 0, 0, 0)
+
+    def addItem(self, item: QLayoutItem) -> None:
+        """Take in one more widget; Qt calls this."""
+        self._items.append(item)
+
+    def count(self) -> int:
+        """Return how many there are."""
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:
+        """Return one; None beyond the last."""
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:
+        """Take one out; None beyond the last."""
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def expandingDirections(self) -> Qt.Orientation:
+        """Ask for no more room than the lines need."""
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:
+        """Say that fewer words a line need more lines."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of all lines."""
+        return self._arrange(QRect(0, 0, width, 0), moves=False)
+
+    def setGeometry(self, room: QRect) -> None:
+        """Put every widget in its place."""
+        super().setGeometry(room)
+        self._arrange(room, moves=True)
+
+    def sizeHint(self) -> QSize:
+        """Ask for the widest widget at least."""
+        return self.minimumSize()
+
+    def minimumSize(self) -> QSize:
+        """Return the size of the largest widget."""
+        size = QSize()
+        for item in self._items:
+            size = size.expandedTo(item.minimumSize())
+        return size
+
+    def _arrange(self, room: QRect, *, moves: bool) -> int:
+        """Return the height of all lines; widgets in a line share its middle."""
+        line: list[tuple[QLayoutItem, QSize, int]] = []
+        x, y, height = room.left(), room.top(), 0
+        for item in self._items:
+            size = item.sizeHint()
+            if line and x + size.width() > room.right() + 1:
+                self._place(line, y, height, moves=moves)
+                line, x, y, height = [], room.left(), y + height + self._gap, 0
+            line.append((item, size, x))
+            x += size.width() + self._gap
+            height = max(height, size.height())
+        self._place(line, y, height, moves=moves)
+        return y + height - room.top()
+
+    def _place(
+        self, line: list[tuple[QLayoutItem, QSize, int]], y: int, height: int, *, moves: bool
+    ) -> None:
+        for item, size, x in line if moves else ():
+            top = y + (height - size.height()) // 2
+            item.setGeometry(QRect(QPoint(x, top), size))
