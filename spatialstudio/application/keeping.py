@@ -18,7 +18,7 @@ from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import Registry
 from spatialstudio.application.run_keeper import RunKeeper
 from spatialstudio.application.run_shelf import RunShelf
-from spatialstudio.application.session import RunStored
+from spatialstudio.application.session import OpenRun, RunState, RunStored, after
 from spatialstudio.domain.draft import Draft
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.generation import PSG, GenerationRequest, RequestId
@@ -132,6 +132,27 @@ class Keeping:
         """Stores runs as they end."""
         shelf = RunShelf(self.store, self.folder_now, self._paths.recovery)
         return RunKeeper(shelf, self._journal, self._tell)
+
+    def read_run(self, path: Path) -> OpenRun:
+        """Read a stored run, as it stood when it had ended.
+
+        Args:
+            path: Of its picture, trace or evaluation; of a folder, for the newest run in it.
+
+        Raises:
+            StoreError: There is no run, or it is damaged.
+        """
+        record, events = self.store.load(path)
+        run = OpenRun(id=record.request.id, scene=record.request.scene, request=record.request)
+        for event in events:
+            run = after(run, event)
+        return replace(
+            run,
+            state=RunState.DONE,
+            phase=None,
+            evaluation=record.evaluation,
+            path=self.store.picture_of(path),
+        )
 
     def again(self, path: Path, request_id: RequestId) -> GenerationRequest:
         """Return the request that draws a stored run again; what came of it will be told.

@@ -92,6 +92,11 @@ class RunQueue:
         """Return an entry by its id; None when it is not there."""
         return next((entry for entry in self._entries if entry.id == entry_id), None)
 
+    def request(self, request_id: RequestId) -> GenerationRequest | None:
+        """Return what was asked under an id; None when it was not asked here."""
+        asked = (each for entry in reversed(self._entries) for each in entry.requests)
+        return next((each for each in asked if each.id == request_id), None)
+
     def present(self) -> QueueChanged:
         """Return how the queue stands, for a late listener."""
         return QueueChanged(entries=self._entries, is_held=self._is_held)

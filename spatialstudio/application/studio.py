@@ -1,7 +1,6 @@
 """The studio: everything the window and the terminal can ask for, in one place."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -26,10 +25,11 @@ from spatialstudio.application.library import Library
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.queue_entry import waiting
 from spatialstudio.application.registry import Registry, built_in_registry
+from spatialstudio.application.run_estimates import RunEstimates
 from spatialstudio.application.run_queue import RunQueue
 from spatialstudio.application.run_starter import RunStarter
 from spatialstudio.application.second_reader import SecondReader
-from spatialstudio.application.session import OpenRun, RunState, Session, after
+from spatialstudio.application.session import OpenRun, Session
 from spatialstudio.application.workshop import build_workshop
 from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
 from spatialstudio.domain.generation import GenerationRequest, RequestId
@@ -50,6 +50,7 @@ EXTRACTOR_IDS = (EXTRACTOR_ID, LANGUAGE_MODEL_ID)
 SHELF_ID = "folders"
 IMAGES_ID = "pillow"
 TRAINER_ID = "stickers"
+PACES = "paces.json"
 
 
 class Studio:
@@ -89,6 +90,7 @@ class Studio:
         self._edited: SceneGraph | None = None
         self._starter = RunStarter(engine, self.keeping, self._job_of)
         self.queue = RunQueue(self._starter, self.session, self.bus.publish)
+        self.estimates = RunEstimates(self.queue.request)
 
     @classmethod
     def open(
@@ -181,6 +183,7 @@ class Studio:
 
     def start(self) -> None:
         """Start the engine; the window calls it when it is shown."""
+        self.estimates.read(self.paths.cache / PACES)
         self._engine.start(self._on_report)
 
     def close(self) -> None:
@@ -188,6 +191,7 @@ class Studio:
         self._second_reader.cancel()
         self.language_model.cancel()
         self._engine.close()
+        self.estimates.write(self.paths.cache / PACES)
         self.keeping.close()
 
     def parse(self, text: str, extractor_id: str = EXTRACTOR_ID) -> SceneGraph:
@@ -362,15 +366,7 @@ class Studio:
         Raises:
             StoreError: There is no run, or it is damaged.
         """
-        store = self.keeping.store
-        record, events = store.load(path)
-        run = OpenRun(id=record.request.id, scene=record.request.scene, request=record.request)
-        for event in events:
-            run = after(run, event)
-        picture = store.picture_of(path)
-        run = replace(
-            run, state=RunState.DONE, phase=None, evaluation=record.evaluation, path=picture
-        )
+        run = self.keeping.read_run(path)
         self.session.show_scene(run.scene, contradictions_of(run.scene))
         self.session.open(run)
         return run
@@ -379,6 +375,7 @@ class Studio:
         """Take in an event of the bus, on the thread of the window, before any panel does."""
         self.session.follow(event)
         self.queue.follow(event)
+        self.estimates.follow(event)
 
     def present(self) -> tuple[object, ...]:
         """Return the events that tell a late listener how things stand."""

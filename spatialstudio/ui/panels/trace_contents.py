@@ -3,6 +3,7 @@
 from spatialstudio.application.engine.messages import Phase
 from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.ui.panels.stage_contents import hue_of, step_at
+from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.phase_bar import Progress
 from spatialstudio.ui.widgets.pos_curve import PosCurve
 
@@ -49,13 +50,14 @@ def step_name(run: OpenRun, step: int) -> str:
     return f"Step {step + 1} of {run.total_steps}"
 
 
-def progress_of(run: OpenRun, job: str, seconds_left: float | None) -> Progress:
+def progress_of(run: OpenRun, job: str, seconds_left: float | None, waiting: int = 0) -> Progress:
     """Return how far a run is.
 
     Args:
         run: The one that goes on.
         job: What to call it; empty when there is only one.
         seconds_left: Until the picture is done; None when nobody knows.
+        waiting: How many pictures come after it.
     """
     if run.phase is None:
         return Progress(message=_last_word(run))
@@ -69,6 +71,7 @@ def progress_of(run: OpenRun, job: str, seconds_left: float | None) -> Progress:
         detail=f"{done} of {run.total_steps}" if is_denoising else "",
         share=done / run.total_steps if is_denoising else None,
         remaining=_in_words(seconds_left),
+        queue=tr("{count} waiting").format(count=waiting) if waiting else "",
     )
 
 

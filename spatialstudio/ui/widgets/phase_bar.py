@@ -20,6 +20,7 @@ class Progress:
         detail: Beside the phase's name: "7 of 16".
         share: Of the phase, [0, 1]; None when nobody knows.
         remaining: "about 4 s left"; empty when nobody knows.
+        queue: "3 waiting"; empty when nothing waits.
         message: Shown when nothing runs.
     """
 
@@ -29,6 +30,7 @@ class Progress:
     detail: str = ""
     share: float | None = None
     remaining: str = ""
+    queue: str = ""
     message: str = ""
 
 
@@ -48,6 +50,8 @@ class PhaseBar(QWidget):
         self._bar.setFixedWidth(em(14))
         self._remaining = QLabel()
         self._remaining.setProperty("tone", "muted")
+        self._queue = QLabel()
+        self._queue.setProperty("tone", "muted")
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(em(0.9), em(0.35), em(0.9), em(0.35))
         self._row.setSpacing(em(0.9))
@@ -55,6 +59,7 @@ class PhaseBar(QWidget):
         self._row.addStretch()
         self._row.addWidget(self._remaining)
         self._row.addWidget(self._bar)
+        self._row.addWidget(self._queue)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.show_progress(Progress())
 
@@ -68,6 +73,8 @@ class PhaseBar(QWidget):
         self._bar.setRange(0, 0 if runs and progress.share is None else FINE)
         self._bar.setValue(round((progress.share or 0.0) * FINE))
         self._remaining.setText(progress.remaining if runs else progress.message)
+        self._queue.setText(progress.queue)
+        self._queue.setVisible(runs and bool(progress.queue))
         self.setAccessibleDescription(self._said(progress))
 
     def _show_phases(self, progress: Progress) -> None:
@@ -92,4 +99,5 @@ class PhaseBar(QWidget):
         if progress.current is None:
             return progress.message
         phase = progress.phases[progress.current]
-        return " ".join(filter(None, [progress.job, phase, progress.detail, progress.remaining]))
+        parts = (progress.job, phase, progress.detail, progress.remaining, progress.queue)
+        return " ".join(filter(None, parts))

@@ -1,6 +1,7 @@
 """How long a run still takes: guided and plain steps are timed apart, as they cost differently."""
 
-from spatialstudio.domain.generation import GenerationRequest, StepEvent
+from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, StepEvent
+from spatialstudio.science.guidance_schedule import GuidanceSchedule
 
 WEIGHT = 0.4
 """Of the newest step in the moving mean."""
@@ -9,10 +10,14 @@ ENOUGH = 2
 
 
 class RemainingTime:
-    """Learns the pace of steps, and says what is left of a run and of those behind it."""
+    """Learns the pace of steps, and says what is left of a run and of those behind it.
+
+    Attributes:
+        pace: Seconds a step: True for guided ones, False for plain ones; empty before any was seen.
+    """
 
     def __init__(self) -> None:
-        self._pace: dict[bool, float] = {}
+        self.pace: dict[bool, float] = {}
         self._last: float | None = None
         self._seen = 0
 
@@ -28,24 +33,24 @@ class RemainingTime:
         """Learn from a step that has just ended."""
         if self._last is not None:
             took, guided = now - self._last, event.step_size is not None
-            before = self._pace.get(guided, took)
-            self._pace[guided] = before + WEIGHT * (took - before)
+            before = self.pace.get(guided, took)
+            self.pace[guided] = before + WEIGHT * (took - before)
         self._last = now
         self._seen += 1
 
     def seconds_left(self, request: GenerationRequest, steps_done: int) -> float | None:
         """Return what a run still takes, judging aside; None while nobody can know."""
-        if not self._pace or (self._seen < ENOUGH and steps_done):
+        if not self.pace or (self._seen < ENOUGH and steps_done):
             return None
         left = range(steps_done, request.steps)
         guided = sum(is_guided(request, step) for step in left)
-        usual = next(iter(self._pace.values()))
-        plain_pace = self._pace.get(False, usual)
-        return guided * self._pace.get(True, usual) + (len(left) - guided) * plain_pace
+        usual = next(iter(self.pace.values()))
+        plain_pace = self.pace.get(False, usual)
+        return guided * self.pace.get(True, usual) + (len(left) - guided) * plain_pace
 
 
 def is_guided(request: GenerationRequest, step: int) -> bool:
     """Whether guidance may act on a step of a request."""
     guidance = request.guidance
-    last = request.steps // 2 if guidance.last_step is None else guidance.last_step
-    return guidance.strength > 0 and guidance.first_step <= step <= last
+    acts = guidance.method_id != UNGUIDED and guidance.strength > 0
+    return acts and GuidanceSchedule(guidance, request.steps).guides(step)

@@ -1,7 +1,7 @@
 import pytest
 
 from spatialstudio.application.flow.generate_image import new_request
-from spatialstudio.ui.remaining_time import RemainingTime
+from spatialstudio.application.remaining_time import RemainingTime
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS, step_of
 

@@ -1,0 +1,173 @@
+"""What a run will take, told before it starts: learnt from runs before it, kept between starts."""
+
+import json
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from spatialstudio.application.engine.messages import PictureJudged
+from spatialstudio.application.remaining_time import RemainingTime, is_guided
+from spatialstudio.domain.generation import (
+    GenerationRequest,
+    GenerationStarted,
+    RequestId,
+    StepEvent,
+)
+from spatialstudio.domain.memory import MemoryEstimate
+
+log = logging.getLogger(__name__)
+
+Kind: TypeAlias = str
+"""Of runs that cost alike: model, size and savings."""
+
+GUIDED, PLAIN, REST, DEVICE = "guided_s", "plain_s", "rest_s", "device"
+"""In the file: seconds a step, those after the last one, and where the model ran."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEstimate:
+    """What runs will take, about.
+
+    Attributes:
+        seconds: For all of them, loading aside; None while nobody knows.
+        memory_bytes: Of the hungriest; None while nobody knows.
+        disk_bytes: Attention of all that goes to disk.
+        guided_steps: First and last step, from 0, that guidance may act on; None for none.
+        device: Where the model ran last; empty while nobody knows.
+    """
+
+    seconds: float | None = None
+    memory_bytes: int | None = None
+    disk_bytes: int = 0
+    guided_steps: tuple[int, int] | None = None
+    device: str = ""
+
+
+class RunEstimates:
+    """Learns what runs take. Lives on the thread of the window.
+
+    Args:
+        request_of: Finds what was asked by its id; None when it is not known.
+        clock: Tells seconds; only differences count.
+    """
+
+    def __init__(
+        self,
+        request_of: Callable[[RequestId], GenerationRequest | None],
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._request_of = request_of
+        self._now = clock
+        self._paces: dict[Kind, RemainingTime] = {}
+        self._rests: defaultdict[Kind, float] = defaultdict(float)
+        self._devices: defaultdict[Kind, str] = defaultdict(str)
+        self._memory: dict[tuple[Kind, bool, str], MemoryEstimate] = {}
+        self._last_step_s = 0.0
+
+    def follow(self, event: object) -> None:
+        """Learn from a run that goes on."""
+        if not isinstance(event, GenerationStarted | StepEvent | PictureJudged):
+            return
+        request = self._request_of(event.request_id)
+        if request is None:
+            return
+        kind, now = kind_of(request), self._now()
+        match event:
+            case GenerationStarted(memory=memory, device=device):
+                self._pace(kind).start(now)
+                self._devices[kind] = device
+                if memory is not None:
+                    self.learn(request, memory)
+            case StepEvent():
+                self._pace(kind).observe(event, now)
+                self._last_step_s = now
+            case PictureJudged():
+                self._rests[kind] = now - self._last_step_s
+
+    def learn(self, request: GenerationRequest, memory: MemoryEstimate) -> None:
+        """Take in what somebody knows of a request's memory."""
+        self._memory[memory_key(request)] = memory
+
+    def knows_memory(self, request: GenerationRequest) -> bool:
+        """Whether the memory of such a request is known."""
+        return memory_key(request) in self._memory
+
+    def seconds_left(self, request: GenerationRequest, steps_done: int) -> float | None:
+        """Return what a run still takes, judging aside; None while nobody can know."""
+        return self._pace(kind_of(request)).seconds_left(request, steps_done)
+
+    def estimate(self, requests: Sequence[GenerationRequest]) -> RunEstimate:
+        """Say what runs will take, one after the other.
+
+        Args:
+            requests: At least one, baselines among them.
+        """
+        memory = [self._memory.get(memory_key(request)) for request in requests]
+        known = [each for each in memory if each is not None]
+        guided = [step for step in range(requests[0].steps) if is_guided(requests[0], step)]
+        return RunEstimate(
+            seconds=self._seconds(requests),
+            memory_bytes=max((each.peak_bytes for each in known), default=None),
+            disk_bytes=sum(each.disk_bytes for each in known),
+            guided_steps=(guided[0], guided[-1]) if guided else None,
+            device=self._devices[kind_of(requests[0])],
+        )
+
+    def read(self, path: Path) -> None:
+        """Take up what was learnt before; a file that cannot be read teaches nothing."""
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            for kind, learnt in json.loads(path.read_text(encoding="utf-8")).items():
+                pace = {True: float(learnt[GUIDED]), False: float(learnt[PLAIN])}
+                self._rests[kind] = float(learnt[REST])
+                self._devices[kind] = str(learnt[DEVICE])
+                self._pace(kind).pace = pace
+
+    def write(self, path: Path) -> None:
+        """Keep what was learnt; it can be learnt again, so a failure is only logged."""
+        learnt = {
+            kind: {
+                GUIDED: known.pace.get(True, next(iter(known.pace.values()))),
+                PLAIN: known.pace.get(False, next(iter(known.pace.values()))),
+                REST: self._rests[kind],
+                DEVICE: self._devices[kind],
+            }
+            for kind, known in self._paces.items()
+            if known.pace
+        }
+        if not learnt:
+            return
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(learnt), encoding="utf-8")
+        except OSError as error:
+            log.warning("What runs take could not be kept: %s", error)
+
+    def _seconds(self, requests: Sequence[GenerationRequest]) -> float | None:
+        total = 0.0
+        for request in requests:
+            seconds = self.seconds_left(request, 0)
+            if seconds is None:
+                return None
+            total += seconds + self._rests[kind_of(request)]
+        return total
+
+    def _pace(self, kind: Kind) -> RemainingTime:
+        return self._paces.setdefault(kind, RemainingTime())
+
+
+def kind_of(request: GenerationRequest) -> Kind:
+    """Return what a step's time depends on, as the file names it."""
+    size = f"{request.width or ''}x{request.height or ''}"
+    savings = "+".join(saving.value for saving in request.savings)
+    return f"{request.model.id} {size} {request.guidance.inner_updates} {savings}".strip()
+
+
+def memory_key(request: GenerationRequest) -> tuple[Kind, bool, str]:
+    """Return what a run's memory depends on."""
+    is_held = any(is_guided(request, step) for step in range(request.steps))
+    return kind_of(request), is_held, request.capture.detail.value

@@ -1,0 +1,104 @@
+from dataclasses import replace
+
+import pytest
+
+from spatialstudio.application.engine.messages import PictureJudged
+from spatialstudio.application.flow.generate_image import new_request
+from spatialstudio.application.run_estimates import RunEstimate, RunEstimates
+from spatialstudio.domain.generation import GenerationStarted, unguided
+from spatialstudio.domain.memory import MemoryEstimate
+from tests.fakes import scene_of
+from tests.ui.scripted_engine import STICKERS, evaluation_of, picture_of, step_of
+
+GUIDED_S, PLAIN_S, JUDGING_S = 2.0, 1.0, 0.5
+MEMORY = MemoryEstimate(
+    weights_bytes=100, guiding_bytes=50, denoising_bytes=20, decoding_bytes=30, disk_bytes=7
+)
+
+
+class Clock:
+    """Stands still until it is told to go on."""
+
+    def __init__(self):
+        self.seconds = 0.0
+
+    def __call__(self):
+        return self.seconds
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def request_():
+    return new_request(scene_of(), STICKERS, seed=1)
+
+
+@pytest.fixture
+def estimates(clock, request_):
+    return RunEstimates({request_.id: request_}.get, clock)
+
+
+def run(estimates, request, clock):
+    """Let a run go by whose guided steps are slower."""
+    estimates.follow(
+        GenerationStarted(
+            request_id=request.id, total_steps=6, token_spans=(), device="cpu", memory=MEMORY
+        )
+    )
+    for step in range(request.steps):
+        event = step_of(request, step)
+        clock.seconds += PLAIN_S if event.step_size is None else GUIDED_S
+        estimates.follow(event)
+    clock.seconds += JUDGING_S
+    picture = picture_of(1)
+    judged = PictureJudged(request_id=request.id, evaluation=evaluation_of(request.scene, picture))
+    estimates.follow(judged)
+
+
+def test_before_any_run_only_the_guided_steps_are_known(estimates, request_):
+    assert estimates.estimate([request_]) == RunEstimate(guided_steps=(0, 2))
+
+
+def test_a_run_teaches_time_and_memory(estimates, request_, clock):
+    run(estimates, request_, clock)
+    estimate = estimates.estimate([request_])
+    assert estimate.seconds == pytest.approx(3 * GUIDED_S + 3 * PLAIN_S + JUDGING_S)
+    assert (estimate.memory_bytes, estimate.disk_bytes) == (150, 7)
+    assert estimate.device == "cpu"
+
+
+def test_a_baseline_adds_plain_steps(estimates, request_, clock):
+    run(estimates, request_, clock)
+    both = estimates.estimate([request_, unguided(request_, "baseline")])
+    alone = estimates.estimate([request_])
+    assert both.seconds - alone.seconds == pytest.approx(6 * PLAIN_S + JUDGING_S)
+
+
+def test_other_sizes_are_not_guessed(estimates, request_, clock):
+    run(estimates, request_, clock)
+    assert estimates.estimate([replace(request_, width=256, height=256)]).seconds is None
+
+
+def test_what_was_learnt_is_known_at_the_next_start(estimates, request_, clock, tmp_path):
+    run(estimates, request_, clock)
+    estimates.write(tmp_path / "cache" / "paces.json")
+    later = RunEstimates({}.get, clock)
+    later.read(tmp_path / "cache" / "paces.json")
+    assert later.estimate([request_]).seconds == estimates.estimate([request_]).seconds
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"a": 3}', '{"a": {"guided_s": "x"}}'])
+def test_a_damaged_file_teaches_nothing(estimates, request_, tmp_path, content):
+    path = tmp_path / "paces.json"
+    path.write_text(content)
+    estimates.read(path)
+    assert estimates.estimate([request_]).seconds is None
+
+
+def test_what_the_engine_says_of_memory_is_known_at_once(estimates, request_):
+    estimates.learn(request_, MEMORY)
+    assert estimates.knows_memory(request_)
+    assert not estimates.knows_memory(unguided(request_, "baseline"))
