@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from spatialstudio.application.session import OpenRun, Session
-from spatialstudio.domain.relation import RelationId
+from spatialstudio.domain.relation import Axis, RelationId, RelationType, Shape
 from spatialstudio.domain.run_ports import RunStore
-from spatialstudio.domain.verdict import AdjustedVerdict, Adjustment, Verdict
+from spatialstudio.domain.verdict import AdjustedVerdict, Adjustment, CheckerSettings, Verdict
 from spatialstudio.science.adjustments import decide_adjusted
 
 
@@ -52,6 +53,28 @@ class Adjusting:
         if run.path is not None:
             self._store().judge(run.path, evaluation)
         self._session.show_evaluation(evaluation)
+
+
+def with_setting(settings: CheckerSettings, name: str, value: float) -> CheckerSettings:
+    """Return settings that differ in one number; ``name`` is that of its field."""
+    changed: dict[str, Any] = {name: value}
+    return replace(settings, **changed)
+
+
+def levers_of(relation_type: RelationType) -> tuple[str, ...]:
+    """Name the checker's settings that can turn a verdict on a relation, the nearest first."""
+    match relation_type.shape:
+        case Shape.NEAR:
+            ways: tuple[str, ...] = ("near_distance",)
+        case Shape.FAR:
+            ways = ("far_distance",)
+        case Shape.BETWEEN:
+            ways = ("between_margin",)
+        case _:
+            ways = ("depth_margin",) if relation_type.needs_depth else ("margin",)
+    if any(claim.axis is Axis.X for claim in relation_type.claims):
+        ways = (*ways, "max_overlap_iou")
+    return (*ways, "detection_score", "min_stability", "min_agreement")
 
 
 def verdict_on(run: OpenRun, relation_id: RelationId) -> Verdict:

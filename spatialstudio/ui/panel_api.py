@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from spatialstudio.application.studio import Studio
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.edits import Edits
+from spatialstudio.ui.judgement import Judgement
 from spatialstudio.ui.stage_view import StageView
 from spatialstudio.ui.switchboard import Switchboard
 from spatialstudio.ui.theme.theme import Theme
@@ -29,6 +30,7 @@ class WindowContext:
         toasts: News, offers and problems.
         stage: Layers, zoom and overlays of the picture.
         switchboard: Wishes that other panels may hear.
+        judgement: Which evidence is lit, and what is tried otherwise.
     """
 
     studio: Studio
@@ -39,19 +41,22 @@ class WindowContext:
     toasts: Toasts
     stage: StageView
     switchboard: Switchboard
+    judgement: Judgement
 
     @classmethod
     def of(cls, studio: Studio, theme: Theme, settings: WindowSettings) -> "WindowContext":
         """Return the context of a new window."""
+        edits = Edits()
         return cls(
             studio=studio,
             theme=theme,
             settings=settings,
             actions=Actions(theme, settings),
-            edits=Edits(),
+            edits=edits,
             toasts=Toasts(),
             stage=StageView(),
             switchboard=Switchboard(),
+            judgement=Judgement(edits),
         )
 
 

@@ -2,7 +2,6 @@
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QFontMetricsF,
     QImage,
     QMouseEvent,
     QPainter,
@@ -24,6 +23,7 @@ from spatialstudio.ui.widgets.array_images import (
     rgb_image,
 )
 from spatialstudio.ui.widgets.map_painter import MapPainter
+from spatialstudio.ui.widgets.picture_label import draw_name
 from spatialstudio.ui.widgets.picture_layers import BoxLayer, MaskLayer, PictureScene
 from spatialstudio.ui.widgets.profile_bands import ProfileBands
 from spatialstudio.ui.widgets.stage_overlay import PicturePlace, StageOverlay
@@ -282,20 +282,8 @@ class PictureView(QWidget):
         style = Qt.PenStyle.DashLine if layer.is_rival else Qt.PenStyle.SolidLine
         painter.setPen(QPen(self._theme.mention(layer.hue), 2, style))
         painter.drawRect(box)
-        self._draw_label(painter, frame, box, layer)
-
-    def _draw_label(self, painter: QPainter, frame: QRectF, box: QRectF, layer: BoxLayer) -> None:
-        painter.setFont(font(SMALL, bold=True))
-        measure = QFontMetricsF(painter.font())
-        size = QRectF(0, 0, measure.horizontalAdvance(layer.label) + em(0.6), measure.height() + 2)
-        over = box.top() - size.height() >= frame.top()
-        size.moveTopLeft(QPointF(box.left() - 1, box.top() - (size.height() if over else 0)))
-        size.moveLeft(min(size.left(), frame.right() - size.width()))
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.mention(layer.hue))
-        painter.drawRect(size)
-        painter.setPen(self._theme.colour("raised"))
-        painter.drawText(size, Qt.AlignmentFlag.AlignCenter, layer.label)
+        colours = self._theme.mention(layer.hue), self._theme.colour("raised")
+        draw_name(painter, frame, box, layer.label, colours)
 
     def _stretched(self, frame: QRectF) -> QRectF:
         """Return where the whole picture would lie when only a part is in the frame."""
