@@ -14,6 +14,8 @@ from spatialstudio.domain.errors import Cancelled, ErrorReport
 
 log = logging.getLogger(__name__)
 
+_NUMBERS = count(1)
+
 ErrandId = NewType("ErrandId", int)
 Progress: TypeAlias = Callable[[int, int], None]
 """Told how many parts are done, and of how many; raises ``Cancelled`` when all shall stop."""
@@ -54,7 +56,6 @@ class Errands:
 
     def __init__(self, publish: Callable[[object], None]) -> None:
         self._publish = publish
-        self._numbers = count(1)
         self._flags: dict[ErrandId, CancelFlag] = {}
 
     def run(self, title: str, work: Callable[[Progress], object]) -> ErrandId:
@@ -64,7 +65,7 @@ class Errands:
             title: What is being done, for reports: "Exporting runs".
             work: Does it, and tells after each part.
         """
-        errand_id = ErrandId(next(self._numbers))
+        errand_id = ErrandId(next(_NUMBERS))
         flag = self._flags[errand_id] = CancelFlag()
         future = self._pool.submit(self._do, errand_id, title, work, flag)
         future.add_done_callback(_log_failure)

@@ -55,6 +55,10 @@ class Actions(QObject):
             if command.scope is Scope.STAGE and command not in without:
                 widget.addAction(action)
 
+    def of_scope(self, scope: Scope) -> tuple[QAction, ...]:
+        """Return the actions whose keys work in one place."""
+        return tuple(action for command, action in self._actions.items() if command.scope is scope)
+
     def of_menu(self, menu: Menu) -> tuple[tuple[Command, QAction], ...]:
         """Return a menu's actions in order."""
         return tuple(pair for pair in self._actions.items() if pair[0].menu is menu)
@@ -69,7 +73,7 @@ class Actions(QObject):
             return None
         for other, action in self._actions.items():
             taken = action.shortcut()
-            if other == command or taken.isEmpty():
+            if other == command or taken.isEmpty() or not may_meet(command, other):
                 continue
             none = QKeySequence.SequenceMatch.NoMatch
             if keys.matches(taken) is not none or taken.matches(keys) is not none:
@@ -100,7 +104,7 @@ class Actions(QObject):
         action = QAction(tr(command.text), self)
         action.setCheckable(command.is_switch)
         action.setEnabled(False)
-        if command.scope is Scope.STAGE:
+        if command.scope is not Scope.WINDOW:
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         return action
 
@@ -117,3 +121,8 @@ class Actions(QObject):
         for command, action in self._actions.items():
             if command.icon:
                 action.setIcon(self._theme.icon(command.icon))
+
+
+def may_meet(one: Command, other: Command) -> bool:
+    """Whether the keys of two commands can be heard in the same place."""
+    return one.scope is other.scope or Scope.GALLERY not in (one.scope, other.scope)

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QDialog, QMainWindow, QStatusBar
+from PySide6.QtWidgets import QDialog, QMainWindow, QStackedWidget, QStatusBar
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.errors import PromptError, StudioError
@@ -101,6 +101,7 @@ class MainWindow(QMainWindow):
         for workspace in WORKSPACES:
             for plan in workspace.docks:
                 self._rack.make(plan)
+            self._centre_of(workspace)
 
     def use_workspace(self, workspace: Workspace) -> None:
         """Show a workspace's docks, tools and overlays; picture, step and zoom stay."""
@@ -109,6 +110,7 @@ class MainWindow(QMainWindow):
         self._workspace = workspace
         settings.workspace = workspace.id
         self._rack.put_up(workspace, settings.density)
+        self._centre.setCurrentWidget(self._centre_of(workspace))
         self._bar.show_workspace(workspace)
         self.context.actions[frame.STAGE_ONLY].setChecked(False)
         stage.show_layers(self._layers[workspace.id])
@@ -180,8 +182,11 @@ class MainWindow(QMainWindow):
         self._layers = {workspace.id: workspace.layers for workspace in WORKSPACES}
         self._overlays = {each.id: each.make_overlays(context) for each in WORKSPACES}
         self.stage = StagePanel(context)
-        self.setCentralWidget(self.stage)
-        self._toasts = ToastStack(context.theme, self.stage)
+        self._centre = QStackedWidget()
+        self._centre.addWidget(self.stage)
+        self._centres: dict[str, Panel] = {}
+        self.setCentralWidget(self._centre)
+        self._toasts = ToastStack(context.theme, self._centre)
         progress = ProgressPanel(context)
         self.statusBar().setSizeGripEnabled(False)
         self.statusBar().addWidget(progress, 1)
@@ -194,6 +199,16 @@ class MainWindow(QMainWindow):
         self._workspace = self._last_workspace()
         self.use_workspace(self._workspace)
         self.prompt.setFocus()
+
+    def _centre_of(self, workspace: Workspace) -> Panel:
+        """Return what stands in the middle; it is made when it is first needed."""
+        if workspace.make_centre is None:
+            return self.stage
+        if workspace.id not in self._centres:
+            centre = self._centres[workspace.id] = workspace.make_centre(self.context)
+            self._centre.addWidget(centre)
+            self.serve(centre)
+        return self._centres[workspace.id]
 
     def _last_workspace(self) -> Workspace:
         known = {workspace.id: workspace for workspace in WORKSPACES}

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from spatialstudio.application.studio import Studio
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.edits import Edits
+from spatialstudio.ui.gallery_view import GalleryView
 from spatialstudio.ui.judgement import Judgement
 from spatialstudio.ui.stage_view import StageView
 from spatialstudio.ui.switchboard import Switchboard
@@ -30,6 +31,7 @@ class WindowContext:
         toasts: News, offers and problems.
         stage: Layers, zoom and overlays of the picture.
         switchboard: Wishes that other panels may hear.
+        gallery: What is chosen among the kept runs.
         judgement: Which evidence is lit, and what is tried otherwise.
     """
 
@@ -41,6 +43,7 @@ class WindowContext:
     toasts: Toasts
     stage: StageView
     switchboard: Switchboard
+    gallery: GalleryView
     judgement: Judgement
 
     @classmethod
@@ -56,6 +59,7 @@ class WindowContext:
             toasts=Toasts(),
             stage=StageView(),
             switchboard=Switchboard(),
+            gallery=GalleryView(),
             judgement=Judgement(edits),
         )
 

@@ -11,6 +11,7 @@ class Menu(Enum):
     EDIT = "&Edit"
     RUN = "&Run"
     REPLAY = "Re&play"
+    GALLERY = "&Gallery"
     VIEW = "&View"
     HELP = "&Help"
 
@@ -19,11 +20,13 @@ class Scope(Enum):
     """Where a command's keys work.
 
     Arrows, Space and Home belong to other controls elsewhere, so the keys of ``STAGE`` work on the
-    stage only, and in the docks that ask for them.
+    stage only, and in the docks that ask for them. The keys of ``GALLERY`` work in its grid only,
+    and go before those of the window there.
     """
 
     WINDOW = auto()
     STAGE = auto()
+    GALLERY = auto()
 
 
 @dataclass(frozen=True, slots=True)

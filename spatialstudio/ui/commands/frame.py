@@ -26,6 +26,11 @@ EVALUATE_WORKSPACE = Command(
     tip="Judge a picture and look at the evidence",
     is_switch=True,
 )
+GALLERY_WORKSPACE = Command(
+    *("gallery_workspace", Menu.VIEW, "Gallery", "Ctrl+6"),
+    tip="Find, mark and compare kept runs, and take them along",
+    is_switch=True,
+)
 STAGE_ONLY = Command(
     *("stage_only", Menu.VIEW, "Stage only", "F", "stage"),
     tip="Hide every dock; once more brings them back",
@@ -58,7 +63,7 @@ MESSAGES = Command("messages", Menu.HELP, "Earlier messages", "", "warning")
 COMMANDS = (
     *(OPEN_PICTURE, OPEN_RUN, SHOW_FOLDER, SETTINGS, QUIT),
     *(UNDO, REDO),
-    *(GENERATE_WORKSPACE, INSPECT_WORKSPACE, EVALUATE_WORKSPACE),
+    *(GENERATE_WORKSPACE, INSPECT_WORKSPACE, EVALUATE_WORKSPACE, GALLERY_WORKSPACE),
     *(STAGE_ONLY, RESET_LAYOUT, ALL_CONTROLS),
     *(DARK, HIGH_CONTRAST, LARGER_TEXT, SMALLER_TEXT, NORMAL_TEXT),
     *(PALETTE, SHORTCUTS, MESSAGES),

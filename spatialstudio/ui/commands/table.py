@@ -1,5 +1,11 @@
 """The one table of all commands, in the order of menus and palette."""
 
-from spatialstudio.ui.commands import evaluate, frame, generate, inspect
+from spatialstudio.ui.commands import evaluate, frame, gallery, generate, inspect
 
-TABLE = (*frame.COMMANDS, *generate.COMMANDS, *inspect.COMMANDS, *evaluate.COMMANDS)
+TABLE = (
+    *frame.COMMANDS,
+    *generate.COMMANDS,
+    *inspect.COMMANDS,
+    *evaluate.COMMANDS,
+    *gallery.COMMANDS,
+)

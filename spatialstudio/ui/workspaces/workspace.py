@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.commands.command import Command
-from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.widgets.picture_layers import PLAIN_LAYERS, Layer
 from spatialstudio.ui.widgets.stage_overlay import StageOverlay
 
@@ -56,6 +56,7 @@ class Workspace:
         tools: Commands with a button at the top, while it is chosen.
         layers: On the stage when it is first chosen; then the user's own choice holds.
         make_overlays: Builds what lies over the picture, once.
+        make_centre: Builds what stands in the stage's place, once; None for the stage itself.
     """
 
     id: str
@@ -64,3 +65,4 @@ class Workspace:
     tools: tuple[Command, ...] = ()
     layers: frozenset[Layer] = PLAIN_LAYERS
     make_overlays: Callable[[WindowContext], tuple[StageOverlay, ...]] = lambda _context: ()
+    make_centre: Callable[[WindowContext], Panel] | None = None

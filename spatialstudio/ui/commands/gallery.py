@@ -1,0 +1,76 @@
+"""Commands for kept runs: found, marked, compared, and taken along."""
+
+from functools import partial
+
+from spatialstudio.ui.commands.command import Command, Menu, Scope
+
+_in_grid = partial(Command, menu=Menu.GALLERY, scope=Scope.GALLERY)
+_file = partial(Command, menu=Menu.FILE)
+
+FIND = Command(
+    *("find_runs", Menu.GALLERY, "Find runs…", "Ctrl+F", "search"),
+    tip="Go to the gallery and write what the runs shall be like",
+)
+OPEN = _in_grid("open_in_inspect", text="Open in Inspect", keys="Return", icon="picture")
+STACK = _in_grid("open_stack", text="Open or close the stack", keys="Space")
+STACKS = Command(
+    *("stack_runs", Menu.GALLERY, "Stack runs of one prompt", "", "stack"),
+    tip="Show pairs and batches as one tile",
+    is_switch=True,
+)
+COMPARE = _in_grid(
+    "compare",
+    text="Compare",
+    keys="C",
+    icon="compare",
+    tip="Compare two chosen runs, or a run with its baseline",
+    starts_group=True,
+)
+NEXT_COMPARISON = _in_grid("next_comparison", text="Next way to compare", keys="M")
+STARS = tuple(
+    _in_grid(f"stars_{count}", text=text, keys=str(count), starts_group=count == 0)
+    for count, text in enumerate(
+        ("No stars", "One star", "Two stars", "Three stars", "Four stars", "Five stars")
+    )
+)
+STAR = _in_grid(
+    "star", text="Give or take a star", keys=".", tip="One star where there is none, else none"
+)
+REJECT = _in_grid("reject", text="Sort out, or back in", keys="X")
+TAG = _in_grid("tag", text="Write tags…", keys="T")
+TRASH = _in_grid("trash", text="Move to the trash", keys="Del", icon="trash", starts_group=True)
+RESTORE = Command("restore", Menu.GALLERY, "Put back from the trash")
+LOCATE = Command("locate", Menu.GALLERY, "Find the missing file…")
+FORGET = Command("forget", Menu.GALLERY, "Take missing runs off the list")
+RUN_AGAIN = Command(
+    *("run_again", Menu.GALLERY, "Run again exactly"),
+    tip="Draw it once more and say whether it comes out the same",
+    starts_group=True,
+)
+VERIFY = Command(
+    *("verify", Menu.GALLERY, "Verify"),
+    tip="Check every part of the chosen runs against its hashes",
+)
+REINDEX = Command(
+    *("reindex", Menu.GALLERY, "Build the index anew"),
+    tip="Read all files of the library again; nothing in them changes",
+)
+
+SAVE_AS = _file("save_as", text="Save the picture as…", keys="Ctrl+S", starts_group=True)
+CLEAN_COPY = _file(
+    "clean_copy",
+    text="Save a clean copy…",
+    keys="Ctrl+Shift+S",
+    tip="The pixels alone, without a word of how they were made",
+)
+COPY_PICTURE = _file("copy_picture", text="Copy the picture with its legend", keys="Ctrl+Shift+C")
+EXPORT = _file("export", text="Export…", keys="Ctrl+E", icon="export")
+IMPORT = _file("import_bundle", text="Import a bundle…")
+
+FILES = (SAVE_AS, CLEAN_COPY, COPY_PICTURE, EXPORT, IMPORT)
+COMMANDS = (
+    *(FIND, OPEN, STACK, STACKS, COMPARE, NEXT_COMPARISON),
+    *(*STARS, STAR, REJECT, TAG),
+    *(TRASH, RESTORE, LOCATE, FORGET),
+    *(RUN_AGAIN, VERIFY, REINDEX),
+)
