@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 from PySide6.QtCore import QRectF
@@ -121,7 +122,7 @@ def justify(ratios: Sequence[float], sections: Sequence[int], sizes: RowSizes) -
     rows: list[Row] = []
     headings: list[float] = []
     top = 0.0
-    for start, stop in zip(sections, (*sections[1:], len(ratios)), strict=True):
+    for start, stop in pairwise((*sections, len(ratios))):
         headings.append(top)
         top += sizes.heading
         for row in _rows(ratios, start, stop, top, sizes):
