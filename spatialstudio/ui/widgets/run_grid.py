@@ -24,9 +24,9 @@ from spatialstudio.ui.widgets.grid_selection import GridSelection
 from spatialstudio.ui.widgets.justified_rows import JustifiedRows, RowSizes, justify
 from spatialstudio.ui.widgets.run_tile import CAPTION_EM, TileFace, TilePainter, TileState
 
-TILE_EM = 8.2
+TILE_EM = 9.5
 GAP_EM = 0.8
-HEADING_EM = 2.0
+HEADING_EM = 2.3
 SIDE_EM = 0.9
 STEP_EM = 2.5
 MOST_FACES = 1200
@@ -88,7 +88,6 @@ class RunGrid(QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.verticalScrollBar().setAccessibleName(tr("Scroll through the runs"))
         self.setMinimumSize(em(16), em(12))
         theme.changed.connect(self.viewport().update)
@@ -306,8 +305,10 @@ class RunGrid(QAbstractScrollArea):
         self.viewport().update()
 
     def _sizes(self) -> RowSizes:
+        """Return sizes that leave room for the scroll bar, whether it is there or not."""
+        bar = self.verticalScrollBar().sizeHint().width()
         return RowSizes(
-            width=max(self.viewport().width() - 2 * em(SIDE_EM), em(TILE_EM)),
+            width=max(self.width() - 2 * em(SIDE_EM) - bar, em(TILE_EM)),
             height=em(TILE_EM),
             caption=em(CAPTION_EM),
             gap=em(GAP_EM),
@@ -376,7 +377,7 @@ class RunGrid(QAbstractScrollArea):
         self._tiles.draw(painter, key, self._faces.get(key), place, state)
 
     def _draw_heading(self, painter: QPainter, section: GridSection, top: float) -> None:
-        line = QRectF(0, top, self._rows.sizes.width, em(HEADING_EM) - em(0.5))
+        line = QRectF(0, top, self._rows.sizes.width, em(HEADING_EM) - em(0.75))
         painter.setFont(font(bold=True))
         painter.setPen(self._theme.colour("text"))
         low = Qt.AlignmentFlag.AlignBottom
