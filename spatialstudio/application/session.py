@@ -139,7 +139,7 @@ class RunChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BaselineChanged:
-    """The unguided run of the same seed has moved on; None when there is none."""
+    """The run beside the open one, most often its baseline, has moved on; None for none."""
 
     run: OpenRun | None
 
@@ -214,6 +214,11 @@ class Session:
         self._publish(RunChanged(run=run))
         self._publish(BaselineChanged(run=baseline))
         self._publish(StepPicked(step=self.step))
+
+    def set_beside(self, run: OpenRun | None) -> None:
+        """Look at another run beside the open one instead of its baseline; None for none."""
+        self.baseline = run
+        self._publish(BaselineChanged(run=run))
 
     def follow(self, event: object) -> None:
         """Take in what the engine says; events of runs that are not open are let pass."""

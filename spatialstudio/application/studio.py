@@ -29,6 +29,7 @@ from spatialstudio.application.run_estimates import RunEstimates
 from spatialstudio.application.run_queue import RunQueue
 from spatialstudio.application.run_starter import RunStarter
 from spatialstudio.application.second_reader import SecondReader
+from spatialstudio.application.second_run import SecondRun
 from spatialstudio.application.session import OpenRun, Session
 from spatialstudio.application.workshop import build_workshop
 from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
@@ -90,6 +91,7 @@ class Studio:
         self._edited: SceneGraph | None = None
         self._starter = RunStarter(engine, self.keeping, self._job_of)
         self.queue = RunQueue(self._starter, self.session, self.bus.publish)
+        self.second = SecondRun(self.session, self._starter, self.keeping.read_run)
         self.estimates = RunEstimates(self.queue.request)
 
     @classmethod

@@ -17,7 +17,7 @@ from spatialstudio.domain.relation import Axis, AxisClaim, RelationType, Shape
 from spatialstudio.science.arrays import ArrayT
 from spatialstudio.science.depth_superiority import depth_pos
 from spatialstudio.science.distance_superiority import apart_pos
-from spatialstudio.science.superiority import projected_pos
+from spatialstudio.science.superiority import Ties, projected_pos
 
 PICTURE_AXES = (Axis.X, Axis.Y)
 
@@ -27,15 +27,18 @@ def can_guide(relation_type: RelationType) -> bool:
     return not relation_type.needs_depth
 
 
-def relation_pos(relation_type: RelationType, maps: Sequence[ArrayT]) -> ArrayT:
+def relation_pos(
+    relation_type: RelationType, maps: Sequence[ArrayT], ties: Ties = Ties.HALF
+) -> ArrayT:
     """Compute the chance that a relation holds on the maps of its mentions.
 
     Args:
         relation_type: One that ``can_guide``.
         maps: (..., H, W) each, not negative: subject, object and, for "between", second object.
+        ties: Which share of a tie counts; near and far know no ties.
 
     Returns:
-        (...) PoS in [0, 1], ties half.
+        (...) PoS in [0, 1].
 
     Raises:
         EmptyMapError: A map holds no mass.
@@ -43,14 +46,15 @@ def relation_pos(relation_type: RelationType, maps: Sequence[ArrayT]) -> ArrayT:
     match relation_type.shape:
         case Shape.ORDER:
             subject, other = maps
-            chances = [_claim_pos(claim, subject, other) for claim in relation_type.claims]
+            claims = relation_type.claims
+            chances = [_claim_pos(claim, subject, other, ties) for claim in claims]
             return reduce(_lesser, chances).clip(0, 1)
         case Shape.NEAR:
             return (1 - apart_pos(*maps)).clip(0, 1)
         case Shape.FAR:
             return apart_pos(*maps).clip(0, 1)
         case Shape.BETWEEN:
-            return _between_pos(maps).clip(0, 1)
+            return _between_pos(maps, ties).clip(0, 1)
 
 
 def relation_pos_on_masks(
@@ -75,10 +79,9 @@ def relation_pos_on_masks(
     return min(_claim_pos_on_masks(claim, masks, depth) for claim in relation_type.claims)
 
 
-def _claim_pos(claim: AxisClaim, subject: ArrayT, other: ArrayT) -> ArrayT:
-    if claim.subject_first:
-        return projected_pos(subject, other, claim.axis)
-    return projected_pos(other, subject, claim.axis)
+def _claim_pos(claim: AxisClaim, subject: ArrayT, other: ArrayT, ties: Ties = Ties.HALF) -> ArrayT:
+    first, second = (subject, other) if claim.subject_first else (other, subject)
+    return projected_pos(first, second, claim.axis, ties)
 
 
 def _claim_pos_on_masks(claim: AxisClaim, masks: Sequence[BoolMask], depth: DepthMap) -> float:
@@ -89,10 +92,12 @@ def _claim_pos_on_masks(claim: AxisClaim, masks: Sequence[BoolMask], depth: Dept
     return depth_pos(depth.values, first, second)
 
 
-def _between_pos(maps: Sequence[ArrayT]) -> ArrayT:
+def _between_pos(maps: Sequence[ArrayT], ties: Ties) -> ArrayT:
     subject, one, other = maps
     arrangements = [
-        _lesser(projected_pos(before, subject, axis), projected_pos(subject, after, axis))
+        _lesser(
+            projected_pos(before, subject, axis, ties), projected_pos(subject, after, axis, ties)
+        )
         for axis in PICTURE_AXES
         for before, after in ((one, other), (other, one))
     ]
