@@ -14,6 +14,12 @@ SHOW_BAND = Command("show_band", Menu.VIEW, "Show margin band", "7")
 SHOW_CANDIDATES = Command("show_candidates", Menu.VIEW, "Show candidates", "8")
 SHOW_SECOND = Command("show_second", Menu.VIEW, "Show second detector", "9")
 
+CLEAR_EVIDENCE = Command(
+    *("clear_evidence", Menu.VIEW, "Stop lighting evidence"),
+    tip="Show the picture without dimming; Esc does so on the picture as well",
+    starts_group=True,
+)
+
 LAYER_COMMANDS = {
     SHOW_PICTURE: Layer.PICTURE,
     SHOW_MAPS: Layer.MAPS,
@@ -26,4 +32,4 @@ LAYER_COMMANDS = {
     SHOW_SECOND: Layer.SECOND,
 }
 
-COMMANDS = (FIT, *LAYER_COMMANDS)
+COMMANDS = (FIT, *LAYER_COMMANDS, CLEAR_EVIDENCE)

@@ -1,10 +1,26 @@
 """Stage 3, image to verdicts: one card a relation."""
 
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QVBoxLayout
 
-from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged, RunState
+from spatialstudio.application.session import (
+    BaselineChanged,
+    OpenRun,
+    RelationPicked,
+    RunChanged,
+    RunState,
+)
+from spatialstudio.domain.verdict import AbstentionReason, Evaluation
+from spatialstudio.ui.commands import evaluate as commands
 from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.evidence_contents import picked_relation
+from spatialstudio.ui.panels.grounds import lower_threshold
+from spatialstudio.ui.panels.looking_at import LookingAt
 from spatialstudio.ui.panels.result_contents import judged_relations
+from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.verdict_card import JudgedRelation, VerdictCard
@@ -17,7 +33,7 @@ NOT_YET = {
 
 
 class EvaluationPanel(Panel):
-    """Shows the verdicts on the open run, and on its baseline in brief."""
+    """Shows the verdicts on the open run, and on its baseline in brief; lights their evidence."""
 
     title = "Verdict"
 
@@ -25,29 +41,52 @@ class EvaluationPanel(Panel):
         super().__init__()
         self._session = context.studio.session
         self._theme = context.theme
-        self._shown: tuple[JudgedRelation, ...] = ()
+        self._judgement = context.judgement
+        self._looking_at = LookingAt(context)
+        self._run_id = ""
+        self._shown: tuple[Evaluation | None, ...] = ()
+        self._own: list[VerdictCard] = []
         self._cards: list[VerdictCard] = []
         self._waiting = TextLabel(tone=Tone.MUTED)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(em(0.5))
         self._column.addWidget(self._waiting)
+        self._judgement.changed.connect(self._mark)
+        context.actions.bind(commands.CLEAR_EVIDENCE, partial(self._judgement.light, None))
         self._draw()
 
     def handle(self, event: object) -> None:
-        """Follow the run and its baseline."""
+        """Follow the run, its baseline and the picked relation."""
         match event:
-            case RunChanged() | BaselineChanged():
+            case RunChanged(run=run):
+                if run.id != self._run_id:
+                    self._run_id = run.id
+                    self._judgement.light(None)
                 self._draw()
+            case BaselineChanged():
+                self._draw()
+            case RelationPicked():
+                self._mark()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let Esc end the lighting of evidence."""
+        if event.key() == Qt.Key.Key_Escape and self._judgement.lit is not None:
+            self._judgement.light(None)
+        else:
+            super().keyPressEvent(event)
 
     def _draw(self) -> None:
         run, baseline = self._session.run, self._session.baseline
-        judged = judged_relations(run, "Guided" if baseline else "") if run else ()
-        beside = judged_relations(baseline, "Baseline") if baseline else ()
+        evaluations = tuple(each.evaluation if each else None for each in (run, baseline))
         self._waiting.setText(_waiting_for(run))
-        self._waiting.setVisible(not judged)
-        if [each.verdict for each in self._shown] != [each.verdict for each in judged + beside]:
+        if evaluations != self._shown:
+            self._shown = evaluations
+            judged = judged_relations(run, tr("Guided") if baseline else "") if run else ()
+            beside = judged_relations(baseline, tr("Baseline")) if baseline else ()
             self._renew(judged, beside)
+        self._waiting.setVisible(not self._own)
+        self._mark()
 
     def _renew(
         self, judged: tuple[JudgedRelation, ...], beside: tuple[JudgedRelation, ...]
@@ -56,14 +95,42 @@ class EvaluationPanel(Panel):
             self._column.removeWidget(card)
             card.hide()
             card.deleteLater()
-        self._shown = judged + beside
-        self._cards = [VerdictCard(self._theme, each) for each in judged]
-        self._cards += [VerdictCard(self._theme, each, brief=True) for each in beside]
+        self._own = [VerdictCard(self._theme, each) for each in judged]
+        for card, each in zip(self._own, judged, strict=True):
+            card.picked.connect(partial(self._session.pick_relation, each.verdict.relation_id))
+            card.ground_picked.connect(self._light)
+            card.lever_pulled.connect(self._lower_threshold)
+        self._cards = self._own + [VerdictCard(self._theme, each, brief=True) for each in beside]
         for card in self._cards:
             self._column.addWidget(card)
+
+    def _mark(self) -> None:
+        """Show which relation is looked at, and which ground is lit."""
+        run = self._session.run
+        relation = picked_relation(run, self._session.relation_id) if run else None
+        for card in self._own:
+            is_picked = relation is not None and card.relation_id == relation.id
+            card.show_picked(is_picked and len(self._own) > 1)
+            card.show_lit(self._judgement.lit if is_picked else None)
+
+    def _light(self, reason: AbstentionReason | None) -> None:
+        run = self._session.run
+        if reason is not None and run is not None and run.steps:
+            self._session.pick_step(run.steps[-1].step)
+        self._judgement.light(reason)
+
+    def _lower_threshold(self) -> None:
+        looked_at = self._looking_at.now()
+        if looked_at is None or looked_at.run.evaluation is None:
+            return
+        for verdict in looked_at.run.evaluation.verdicts:
+            if verdict.relation_id == looked_at.relation.id:
+                score = lower_threshold(verdict, looked_at.seen)
+                name = tr("lower threshold")
+                self._judgement.try_setting(looked_at.run, "detection_score", score or 0.0, name)
 
 
 def _waiting_for(run: OpenRun | None) -> str:
     if run is None:
-        return "The verdict on each relation appears here when a picture is done."
-    return NOT_YET.get(run.state, "The verdict appears here when the picture is done.")
+        return tr("The verdict on each relation appears here when a picture is done.")
+    return tr(NOT_YET.get(run.state, "The verdict appears here when the picture is done."))

@@ -1,7 +1,11 @@
 """Turns a finished run into verdict cards and facts."""
 
-from spatialstudio.application.inspection import explain
+from spatialstudio.application.inspection import evidence_of
 from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.relation import Relation
+from spatialstudio.domain.verdict import Evaluation, Verdict
+from spatialstudio.ui.panels.grounds import grounds_of, lower_threshold
+from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.verdict_card import JudgedRelation
 
 
@@ -16,14 +20,33 @@ def judged_relations(run: OpenRun, name: str = "") -> tuple[JudgedRelation, ...]
         return ()
     by_id = {relation.id: relation for relation in run.scene.relations}
     return tuple(
-        JudgedRelation(
-            relation=run.scene.sentence(by_id[verdict.relation_id]),
-            verdict=verdict,
-            explanation=explain(verdict, run.scene),
-            run=name,
-        )
+        _judged(run, by_id[verdict.relation_id], verdict, run.evaluation, name)
         for verdict in run.evaluation.verdicts
     )
+
+
+def _judged(
+    run: OpenRun, relation: Relation, verdict: Verdict, evaluation: Evaluation, name: str
+) -> JudgedRelation:
+    evidence = evidence_of(verdict, run.scene, evaluation)
+    lower = lower_threshold(verdict, evidence)
+    return JudgedRelation(
+        relation=run.scene.sentence(relation),
+        verdict=verdict,
+        explanation=evidence.sentence,
+        run=name,
+        grounds=grounds_of(relation, verdict, evidence, run.scene),
+        lever=tr("Lower the threshold to {score}").format(score=f"{lower:.2f}") if lower else "",
+        adjusted=_adjusted(verdict, evaluation),
+    )
+
+
+def _adjusted(verdict: Verdict, evaluation: Evaluation) -> str:
+    for kept in evaluation.adjusted:
+        if kept.verdict.relation_id == verdict.relation_id:
+            outcome = kept.verdict.outcome.value
+            return tr("Human-adjusted: {outcome}").format(outcome=outcome)
+    return ""
 
 
 def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:

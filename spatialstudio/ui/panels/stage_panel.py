@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from spatialstudio.application.engine.messages import EngineStopped, JobFailed
 from spatialstudio.application.session import (
     BaselineChanged,
     MentionPicked,
+    RelationPicked,
     RunChanged,
     StepPicked,
     StoreFailed,
@@ -16,6 +18,7 @@ from spatialstudio.application.session import (
 from spatialstudio.domain.generation import GenerationFailed
 from spatialstudio.ui.bridge import FrameClock
 from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.evidence_stage import EvidenceStage
 from spatialstudio.ui.panels.layer_looks import dressed
 from spatialstudio.ui.panels.stage_contents import picture_scene
 from spatialstudio.ui.texts import tr
@@ -44,18 +47,24 @@ class StagePanel(Panel):
         for view in (self._picture, self._beside):
             view.view_picked.connect(self._stage.show_region)
         self._clock = FrameClock(self._draw, self)
+        self._evidence = EvidenceStage(context, self)
+        self._judgement = context.judgement
+        self._judgement.changed.connect(self._clock.request)
         self._stage.layers_changed.connect(self._clock.request)
         self._stage.region_changed.connect(self._show_region)
         self._stage.smoothing_changed.connect(self._show_smoothing)
         self._stage.overlays_changed.connect(self._show_overlays)
         context.actions.use_stage_keys(self._pictures)
         self._lay_out()
+        self._show_overlays()
         self.setAcceptDrops(True)
 
     def handle(self, event: object) -> None:
         """Follow the run, the picked step and word; tell of failures."""
         match event:
-            case RunChanged() | BaselineChanged() | StepPicked() | MentionPicked():
+            case RunChanged() | BaselineChanged() | StepPicked():
+                self._clock.request()
+            case MentionPicked() | RelationPicked():
                 self._clock.request()
             case GenerationFailed() | JobFailed() | EngineStopped() | StoreFailed():
                 self.problem_met.emit(event.error)
@@ -72,6 +81,13 @@ class StagePanel(Panel):
             event.acceptProposedAction()
             self._switchboard.path_offered.emit(Path(paths[0]))
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let Esc end the lighting of evidence."""
+        if event.key() == Qt.Key.Key_Escape and self._judgement.lit is not None:
+            self._judgement.light(None)
+        else:
+            super().keyPressEvent(event)
+
     def _show_region(self) -> None:
         for view in (self._picture, self._beside):
             view.show_view(self._stage.region)
@@ -81,7 +97,7 @@ class StagePanel(Panel):
             view.show_smooth(self._stage.is_smooth)
 
     def _show_overlays(self) -> None:
-        self._picture.show_overlays(self._stage.overlays)
+        self._picture.show_overlays((self._evidence.overlay, *self._stage.overlays))
 
     def _draw(self) -> None:
         run, baseline = self._session.run, self._session.baseline
@@ -94,6 +110,7 @@ class StagePanel(Panel):
         layers = self._stage.in_sight
         scene = picture_scene(run, step, word, layers, title)
         self._picture.show_scene(dressed(scene, run, self._stage))
+        self._evidence.draw()
         self._beside.setVisible(baseline is not None)
         if baseline is not None:
             scene = picture_scene(baseline, step, word, layers, tr("Baseline"))

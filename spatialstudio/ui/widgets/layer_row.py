@@ -15,6 +15,7 @@ OWN_HUES = 3
 HUES = ("Orange", "Violet", "Green", "Pink", "Blue", "Olive", "Brown", "Slate")
 HUELESS = frozenset({Layer.PICTURE, Layer.DEPTH})
 SWATCH_SIDE = 48
+OPACITY_EM = 2.6
 
 
 class LayerRow(QWidget):
@@ -46,7 +47,7 @@ class LayerRow(QWidget):
         keys.setProperty("tone", "muted")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(em(0.25))
+        row.setSpacing(em(0.1))
         row.addWidget(self._eye, 1)
         for widget in (self._opacity, self._hue, self._solo, keys):
             row.addWidget(widget)
@@ -95,7 +96,7 @@ class LayerRow(QWidget):
         slider.setAccessibleName(tr("Opacity of {layer}").format(layer=self._name.lower()))
         slider.setRange(0, FULL)
         slider.setValue(FULL)
-        slider.setFixedWidth(em(3.2))
+        slider.setFixedWidth(em(OPACITY_EM))
         slider.valueChanged.connect(self._pick_opacity)
         return slider
 

@@ -1,0 +1,39 @@
+"""Runs judged by the real checker on made-up perceptions of 100 x 100 pixels."""
+
+import numpy as np
+
+from spatialstudio.application.session import OpenRun, RunState
+from spatialstudio.domain.perception import Looks
+from spatialstudio.domain.relation import LEFT_OF
+from spatialstudio.domain.verdict import REPRODUCE, Evaluation
+from spatialstudio.science.checker import decide
+from tests.fakes import scene_of
+from tests.science.seen_things import SIDE, masked, perception, seen
+
+DOG, CAR = seen("m1", 20, 50, 0.81), seen("m2", 70, 50, 0.9)
+NEAR_DOG = seen("m1", 64, 20, 0.81)
+SECOND_DOG = seen("m1", 80, 20, 0.78)
+UNSURE_DOG = seen("m1", 30, 40, 0.15)
+MASKS = masked("m1", 20, 50), masked("m2", 70, 50)
+
+
+def judged_run(
+    *detections, relation_type=LEFT_OF, masks=(), depth=None, settings=REPRODUCE, **looks
+):
+    """Return a run of "a dog ... a car" in whose picture these were detected."""
+    scene = scene_of(relation_type=relation_type)
+    picture = perception(*detections, masks=masks, depth=depth)
+    seen_else = Looks(**looks)
+    evaluation = Evaluation(
+        perception=picture,
+        verdicts=decide(scene, picture, settings, seen_else),
+        checker=settings,
+        looks=seen_else,
+    )
+    return OpenRun(
+        id="judged",
+        scene=scene,
+        state=RunState.DONE,
+        image=np.full((SIDE, SIDE, 3), 200, np.uint8),
+        evaluation=evaluation,
+    )
