@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 from PySide6.QtGui import QImage
 
-from spatialstudio.application.gallery import TileRead
+from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.library import Day, Field, Flag, LibraryEntry
 from spatialstudio.domain.relation import relation_types
 from spatialstudio.domain.verdict import Outcome
@@ -17,10 +17,9 @@ from spatialstudio.ui.widgets.run_tile import TileFace
 NUMBERED = (Field.POS, Field.PSE, Field.CONFIDENCE, Field.STARS, Field.STEPS, Field.STRENGTH)
 
 
-def face_of(tile: TileRead) -> TileFace:
-    """Return what a tile shows."""
-    picture = None if tile.thumbnail is None else rgb_image(tile.thumbnail)
-    return face_with(tile.entry, picture)
+def face_of(entry: LibraryEntry, thumbnail: RgbImage | None) -> TileFace:
+    """Return what the tile of a run shows; None for a picture that cannot be read."""
+    return face_with(entry, None if thumbnail is None else rgb_image(thumbnail))
 
 
 def face_with(entry: LibraryEntry, picture: QImage | None) -> TileFace:

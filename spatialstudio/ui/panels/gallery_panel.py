@@ -16,6 +16,7 @@ from spatialstudio.application.gallery import (
     FilterRefused,
     GalleryWish,
     RunsFound,
+    TileRead,
     TilesRead,
 )
 from spatialstudio.application.library import LibraryChanged
@@ -123,12 +124,13 @@ class GalleryPanel(Panel):
                 self._line.show_problem(f"{error.message} {error.hint}")
             case TilesRead(tiles=tiles):
                 for tile in tiles:
-                    self._entries[tile.id] = tile.entry
-                    self._grid.show_face(tile.id, face_of(tile))
+                    self._show_tile(tile)
             case LibraryChanged() if self._is_awake:
                 self._look_again()
-            case ErrandEnded(error=error) if error is not None:
-                self.problem_met.emit(error)
+            case ErrandEnded(errand_id=errand_id, error=error):
+                self._marking.end(errand_id)
+                if error is not None:
+                    self.problem_met.emit(error)
 
     def use_line(self, line: str) -> None:
         """Find what a line asks for that was chosen elsewhere."""
@@ -196,10 +198,14 @@ class GalleryPanel(Panel):
         self._view.show_chosen(tuple(EntryId(each) for each in self._grid.chosen), current)
         self._follow_chosen()
 
+    def _show_tile(self, tile: TileRead) -> None:
+        entry = self._entries[tile.id] = self._marking.as_said(tile.entry)
+        self._grid.show_face(tile.id, face_of(entry, tile.thumbnail))
+
     def _entry(self, entry_id: EntryId) -> LibraryEntry | None:
         if entry_id not in self._entries:
             for entry in self._keeping.library.entries([entry_id]):
-                self._entries[entry_id] = entry
+                self._entries[entry_id] = self._marking.as_said(entry)
         return self._entries.get(entry_id)
 
     def _show_marks(self, marks: Mapping[Path, Marks]) -> None:

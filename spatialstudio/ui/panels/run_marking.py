@@ -6,6 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from spatialstudio.application.errands import ErrandId
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.library import LibraryEntry, Marks
@@ -26,11 +27,24 @@ class RunMarking(QObject):
         super().__init__()
         self._context = context
         self._keeping = context.studio.keeping
+        self._unwritten: dict[Path, tuple[ErrandId, Marks]] = {}
 
     @property
     def chosen(self) -> tuple[LibraryEntry, ...]:
-        """The runs that are chosen, as the library knows them now."""
-        return self._keeping.library.entries(self._context.gallery.ids)
+        """The runs that are chosen, with what the user says of them now."""
+        entries = self._keeping.library.entries(self._context.gallery.ids)
+        return tuple(map(self.as_said, entries))
+
+    def as_said(self, entry: LibraryEntry) -> LibraryEntry:
+        """Return a run with marks that may not be on disk yet."""
+        _, marks = self._unwritten.get(entry.path, (None, entry.marks))
+        return replace(entry, marks=marks)
+
+    def end(self, errand_id: ErrandId) -> None:
+        """Take note that marks are on disk, or that they could not be written."""
+        for path, (writing, _) in tuple(self._unwritten.items()):
+            if writing == errand_id:
+                del self._unwritten[path]
 
     def rate(self, stars: int) -> None:
         """Give the chosen runs stars; a starred run is not sorted out."""
@@ -81,7 +95,8 @@ class RunMarking(QObject):
         self._context.edits.change(name, before, after, self._write)
 
     def _write(self, marks: Mapping[Path, Marks]) -> None:
-        self._keeping.gallery.mark(marks)
+        writing = self._keeping.gallery.mark(marks)
+        self._unwritten |= {path: (writing, said) for path, said in marks.items()}
         self.marked.emit(marks)
 
 

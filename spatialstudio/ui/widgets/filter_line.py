@@ -70,7 +70,6 @@ class CompletingLine(QLineEdit):
         kept = before[: len(before) - len(prefix)] + chosen
         self.setText(kept + after)
         self.setCursorPosition(len(kept))
-        self.textEdited.emit(self.text())
 
 
 class FilterLine(QWidget):
@@ -89,9 +88,9 @@ class FilterLine(QWidget):
         self._line.setAccessibleName(tr("Filter"))
         self._line.setPlaceholderText(tr("cat  verdict:fail  relation:left  pos<0.6  stars>=3"))
         self._line.setClearButtonEnabled(True)
-        self._line.textEdited.connect(self.line_edited)
-        self._line.textChanged.connect(self._tell_cleared)
+        self._line.textChanged.connect(self._tell)
         self._line.left_downwards.connect(self.left_downwards)
+        self._shown: str | None = None
         self._problem = TextLabel(tone=Tone.MUTED, small=True)
         self._problem.hide()
         self.setFocusProxy(self._line)
@@ -114,6 +113,7 @@ class FilterLine(QWidget):
     def show_line(self, text: str) -> None:
         """Show a line that was chosen elsewhere."""
         if text != self._line.text():
+            self._shown = text
             self._line.setText(text)
 
     def show_words(self, words: Sequence[str]) -> None:
@@ -130,6 +130,7 @@ class FilterLine(QWidget):
         """Let the next key write a new line."""
         self._line.selectAll()
 
-    def _tell_cleared(self, text: str) -> None:
-        if not text and self._line.hasFocus():
-            self.line_edited.emit("")
+    def _tell(self, text: str) -> None:
+        if text != self._shown:
+            self.line_edited.emit(text)
+        self._shown = None
