@@ -3,11 +3,8 @@
 from collections.abc import Callable, Iterable
 
 from spatialstudio.application.engine.messages import Engine, GenerateJob
-from spatialstudio.application.flow.generate_image import (
-    check_request,
-    check_scene,
-    new_request_id,
-)
+from spatialstudio.application.flow.check_request import check_request
+from spatialstudio.application.flow.generate_image import check_scene, new_request_id
 from spatialstudio.application.keeping import Keeping
 from spatialstudio.domain.generation import GenerationRequest, RequestId, unguided
 

@@ -5,6 +5,7 @@ by mapping them into memory. What relations name is small and travels with the s
 is for the rest.
 """
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,10 @@ from spatialstudio.adapters.backends.wrapped import wrapped
 from spatialstudio.domain.attention import AttentionDetail, AttentionFile
 from spatialstudio.domain.errors import RequestError, StoreError
 from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.memory import GIBIBYTE
+
+MOST_BYTES = 8 * GIBIBYTE
+"""What the runs kept on disk may take together; the oldest go first."""
 
 
 def plan_archive(
@@ -67,6 +72,25 @@ def plan_archive(
         for number, layer in enumerate(layers)
     ]
     return AttentionArchive(folder, layers, tuple(words), files)
+
+
+def forget_oldest(archives: Path, most_bytes: int = MOST_BYTES) -> None:
+    """Remove the runs that were kept first until the rest takes no more than it may.
+
+    Args:
+        archives: Holds a folder a run; need not exist.
+        most_bytes: Of all runs together.
+    """
+    runs = [folder for folder in archives.glob("*") if folder.is_dir()]
+    room = most_bytes
+    for folder in sorted(runs, key=_last_change, reverse=True):
+        room -= sum(file.stat().st_size for file in folder.glob("*.npy"))
+        if room < 0:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _last_change(folder: Path) -> float:
+    return folder.stat().st_mtime
 
 
 class AttentionArchive:

@@ -11,7 +11,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from spatialstudio.adapters.backends.attention_archive import AttentionArchive, plan_archive
+from spatialstudio.adapters.backends.attention_archive import (
+    AttentionArchive,
+    forget_oldest,
+    plan_archive,
+)
 from spatialstudio.adapters.backends.attention_reader import AttentionReader
 from spatialstudio.adapters.backends.clean_latents import as_picture, predicted_clean_latents
 from spatialstudio.adapters.backends.emitted_values import iterate
@@ -122,6 +126,7 @@ class DiffusersBackend:
         device = torch.device("cpu") if on_processor else pick_device()
         reset_peak_memory(device)
         token.raise_if_cancelled()
+        forget_oldest(self._archives)
         try:
             with memory_errors_told():
                 loaded = self._ready(model, device, request)

@@ -104,12 +104,12 @@ class LatentUpdates:
         takes_turns = settings.one_by_one and relations
         groups = [(one,) for one in relations] if takes_turns else [relations]
         limit = schedule.refined_loss(step)
-        for _ in range(settings.inner_updates):
-            losses = [self._update(group, length) for group in groups]
-            if None in losses:
+        for group in groups * settings.inner_updates:
+            loss = self._update(group, length)
+            if loss is None:
                 break
             if limit is not None:
-                self._refine(groups[0], length, limit, losses[0])
+                self._refine(group, length, limit, loss)
         return self._snapshots[0]
 
     def _refine(

@@ -1,13 +1,12 @@
 """Stage 2: a scene becomes a request, and a request a stream of events."""
 
-import math
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 
-from spatialstudio.domain.errors import PromptError, RequestError
+from spatialstudio.application.flow.check_request import check_request
+from spatialstudio.domain.errors import PromptError
 from spatialstudio.domain.generation import (
-    MAX_SEED,
     PSG,
     PSG_PRESENCE,
     UNGUIDED,
@@ -24,12 +23,6 @@ from spatialstudio.science.guidance_presets import guidance_preset
 from spatialstudio.science.scene_consistency import contradictions_of
 
 PSG_KIN = frozenset({PSG, PSG_PRESENCE})
-CHANCE = 0.5
-"""PoS of objects that nothing tells apart."""
-MAX_STEPS = 1000
-MAX_SIDE = 4096
-MAX_CANDIDATES = 1000
-SIDE_UNIT = 8
 
 
 def new_request_id() -> RequestId:
@@ -100,46 +93,6 @@ def choose_guidance(
     return settings if strength is None else replace(settings, strength=strength)
 
 
-def check_request(request: GenerationRequest) -> None:
-    """Refuse what no backend can do, before a model is loaded for it.
-
-    Raises:
-        RequestError: A number of the request is out of its range.
-    """
-    if not 0 <= request.seed <= MAX_SEED:
-        raise RequestError(
-            f"The seed {request.seed} is out of range.",
-            hint=f"Choose a whole number from 0 to {MAX_SEED}.",
-        )
-    if not 1 <= request.steps <= MAX_STEPS:
-        raise RequestError(
-            f"{request.steps} denoising steps cannot be taken.",
-            hint=f"Choose 1 to {MAX_STEPS}; 20 to 50 are usual.",
-        )
-    if not (math.isfinite(request.guidance.strength) and request.guidance.strength >= 0):
-        raise RequestError(
-            f"The strength {request.guidance.strength:g} cannot be used.",
-            hint="Choose 0 for no effect, or a positive step size.",
-        )
-    if not CHANCE < request.guidance.goal <= 1:
-        raise RequestError(
-            f"Guidance cannot rest at a PoS of {request.guidance.goal:g}.",
-            hint="Choose more than 0.5 and at most 1; 1 never rests, 0.95 rests early.",
-        )
-    if not 1 <= request.search.candidates <= MAX_CANDIDATES:
-        raise RequestError(
-            f"A search among {request.search.candidates} pictures cannot be made.",
-            hint=f"Choose 1 to {MAX_CANDIDATES}; 8 is a good start.",
-        )
-    for name, side in (("width", request.width), ("height", request.height)):
-        if side is not None and not _fits(side):
-            raise RequestError(
-                f"The {name} of {side} pixels cannot be drawn.",
-                hint=f"Choose a multiple of {SIDE_UNIT} from {SIDE_UNIT * SIDE_UNIT} "
-                f"to {MAX_SIDE}, for example {_nearest(side)}.",
-            )
-
-
 def check_scene(scene: SceneGraph) -> None:
     """Refuse a scene that no picture can meet.
 
@@ -167,12 +120,3 @@ def generate_image(
     """
     check_request(request)
     yield from backend.generate(request, model, token)
-
-
-def _fits(side: int) -> bool:
-    return side % SIDE_UNIT == 0 and SIDE_UNIT * SIDE_UNIT <= side <= MAX_SIDE
-
-
-def _nearest(side: int) -> int:
-    rounded = round(side / SIDE_UNIT) * SIDE_UNIT
-    return min(max(rounded, SIDE_UNIT * SIDE_UNIT), MAX_SIDE)

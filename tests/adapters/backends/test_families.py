@@ -16,6 +16,11 @@ from spatialstudio.adapters.backends.token_spans import in_denoiser, token_spans
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import Cancelled, RequestError
 from spatialstudio.domain.generation import (
+    ATTEND_EXCITE,
+    BOXDIFF,
+    INFSPLIGN,
+    PSG_PRESENCE,
+    WEIGHTED_PRESENCE,
     CaptureSettings,
     GenerationRequest,
     GuidanceSettings,
@@ -161,6 +166,18 @@ def test_guidance_raises_pos_in_both_branches_of_the_scale_and_out_of_square(fam
         raised.append(guided[-2].pos["r1"] - free[-2].pos["r1"])
         assert guided[1].pos["r1"] == pytest.approx(free[1].pos["r1"], abs=1e-5)
     assert min(raised) > 1e-4
+
+
+@pytest.mark.parametrize(
+    "method_id", [PSG_PRESENCE, ATTEND_EXCITE, WEIGHTED_PRESENCE, BOXDIFF, INFSPLIGN]
+)
+def test_every_method_guides(family, make_request, method_id):
+    request = make_request(family.tiny.wide)
+    free = family.draw(request)[-1].image
+    guidance = replace(STRONG, method_id=method_id)
+    _, step, *_, finished = family.draw(replace(request, guidance=guidance))
+    assert step.guidance_loss > 0
+    assert not np.array_equal(finished.image, free)
 
 
 def test_a_negative_prompt_is_used_or_refused(family, make_request):

@@ -131,6 +131,14 @@ def test_relations_share_a_pass_or_take_one_each(run, crossing):
     assert one_by_one[0].pos_after["r2"] > one_by_one[0].pos["r2"]
 
 
+def test_one_by_one_makes_no_pass_for_the_rest_once_all_goals_are_reached(run, crossing):
+    content = replace(STRONG, one_by_one=True, goal=0.500001)
+    near = 0.5 + 1e-6
+    first = run(content, scene=crossing)[0][0]
+    assert min(first.pos.values()) >= near
+    assert first.guiding_passes == 1
+
+
 def test_the_loss_of_one_by_one_is_that_of_the_first_relation(run, crossing):
     one_by_one, _ = run(replace(STRONG, one_by_one=True), scene=crossing)
     alone, _ = run()
