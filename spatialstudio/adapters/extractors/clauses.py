@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, product
 
-from spatialstudio.adapters.extractors.noun_phrases import PRONOUNS, NounPhrase, Piece
 from spatialstudio.adapters.extractors.picture_frame import Framed
 from spatialstudio.adapters.extractors.pieces import JOINERS, Pieces, Thing
 from spatialstudio.adapters.extractors.references import Ends, References
-from spatialstudio.adapters.extractors.words import Word, WordKind
+from spatialstudio.adapters.extractors.word_runs import NounPhrase, Piece
+from spatialstudio.adapters.extractors.words import PRONOUNS, Word, WordKind
 from spatialstudio.domain.prompt import Note, ObjectMention, TextSpan
 from spatialstudio.domain.relation import (
     BETWEEN,
@@ -104,13 +104,11 @@ class ClauseReader:
             self._focus, self._owner = self._references.latest, ()
         elif self._turns_back(word):
             self._focus, self._owner = self._clause, ()
-        elif word.kind is WordKind.PLACING and self._pieces.is_at_thing():
-            self._start_clause(self._resolve_subjects(self._pieces.take_subjects()))
         elif word.kind is WordKind.PREPOSITION and self._pieces.is_at(*PRONOUNS):
             self._pieces.skip(*PRONOUNS)
             self._references.pass_over(self._focus)
         elif word.kind is not WordKind.WORD and self._pieces.is_at_thing():
-            is_apart = word.kind is WordKind.WITH and self._pieces.is_behind_clause_start
+            is_apart = self._stands_apart(word)
             if things := self._pieces.take_dependents():
                 is_seen = word.text.lower() in TOWARDS and not self._pieces.is_at_thing()
                 self._read_dependents(word, things, is_apart=is_apart or is_seen)
@@ -120,10 +118,17 @@ class ClauseReader:
         leads = word.kind is WordKind.PREPOSITION and self._pieces.is_at(WordKind.RELATION)
         return leads or word.kind in {*JOINERS, WordKind.BE}
 
+    def _stands_apart(self, word: Word) -> bool:
+        """Tell whether what follows has a place of its own, behind a comma, a place or "puts"."""
+        if word.kind is WordKind.WITH:
+            is_behind_place = word.text.lower() == "with" and self._focus != self._clause
+            return is_behind_place or self._pieces.is_behind_clause_start
+        return word.kind is WordKind.PLACING
+
     def _read_dependents(self, word: Word, things: Sequence[Thing], *, is_apart: bool) -> None:
         """Read what hangs on the thing before: "a dog with a hat".
 
-        Behind a comma it speaks for itself: "a dog by a tree, with a hat on the tree"; so it does
+        Apart from that it speaks for itself: "a dog by a tree, with a hat on the tree"; so it does
         where it is looked at and does something: "looking at a cat sitting on a chair".
         """
         self._owner = () if is_apart else self._focus
@@ -143,7 +148,7 @@ class ClauseReader:
             self._relate_to_each_other(claims[-1], self._pieces.take_word())
             return
         against_pronoun = self._pieces.is_at(*PRONOUNS)
-        hangs = self._owner and not against_pronoun
+        hangs = self._owner and not (against_pronoun or self._pieces.is_at_own_part)
         subjects = self._owner if hangs else self._focus
         things = self._take_objects(claims[-1])
         if not things:
@@ -162,7 +167,7 @@ class ClauseReader:
         ends = (*subjects, *objects)
         several = subjects if len(subjects) > 1 else filter(self._references.is_several, ends)
         self._references.group(tuple(several) or ends)
-        if not is_fronted and not self._pieces.is_at_finite_verb:
+        if not (is_fronted or self._pieces.is_at_finite_verb or _is_surface(things)):
             self._focus = objects
 
     def _take_objects(self, claim: Claim) -> list[Thing]:
@@ -362,6 +367,11 @@ class ClauseReader:
 
     def _note(self, message: str, span: TextSpan | None) -> None:
         self._notes.append(Note(message=message, span=span))
+
+
+def _is_surface(things: Sequence[Thing]) -> bool:
+    """Tell whether things are a mere place, beyond which the sentence speaks on of its subject."""
+    return any(isinstance(thing, NounPhrase) and thing.is_surface for thing in things)
 
 
 def _claim(word: Word) -> Claim:

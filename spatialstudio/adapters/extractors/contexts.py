@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from spatialstudio.adapters.extractors.noun_phrases import PRONOUNS, NounPhrase, Piece
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary
-from spatialstudio.adapters.extractors.words import Word, WordKind
+from spatialstudio.adapters.extractors.word_runs import NounPhrase, Piece
+from spatialstudio.adapters.extractors.words import PRONOUNS, Word, WordKind
 from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.domain.relation import NEAR, Axis, RelationType
 
@@ -112,6 +112,8 @@ def _with_settled_words(pieces: Sequence[Piece]) -> Iterator[Piece]:
         after = pieces[place + 1] if place + 1 < len(pieces) else None
         if isinstance(piece, NounPhrase):
             yield piece
+        elif piece.kind is WordKind.COMMA and _is_set_off(pieces[:place], after):
+            continue
         elif piece.kind is WordKind.BOTH:
             if _is_pronoun(before, after):
                 yield replace(piece, kind=WordKind.THEM)
@@ -123,6 +125,14 @@ def _with_settled_words(pieces: Sequence[Piece]) -> Iterator[Piece]:
             yield replace(piece, kind=kind)
         elif piece.kind is not WordKind.SHOWING and not _is_emphasis(piece, before):
             yield piece
+
+
+def _is_set_off(before: Sequence[Piece], after: Piece | None) -> bool:
+    """Tell whether a comma only sets off a relation: "balloon, above, cactus"."""
+    match before:
+        case [*_, Word(kind=WordKind.COMMA), Word(kind=WordKind.RELATION)]:
+            return isinstance(after, NounPhrase)
+    return False
 
 
 def _is_emphasis(piece: Word, before: Piece | None) -> bool:
@@ -145,7 +155,8 @@ def _settled_kind(piece: Word, before: Piece | None, after: Piece | None) -> Wor
     if piece.relation_type is NEAR and _is_act(before):
         return WordKind.PREPOSITION
     if isinstance(after, NounPhrase):
-        counts = after.is_known and (piece.relation_type is NEAR or not after.is_place)
+        is_thing = piece.relation_type is NEAR or not after.is_place or after.is_surface
+        counts = after.is_known and is_thing
     else:
         counts = after is not None and after.kind in PRONOUNS
     return WordKind.RELATION if counts else WordKind.PREPOSITION

@@ -1,59 +1,26 @@
-"""Noun phrases: which runs of words name a thing, and which of them are its name.
-
-A run is a noun phrase when it holds a noun of the vocabulary, when an article or a number opens it,
-or when it stands where only a thing can stand: beside a relation. Verbs at its end are cut off.
-"""
+"""Finds the noun phrases of a prompt: where runs of words start and end, and what is no run."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from spatialstudio.adapters.extractors.vocabulary import LONGEST_NOUN, Vocabulary
-from spatialstudio.adapters.extractors.words import Word, WordKind
+from spatialstudio.adapters.extractors.word_runs import (
+    ONE,
+    NounPhrase,
+    Piece,
+    WordRun,
+    is_singular,
+)
+from spatialstudio.adapters.extractors.words import DETERMINERS, Word, WordKind
 from spatialstudio.domain.prompt import TextSpan
 
-DETERMINERS = {WordKind.INDEFINITE, WordKind.DEFINITE, WordKind.MEASURE}
-ARTICLES = {WordKind.INDEFINITE, WordKind.DEFINITE}
 RUN_KINDS = {WordKind.WORD, WordKind.FALSE_FRIEND}
-OPENERS = {WordKind.STYLE, WordKind.SHOWING, WordKind.STOP, WordKind.COMMA, WordKind.AND}
-PRONOUNS = {
-    *(WordKind.IT, WordKind.ITS, WordKind.THEM, WordKind.ITSELF, WordKind.EACH_OTHER),
-}
 SILENT_KINDS = {WordKind.OTHER, WordKind.STYLE_OF}
 POSSESSIVES = {"his", "her", "its"}
-POSSESSIVE_ENDINGS = ("'s", "\u2019s")
-HOLDING = (WordKind.WITH, WordKind.SHOWING)
-ONE = {"one", "ones"}
-SINGULAR_ARTICLES = {"a", "an"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NounPhrase:
-    """A run of words that names a thing.
-
-    Attributes:
-        text: As written, without the article.
-        span: Where.
-        head: The noun, singular, lower case.
-        attributes: The words before the head.
-        is_definite: Whether it may point back: "the dog".
-        is_plural: Whether it names several: "two sheep", "dogs".
-        is_known: Whether the head is in the vocabulary.
-        is_person: Whether "he" or "she" may stand for it.
-        is_place: Whether it names a place, once a preposition says so: "in a park".
-    """
-
-    text: str
-    span: TextSpan
-    head: str
-    attributes: tuple[str, ...]
-    is_definite: bool
-    is_plural: bool
-    is_known: bool
-    is_person: bool
-    is_place: bool
-
-
-Piece = Word | NounPhrase
+ONES_OF_SEVERAL = {
+    *("one", "another", "the other", "the first", "the second", "the third", "the last"),
+    *("the first one", "the second one", "the other one", "another one"),
+}
 
 
 class PhraseFinder:
@@ -88,19 +55,39 @@ class PhraseFinder:
     def _take_run(
         self, words: Sequence[Word], determiner: Word | None, following: Word | None
     ) -> None:
+        if one := self._one_of_several(words, determiner, following):
+            self._pieces.append(one)
+            return
         if not words:
             if determiner is not None and determiner.text.lower() in POSSESSIVES:
                 self._pieces.append(replace(determiner, kind=WordKind.IT))
             return
         before = self._pieces[-1] if self._pieces else None
         cut = self._second_thing(words, before)
-        run = _Run(self._text, tuple(words[:cut]), determiner, before, following)
+        run = WordRun(self._text, tuple(words[:cut]), determiner, before, following)
         if determiner is None and run.is_qualified_by_place(self._vocabulary):
             self._pieces[-1] = words[0]
             return
         self._pieces += run.pieces(self._vocabulary, self._latest_phrase())
         if cut < len(words):
             self._take_run(words[cut:], None, following)
+
+    def _one_of_several(
+        self, words: Sequence[Word], determiner: Word | None, following: Word | None
+    ) -> NounPhrase | None:
+        """Take "one" and "the other" for one of the things before: "two mugs, one left of ..."."""
+        several = self._latest_phrase()
+        alone = [word.text.lower() for word in (*filter(None, [determiner]), *words)]
+        is_part = following is not None and following.kind is WordKind.WITH
+        if several is None or is_part or " ".join(alone) not in ONES_OF_SEVERAL:
+            return None
+        first = determiner or words[0]
+        last = words[-1] if words else first
+        span = TextSpan(start=first.span.start, stop=last.span.stop)
+        text = span.of(self._text)
+        return replace(
+            several, text=text, span=span, attributes=(), is_definite=False, is_plural=False
+        )
 
     def _second_thing(self, words: Sequence[Word], before: Piece | None) -> int:
         """Find where a second thing starts: after a verb, or with a number."""
@@ -157,214 +144,12 @@ class PhraseFinder:
             before = (word.text for word in words[start:place] if word.kind in RUN_KINDS)
             is_word = words[place + 1].kind in RUN_KINDS
             return is_word and all(map(self._is_plain_adjective, before))
-        is_singular = _is_singular(determiner, self._pieces[-1] if self._pieces else None)
+        is_one = is_singular(determiner, self._pieces[-1] if self._pieces else None)
         is_inverted = words[place + 1].kind in DETERMINERS
-        return is_singular and not is_inverted and lower in self._vocabulary.base_verbs
+        return is_one and not is_inverted and lower in self._vocabulary.base_verbs
 
     def _ends_compound(self, words: Sequence[Word]) -> bool:
         """Tell whether what looks like a verb ends a known name: "the newspaper stand"."""
         lower = [word.text.lower() for word in words[-LONGEST_NOUN:]]
         names = (lower[start:] for start in range(len(lower) - 1))
         return any(" ".join(name) in self._vocabulary.nouns for name in names)
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Words in a row that may name a thing, with what stands around them."""
-
-    text: str
-    words: tuple[Word, ...]
-    determiner: Word | None
-    before: Piece | None
-    after: Word | None
-
-    def pieces(self, vocabulary: Vocabulary, latest: NounPhrase | None) -> Sequence[Piece]:
-        """Split into the noun phrase, if there is one, and the verb that follows it."""
-        found = self._known(vocabulary)
-        is_known = found is not None
-        if found is None and self._may_be_open(vocabulary):
-            found = self._open(vocabulary)
-        if found is None:
-            return self._verb(self.words, vocabulary) or self.words[-1:]
-        start, stop, head = found
-        if head in vocabulary.containers and self._is_followed_by(*HOLDING):
-            return []
-        if head in ONE and latest is not None:
-            head = latest.head
-        span = TextSpan(start=self.words[0].span.start, stop=self.words[stop - 1].span.stop)
-        phrase = NounPhrase(
-            text=span.of(self.text),
-            span=span,
-            head=head,
-            attributes=tuple(
-                word.text
-                for word in self.words[:start]
-                if word.text.lower() not in vocabulary.numbers
-            ),
-            is_definite=self.determiner is not None and self.determiner.kind is WordKind.DEFINITE,
-            is_plural=self._is_plural(start, stop, head, vocabulary),
-            is_known=is_known,
-            is_person=vocabulary.is_person(head),
-            is_place=head in vocabulary.places,
-        )
-        return [phrase, *self._verb(self.words[stop:], vocabulary)]
-
-    def _is_plural(self, start: int, stop: int, head: str, vocabulary: Vocabulary) -> bool:
-        counted = any(word.text.lower() in vocabulary.numbers for word in self.words[:start])
-        last = self.words[stop - 1].text.lower()
-        return counted or last not in {head.split()[-1], *ONE}
-
-    def is_qualified_by_place(self, vocabulary: Vocabulary) -> bool:
-        """Tell whether what looks like a place in the picture is none: "on the right foot"."""
-        if not isinstance(self.before, Word) or self.before.kind is not WordKind.FRAME:
-            return False
-        first = self.words[0].text.lower()
-        goes_on = first in vocabulary.trailing or vocabulary.is_verb(first)
-        return not goes_on and self._known(vocabulary) is None
-
-    def _known(self, vocabulary: Vocabulary) -> tuple[int, int, str] | None:
-        """Find the last known noun, if nothing but verbs and the like follows it."""
-        for stop in range(len(self.words), 0, -1):
-            start = self._start_of_noun(stop, vocabulary)
-            if start is not None:
-                return self._with_compound(start, stop, vocabulary)
-            if not self._may_trail(stop - 1, vocabulary):
-                return None
-        return None
-
-    def _start_of_noun(self, stop: int, vocabulary: Vocabulary) -> int | None:
-        for start in range(max(0, stop - LONGEST_NOUN), stop):
-            if self._noun(start, stop, vocabulary) is not None:
-                is_verb = stop - start == 1 and self._is_verb_here(start, vocabulary)
-                return None if is_verb else start
-        return None
-
-    def _is_verb_here(self, place: int, vocabulary: Vocabulary) -> bool:
-        """Tell whether a word that may be a noun is a verb: "a hunter watches", "watches a dog"."""
-        text = self.words[place].text.lower()
-        if place == 0 and (self._is_imperative(vocabulary) or self._is_doing()):
-            return True
-        if text not in vocabulary.verbs or text in vocabulary.nouns:
-            return False
-        if place == 0:
-            return self.determiner is None and self._is_followed_by(*ARTICLES)
-        return vocabulary.noun([self.words[place - 1].text]) is not None
-
-    def _is_imperative(self, vocabulary: Vocabulary) -> bool:
-        """Tell whether a word orders a thing: "Picture a cat"."""
-        before = self.before
-        opens = before is None or (isinstance(before, Word) and before.kind is WordKind.STOP)
-        is_bare = self.determiner is None and len(self.words) == 1
-        orders = self.words[0].text.lower() in vocabulary.base_verbs
-        return opens and is_bare and orders and self._is_followed_by(*DETERMINERS)
-
-    def _is_doing(self) -> bool:
-        """Tell whether the first word is what someone does: "is painting a bowl"."""
-        is_after_be = isinstance(self.before, Word) and self.before.kind is WordKind.BE
-        is_verb = is_after_be and self.words[0].text.lower().endswith("ing")
-        return is_verb and self.determiner is None and self._is_followed_by(*ARTICLES)
-
-    def _is_followed_by(self, *kinds: WordKind) -> bool:
-        return self.after is not None and self.after.kind in kinds
-
-    def _noun(self, start: int, stop: int, vocabulary: Vocabulary) -> str | None:
-        words = [word.text for word in self.words[start:stop]]
-        counted = any(word.text.lower() in vocabulary.numbers for word in self.words[:start])
-        return vocabulary.noun(words, counted=counted)
-
-    def _with_compound(self, start: int, stop: int, vocabulary: Vocabulary) -> tuple[int, int, str]:
-        """Take the nouns right before the head for a part of its name: "delivery van"."""
-        head = self._noun(start, stop, vocabulary)
-        first = start
-        while first > 0 and (length := self._length_of_name(first, vocabulary)):
-            first -= length
-        before = [word.text.lower() for word in self.words[first:start]]
-        return first, stop, " ".join([*before, head or ""])
-
-    def _length_of_name(self, stop: int, vocabulary: Vocabulary) -> int:
-        """Count the words right before ``stop`` that are part of a name."""
-        for length in range(min(stop, LONGEST_NOUN), 1, -1):
-            if self._noun(stop - length, stop, vocabulary) is not None:
-                return length
-        return int(self._names(self.words[stop - 1], vocabulary))
-
-    def _names(self, word: Word, vocabulary: Vocabulary) -> bool:
-        """Tell whether a word before the head is part of its name, as in "delivery van"."""
-        lower = word.text.lower()
-        if word.kind is not WordKind.WORD or lower in vocabulary.adjectives:
-            return False
-        if lower.endswith(POSSESSIVE_ENDINGS):
-            return False
-        if self._is_proper(word):
-            return True
-        others = (vocabulary.trailing, vocabulary.numbers, vocabulary.acting_verbs)
-        return not vocabulary.is_adjective(lower) and not any(lower in words for words in others)
-
-    def _is_proper(self, word: Word) -> bool:
-        """Tell whether a word is written as a name: "Volkswagen"."""
-        starts_prompt = word.span.start == 0
-        return word.text.istitle() and not starts_prompt
-
-    def _may_trail(self, place: int, vocabulary: Vocabulary) -> bool:
-        """Tell whether a word may follow its noun: "a dog jumps", "a cat asleep"."""
-        word = self.words[place]
-        lower = word.text.lower()
-        if word.kind is WordKind.FALSE_FRIEND or lower in vocabulary.trailing:
-            return True
-        return self._acts(lower, vocabulary) or (place > 0 and lower.endswith("s"))
-
-    def _acts(self, word: str, vocabulary: Vocabulary) -> bool:
-        """Tell whether a word is a verb here; behind "a" its base form is none: "a bus stop"."""
-        is_noun = word in vocabulary.base_verbs and _is_singular(self.determiner, self.before)
-        return vocabulary.is_verb(word) and not is_noun
-
-    def _may_be_open(self, vocabulary: Vocabulary) -> bool:
-        if all(vocabulary.is_verb(word.text) for word in self.words):
-            return False
-        if all(word.text.lower() in vocabulary.adjectives for word in self.words):
-            return False
-        if self.determiner or self.words[0].text.lower() in vocabulary.numbers:
-            return True
-        if vocabulary.is_verb(self.words[-1].text):
-            return False
-        before = self.before.kind if isinstance(self.before, Word) else None
-        if before in {WordKind.RELATION, WordKind.NOT}:
-            return True
-        opens = self.before is None or before in OPENERS
-        return opens and self.after is not None and self.after.kind is WordKind.RELATION
-
-    def _open(self, vocabulary: Vocabulary) -> tuple[int, int, str]:
-        """Take adjectives for attributes and all between them and the verbs for the head."""
-        texts = [word.text.lower() for word in self.words]
-        stop = len(texts)
-        while stop > 1 and self._may_be_cut(stop - 1, vocabulary):
-            stop -= 1
-        owners = [n for n in range(stop - 1) if texts[n].endswith(POSSESSIVE_ENDINGS)]
-        start = max(owners, default=-1) + 1
-        while start < stop - 1 and vocabulary.is_adjective(texts[start]):
-            start += 1
-        *before, last = texts[start:stop]
-        return start, stop, " ".join([*before, vocabulary.singular(last)])
-
-    def _may_be_cut(self, place: int, vocabulary: Vocabulary) -> bool:
-        word = self.words[place]
-        lower = word.text.lower()
-        is_trailing = word.kind is WordKind.FALSE_FRIEND or lower in vocabulary.trailing
-        return is_trailing or self._acts(lower, vocabulary)
-
-    def _verb(self, words: Sequence[Word], vocabulary: Vocabulary) -> list[Piece]:
-        """Keep the last verb: it tells whether a thing that follows is placed or merely held."""
-        for word in reversed(words):
-            lower = word.text.lower()
-            if lower in vocabulary.placing_verbs:
-                return [replace(word, kind=WordKind.PLACING)]
-            if vocabulary.is_verb(lower) or lower.endswith("s"):
-                return [replace(word, kind=WordKind.VERB)]
-        return []
-
-
-def _is_singular(determiner: Word | None, before: Piece | None) -> bool:
-    """Tell whether one thing is named; behind "and" it may be the last of several."""
-    is_joined = isinstance(before, Word) and before.kind is WordKind.AND
-    is_article = determiner is not None and determiner.text.lower() in SINGULAR_ARTICLES
-    return is_article and not is_joined

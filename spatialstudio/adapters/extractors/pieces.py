@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from spatialstudio.adapters.extractors.noun_phrases import PRONOUNS, NounPhrase, Piece
-from spatialstudio.adapters.extractors.words import Word, WordKind
+from spatialstudio.adapters.extractors.word_runs import NounPhrase, Piece
+from spatialstudio.adapters.extractors.words import PRONOUNS, Word, WordKind
 
 JOINERS = {WordKind.AND, WordKind.COMMA}
 CLAIMS = (WordKind.RELATION, WordKind.FRAME, WordKind.BE, WordKind.NOT)
@@ -99,6 +99,12 @@ class Pieces:
     def is_at_thing(self) -> bool:
         """Tell whether a noun phrase or a pronoun is at hand."""
         return self._is_thing_at(self._position)
+
+    @property
+    def is_at_own_part(self) -> bool:
+        """Whether part of someone named before is at hand: "his shoulder"."""
+        piece = None if self.is_done else self._pieces[self._position]
+        return isinstance(piece, NounPhrase) and piece.is_owned and piece.is_place
 
     @property
     def is_at_finite_verb(self) -> bool:

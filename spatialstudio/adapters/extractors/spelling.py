@@ -1,19 +1,21 @@
-"""Mends slips of one letter in the words that matter: those of the layout, and known nouns.
+"""Mends slips of the pen in the words that matter: those of the layout, nouns and their adjectives.
 
-A slip is one letter missing, doubled or too many, two letters swapped, or one letter wrong. Words
-that are known are never touched, and a short word is mended only when little else is spelled alike.
+Words that are known are never touched, and a short word is mended only when little else is spelled
+alike.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from spatialstudio.adapters.extractors.misspellings import SlipKind, slip_kind, sound
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary
 from spatialstudio.domain.prompt import TextSpan
 
-TOKEN = re.compile(r"[A-Za-z]+")
+TOKEN = re.compile(r"\b\d+[a-z]{3,}\b|[A-Za-z]+")
+COUNTED = re.compile(r"(?P<number>\d+)(?P<thing>[a-z]+)")
 JOINED_WORDS = re.compile(
     r"\b(?P<first>to|of|on|in|next|left|right|front|top|close|far|side)"
     r"(?P<second>the|of|to|from|top|front)\b",
@@ -23,13 +25,9 @@ SWAPPED_WORDS = {"ot": "to", "fo": "of"}
 REAL_JOINED_WORDS = frozenset({"into", "onto"})
 
 SHORTEST_WORD = 3
-SHORTEST_NOUN = 5
-SHORTEST_FOR_ANY_SLIP = 5
-SHORTEST_NOUN_FOR_WRONG_LETTER = 7
-SOUNDING_ALIKE = frozenset(
-    map(frozenset, ("uw", "ck", "sz", "iy", "cs", "kq", "gj", "ie", "ae", "ao", "ou", "ai"))
-)
-"""Letters written for each other: "howse", "tabal"; these count in nouns of any length."""
+SHORTEST_NAME = 4
+SHORTEST_FOR_SLIP = 5
+SHORTEST_FOR_WRONG_LETTER = 7
 FAMILIAR_ENDINGS = ("ing", "ed", "ly", "ness", "tion", "ish", "ous", "ful", "less")
 
 
@@ -65,12 +63,12 @@ class Speller:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self._nouns: dict[tuple[str, int], list[str]] = defaultdict(list)
-        for noun in sorted(vocabulary.nouns):
-            if len(noun) >= SHORTEST_NOUN and " " not in noun:
-                for letter in sorted(set(noun[:2])):
-                    self._nouns[letter, len(noun)].append(noun)
-        self._short_nouns = {noun for noun in vocabulary.nouns if len(noun) < SHORTEST_NOUN}
+        self._names: dict[tuple[str, int], list[str]] = defaultdict(list)
+        self._by_sound: dict[str, str] = {}
+        for name in sorted(_names_in(vocabulary)):
+            self._by_sound.setdefault(sound(name), name)
+            for letter in sorted(set(name[:2])):
+                self._names[letter, len(name)].append(name)
         self._beginnings: dict[str, list[str]] = defaultdict(list)
         for first, _, rest in (noun.partition(" ") for noun in sorted(vocabulary.nouns)):
             if rest:
@@ -109,34 +107,35 @@ class Speller:
     def _mend_word(self, word: str, following: str) -> str | None:
         if len(word) < SHORTEST_WORD or word in self._targets or self._vocabulary.knows(word):
             return None
+        counted = COUNTED.fullmatch(word)
+        if counted:
+            is_thing = self._vocabulary.noun([counted["thing"]]) is not None
+            return f"{counted['number']} {counted['thing']}" if is_thing else None
         joined = JOINED_WORDS.fullmatch(word)
         if joined and word not in REAL_JOINED_WORDS:
             return f"{joined['first']} {joined['second']}"
-        for target in self._targets:
-            if _may_be_slip_of(word, target, shortest=SHORTEST_FOR_ANY_SLIP):
-                return target
-        for beginning in self._beginnings.get(following, ()):
-            if _may_be_slip_of(word, beginning, shortest=SHORTEST_FOR_ANY_SLIP):
-                return beginning
+        endings = self._beginnings.get(following, ())
+        for candidates in (self._targets, endings):
+            if slips := _slips_from(candidates, word, SHORTEST_FOR_SLIP):
+                return min(slips)[1]
         if word.endswith(FAMILIAR_ENDINGS):
             return None
         forms = (word, word[:-1]) if word.endswith("s") else (word,)
-        return next((noun for form in forms if (noun := self._noun_hidden_by(form))), None)
+        return next((name for form in forms if (name := self._name_hidden_by(form))), None)
 
-    def _noun_hidden_by(self, word: str) -> str | None:
-        if word[-1] == word[-2] and word[:-1] in self._short_nouns:
+    def _name_hidden_by(self, word: str) -> str | None:
+        if word[-1] == word[-2] and word[:-1] in self._vocabulary.nouns:
             return word[:-1]
-        if len(word) < SHORTEST_NOUN:
-            return None
-        candidates = (
-            noun
+        alike = (
+            name
             for letter in sorted(set(word[:2]))
             for length in (len(word), len(word) - 1, len(word) + 1)
-            for noun in self._nouns.get((letter, length), ())
+            for name in self._names.get((letter, length), ())
         )
-        shortest = SHORTEST_NOUN_FOR_WRONG_LETTER
-        hidden = (noun for noun in candidates if _may_be_slip_of(word, noun, shortest=shortest))
-        return next(hidden, None)
+        slips = _slips_from(alike, word, SHORTEST_FOR_WRONG_LETTER)
+        if (heard := self._by_sound.get(sound(word))) is not None:
+            slips.append((SlipKind.SOUND, heard))
+        return min(slips)[1] if slips else None
 
 
 def _stretched(start: int, stop: int, length: int) -> list[int]:
@@ -147,40 +146,29 @@ def _stretched(start: int, stop: int, length: int) -> list[int]:
     return places
 
 
-def _may_be_slip_of(word: str, target: str, *, shortest: int) -> bool:
-    """Tell whether one slip makes ``word`` from ``target``.
+def _names_in(vocabulary: Vocabulary) -> frozenset[str]:
+    """List the words that names are made of, and adjectives."""
+    words = {word for noun in vocabulary.nouns for word in noun.split()} | vocabulary.adjectives
+    return frozenset(word for word in words if len(word) >= SHORTEST_NAME and word.isalpha())
+
+
+def _slips_from(candidates: Iterable[str], word: str, shortest: int) -> list[tuple[SlipKind, str]]:
+    """List which words may have been meant.
 
     Args:
+        candidates: To choose from.
         word: As written.
-        target: As meant.
-        shortest: Length from which a wrong letter counts, too; in shorter words too much is alike.
+        shortest: Length from which any wrong letter counts; in shorter words too much is alike.
     """
-    if abs(len(word) - len(target)) > 1 or not {*word[:2]} & {*target[:2]}:
-        return False
-    if len(word) == len(target):
-        wrong = [n for n, letter in enumerate(word) if letter != target[n]]
-        if len(wrong) == 1:
-            return len(target) >= shortest or _sound_alike(word, target, wrong[0])
-        return _is_swap(word, target, wrong)
-    shorter, longer = sorted((word, target), key=len)
-    at = next((n for n, letter in enumerate(shorter) if letter != longer[n]), len(shorter))
-    if shorter[at:] != longer[at + 1 :]:
-        return False
-    is_doubled = at > 0 and longer[at] == longer[at - 1]
-    return len(target) >= SHORTEST_FOR_ANY_SLIP or is_doubled or _lacks_a_letter(word, target)
+    return [
+        (kind, candidate)
+        for candidate in candidates
+        if (kind := slip_kind(word, candidate)) is not None
+        and _counts(kind, len(candidate), shortest)
+    ]
 
 
-def _lacks_a_letter(word: str, target: str) -> bool:
-    return len(word) < len(target) and len(word) >= SHORTEST_WORD
-
-
-def _sound_alike(word: str, target: str, place: int) -> bool:
-    is_long = len(target) >= SHORTEST_NOUN
-    return is_long and frozenset((word[place], target[place])) in SOUNDING_ALIKE
-
-
-def _is_swap(word: str, target: str, wrong: list[int]) -> bool:
-    match wrong:
-        case [first, second] if second - first <= 2:  # noqa: PLR2004 - neighbours, or one apart
-            return word[first] == target[second] and word[second] == target[first]
-    return False
+def _counts(kind: SlipKind, length: int, shortest: int) -> bool:
+    if kind in {SlipKind.DOUBLED, SlipKind.SWAPPED}:
+        return True
+    return length >= (shortest if kind is SlipKind.WRONG else SHORTEST_FOR_SLIP)

@@ -34,11 +34,14 @@ class Vocabulary:
         numbers: Words that make an article needless: "two", "several".
         verbs: In every form.
         base_verbs: In the form that may be a noun, too: "cover", "stop".
-        placing_verbs: Verbs whose object is placed, not their subject: "she puts a cup on ...".
+        placing_verbs: Verbs whose object has the place, not their subject: "she puts a cup on ...",
+            "a boy watches a bird on ...".
         trailing: What may follow its noun: "asleep".
         depictions: What a clause of style hangs on: "a painting of ...".
         places: Where a thing is, not what it is placed against: "in a park".
+        surfaces: Places that something stands on all the same: "a boat on a lake".
         containers: Places that are no things where something that they hold is named.
+        purposes: Gerunds that say what a thing is for: "knitting" in "a knitting basket".
         ambience: Light and weather, never what a thing is placed against.
         plurals: Irregular plural to singular.
         slip_targets: Words of the layout that a slip of one letter may hide.
@@ -56,7 +59,9 @@ class Vocabulary:
     trailing: frozenset[str]
     depictions: frozenset[str]
     places: frozenset[str]
+    surfaces: frozenset[str]
     containers: frozenset[str]
+    purposes: frozenset[str]
     ambience: frozenset[str]
     plurals: Mapping[str, str]
     slip_targets: frozenset[str]
@@ -70,15 +75,22 @@ class Vocabulary:
             counted: Whether a number stands before them, so that "glasses" are two of "glass".
         """
         *before, last = (word.lower() for word in words)
-        singulars = [self.plurals[last]] if last in self.plurals else []
-        singulars += [
-            last.removesuffix(ending) + instead
-            for ending, instead in PLURAL_ENDINGS
-            if last.endswith(ending)
-        ]
+        singulars = self._singulars(last)
         forms = [*singulars, last] if counted else [last, *singulars]
-        spelled = (" ".join([*before, form]) for form in forms)
+        spelled = [" ".join([*before, form]) for form in forms]
+        spelled += [name.replace("-", " ") for name in spelled if "-" in name]
         return next((noun for noun in spelled if noun in self.nouns), None)
+
+    def _singulars(self, word: str) -> list[str]:
+        """List what a word may be the plural of."""
+        singulars = [self.plurals[word]] if word in self.plurals else []
+        if word.endswith("ss"):
+            return singulars
+        return singulars + [
+            word.removesuffix(ending) + instead
+            for ending, instead in PLURAL_ENDINGS
+            if word.endswith(ending)
+        ]
 
     def singular(self, word: str) -> str:
         """Return the singular of a noun outside the vocabulary."""
@@ -117,7 +129,7 @@ class Vocabulary:
     def knows(self, word: str) -> bool:
         """Tell whether a word is listed, in any form and part."""
         lower = word.lower()
-        return lower in self._listed or self.noun([lower]) is not None
+        return not self._listed.isdisjoint((lower, self.singular(lower), *self._singulars(lower)))
 
     @cached_property
     def actors(self) -> frozenset[str]:
@@ -158,7 +170,9 @@ def read_vocabulary(path: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
         trailing=_words(table["after"]["words"]),
         depictions=_words(kinds["depictions"]),
         places=_words(kinds["places"]),
+        surfaces=_words(kinds["surfaces"]),
         containers=_words(kinds["containers"]),
+        purposes=_words(kinds["purposes"]),
         ambience=_words(kinds["ambience"]),
         plurals=table["plurals"],
         slip_targets=_words(spelling["targets"]),

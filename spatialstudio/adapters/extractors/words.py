@@ -63,6 +63,11 @@ class WordKind(Enum):
 
 
 RELATIONS = {WordKind.RELATION, WordKind.LOOSE_RELATION}
+ARTICLES = {WordKind.INDEFINITE, WordKind.DEFINITE}
+DETERMINERS = {*ARTICLES, WordKind.MEASURE}
+PRONOUNS = {
+    *(WordKind.IT, WordKind.ITS, WordKind.THEM, WordKind.ITSELF, WordKind.EACH_OTHER),
+}
 LEADING_ON = {*RELATIONS, WordKind.INDEFINITE, WordKind.DEFINITE, WordKind.WITH, WordKind.AND}
 """After these no sentence ends."""
 

@@ -1,0 +1,88 @@
+"""How a word comes to be spelled wrong, from the likeliest way to the least likely."""
+
+import re
+from enum import IntEnum
+
+ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+PLACE_ON_KEYBOARD = {
+    letter: (x + y / 2, y) for y, row in enumerate(ROWS) for x, letter in enumerate(row)
+}
+SOUNDING_ALIKE = frozenset(
+    map(frozenset, ("uw", "ck", "sz", "iy", "cs", "kq", "gj", "ie", "ae", "ao", "ou", "ai"))
+)
+"""Letters written for each other: "howse", "tabal"."""
+SPELLINGS_OF_SOUNDS = (
+    (re.compile(r"(.)\1"), r"\1"),
+    (re.compile("ph"), "f"),
+    (re.compile("ck|c(?![eiyh])"), "k"),
+    (re.compile("(?<=[td])[aeo]r$"), "er"),
+    (re.compile("z"), "s"),
+    (re.compile("(?<=.)y"), "i"),
+)
+"""What is written for a sound, and what may be written as well: "elefant", "trakter"."""
+
+
+class SlipKind(IntEnum):
+    """What went wrong with one letter or two; the likelier, the lower."""
+
+    DOUBLED = 0
+    """Twice for once, or once for twice."""
+    SWAPPED = 1
+    ALIKE = 2
+    """A letter for another that sounds like it."""
+    MISSING = 3
+    EXTRA = 4
+    SOUND = 5
+    """Written as it is heard."""
+    NEIGHBOUR = 6
+    """The key beside was hit: "tabke"."""
+    WRONG = 7
+
+
+def slip_kind(word: str, target: str) -> SlipKind | None:
+    """Tell how ``word`` was made from ``target`` by one slip; None where one does not do.
+
+    Args:
+        word: As written, in lower case; not empty, and not the target itself.
+        target: As meant.
+    """
+    if abs(len(word) - len(target)) > 1 or not {*word[:2]} & {*target[:2]}:
+        return None
+    if len(word) == len(target):
+        return _kind_of_same_length(word, target)
+    return _kind_of_other_length(word, target)
+
+
+def sound(word: str) -> str:
+    """Spell a word by its sounds, roughly; what sounds alike is spelled alike."""
+    for spelling, instead in SPELLINGS_OF_SOUNDS:
+        word = spelling.sub(instead, word)
+    return word
+
+
+def _kind_of_same_length(word: str, target: str) -> SlipKind | None:
+    match [n for n, letter in enumerate(word) if letter != target[n]]:
+        case [wrong]:
+            return _kind_of_letter(word[wrong], target[wrong])
+        case [first, second] if second - first <= 2:  # noqa: PLR2004 - neighbours, or one apart
+            is_swap = word[first] == target[second] and word[second] == target[first]
+            return SlipKind.SWAPPED if is_swap else None
+    return None
+
+
+def _kind_of_letter(written: str, meant: str) -> SlipKind:
+    if frozenset((written, meant)) in SOUNDING_ALIKE:
+        return SlipKind.ALIKE
+    here, there = PLACE_ON_KEYBOARD.get(written), PLACE_ON_KEYBOARD.get(meant)
+    is_near = here and there and max(abs(here[0] - there[0]), abs(here[1] - there[1])) <= 1
+    return SlipKind.NEIGHBOUR if is_near else SlipKind.WRONG
+
+
+def _kind_of_other_length(word: str, target: str) -> SlipKind | None:
+    shorter, longer = sorted((word, target), key=len)
+    at = next((n for n, letter in enumerate(shorter) if letter != longer[n]), len(shorter))
+    if shorter[at:] != longer[at + 1 :]:
+        return None
+    if at > 0 and longer[at] == longer[at - 1]:
+        return SlipKind.DOUBLED
+    return SlipKind.MISSING if word is shorter else SlipKind.EXTRA
