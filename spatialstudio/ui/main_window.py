@@ -21,6 +21,7 @@ from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.generation_panel import GenerationPanel
 from spatialstudio.ui.panels.progress_panel import ProgressPanel
 from spatialstudio.ui.panels.prompt_panel import PromptPanel
+from spatialstudio.ui.panels.readout_panel import ReadoutPanel
 from spatialstudio.ui.panels.stage_panel import StagePanel
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
@@ -115,6 +116,7 @@ class MainWindow(QMainWindow):
         self.context.actions[frame.STAGE_ONLY].setChecked(False)
         stage.show_layers(self._layers[workspace.id])
         stage.show_overlays(self._overlays[workspace.id])
+        stage.show_words(workspace.shows_words)
 
     def hide_docks(self, hidden: bool) -> None:
         """Leave the stage alone, or bring back what was in sight."""
@@ -190,8 +192,10 @@ class MainWindow(QMainWindow):
         progress = ProgressPanel(context)
         self.statusBar().setSizeGripEnabled(False)
         self.statusBar().addWidget(progress, 1)
+        readout = ReadoutPanel(context)
+        self.statusBar().addPermanentWidget(readout)
         self._bar = WindowBar(self, context.actions, self._rack, WORKSPACES)
-        for panel in (self.stage, progress):
+        for panel in (self.stage, self.stage.words, progress, readout):
             self.serve(panel)
         self._connect()
         self._commands = WindowCommands(self, context, self._appearance)

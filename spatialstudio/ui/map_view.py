@@ -76,6 +76,12 @@ class MapView(QObject):
         """Draw maps otherwise: any attributes of ``MapLook``."""
         self._set("look", replace(self.look, **changes))  # type: ignore[arg-type]
 
+    def show_next_scale(self) -> None:
+        """Draw on the next of the scales, from the last on the first."""
+        scales = list(MapScale)
+        following = scales[(scales.index(self.look.scale) + 1) % len(scales)]
+        self.show_look(scale=following)
+
     def peek(self, peeking: bool) -> None:
         """Show the picture bare, or with all that lies on it again."""
         self._set("is_peeking", peeking)

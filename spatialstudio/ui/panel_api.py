@@ -11,6 +11,7 @@ from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.edits import Edits
 from spatialstudio.ui.gallery_view import GalleryView
 from spatialstudio.ui.judgement import Judgement
+from spatialstudio.ui.map_view import MapView
 from spatialstudio.ui.stage_view import StageView
 from spatialstudio.ui.switchboard import Switchboard
 from spatialstudio.ui.theme.theme import Theme
@@ -30,6 +31,7 @@ class WindowContext:
         edits: Every edit goes through here, so that it can be undone.
         toasts: News, offers and problems.
         stage: Layers, zoom and overlays of the picture.
+        maps: Which attention maps lie on it, and how they are drawn.
         switchboard: Wishes that other panels may hear.
         gallery: What is chosen among the kept runs.
         judgement: Which evidence is lit, and what is tried otherwise.
@@ -42,6 +44,7 @@ class WindowContext:
     edits: Edits
     toasts: Toasts
     stage: StageView
+    maps: MapView
     switchboard: Switchboard
     gallery: GalleryView
     judgement: Judgement
@@ -58,6 +61,7 @@ class WindowContext:
             edits=edits,
             toasts=Toasts(),
             stage=StageView(),
+            maps=MapView(),
             switchboard=Switchboard(),
             gallery=GalleryView(),
             judgement=Judgement(edits),

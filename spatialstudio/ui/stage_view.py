@@ -16,19 +16,22 @@ WHOLE = QRectF(0, 0, 1, 1)
 class StageView(QObject):
     """Belongs to the window, not to a workspace: zoom and picture stay when one is switched.
 
-    Emits ``layers_changed``, ``region_changed``, ``smoothing_changed`` and ``overlays_changed``.
+    Emits ``layers_changed``, ``region_changed``, ``words_changed``, ``smoothing_changed`` and ``overlays_changed``.
 
     Attributes:
         layers: What is switched on.
         looks: How single layers are drawn; those that are not named are drawn plainly.
         solo: The one layer that is in sight on the picture; None for all that are switched on.
         region: The part in sight, as shares of the picture's sides.
+        shows_words: Whether the prompt's words stand over the picture.
         is_smooth: Whether pictures are scaled smoothly.
         overlays: Drawn over the picture and asked for the mouse, the last one first.
     """
 
     layers_changed = Signal()
     region_changed = Signal()
+    words_changed = Signal()
+    place_pointed = Signal(object)
     smoothing_changed = Signal()
     overlays_changed = Signal()
 
@@ -38,6 +41,7 @@ class StageView(QObject):
         self.looks: dict[Layer, LayerLook] = {}
         self.solo: Layer | None = None
         self.region = QRectF(WHOLE)
+        self.shows_words = False
         self.is_smooth = True
         self.overlays: tuple[StageOverlay, ...] = ()
 
@@ -77,6 +81,12 @@ class StageView(QObject):
         if region != self.region:
             self.region = QRectF(region)
             self.region_changed.emit()
+
+    def show_words(self, shown: bool) -> None:
+        """Set the prompt's words over the picture, or take them away."""
+        if shown is not self.shows_words:
+            self.shows_words = shown
+            self.words_changed.emit()
 
     def fit(self) -> None:
         """Show the whole picture."""

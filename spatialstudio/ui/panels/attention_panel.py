@@ -15,7 +15,8 @@ from spatialstudio.domain.prompt import MentionId
 from spatialstudio.ui.bridge import FrameClock
 from spatialstudio.ui.commands import inspect
 from spatialstudio.ui.panel_api import Panel, WindowContext
-from spatialstudio.ui.panels.stage_contents import step_at, word_maps
+from spatialstudio.ui.panels.map_contents import step_at
+from spatialstudio.ui.panels.stage_contents import word_maps
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.map_strip import MapStrip
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone

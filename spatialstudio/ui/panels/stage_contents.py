@@ -10,6 +10,16 @@ from spatialstudio.domain.perception import Detection
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import AbstentionReason
+from spatialstudio.ui.panels.map_contents import (
+    MapSight,
+    crossings_of,
+    map_layers,
+    maps_at,
+    maps_in_words,
+    relation_in_sight,
+    step_at,
+    words_in_sight,
+)
 from spatialstudio.ui.widgets.map_strip import WordMaps
 from spatialstudio.ui.widgets.picture_layers import (
     BoxLayer,
@@ -27,16 +37,12 @@ WAITING = {
     RunState.CANCELLED: "Cancelled",
     RunState.DONE: "There is no picture",
 }
+FOUND = frozenset({Layer.MASKS, Layer.BOXES})
 
 
 def hue_of(scene: SceneGraph, mention_id: MentionId) -> int:
     """Return a mention's hue: its place in the text, the same everywhere."""
     return [mention.id for mention in scene.mentions].index(mention_id)
-
-
-def step_at(run: OpenRun, step: int) -> StepEvent | None:
-    """Return what happened at a step; None when it did not happen (yet)."""
-    return next((event for event in run.steps if event.step == step), None)
 
 
 def shows_result(run: OpenRun, step: int) -> bool:
@@ -47,34 +53,40 @@ def shows_result(run: OpenRun, step: int) -> bool:
 def picture_scene(
     run: OpenRun,
     step: int,
-    picked: MentionId | None,
+    sight: MapSight,
     layers: Collection[Layer],
     title: str,
 ) -> PictureScene:
     """Return what one picture view shows of a run.
 
+    Once the picture is judged, masks and boxes take the place of maps that nobody asked for.
+
     Args:
         run: Live, replayed, or only judged.
         step: The picked one.
-        picked: The object word looked at; None for those of the first relation.
+        sight: Which maps are looked at, and how.
         layers: What is switched on.
         title: Over the picture.
     """
     event = step_at(run, step)
     at_result = shows_result(run, step)
     picture = run.image if at_result else (event.preview if event else None)
-    words = _words_looked_at(run.scene, picked)
-    shows_maps = Layer.MAPS in layers and (picked is not None or not at_result)
-    maps = _maps(event, run.scene, words) if shows_maps else ()
+    words = words_in_sight(run.scene, sight)
+    found_things = at_result and not FOUND.isdisjoint(layers) and not sight.words
+    maps = maps_at(run, step) if Layer.MAPS in layers and not found_things else {}
+    reading = relation_in_sight(run.scene, maps, words) if Layer.MARGINALS in layers else None
+    drawn = map_layers(run.scene, maps, words, sight)
     return PictureScene(
         title=title,
         remark=_remark(run, step, at_result=at_result),
         picture=picture if Layer.PICTURE in layers else None,
         waiting=WAITING[run.state] if picture is None else "The picture is hidden",
-        maps=maps,
+        maps=drawn,
         masks=_masks(run, words) if at_result and Layer.MASKS in layers else (),
         boxes=_boxes(run) if at_result and Layer.BOXES in layers else (),
-        profiles=_profiles(run, maps, words) if Layer.MARGINALS in layers else (),
+        profiles=_profiles(run, drawn, words) if Layer.MARGINALS in layers else (),
+        crossings=crossings_of(reading, run.scene) if sight.words else (),
+        words=maps_in_words(run.scene, maps, words),
     )
 
 
@@ -101,26 +113,10 @@ def _remark(run: OpenRun, step: int, *, at_result: bool) -> str:
     return f"step {step + 1} of {run.total_steps}"
 
 
-def _words_looked_at(scene: SceneGraph, picked: MentionId | None) -> tuple[MentionId, ...]:
-    """Return the picked word, if it is of this scene; else those of the first relation."""
-    if picked in {mention.id for mention in scene.mentions}:
-        return (picked,)
-    if scene.relations:
-        return scene.relations[0].ends
-    return tuple(mention.id for mention in scene.mentions)
-
-
 def _map_of(event: StepEvent | None, mention_id: MentionId) -> FloatMap | None:
     if event is None or event.attention is None:
         return None
     return event.attention.maps.get(mention_id)
-
-
-def _maps(
-    event: StepEvent | None, scene: SceneGraph, words: tuple[MentionId, ...]
-) -> tuple[MapLayer, ...]:
-    found = ((word, _map_of(event, word)) for word in words)
-    return tuple(MapLayer(hue_of(scene, word), one) for word, one in found if one is not None)
 
 
 def _masks(run: OpenRun, words: tuple[MentionId, ...]) -> tuple[MaskLayer, ...]:

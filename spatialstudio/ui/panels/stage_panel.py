@@ -10,6 +10,7 @@ from spatialstudio.application.engine.messages import EngineStopped, JobFailed
 from spatialstudio.application.session import (
     BaselineChanged,
     MentionPicked,
+    OpenRun,
     RelationPicked,
     RunChanged,
     StepPicked,
@@ -20,11 +21,17 @@ from spatialstudio.ui.bridge import FrameClock
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.evidence_stage import EvidenceStage
 from spatialstudio.ui.panels.layer_looks import dressed
+from spatialstudio.ui.panels.map_contents import grid_rows, sight_of
 from spatialstudio.ui.panels.stage_contents import picture_scene
+from spatialstudio.ui.panels.word_bar import WordBar
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.empty_stage import EmptyStage
+from spatialstudio.ui.widgets.map_grid import MapGrid
+from spatialstudio.ui.widgets.picture_layers import Layer
 from spatialstudio.ui.widgets.picture_view import PictureView
+
+BARE = frozenset({Layer.PICTURE})
 
 
 class StagePanel(Panel):
@@ -36,6 +43,7 @@ class StagePanel(Panel):
         super().__init__()
         self._session = context.studio.session
         self._stage = context.stage
+        self._maps = context.maps
         self._switchboard = context.switchboard
         self._empty = EmptyStage(context.theme)
         self._empty.example_picked.connect(self._switchboard.prompt_offered)
@@ -46,10 +54,17 @@ class StagePanel(Panel):
         self._pictures.hide()
         for view in (self._picture, self._beside):
             view.view_picked.connect(self._stage.show_region)
+            view.place_pointed.connect(self._stage.place_pointed)
+        self.words = WordBar(context)
+        self._grid = MapGrid(context.theme)
+        self._grid.map_picked.connect(lambda _, step: self._session.pick_step(step))
+        self._grid.pin_asked.connect(self.words.toggle)
         self._clock = FrameClock(self._draw, self)
         self._evidence = EvidenceStage(context, self)
         self._judgement = context.judgement
         self._judgement.changed.connect(self._clock.request)
+        self._stage.words_changed.connect(self._clock.request)
+        self._maps.changed.connect(self._clock.request)
         self._stage.layers_changed.connect(self._clock.request)
         self._stage.region_changed.connect(self._show_region)
         self._stage.smoothing_changed.connect(self._show_smoothing)
@@ -104,17 +119,29 @@ class StagePanel(Panel):
         if run is None:
             return
         self._empty.hide()
-        self._pictures.show()
-        step, word = self._session.step, self._session.mention_id
+        shows_grid = self._stage.shows_words and self._maps.look.is_grid
+        self.words.setVisible(self._stage.shows_words)
+        self._grid.setVisible(shows_grid)
+        self._pictures.setVisible(not shows_grid)
+        if shows_grid:
+            self._draw_grid(run)
+            return
+        step, sight = self._session.step, sight_of(self._maps, run, baseline)
         title = tr("Guided") if baseline else tr("Picture" if run.request else "Your picture")
-        layers = self._stage.in_sight
-        scene = picture_scene(run, step, word, layers, title)
+        layers = BARE if self._maps.is_peeking else self._stage.in_sight
+        scene = picture_scene(run, step, sight, layers, title)
         self._picture.show_scene(dressed(scene, run, self._stage))
         self._evidence.draw()
         self._beside.setVisible(baseline is not None)
         if baseline is not None:
-            scene = picture_scene(baseline, step, word, layers, tr("Baseline"))
+            scene = picture_scene(baseline, step, sight, layers, tr("Baseline"))
             self._beside.show_scene(dressed(scene, baseline, self._stage))
+
+    def _draw_grid(self, run: OpenRun) -> None:
+        sight = sight_of(self._maps, run, self._session.baseline)
+        height, width = run.image.shape[:2] if run.image is not None else (1, 1)
+        self._grid.show_rows(grid_rows(run, sight, self._maps.pins), width / height)
+        self._grid.show_step(self._session.step)
 
     def _lay_out(self) -> None:
         row = QHBoxLayout(self._pictures)
@@ -124,5 +151,9 @@ class StagePanel(Panel):
         row.addWidget(self._beside)
         column = QVBoxLayout(self)
         column.setContentsMargins(em(1), em(0.8), em(1), em(0.8))
+        column.addWidget(self.words)
         column.addWidget(self._empty, 1)
         column.addWidget(self._pictures, 1)
+        column.addWidget(self._grid, 1)
+        self.words.hide()
+        self._grid.hide()

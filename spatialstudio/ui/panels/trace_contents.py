@@ -2,7 +2,8 @@
 
 from spatialstudio.application.engine.messages import Phase
 from spatialstudio.application.session import OpenRun, RunState
-from spatialstudio.ui.panels.stage_contents import hue_of, step_at
+from spatialstudio.ui.panels.map_contents import step_at
+from spatialstudio.ui.panels.stage_contents import hue_of
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.phase_bar import Progress
 from spatialstudio.ui.widgets.pos_curve import PosCurve

@@ -1,7 +1,27 @@
 """The workspace Inspect: where the model looked, step by step."""
 
-from spatialstudio.ui.commands.frame import INSPECT_WORKSPACE
-from spatialstudio.ui.workspaces.shared_docks import ATTENTION, TIME, VERDICT
-from spatialstudio.ui.workspaces.workspace import Workspace
+from PySide6.QtWidgets import QWidget
 
-INSPECT = Workspace(id="inspect", command=INSPECT_WORKSPACE, docks=(VERDICT, ATTENTION, TIME))
+from spatialstudio.ui.commands.frame import INSPECT_WORKSPACE
+from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.panels.maps_panel import MapsPanel
+from spatialstudio.ui.widgets.dock_column import DockColumn
+from spatialstudio.ui.widgets.picture_layers import Layer
+from spatialstudio.ui.workspaces.shared_docks import TIME, VERDICT
+from spatialstudio.ui.workspaces.workspace import LEFT, DockPlan, Workspace
+
+
+def make_maps(context: WindowContext) -> QWidget:
+    """Return how maps are drawn, and what they say."""
+    return DockColumn(MapsPanel(context))
+
+
+MAPS = DockPlan(id="maps", title="Attention maps", area=LEFT, size_em=19, make=make_maps)
+
+INSPECT = Workspace(
+    id="inspect",
+    command=INSPECT_WORKSPACE,
+    docks=(MAPS, VERDICT, TIME),
+    layers=frozenset({Layer.PICTURE, Layer.MAPS, Layer.MARGINALS}),
+    shows_words=True,
+)

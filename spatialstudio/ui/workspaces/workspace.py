@@ -55,6 +55,7 @@ class Workspace:
         docks: In the order in which they are put up.
         tools: Commands with a button at the top, while it is chosen.
         layers: On the stage when it is first chosen; then the user's own choice holds.
+        shows_words: Whether the prompt's words stand over the picture.
         make_overlays: Builds what lies over the picture, once.
         make_centre: Builds what stands in the stage's place, once; None for the stage itself.
     """
@@ -64,5 +65,6 @@ class Workspace:
     docks: tuple[DockPlan, ...]
     tools: tuple[Command, ...] = ()
     layers: frozenset[Layer] = PLAIN_LAYERS
+    shows_words: bool = False
     make_overlays: Callable[[WindowContext], tuple[StageOverlay, ...]] = lambda _context: ()
     make_centre: Callable[[WindowContext], Panel] | None = None

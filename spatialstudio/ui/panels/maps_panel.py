@@ -1,0 +1,108 @@
+"""How the words' maps are drawn, on which scale, and what they say of a relation."""
+
+from dataclasses import replace
+
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSlider, QVBoxLayout
+
+from spatialstudio.application.session import BaselineChanged, RunChanged, StepPicked
+from spatialstudio.domain.attention import MapScale
+from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.map_contents import (
+    legend_of,
+    maps_at,
+    relation_in_sight,
+    sight_of,
+    words_in_sight,
+)
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.map_legend import MapLegend
+from spatialstudio.ui.widgets.picture_layers import Layer
+from spatialstudio.ui.widgets.segments import Segments
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+
+FULL = 100
+TIPS = {
+    MapScale.PER_MAP: "Every map up to its own peak: shapes can be compared, strengths cannot",
+    MapScale.SHARED: "All words and steps up to one peak: strengths can be compared",
+    MapScale.ABSOLUTE: "Probabilities as they are, 0 to 1",
+}
+PIN_TWO = "Pin two words of one relation to see how surely they stand as claimed."
+
+
+class MapsPanel(Panel):
+    """Lets the user choose opacity, scale and isolines; reads the relation of two pinned words."""
+
+    title = "Attention maps"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._session = context.studio.session
+        self._stage = context.stage
+        self._maps = context.maps
+        self._opacity = QSlider(Qt.Orientation.Horizontal)
+        self._opacity.setAccessibleName(tr("Opacity of the maps"))
+        self._opacity.setRange(0, FULL)
+        self._opacity.valueChanged.connect(self._fade)
+        self._scale = Segments(
+            tr("Colour scale"), {each: (tr(each.value), tr(TIPS[each])) for each in MapScale}
+        )
+        self._scale.choice_picked.connect(lambda scale: self._maps.show_look(scale=scale))
+        self._isolines = QCheckBox(tr("Lines around 50 % and 80 %"))
+        self._isolines.setToolTip(tr("The smallest areas that hold these shares of a map's mass"))
+        self._isolines.clicked.connect(lambda on: self._maps.show_look(has_isolines=on))
+        self._legend = MapLegend(context.theme)
+        self._sentence = TextLabel(tone=Tone.HEADING)
+        self._details = TextLabel(tone=Tone.MUTED, small=True)
+        self._clock = FrameClock(self._draw, self)
+        self._maps.changed.connect(self._clock.request)
+        self._stage.layers_changed.connect(self._clock.request)
+        self._lay_out()
+        self._draw()
+
+    def handle(self, event: object) -> None:
+        """Follow the run and the step."""
+        match event:
+            case RunChanged() | BaselineChanged() | StepPicked():
+                self._clock.request()
+
+    def _fade(self, percent: int) -> None:
+        look = self._stage.look_of(Layer.MAPS)
+        self._stage.show_look(Layer.MAPS, replace(look, opacity=percent / FULL))
+
+    def _draw(self) -> None:
+        with QSignalBlocker(self._opacity):
+            self._opacity.setValue(round(self._stage.look_of(Layer.MAPS).opacity * FULL))
+        self._scale.show_choice(self._maps.look.scale)
+        self._isolines.setChecked(self._maps.look.has_isolines)
+        run, baseline = self._session.run, self._session.baseline
+        if run is None:
+            return
+        sight = sight_of(self._maps, run, baseline)
+        maps, words = maps_at(run, self._session.step), words_in_sight(run.scene, sight)
+        self._legend.show_entries(legend_of(run.scene, maps, words, sight))
+        reading = relation_in_sight(run.scene, maps, words)
+        self._sentence.setText(reading.sentence if reading else "")
+        self._sentence.setVisible(reading is not None)
+        self._details.setText("\n".join(reading.details) if reading else tr(PIN_TWO))
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.5))
+        column.addWidget(self._sentence)
+        column.addWidget(self._details)
+        column.addSpacing(em(0.5))
+        column.addWidget(TextLabel(tr("Colour scale"), Tone.HEADING))
+        column.addWidget(self._scale)
+        column.addWidget(self._legend)
+        row = QHBoxLayout()
+        row.setSpacing(em(0.6))
+        label = TextLabel(tr("Opacity"))
+        label.setWordWrap(False)
+        row.addWidget(label)
+        row.addWidget(self._opacity, 1)
+        column.addLayout(row)
+        column.addWidget(self._isolines)
