@@ -1,14 +1,55 @@
-"""Commands for drawing pictures."""
+"""Commands for drawing pictures, and for what waits to be drawn."""
 
 from spatialstudio.ui.commands.command import Command, Menu
 
 GENERATE = Command("generate", Menu.RUN, "Generate", "Ctrl+Return", "generate")
-CANCEL = Command("cancel", Menu.RUN, "Cancel", "Esc, Esc", "cancel")
+GENERATE_FOUR = Command(
+    *("generate_four", Menu.RUN, "Generate four seeds", "Alt+Return"),
+    tip="Four pictures of the same prompt, each from a seed of its own",
+)
+GENERATE_NEXT = Command(
+    *("generate_next", Menu.RUN, "Generate before the others", "Ctrl+Shift+Return"),
+    tip="Draw this before all that waits",
+)
+GENERATE_INSTEAD = Command(
+    *("generate_instead", Menu.RUN, "Generate instead of the others", "Ctrl+Alt+Return"),
+    tip="Draw this in place of all that waits",
+)
+CANCEL = Command(
+    *("cancel", Menu.RUN, "Cancel", "Esc, Esc", "cancel"),
+    tip="Stop this picture before the next model call; what waits comes next",
+    starts_group=True,
+)
+STOP_AFTER = Command(
+    *("stop_after", Menu.RUN, "Stop after this picture", "Shift+Esc", "stop_after"),
+    tip="End the picture that is drawn, then begin nothing more",
+    is_switch=True,
+)
+CLEAR_QUEUE = Command(
+    *("clear_queue", Menu.RUN, "Clear the queue", "Ctrl+Shift+Backspace"),
+    tip="Take out all that waits; the picture that is drawn goes on",
+)
+RETRY = Command(
+    *("retry", Menu.RUN, "Draw again what failed or was interrupted", "Ctrl+Shift+R", "retry"),
+)
 BASELINE = Command(
     *("baseline", Menu.RUN, "Switch the baseline on or off", "Ctrl+B"),
     tip="Draw the same seed without guidance as well",
     starts_group=True,
 )
 NEW_SEED = Command("new_seed", Menu.RUN, "Roll another seed", "Ctrl+R", "dice")
+TAKE_SETTINGS = Command(
+    *("take_settings", Menu.RUN, "Use the open picture's settings", "Ctrl+Shift+U"),
+    tip="Bring back prompt, model, size, steps, seed and guidance of the picture on the stage",
+    starts_group=True,
+)
+SAVE_SETTINGS = Command("save_settings", Menu.RUN, "Save these settings…")
+OPEN_SETTINGS = Command("open_settings", Menu.RUN, "Open settings…")
 
-COMMANDS = (GENERATE, CANCEL, BASELINE, NEW_SEED)
+VARIANTS = (GENERATE_FOUR, GENERATE_NEXT, GENERATE_INSTEAD)
+COMMANDS = (
+    *(GENERATE, *VARIANTS),
+    *(CANCEL, STOP_AFTER, CLEAR_QUEUE, RETRY),
+    *(BASELINE, NEW_SEED),
+    *(TAKE_SETTINGS, SAVE_SETTINGS, OPEN_SETTINGS),
+)

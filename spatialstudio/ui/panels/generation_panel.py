@@ -1,47 +1,49 @@
-"""Stage 2, relations to image: model, seed, steps, strength; Generate and Cancel."""
+"""Stage 2, relations to image: how pictures are drawn; Generate and Cancel."""
 
-from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QGridLayout,
-    QHBoxLayout,
-    QPushButton,
-    QSpinBox,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.flow.choose_settings import (
+    last_guided_step,
+    moved_on,
+    presets_of,
+    recommended_strength,
+    settings_of,
+    usual_settings,
+    with_method,
+    with_model,
+    with_steps,
+)
+from spatialstudio.application.run_queue import Place, QueueChanged
 from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged, SceneChanged
 from spatialstudio.domain.errors import ErrorReport, StudioError
-from spatialstudio.domain.generation import MAX_SEED
+from spatialstudio.domain.generation import RequestId, unguided
+from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.commands import generate as commands
 from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.estimate_contents import (
+    A_MINUTE,
+    estimate_in_words,
+    size_in_words,
+)
 from spatialstudio.ui.texts import tr
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.seed_field import SeedField
-from spatialstudio.ui.widgets.strength_slider import StrengthSlider
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.generate_foot import GenerateFoot
+from spatialstudio.ui.widgets.run_form import RunForm
+from spatialstudio.ui.window_settings import Density
 
-MOST_STEPS = 200
-
-
-@dataclass(frozen=True, slots=True)
-class RunSettings:
-    """What the user has set, as one value to undo and redo."""
-
-    seed: int
-    steps: int
-    strength: float
-    with_baseline: bool
+A_FEW = 4
+SETTINGS_FILES = "*.json"
+BASELINE = RequestId("baseline")
+"""Of what is only estimated."""
 
 
 class GenerationPanel(Panel):
-    """Lets the user set how the picture is drawn, and have it drawn or stopped.
+    """Lets the user set how pictures are drawn, and have them drawn or stopped.
 
     Emits ``running_changed`` when work begins or ends.
     """
@@ -54,189 +56,244 @@ class GenerationPanel(Panel):
         self._studio = context.studio
         self._context = context
         self._run_id = ""
+        self._is_running = False
         self._unreadable: ErrorReport | None = None
-        self._model = QComboBox()
-        self._model.setAccessibleName("Model")
-        self._seed = SeedField(context.theme, MAX_SEED)
-        self._steps = QSpinBox()
-        self._steps.setAccessibleName("Denoising steps")
-        self._steps.setRange(1, MOST_STEPS)
-        self._steps.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-        self._strength = StrengthSlider()
-        self._baseline = QCheckBox("Also draw the baseline")
-        self._baseline.setToolTip("The same seed without guidance, for comparison (Ctrl+B)")
-        self._baseline.setChecked(True)
-        self._generate = QPushButton("Generate")
-        self._generate.setProperty("kind", "primary")
-        self._generate.setToolTip("Draw and judge the picture (Ctrl+Enter)")
-        self._generate.clicked.connect(self.generate)
-        self._cancel = QPushButton("Cancel")
-        self._cancel.setToolTip("Stop before the next model call (Esc Esc)")
-        self._cancel.clicked.connect(self.cancel)
-        self._cancel.setEnabled(False)
-        self._buttons = QWidget()
-        self._lay_out()
-        self._fill()
-        self._model.currentIndexChanged.connect(self._use_model)
-        self._settings = self._read_settings()
-        self._record_edits()
+        self._form = RunForm(context.theme)
+        variants = tuple(context.actions[command] for command in commands.VARIANTS)
+        self._foot = GenerateFoot(context.theme, variants)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._form)
+        self._settings = self._first_settings()
+        self._show()
+        if self._settings is not None:
+            context.switchboard.model_picked.emit(self._settings.model_id)
+        self._connect()
         self._bind(context.actions)
 
     @property
     def buttons(self) -> QWidget:
         """Generate and Cancel, to stand where they are always in sight."""
-        return self._buttons
+        return self._foot
+
+    @property
+    def settings(self) -> RunSettings | None:
+        """What is set; None while there is no model."""
+        return self._settings
 
     @property
     def is_running(self) -> bool:
         """Whether a picture is being drawn or judged."""
-        return self._cancel.isEnabled()
+        return self._is_running
 
-    def generate(self) -> None:
-        """Draw the scene with what is set."""
-        if self.is_running:
-            return
+    def generate(self, place: Place = Place.LAST, pictures: int | None = None) -> None:
+        """Draw the scene with what is set, or as many pictures of it as are asked for."""
         if self._unreadable is not None:
             self.problem_met.emit(self._unreadable)
             return
+        settings = self._settings
+        if settings is None:
+            return
+        settings = replace(settings, pictures=pictures or settings.pictures)
         try:
-            request = self._studio.new_request(
-                model_id=self._model.currentData(),
-                seed=self._seed.seed,
-                steps=self._steps.value(),
-                strength=self._strength.strength,
-            )
+            requests = self._studio.requests(settings)
+            is_guided = requests[0].guidance.strength > 0
             self._context.toasts.clear()
-            with_baseline = self._baseline.isChecked() and request.guidance.strength > 0
-            self._studio.generate(request, with_baseline=with_baseline)
+            self._studio.queue.add(
+                *requests, with_baseline=settings.with_baseline and is_guided, place=place
+            )
         except StudioError as error:
-            self.problem_met.emit(report_on(error, "Starting the run"))
+            self.problem_met.emit(report_on(error, tr("Starting the run")))
+            return
+        self.use_seed(moved_on(settings).seed)
 
     def cancel(self) -> None:
         """Stop what runs."""
         if self.is_running:
-            self._cancel.setText("Cancelling…")
-            self._studio.cancel()
+            self._foot.show_cancelling()
+            queue = self._studio.queue
+            (queue if queue.running else self._studio).cancel()
 
     def use_seed(self, seed: int) -> None:
         """Take a seed that was chosen elsewhere."""
-        self._seed.show_seed(seed)
-        self._settings = self._read_settings()
+        if self._settings is not None:
+            self._take(replace(self._settings, seed=seed))
 
     def handle(self, event: object) -> None:
-        """Follow whether something runs; show what an opened run was made with."""
+        """Follow the scene, the queue, and which picture is looked at."""
         match event:
             case SceneChanged(error=error):
                 self._unreadable = error
+                self._estimate()
             case RunChanged(run=run):
-                if run.is_over and run.id != self._run_id:
-                    self._show_settings(run)
-                self._run_id = run.id
+                if run.id != self._run_id:
+                    self._run_id = run.id
+                    self._reuse_seed(run)
                 self._follow()
             case BaselineChanged():
                 self._follow()
+            case QueueChanged():
+                self._follow()
+                self._estimate()
+
+    def use_density(self, density: Density) -> None:
+        """Show every setting, or only how firmly the layout is held."""
+        self._form.show_all(density is Density.FULL)
 
     def _follow(self) -> None:
         session = self._studio.session
         runs = [run for run in (session.run, session.baseline) if run is not None]
-        running = any(not run.is_over for run in runs)
-        if running == self.is_running:
+        running = self._studio.queue.running is not None or any(not run.is_over for run in runs)
+        self._context.actions[commands.STOP_AFTER].setChecked(self._studio.queue.is_held)
+        if running == self._is_running:
             return
-        self._cancel.setEnabled(running)
-        self._cancel.setText("Cancel")
-        self._generate.setEnabled(not running)
-        self._context.actions[commands.GENERATE].setEnabled(not running)
+        self._is_running = running
+        self._foot.show_running(running)
         self._context.actions[commands.CANCEL].setEnabled(running)
         self.running_changed.emit(running)
-        if not running and not self._seed.is_locked:
-            self._seed.roll()
+
+    def _connect(self) -> None:
+        self._form.settings_edited.connect(self._edit)
+        self._form.model_picked.connect(self._pick_model)
+        self._form.steps_picked.connect(self._pick_steps)
+        self._form.method_picked.connect(self._pick_method)
+        self._foot.generate_picked.connect(self.generate)
+        self._foot.cancel_picked.connect(self.cancel)
+        self._foot.offer_picked.connect(self._use_small_model)
 
     def _bind(self, actions: Actions) -> None:
         actions.bind(commands.GENERATE, self.generate)
+        actions.bind(commands.GENERATE_FOUR, lambda: self.generate(pictures=A_FEW))
+        actions.bind(commands.GENERATE_NEXT, lambda: self.generate(Place.FIRST))
+        actions.bind(commands.GENERATE_INSTEAD, lambda: self.generate(Place.INSTEAD))
         actions.bind(commands.CANCEL, self.cancel)
         actions[commands.CANCEL].setEnabled(False)
-        actions.bind(commands.BASELINE, self._baseline.toggle)
-        actions.bind(commands.NEW_SEED, self._seed.roll)
+        actions.bind_switch(commands.STOP_AFTER, self._studio.queue.hold)
+        actions.bind(commands.BASELINE, self._form.toggle_baseline)
+        actions.bind(commands.NEW_SEED, self._form.roll)
+        actions.bind(commands.TAKE_SETTINGS, self._take_settings)
+        actions.bind(commands.SAVE_SETTINGS, self._save_settings)
+        actions.bind(commands.OPEN_SETTINGS, self._open_settings)
 
-    def _record_edits(self) -> None:
-        self._seed.seed_picked.connect(lambda _seed: self._record(tr("other seed")))
-        self._steps.valueChanged.connect(lambda _steps: self._record(tr("other steps")))
-        self._strength.strength_picked.connect(lambda _size: self._record(tr("other strength")))
-        self._baseline.toggled.connect(lambda _on: self._record(tr("baseline")))
+    def _pick_model(self, model_id: str) -> None:
+        if self._settings is not None:
+            chosen = with_model(self._settings, self._studio.model(model_id))
+            self._edit(tr("other model"), chosen)
 
-    def _record(self, name: str) -> None:
+    def _pick_steps(self, steps: int) -> None:
+        if self._settings is not None:
+            model = self._studio.model(self._settings.model_id)
+            self._edit(tr("other steps"), with_steps(self._settings, model, steps))
+
+    def _pick_method(self, method_id: str, preset: Preset) -> None:
+        if self._settings is None:
+            return
+        model = self._studio.model(self._settings.model_id)
+        preset = preset if preset in presets_of(method_id, model) else Preset.RECOMMENDED
+        self._edit(tr("other method"), with_method(self._settings, model, method_id, preset))
+
+    def _use_small_model(self) -> None:
+        self._pick_model(self._studio.model().id)
+
+    def _edit(self, name: str, settings: RunSettings) -> None:
         """Make what the user has just set an edit that can be undone."""
-        before, after = self._settings, self._read_settings()
-        self._context.edits.change(name, before, after, self._take_settings, merge_key=name)
+        if (before := self._settings) is not None:
+            self._context.edits.change(name, before, settings, self._take, merge_key=name)
 
-    def _read_settings(self) -> "RunSettings":
-        return RunSettings(
-            self._seed.seed,
-            self._steps.value(),
-            self._strength.strength,
-            self._baseline.isChecked(),
+    def _take(self, settings: RunSettings) -> None:
+        before, self._settings = self._settings, settings
+        self._studio.keeping.keep_settings(settings)
+        self._show()
+        if before is None or before.model_id != settings.model_id:
+            self._context.switchboard.model_picked.emit(settings.model_id)
+
+    def _reuse_seed(self, run: OpenRun) -> None:
+        settings = self._settings
+        if settings and run.request and settings.seed_mode is SeedMode.REUSE:
+            self.use_seed(run.request.seed)
+
+    def _take_settings(self) -> None:
+        run = self._studio.session.run
+        if run is None or run.request is None or self._settings is None:
+            return
+        try:
+            model = self._studio.model(run.request.model.id)
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Taking the settings")))
+            return
+        scene = self._studio.session.scene
+        if scene is None or scene.prompt != run.scene.prompt:
+            self._context.switchboard.prompt_offered.emit(run.scene.prompt.text)
+        self._edit(tr("a picture's settings"), settings_of(run.request, model, self._settings))
+
+    def _save_settings(self) -> None:
+        if self._settings is None:
+            return
+        start = str(self._presets_folder / "settings.json")
+        path, _ = QFileDialog.getSaveFileName(self, tr("Save settings"), start, SETTINGS_FILES)
+        if path:
+            try:
+                self._studio.keeping.write_settings(self._settings, Path(path))
+            except StudioError as error:
+                self.problem_met.emit(report_on(error, tr("Saving the settings")))
+
+    def _open_settings(self) -> None:
+        start = str(self._presets_folder)
+        path, _ = QFileDialog.getOpenFileName(self, tr("Open settings"), start, SETTINGS_FILES)
+        if path:
+            try:
+                settings = self._studio.keeping.read_settings(Path(path))
+                self._studio.model(settings.model_id)
+                self._edit(tr("saved settings"), settings)
+            except StudioError as error:
+                self.problem_met.emit(report_on(error, tr("Opening settings")))
+
+    @property
+    def _presets_folder(self) -> Path:
+        folder = self._studio.paths.settings / "presets"
+        return folder if folder.is_dir() else self._studio.paths.settings
+
+    def _first_settings(self) -> RunSettings | None:
+        """Return what was set when the studio was last closed, else what the model recommends."""
+        models = self._studio.models
+        self._form.show_models(tuple((card.id, card.title) for card in models))
+        if not models:
+            return None
+        kept = self._studio.keeping.draft.settings
+        if kept is not None and kept.model_id in {card.id for card in models}:
+            return kept
+        return replace(usual_settings(models[0]), seed_mode=SeedMode.RANDOM)
+
+    def _show(self) -> None:
+        settings = self._settings
+        if settings is None:
+            return
+        model = self._studio.model(settings.model_id)
+        self._form.show_settings(
+            settings,
+            recommended=recommended_strength(settings, model),
+            presets=presets_of(settings.guidance.method_id, model),
+            last_step=last_guided_step(settings),
         )
+        self._estimate()
 
-    def _take_settings(self, settings: "RunSettings") -> None:
-        self._settings = settings
-        with QSignalBlocker(self._steps), QSignalBlocker(self._baseline):
-            self._steps.setValue(settings.steps)
-            self._baseline.setChecked(settings.with_baseline)
-        if self._seed.seed != settings.seed:
-            self._seed.show_seed(settings.seed)
-        if self._strength.strength != settings.strength:
-            self._strength.show_strength(settings.strength)
-
-    def _show_settings(self, run: OpenRun) -> None:
-        if (request := run.request) is not None:
-            strength = request.guidance.strength
-            baseline = self._baseline.isChecked()
-            self._take_settings(RunSettings(request.seed, request.steps, strength, baseline))
-
-    def _fill(self) -> None:
-        for card in self._studio.models:
-            self._model.addItem(card.title, card.id)
-        if not self._studio.models:
-            self._model.addItem("No model found", None)
-            self._model.setEnabled(False)
-        self._seed.show_seed(0)
-        self._use_model()
-
-    def _use_model(self) -> None:
-        place = self._model.currentIndex()
-        if place < len(self._studio.models):
-            card = self._studio.models[place]
-            with QSignalBlocker(self._steps):
-                self._steps.setValue(card.steps)
-            self._strength.show_recommended(card.strength)
-            self._settings = self._read_settings()
-            self._context.switchboard.model_picked.emit(card.id)
-
-    def _lay_out(self) -> None:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(em(0.8))
-        grid.setVerticalSpacing(em(0.45))
-        grid.setColumnStretch(1, 1)
-        fields: list[tuple[str, QWidget]] = [
-            ("Model", self._model),
-            ("Seed", self._seed),
-            ("Steps", self._steps),
-        ]
-        for row, (name, field) in enumerate(fields):
-            label = TextLabel(name, Tone.MUTED)
-            label.setBuddy(field)
-            grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignVCenter)
-            grid.addWidget(field, row, 1)
-        foot = QHBoxLayout(self._buttons)
-        foot.setContentsMargins(em(0.9), em(0.6), em(0.9), em(0.8))
-        foot.setSpacing(em(0.5))
-        foot.addWidget(self._generate, 2)
-        foot.addWidget(self._cancel, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.6))
-        column.addLayout(grid)
-        column.addSpacing(em(0.3))
-        column.addWidget(TextLabel("Hold layout", Tone.HEADING))
-        column.addWidget(self._strength)
-        column.addWidget(self._baseline)
+    def _estimate(self) -> None:
+        settings = self._settings
+        if settings is None or self._studio.session.scene is None:
+            self._foot.show_estimate("")
+            return
+        requests = list(self._studio.requests(settings))
+        if settings.with_baseline and settings.guidance.strength > 0:
+            requests += [unguided(request, BASELINE) for request in requests]
+        estimate = self._studio.estimates.estimate(requests)
+        model = self._studio.model(settings.model_id)
+        is_slow = estimate.device == "cpu" and (estimate.seconds or 0.0) > A_MINUTE
+        small = self._studio.model()
+        offer = tr("Use {model}").format(model=small.title) if model.id != small.id else ""
+        line = estimate_in_words(estimate, model.size_bytes)
+        if is_slow:
+            line = tr("Running on the processor. {line}").format(line=line)
+        self._foot.show_estimate(line, offer if is_slow else "")
+        kept = estimate.disk_bytes
+        size = tr("About {size} on disk.").format(size=size_in_words(kept)) if kept else ""
+        self._form.show_kept(size)

@@ -1,13 +1,22 @@
-"""The seed: a number, a dice for a new one, and a lock that keeps it."""
+"""The seed: a number, a dice for a new one, and which one the next picture gets."""
 
 import secrets
 
-from PySide6.QtCore import QSignalBlocker, QSize, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QValidator
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
+from spatialstudio.domain.run_settings import SeedMode
+from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+
+MODES = {
+    SeedMode.RANDOM: ("random", "Another seed by chance for each picture"),
+    SeedMode.FIXED: ("fixed", "The same seed for the next picture"),
+    SeedMode.INCREMENT: ("count up", "The seed that follows for the next picture"),
+    SeedMode.REUSE: ("reuse", "The seed of the picture that is looked at"),
+}
 
 
 class WholeNumber(QValidator):
@@ -27,9 +36,9 @@ class WholeNumber(QValidator):
 
 
 class SeedField(QWidget):
-    """Lets the user set the seed, roll a new one, or lock it for the next pictures.
+    """Lets the user set the seed, roll a new one, and say which one comes next.
 
-    Emits ``seed_picked`` by the user's hand only.
+    Emits ``seed_picked`` and ``mode_picked`` (a ``SeedMode``) by the user's hand only.
 
     Args:
         theme: The look.
@@ -37,6 +46,7 @@ class SeedField(QWidget):
     """
 
     seed_picked = Signal(object)  # a seed does not fit Qt's int
+    mode_picked = Signal(object)
 
     def __init__(self, theme: Theme, largest: int) -> None:
         super().__init__()
@@ -44,20 +54,24 @@ class SeedField(QWidget):
         self._largest = largest
         self._validator = WholeNumber(largest)
         self._number = QLineEdit("0")
-        self._number.setAccessibleName("Seed")
+        self._number.setAccessibleName(tr("Seed"))
         self._number.setValidator(self._validator)
+        self._number.setMinimumWidth(em(4))
         self._number.textEdited.connect(self._tell)
-        self._dice = _tool("Roll another seed", checkable=False)
+        self._dice = _tool(tr("Roll another seed"))
         self._dice.clicked.connect(self.roll)
-        self._lock = _tool("Keep this seed for the next picture", checkable=True)
-        self._lock.setChecked(True)
-        self._lock.toggled.connect(self._dress)
+        self._modes = QComboBox()
+        self._modes.setAccessibleName(tr("Seed of the next picture"))
+        for mode, (name, tip) in MODES.items():
+            self._modes.addItem(tr(name), mode)
+            self._modes.setItemData(self._modes.count() - 1, tr(tip), Qt.ItemDataRole.ToolTipRole)
+        self._modes.currentIndexChanged.connect(self._tell_mode)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(em(0.2))
         row.addWidget(self._number, 1)
         row.addWidget(self._dice)
-        row.addWidget(self._lock)
+        row.addWidget(self._modes)
         self.setFocusProxy(self._number)
         theme.changed.connect(self._dress)
         self._dress()
@@ -68,14 +82,22 @@ class SeedField(QWidget):
         return int(self._number.text() or 0)
 
     @property
-    def is_locked(self) -> bool:
-        """Whether the next picture shall have the same seed."""
-        return self._lock.isChecked()
+    def mode(self) -> SeedMode:
+        """Which seed the next picture gets."""
+        return SeedMode(self._modes.currentData())
 
     def show_seed(self, seed: int) -> None:
         """Show a seed that someone else chose."""
-        with QSignalBlocker(self._number):
-            self._number.setText(str(seed))
+        if seed != self.seed or not self._number.text():
+            with QSignalBlocker(self._number):
+                self._number.setText(str(seed))
+                self._number.setCursorPosition(0)
+
+    def show_mode(self, mode: SeedMode) -> None:
+        """Show which seed comes next."""
+        with QSignalBlocker(self._modes):
+            self._modes.setCurrentIndex(list(MODES).index(mode))
+        self._modes.setToolTip(tr(MODES[mode][1]))
 
     def roll(self) -> None:
         """Take a new seed by chance, as the user asked."""
@@ -85,15 +107,17 @@ class SeedField(QWidget):
     def _tell(self) -> None:
         self.seed_picked.emit(self.seed)
 
+    def _tell_mode(self) -> None:
+        self.show_mode(self.mode)
+        self.mode_picked.emit(self.mode)
+
     def _dress(self) -> None:
         self._dice.setIcon(self._theme.icon("dice"))
-        self._lock.setIcon(self._theme.icon("lock" if self.is_locked else "unlock"))
 
 
-def _tool(name: str, *, checkable: bool) -> QToolButton:
+def _tool(name: str) -> QToolButton:
     button = QToolButton()
     button.setAccessibleName(name)
     button.setToolTip(name)
-    button.setCheckable(checkable)
     button.setIconSize(QSize(em(1.1), em(1.1)))
     return button

@@ -1,6 +1,6 @@
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDoubleSpinBox, QLabel, QSlider, QToolButton
+from PySide6.QtWidgets import QLabel, QSlider
 
 from spatialstudio.ui.widgets.strength_slider import StrengthSlider
 
@@ -9,7 +9,7 @@ from spatialstudio.ui.widgets.strength_slider import StrengthSlider
 def strength(qtbot):
     widget = StrengthSlider()
     qtbot.addWidget(widget)
-    widget.show_recommended(5.0)
+    widget.show_strength(5.0, 5.0)
     widget.show()
     return widget
 
@@ -23,9 +23,8 @@ def said(widget):
     return " ".join(label.text() for label in widget.findChildren(QLabel))
 
 
-def test_the_models_own_step_size_stands_in_the_middle(strength, slider):
+def test_the_recommended_step_size_stands_in_the_middle(slider):
     assert slider.value() == 50
-    assert strength.strength == pytest.approx(5.0)
 
 
 def test_sliding_picks_a_step_size(qtbot, strength, slider):
@@ -40,16 +39,15 @@ def test_sliding_picks_a_step_size(qtbot, strength, slider):
 def test_the_caption_says_what_to_expect(strength, slider, position, words):
     slider.setValue(position)
     assert words in said(strength)
+    assert words in slider.accessibleDescription()
 
 
-def test_the_number_is_behind_a_disclosure(qtbot, strength):
-    number = strength.findChild(QDoubleSpinBox)
-    assert not number.isVisible()
-    qtbot.mouseClick(strength.findChild(QToolButton), Qt.MouseButton.LeftButton)
-    assert number.isVisible()
+def test_a_step_size_beyond_the_end_is_shown_at_the_end(strength, slider):
+    strength.show_strength(500.0, 5.0)
+    assert slider.value() == 100
 
 
 def test_showing_a_strength_does_not_echo_it(qtbot, strength, slider):
     with qtbot.assertNotEmitted(strength.strength_picked):
-        strength.show_strength(2.5)
+        strength.show_strength(2.5, 5.0)
     assert slider.value() == 25

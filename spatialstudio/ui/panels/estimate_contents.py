@@ -1,0 +1,50 @@
+"""Says what a run will take, before it starts."""
+
+from spatialstudio.application.run_estimates import RunEstimate
+from spatialstudio.ui.texts import tr
+
+A_MINUTE = 60
+TENTHS_BELOW_S = 10
+KILOBYTE = 1000
+UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def estimate_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
+    """Return a line like "About 4 s, 310 MB, guided steps 1 to 8.".
+
+    Args:
+        estimate: What is known.
+        weights_bytes: Of the model; the least that it takes.
+    """
+    if estimate.seconds is None:
+        time = tr("Time is known after the first picture")
+    else:
+        time = tr("About {time}").format(time=time_in_words(estimate.seconds))
+    if estimate.memory_bytes is None:
+        memory = tr("at least {size}").format(size=size_in_words(weights_bytes))
+    else:
+        memory = size_in_words(estimate.memory_bytes)
+    if estimate.guided_steps is None:
+        steps = tr("not guided")
+    else:
+        first, last = (step + 1 for step in estimate.guided_steps)
+        steps = tr("guided steps {first} to {last}").format(first=first, last=last)
+    return f"{time}, {memory}, {steps}."
+
+
+def time_in_words(seconds: float) -> str:
+    """Return "4 s" or "3 min"."""
+    if seconds < TENTHS_BELOW_S:
+        return tr("{seconds} s").format(seconds=f"{max(seconds, 0.1):.1f}")
+    if seconds < A_MINUTE:
+        return tr("{seconds} s").format(seconds=round(seconds))
+    return tr("{minutes} min").format(minutes=round(seconds / A_MINUTE))
+
+
+def size_in_words(count: float) -> str:
+    """Return "310 MB"."""
+    for unit in UNITS[:-1]:
+        if count < KILOBYTE:
+            return f"{count:.0f} {unit}" if unit in UNITS[:3] else f"{count:.1f} {unit}"
+        count /= KILOBYTE
+    return f"{count:.1f} {UNITS[-1]}"
