@@ -76,6 +76,17 @@ class WindowSettings:
         self._file.setValue("last_prompt", text)
 
     @property
+    def earlier_prompts(self) -> tuple[str, ...]:
+        """Prompts that were drawn, the oldest first."""
+        value = self._file.value("earlier_prompts")
+        texts = value if isinstance(value, list) else [value]  # Qt gives a list of one as its item
+        return tuple(text for text in texts if isinstance(text, str))
+
+    @earlier_prompts.setter
+    def earlier_prompts(self, texts: tuple[str, ...]) -> None:
+        self._file.setValue("earlier_prompts", list(texts))
+
+    @property
     def workspace(self) -> str:
         """Id of the workspace that was open last; empty at the first start."""
         return self._text("workspace")

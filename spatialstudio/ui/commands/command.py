@@ -9,6 +9,7 @@ class Menu(Enum):
 
     FILE = "&File"
     EDIT = "&Edit"
+    COMPOSE = "&Compose"
     RUN = "&Run"
     REPLAY = "Re&play"
     GALLERY = "&Gallery"
@@ -20,12 +21,13 @@ class Scope(Enum):
     """Where a command's keys work.
 
     Arrows, Space and Home belong to other controls elsewhere, so the keys of ``STAGE`` work on the
-    stage only, and in the docks that ask for them. The keys of ``GALLERY`` work in its grid only,
-    and go before those of the window there.
+    stage only, and in the docks that ask for them. The keys of ``PROMPT`` work where the prompt is
+    written; those of ``GALLERY`` work in its grid only, and go before those of the window there.
     """
 
     WINDOW = auto()
     STAGE = auto()
+    PROMPT = auto()
     GALLERY = auto()
 
 

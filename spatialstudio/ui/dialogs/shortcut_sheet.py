@@ -17,7 +17,12 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 
-COLUMNS = ((Menu.FILE, Menu.EDIT, Menu.RUN, Menu.HELP), (Menu.REPLAY,), (Menu.VIEW,), (Menu.GALLERY,))
+COLUMNS = (
+    (Menu.FILE, Menu.EDIT, Menu.RUN, Menu.HELP),
+    (Menu.COMPOSE, Menu.REPLAY),
+    (Menu.VIEW,),
+    (Menu.GALLERY,),
+)
 
 
 class ShortcutSheet(QDialog):

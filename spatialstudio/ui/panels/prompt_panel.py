@@ -1,33 +1,47 @@
 """Stage 1, prompt to relations: the text, its chips, and what was not understood."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from PySide6.QtCore import QPoint, QSize
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout
 
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.flow.advise_on_scene import follow
+from spatialstudio.application.flow.edit_relations import (
+    relation_of,
+    with_mention_weighed,
+    with_relation_at,
+    with_relation_end,
+    with_relation_muted,
+    with_relation_swapped,
+    with_relation_weight,
+)
 from spatialstudio.application.flow.read_prompt import (
     with_relation_added,
     with_relation_removed,
     with_relation_type,
 )
-from spatialstudio.application.session import SceneChanged
+from spatialstudio.application.session import RelationPicked, RunChanged, SceneChanged
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import (
-    Relation,
-    RelationId,
-    SceneGraph,
-    Shape,
-    relation_types,
-)
+from spatialstudio.domain.relation import RelationId, SceneGraph, relation_types
+from spatialstudio.ui.actions import Actions
+from spatialstudio.ui.commands import compose as commands
+from spatialstudio.ui.commands.command import Scope
 from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.prompt_contents import (
+    chip_rows,
+    doubts_of,
+    marked_words,
+    things_of,
+)
 from spatialstudio.ui.panels.reading_panel import ReadingPanel
-from spatialstudio.ui.panels.stage_contents import hue_of
+from spatialstudio.ui.prompt_history import PromptHistory
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.prompt_editor import MarkedWord, PromptEditor
-from spatialstudio.ui.widgets.relation_chip import ChipEnd, Choice, RelationChip
+from spatialstudio.ui.widgets.prompt_editor import PromptEditor
+from spatialstudio.ui.widgets.relation_chips import RelationChips
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 
 
@@ -50,24 +64,25 @@ class PromptPanel(Panel):
         self._theme = theme = context.theme
         self._settings = context.settings
         self._edits = context.edits
+        self._history = PromptHistory(context.settings)
         self._asked = ""
         self._model_id: str | None = None
         self._editor = PromptEditor(theme)
         self._editor.prompt_edited.connect(self._take_typing)
-        self._chips: dict[RelationId, RelationChip] = {}
-        self._chip_column = QVBoxLayout()
-        self._chip_column.setSpacing(em(0.4))
-        self._heading = TextLabel("Relations", Tone.HEADING)
+        self._chips = RelationChips(theme)
+        self._heading = TextLabel(tr("Relations"), Tone.HEADING)
         self._heading.hide()
         self._reading = ReadingPanel(context)
         self._reading.scene_edited.connect(self._edit_scene)
-        self._add = QPushButton("Add relation")
+        self._add = QPushButton(tr("Add relation"))
         self._add.setProperty("kind", "quiet")
         self._add.setIconSize(QSize(em(0.9), em(0.9)))
         self._add.clicked.connect(self._offer_pairs)
         self._add.hide()
         self._lay_out()
         self.setFocusProxy(self._editor)
+        self._follow_chips()
+        self._bind(context.actions)
         context.switchboard.prompt_offered.connect(self.use_prompt)
         context.switchboard.model_picked.connect(self.use_model)
         theme.changed.connect(self._dress)
@@ -91,6 +106,7 @@ class PromptPanel(Panel):
     def use_model(self, model_id: str) -> None:
         """Read prompts with the objects that this model knows."""
         self._model_id = model_id
+        self._editor.show_vocabulary(tuple(self._studio.model(model_id).known_objects))
         if self._asked:
             self.read(self._asked)
 
@@ -100,18 +116,19 @@ class PromptPanel(Panel):
         self._edits.change(tr("other prompt"), self._draft(), Draft(text), self._show_draft)
 
     def handle(self, event: object) -> None:
-        """Follow the scene."""
+        """Follow the scene, the picked relation, and what is drawn."""
         self._reading.handle(event)
         match event:
             case SceneChanged(scene=None):
                 self._show_relations(None)
                 self._editor.show_words(())
-            case SceneChanged(scene=scene, contradictions=contradictions) if scene is not None:
+            case SceneChanged(scene=scene) if scene is not None:
                 self._show_text(scene)
                 self._show_relations(scene)
-                doubtful = {name for each in contradictions for name in each.relation_ids}
-                for relation_id in doubtful.intersection(self._chips):
-                    self._chips[relation_id].show_doubt()
+            case RelationPicked(relation_id=relation_id):
+                self._chips.show_picked(relation_id)
+            case RunChanged(run=run) if run.request is not None and not run.is_over:
+                self._history.remember(run.scene.prompt.text)
 
     def _take_typing(self, text: str) -> None:
         before = self._draft()
@@ -129,6 +146,18 @@ class PromptPanel(Panel):
         else:
             self._studio.edit_scene(draft.scene)
 
+    def _edit(self, name: str, change: Callable[..., SceneGraph], *wanted: Any) -> None:
+        """Change the scene by a function of the application."""
+        scene = self._studio.session.scene
+        if scene is None:
+            return
+        try:
+            edited = change(scene, *wanted)
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Changing the relation")))
+            return
+        self._edit_scene(name, edited)
+
     def _edit_scene(self, name: str, scene: SceneGraph) -> None:
         after = Draft(scene.prompt.text, scene)
         self._edits.change(name, self._draft(), after, self._show_draft)
@@ -137,58 +166,82 @@ class PromptPanel(Panel):
         if scene.prompt.text != self._asked:
             self._asked = self._settings.last_prompt = scene.prompt.text
             self._editor.show_prompt(scene.prompt.text)
-        self._editor.show_words(
-            tuple(
-                MarkedWord(mention.span.start, mention.span.stop, hue)
-                for hue, mention in enumerate(scene.mentions)
-            )
-        )
+        self._editor.show_words(marked_words(scene))
 
     def _show_relations(self, scene: SceneGraph | None) -> None:
-        in_focus = [name for name, chip in self._chips.items() if chip.has_focus_inside]
-        for chip in self._chips.values():
-            self._chip_column.removeWidget(chip)
-            chip.hide()
-            chip.deleteLater()
-        self._chips = {}
-        if scene is not None:
-            for relation in scene.relations:
-                self._chips[relation.id] = self._chip(scene, relation)
-                self._chip_column.addWidget(self._chips[relation.id])
-        for relation_id in set(in_focus).intersection(self._chips):
-            self._chips[relation_id].setFocus()
+        if scene is None:
+            self._chips.show_rows((), ())
+        else:
+            self._chips.show_rows(chip_rows(scene), things_of(scene))
         can_relate = scene is not None and len(scene.mentions) > 1
         self._heading.setVisible(can_relate)
         self._add.setVisible(can_relate)
 
-    def _chip(self, scene: SceneGraph, relation: Relation) -> RelationChip:
-        subject, *objects = (
-            ChipEnd(scene.mention(end).phrase, hue_of(scene, end)) for end in relation.ends
+    def _follow_chips(self) -> None:
+        chips = self._chips
+        changed, muted = tr("changed relation"), tr("muted relation")
+        chips.picked.connect(self._studio.session.pick_relation)
+        chips.type_picked.connect(
+            lambda key, kind: self._edit(changed, with_relation_type, key, relation_types[kind])
         )
-        offered = [kind for kind in relation_types if _fits(relation, kind.shape)]
-        choices = tuple(Choice(kind.id, kind.phrase) for kind in offered)
-        chosen = Choice(relation.type.id, relation.type.phrase)
-        chip = RelationChip(self._theme, subject, tuple(objects), chosen, choices)
-        chip.type_picked.connect(lambda type_id: self._change(relation.id, type_id))
-        chip.swap_asked.connect(lambda: self._change(relation.id, relation.type.inverse_id))
-        chip.removal_asked.connect(lambda: self._remove(relation.id))
-        return chip
+        chips.end_picked.connect(lambda *to: self._edit(changed, with_relation_end, *to))
+        chips.end_dragged.connect(
+            lambda _key, _end, place: self._editor.show_target(self._editor.thing_at(place))
+        )
+        chips.end_dropped.connect(self._hang_on_word)
+        chips.swap_asked.connect(lambda key: self._edit(changed, with_relation_swapped, key))
+        chips.removal_asked.connect(
+            lambda key: self._edit(tr("removed relation"), with_relation_removed, key)
+        )
+        chips.fix_asked.connect(self._mend)
+        chips.mute_picked.connect(lambda *to: self._edit(muted, with_relation_muted, *to))
+        chips.weight_picked.connect(
+            lambda *to: self._edit(tr("other weight"), with_relation_weight, *to)
+        )
+        chips.rank_picked.connect(lambda *to: self._edit(tr("other rank"), with_relation_at, *to))
 
-    def _change(self, relation_id: RelationId, type_id: str) -> None:
-        scene = self._studio.session.scene
-        if scene is None:
-            return
-        try:
-            edited = with_relation_type(scene, relation_id, relation_types[type_id])
-        except StudioError as error:
-            self.problem_met.emit(report_on(error, "Changing the relation"))
-            return
-        self._edit_scene(tr("changed relation"), edited)
+    def _hang_on_word(self, key: RelationId, end: int, place: QPoint) -> None:
+        """Hang an end of a relation on the word that it was dropped on."""
+        self._editor.show_target(None)
+        if (thing := self._editor.thing_at(place)) is not None:
+            self._edit(tr("changed relation"), with_relation_end, key, end, thing)
 
-    def _remove(self, relation_id: RelationId) -> None:
+    def _mend(self, key: RelationId) -> None:
         if (scene := self._studio.session.scene) is not None:
-            edited = with_relation_removed(scene, relation_id)
-            self._edit_scene(tr("removed relation"), edited)
+            self._edit_scene(tr("mended relation"), follow(doubts_of(scene)[key], scene))
+
+    def _bind(self, actions: Actions) -> None:
+        self.addActions(actions.of_scope(Scope.PROMPT))
+        actions.bind(commands.CHANGE_RELATION, lambda: self._with_picked(self._chips.open_wheel))
+        actions.bind(commands.SWAP, lambda: self._with_picked(self._chips.swap_asked.emit))
+        actions.bind(commands.MUTE, lambda: self._with_picked(self._switch_mute))
+        actions.bind(commands.HEAVIER, lambda: self._weigh(1))
+        actions.bind(commands.LIGHTER, lambda: self._weigh(-1))
+        actions.bind(commands.EARLIER_PROMPT, lambda: self._go_back(1))
+        actions.bind(commands.LATER_PROMPT, lambda: self._go_back(-1))
+
+    def _with_picked(self, do: Callable[[RelationId], object]) -> None:
+        """Do something with the picked relation, or with the first when none is picked."""
+        scene, picked = self._studio.session.scene, self._studio.session.relation_id
+        known = [relation.id for relation in scene.relations] if scene else []
+        if known:
+            do(picked if picked in known else known[0])
+
+    def _switch_mute(self, key: RelationId) -> None:
+        if (scene := self._studio.session.scene) is not None:
+            is_muted = relation_of(scene, key).is_muted
+            self._edit(tr("muted relation"), with_relation_muted, key, not is_muted)
+
+    def _weigh(self, steps: int) -> None:
+        """Weigh the relations of the thing at the cursor, or of the thing looked at."""
+        thing = self._editor.thing_under_cursor() or self._studio.session.mention_id
+        if thing is not None:
+            self._edit(tr("other weight"), with_mention_weighed, thing, steps)
+
+    def _go_back(self, by: int) -> None:
+        text = self._history.step(by, self._editor.toPlainText())
+        if text is not None:
+            self.use_prompt(text)
 
     def _offer_pairs(self) -> None:
         scene = self._studio.session.scene
@@ -201,35 +254,24 @@ class PromptPanel(Panel):
                 if subject is not thing:
                     action = menu.addAction(f"{subject.phrase} {first_type.phrase} {thing.phrase}")
                     action.setData((subject.id, thing.id))
-        menu.triggered.connect(lambda action: self._connect_pair(*action.data()))
+        added = tr("added relation")
+        menu.triggered.connect(
+            lambda action: self._edit(added, with_relation_added, first_type, *action.data())
+        )
         menu.popup(self._add.mapToGlobal(QPoint(0, self._add.height())))
-
-    def _connect_pair(self, subject: MentionId, thing: MentionId) -> None:
-        if (scene := self._studio.session.scene) is not None:
-            first_type = next(iter(relation_types))
-            edited = with_relation_added(scene, first_type, subject, thing)
-            self._edit_scene(tr("added relation"), edited)
 
     def _lay_out(self) -> None:
         below = QHBoxLayout()
         below.addWidget(self._add)
         below.addStretch()
-        chips = QWidget()
-        chips.setLayout(self._chip_column)
-        self._chip_column.setContentsMargins(0, 0, 0, 0)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(em(0.5))
         column.addWidget(self._editor)
         column.addWidget(self._heading)
-        column.addWidget(chips)
+        column.addWidget(self._chips)
         column.addWidget(self._reading)
         column.addLayout(below)
 
     def _dress(self) -> None:
         self._add.setIcon(self._theme.icon("plus", "muted"))
-
-
-def _fits(relation: Relation, shape: Shape) -> bool:
-    """Whether a relation can become one of this shape: "between" takes three things."""
-    return (shape is Shape.BETWEEN) <= (relation.second_object is not None)

@@ -1,11 +1,24 @@
-"""The prompt as one types it, its object words underlined in their hues."""
+"""The prompt as one types it: its object words in their hues, the model's tokens under them."""
 
+import re
+from collections.abc import Hashable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QTextCursor
+from PySide6.QtCore import (
+    QEvent,
+    QPoint,
+    QPointF,
+    QRectF,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy
 
+from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 
@@ -13,6 +26,13 @@ PAUSE_MS = 120
 LINES = 4
 LINE_HEIGHT_EM = 1.25
 UNDERLINE_EM = 0.14
+TICK_EM = 0.07
+NOTCH_EM = 0.09
+"""Free room at both ends of the stroke under a token."""
+TARGET_ALPHA = 0.2
+FEWEST_LETTERS = 2
+TAIL = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}$")
+"""Up to three words before the cursor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +43,39 @@ class MarkedWord:
         start: First character.
         stop: Behind the last character.
         hue: Which of the mention hues.
+        key: What the thing is known by.
     """
 
     start: int
     stop: int
     hue: int
+    key: Hashable = None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenMarks:
+    """How the model takes the prompt apart.
+
+    Attributes:
+        text: The prompt it was told of.
+        tokens: First character and the one behind the last, of every token.
+        read: Characters that it reads; what stands behind them is cut off.
+    """
+
+    text: str
+    tokens: tuple[tuple[int, int], ...]
+    read: int
+
+
+NO_TOKENS = TokenMarks("", (), 0)
 
 
 class PromptEditor(QPlainTextEdit):
-    """Lets the user write the prompt; shows which words name things.
+    """Lets the user write the prompt; shows which words name things, and what the model reads.
 
     Emits ``prompt_edited`` with the text a moment after the user's last key; ``show_prompt`` and
-    ``show_words`` never emit.
+    the other ``show_*`` never emit. While a word of the vocabulary is typed, the rest of it stands
+    behind the cursor; Tab or the right arrow takes it, Escape waves it off.
     """
 
     prompt_edited = Signal(str)
@@ -43,13 +84,18 @@ class PromptEditor(QPlainTextEdit):
         super().__init__()
         self._theme = theme
         self._words: tuple[MarkedWord, ...] = ()
+        self._tokens = NO_TOKENS
+        self._target: Hashable = None
+        self._vocabulary: tuple[str, ...] = ()
+        self._rest = ""
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(PAUSE_MS)
         self._pause.timeout.connect(self._tell)
         self.textChanged.connect(self._pause.start)
-        self.setAccessibleName("Prompt")
-        self.setPlaceholderText("Say what stands where: a dog to the left of a car")
+        self.cursorPositionChanged.connect(self._wave_off)
+        self.setAccessibleName(tr("Prompt"))
+        self.setPlaceholderText(tr("Say what stands where: a dog to the left of a car"))
         self.setTabChangesFocus(True)
         self.setUndoRedoEnabled(False)  # the window's own stack holds the typing as well
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -63,14 +109,35 @@ class PromptEditor(QPlainTextEdit):
         """Never less than the lines."""
         return QSize(em(8), self.sizeHint().height())
 
+    @property
+    def completion(self) -> str:
+        """What stands behind the cursor to complete a word; empty for nothing."""
+        return self._rest
+
     def event(self, event: QEvent) -> bool:
-        """Leave the keys of undo and redo to the window."""
+        """Leave the keys of undo and redo to the window; keep those that take a completion."""
         if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.ShortcutOverride:
             keys = QKeySequence.StandardKey
             if event.matches(keys.Undo) or event.matches(keys.Redo):
                 event.ignore()
                 return True
+            if self._rest and event.key() == Qt.Key.Key_Escape:
+                event.accept()
+                return True
         return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Take or wave off a completion; offer one after a letter."""
+        plain = event.modifiers() == Qt.KeyboardModifier.NoModifier
+        if self._rest and plain and event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Right):
+            self.insertPlainText(self._rest)
+            return
+        if self._rest and event.key() == Qt.Key.Key_Escape:
+            self._wave_off()
+            return
+        super().keyPressEvent(event)
+        if event.text().isalpha():
+            self._complete()
 
     def show_prompt(self, text: str) -> None:
         """Show a prompt that someone else chose."""
@@ -80,6 +147,7 @@ class PromptEditor(QPlainTextEdit):
             cursor.insertText(text)
             self.setTextCursor(cursor)
         self._pause.stop()
+        self._wave_off()
         self.show_words(())
 
     def show_words(self, words: tuple[MarkedWord, ...]) -> None:
@@ -87,24 +155,88 @@ class PromptEditor(QPlainTextEdit):
         self._words = words
         self.viewport().update()
 
+    def show_tokens(self, tokens: TokenMarks) -> None:
+        """Show the model's tokens under the words, and strike through what it does not read."""
+        self._tokens = tokens
+        self.viewport().update()
+
+    def show_vocabulary(self, names: tuple[str, ...]) -> None:
+        """Complete words to these, the likelier ones first."""
+        self._vocabulary = names
+
+    def show_target(self, key: Hashable) -> None:
+        """Mark the thing that what is dragged would fall on; None for none."""
+        if key != self._target:
+            self._target = key
+            self.viewport().update()
+
+    def thing_at(self, place: QPoint) -> Hashable:
+        """Return the key of the thing named at a place on the screen; None for none."""
+        within = QPointF(self.viewport().mapFromGlobal(place))
+        for word in self._words:
+            if any(box.contains(within) for box in self._boxes(word.start, word.stop)):
+                return word.key
+        return None
+
+    def thing_under_cursor(self) -> Hashable:
+        """Return the key of the thing whose word the cursor stands in; None for none."""
+        place = self.textCursor().position()
+        return next((w.key for w in self._words if w.start <= place <= w.stop), None)
+
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the text, then the underlines."""
+        """Draw the text, then what is said of it."""
         super().paintEvent(event)
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        length = self.document().characterCount()
-        for word in self._words:
-            if word.stop < length:
-                painter.setBrush(self._theme.mention(word.hue))
-                for line in self._lines_under(word):
-                    painter.drawRoundedRect(line, line.height() / 2, line.height() / 2)
+        tokens = self._tokens if self._tokens.text == self.toPlainText() else NO_TOKENS
+        self._draw_words(painter, tokens)
+        self._draw_tokens(painter, tokens)
+        if self._rest and self.hasFocus():
+            self._draw_rest(painter)
         painter.end()
 
-    def _lines_under(self, word: MarkedWord) -> list[QRectF]:
-        thickness = em(UNDERLINE_EM)
-        lines: list[QRectF] = []
-        for place in range(word.start, word.stop):
+    def _draw_words(self, painter: QPainter, tokens: TokenMarks) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        for word in self._words:
+            if word.key is not None and word.key == self._target:
+                painter.setBrush(self._theme.mention(word.hue, TARGET_ALPHA))
+                for box in self._boxes(word.start, word.stop):
+                    painter.drawRoundedRect(box, em(NOTCH_EM), em(NOTCH_EM))
+            painter.setBrush(self._theme.mention(word.hue))
+            parts = [token for token in tokens.tokens if _overlap(token, word)]
+            for start, stop in parts or [(word.start, word.stop)]:
+                first, last = max(start, word.start), min(stop, word.stop)
+                self._draw_strokes(painter, (first, last), em(UNDERLINE_EM))
+
+    def _draw_tokens(self, painter: QPainter, tokens: TokenMarks) -> None:
+        """Draw a thin stroke under every token of no thing, and through what is cut off."""
+        painter.setBrush(self._theme.colour("faint"))
+        for token in tokens.tokens:
+            if token[1] <= tokens.read and not any(_overlap(token, w) for w in self._words):
+                self._draw_strokes(painter, token, max(em(TICK_EM), 1))
+        if tokens.read < len(tokens.text):
+            painter.setPen(QPen(self._theme.colour("bad"), max(em(TICK_EM), 2)))
+            for box in self._boxes(tokens.read, len(tokens.text)):
+                middle = round(box.center().y())
+                painter.drawLine(QPointF(box.left(), middle), QPointF(box.right(), middle))
+
+    def _draw_strokes(self, painter: QPainter, part: tuple[int, int], thickness: float) -> None:
+        for box in self._boxes(*part):
+            notch = min(em(NOTCH_EM) / 2, box.width() / 4)
+            stroke = QRectF(box.left() + notch, box.bottom(), box.width() - 2 * notch, thickness)
+            painter.drawRoundedRect(stroke, thickness / 2, thickness / 2)
+
+    def _draw_rest(self, painter: QPainter) -> None:
+        painter.setPen(self._theme.colour("muted"))
+        painter.setFont(self.font())
+        box = self.cursorRect()
+        room = QRectF(box.left() + 1, box.top(), self.viewport().width(), box.height())
+        painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, self._rest)
+
+    def _boxes(self, start: int, stop: int) -> list[QRectF]:
+        """Return where characters stand, one box a line; those beyond the text stand nowhere."""
+        boxes: list[QRectF] = []
+        for place in range(start, min(stop, self.document().characterCount() - 1)):
             cursor = QTextCursor(self.document())
             cursor.setPosition(place)
             left = self.cursorRect(cursor)
@@ -112,13 +244,55 @@ class PromptEditor(QPlainTextEdit):
             right = self.cursorRect(cursor)
             if right.top() != left.top():
                 continue  # the line breaks here
-            stroke = QRectF(QPointF(left.left(), left.bottom()), QPointF(right.left(), 0))
-            stroke.setHeight(thickness)
-            if lines and lines[-1].top() == stroke.top():
-                lines[-1].setRight(stroke.right())
+            box = QRectF(left.left(), left.top(), right.left() - left.left(), left.height())
+            if boxes and boxes[-1].top() == box.top():
+                boxes[-1].setRight(box.right())
             else:
-                lines.append(stroke)
-        return lines
+                boxes.append(box)
+        return boxes
+
+    def _complete(self) -> None:
+        """Offer the rest of the word before the cursor, at the end of a line only."""
+        cursor = self.textCursor()
+        block = cursor.block().text()
+        if cursor.positionInBlock() == len(block):
+            self._rest = rest_of(block, self._vocabulary)
+            self.setAccessibleDescription(
+                tr("Tab completes: {rest}").format(rest=self._rest) if self._rest else ""
+            )
+            self.viewport().update()
+
+    def _wave_off(self) -> None:
+        if self._rest:
+            self._rest = ""
+            self.setAccessibleDescription("")
+            self.viewport().update()
 
     def _tell(self) -> None:
         self.prompt_edited.emit(self.toPlainText())
+
+
+def rest_of(text: str, vocabulary: tuple[str, ...]) -> str:
+    """Return what completes the end of a text to a name; empty where it is one, or begins none.
+
+    Args:
+        text: What stands before the cursor.
+        vocabulary: Names in lower case, the likelier ones first.
+    """
+    tail = TAIL.search(text.lower())
+    if tail is None:
+        return ""
+    words = tail.group().split(" ")
+    for start in range(len(words)):
+        begun = " ".join(words[start:])
+        if begun in vocabulary:
+            return ""
+        if len(begun) >= FEWEST_LETTERS:
+            for name in vocabulary:
+                if name.startswith(begun):
+                    return name[len(begun) :]
+    return ""
+
+
+def _overlap(token: tuple[int, int], word: MarkedWord) -> bool:
+    return token[0] < word.stop and word.start < token[1]

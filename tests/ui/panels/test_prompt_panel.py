@@ -29,14 +29,14 @@ def test_removing_the_only_relation_leaves_the_things(qtbot, panel, studio):
     assert [mention.head for mention in studio.session.scene.mentions] == ["dog", "car"]
 
 
-def test_turning_round_says_the_inverse(qtbot, panel):
+def test_swapping_says_the_contrary(qtbot, panel):
     chips(panel)[0].swap_asked.emit()
-    qtbot.waitUntil(lambda: names(panel) == ["Relation: dog to the right of car"])
+    qtbot.waitUntil(lambda: names(panel) == ["Relation: car to the left of dog"])
 
 
 def test_the_focus_stays_on_a_relation_that_was_changed(qtbot, panel):
     chips(panel)[0].setFocus()
-    chips(panel)[0].swap_asked.emit()
+    chips(panel)[0].type_picked.emit("right_of")
     qtbot.waitUntil(lambda: names(panel) == ["Relation: dog to the right of car"])
     assert chips(panel)[0].has_focus_inside
 
@@ -56,8 +56,7 @@ def test_a_relation_can_be_added_between_any_two_things(qtbot, panel):
 def test_claims_that_contradict_each_other_are_marked(qtbot, panel):
     panel.use_prompt("a dog to the left of a car and the car to the left of the dog")
     qtbot.waitUntil(lambda: len(chips(panel)) == 2)
-    said = {chip.accessibleDescription() for chip in chips(panel)}
-    assert said == {"Contradicts another relation."}
+    assert all(" contradicts " in chip.accessibleDescription() for chip in chips(panel))
 
 
 def test_things_without_a_relation_get_a_note(qtbot, panel):

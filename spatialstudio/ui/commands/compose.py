@@ -1,0 +1,38 @@
+"""Commands for saying what stands where: the prompt, its relations, the sketch."""
+
+from spatialstudio.ui.commands.command import Command, Menu, Scope
+
+CHANGE_RELATION = Command(
+    *("change_relation", Menu.COMPOSE, "Pick another relation…", "R"),
+    tip="Open the wheel of the picked relation",
+)
+SWAP = Command(
+    *("swap_things", Menu.COMPOSE, "Swap the things", "X"),
+    tip="Let the two things of the picked relation change places",
+)
+MUTE = Command(
+    *("mute_relation", Menu.COMPOSE, "Mute or hear the relation", "Shift+X"),
+    tip="Guidance passes a muted relation over; it is still measured and judged",
+)
+HEAVIER = Command(
+    *("heavier", Menu.COMPOSE, "Weigh the word's relations more", "Ctrl+Up"),
+    tip="Guidance cares more for the relations of the thing at the cursor",
+    starts_group=True,
+    scope=Scope.PROMPT,
+)
+LIGHTER = Command(
+    *("lighter", Menu.COMPOSE, "Weigh the word's relations less", "Ctrl+Down"),
+    tip="Guidance cares less for the relations of the thing at the cursor",
+    scope=Scope.PROMPT,
+)
+EARLIER_PROMPT = Command(
+    *("earlier_prompt", Menu.COMPOSE, "Earlier prompt", "Alt+Up"),
+    tip="Go back to a prompt that was drawn before",
+    starts_group=True,
+    scope=Scope.PROMPT,
+)
+LATER_PROMPT = Command(
+    *("later_prompt", Menu.COMPOSE, "Later prompt", "Alt+Down"), scope=Scope.PROMPT
+)
+
+COMMANDS = (CHANGE_RELATION, SWAP, MUTE, HEAVIER, LIGHTER, EARLIER_PROMPT, LATER_PROMPT)
