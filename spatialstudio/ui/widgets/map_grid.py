@@ -1,6 +1,6 @@
 """Small multiples: a row for every word, a column for every few steps."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.array_images import heat_image
 
 NARROWEST_EM = 4.2
-WIDEST_EM = 12
+FEWEST_COLUMNS = 6
 LABEL_EM = 5.2
 HEAD_EM = 1.6
 GAP_EM = 0.25
@@ -45,7 +45,7 @@ class GridRow:
 
 
 class MapGrid(QWidget):
-    """Shows words over steps; as many steps as there is room for, the first and last among them.
+    """Shows words over steps; as many steps as there is room for, among them the one looked at.
 
     Emits ``map_picked`` with a word's key and a step, and ``pin_asked`` with a word's key (double
     click, Space), by the user's hand only. Arrows go from map to map.
@@ -93,8 +93,10 @@ class MapGrid(QWidget):
         steps = sorted({step for row in self._rows for step in row.maps})
         room = self.width() - em(LABEL_EM)
         count = min(max(int(room // (self._side() * self._shape)), 1), len(steps))
-        places = np.linspace(0, len(steps) - 1, count).round().astype(int)
-        return tuple(steps[place] for place in places.tolist())
+        chosen = [steps[p] for p in np.linspace(0, len(steps) - 1, count).round().astype(int)]
+        if self._step in steps:  # what is looked at is always in sight
+            chosen[_nearest(chosen, self._step)] = self._step
+        return tuple(chosen)
 
     def cell(self, row: int, column: int) -> QRectF:
         """Return where a map lies, in widget coordinates."""
@@ -163,12 +165,13 @@ class MapGrid(QWidget):
         return super().event(event)
 
     def _side(self) -> float:
-        """Return the height of a row: all rows fit, in squares that are neither tiny nor huge."""
-        room = (self.height() - em(HEAD_EM)) / max(len(self._rows), 1)
-        return max(min(room, em(WIDEST_EM)), em(NARROWEST_EM))
+        """Return the height of a row: all rows and a few columns fit, unless that gets tiny."""
+        down = (self.height() - em(HEAD_EM)) / max(len(self._rows), 1)
+        across = (self.width() - em(LABEL_EM)) / FEWEST_COLUMNS / self._shape
+        return max(min(down, across), em(NARROWEST_EM))
 
     def _column(self, columns: tuple[int, ...]) -> int:
-        return min(range(len(columns)), key=lambda place: abs(columns[place] - self._step))
+        return _nearest(columns, self._step)
 
     def _at(self, position: QPointF) -> tuple[int, int] | None:
         columns = self.columns
@@ -260,3 +263,8 @@ class MapGrid(QWidget):
             map=self._tip(self._row, self._column(columns)),
         )
         self.setAccessibleDescription(said)
+
+
+def _nearest(steps: Sequence[int], wanted: int) -> int:
+    """Return the place of the step that is nearest to the wanted one."""
+    return min(range(len(steps)), key=lambda place: abs(steps[place] - wanted))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
 from spatialstudio.domain.relation import Axis
 from spatialstudio.ui.theme.metrics import SMALL, em, font
@@ -24,6 +24,7 @@ CURVE_WIDTH = 1.6
 DASHES = [4.0, 2.5]
 DOT_EM = 0.42
 HEADROOM = 0.92
+LABEL_GROUND = 0.85
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,17 +161,21 @@ class ProfileBands:
         self._write_share(painter, band, dot, crossing.share)
 
     def _write_share(self, painter: QPainter, band: _Band, dot: QPointF, share: float) -> None:
+        """Write the share between the curves, on the picture's side of their crossing."""
         painter.setFont(font(SMALL, bold=True))
         text = f"{share:.0%}"
         measure = QFontMetricsF(painter.font())
-        room = QRectF(0, 0, measure.horizontalAdvance(text) + 2, measure.height())
-        room.moveCenter(dot + QPointF(room.width() / 2 + em(DOT_EM), 0))
-        if room.right() > band.area.right():
+        room = QRectF(0, 0, measure.horizontalAdvance(text) + em(0.4), measure.height())
+        if band.axis is Axis.X:
+            room.moveCenter(dot - QPointF(0, room.height() / 2 + em(DOT_EM)))
+        else:
             room.moveCenter(dot - QPointF(room.width() / 2 + em(DOT_EM), 0))
-        room.moveLeft(max(room.left(), band.area.left()))
-        room.moveBottom(min(room.bottom(), band.area.bottom()))
-        room.moveTop(max(room.top(), band.area.top()))
-        painter.setPen(QColor(self._theme.colour("text")))
+        room.moveLeft(min(max(room.left(), band.area.left()), band.area.right() - room.width()))
+        room.moveTop(min(max(room.top(), band.area.top()), band.area.bottom() - room.height()))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.colour("sunken", LABEL_GROUND))
+        painter.drawRoundedRect(room, em(DOT_EM) / 2, em(DOT_EM) / 2)
+        painter.setPen(self._theme.colour("text"))
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
 
 

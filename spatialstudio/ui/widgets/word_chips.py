@@ -172,9 +172,7 @@ class WordChip(QAbstractButton):
         painter.drawRoundedRect(pill, pill.height() / 2, pill.height() / 2)
 
     def _ink(self) -> str:
-        if not self.isEnabled():
-            return "faint"
-        return "muted" if self.tag.is_quiet and not self.isChecked() else "text"
+        return "text" if self.isEnabled() else "muted"
 
     def _is_lit(self) -> bool:
         return self.underMouse() and self.isEnabled()

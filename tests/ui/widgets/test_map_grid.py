@@ -36,12 +36,20 @@ def lightness(grid, row, column, x):
 def test_the_first_and_the_last_step_are_in_sight(grid):
     assert grid.columns[0] == 0
     assert grid.columns[-1] == 19
-    assert len(grid.columns) < 20
+    assert 6 <= len(grid.columns) < 20
+
+
+def test_the_step_looked_at_is_always_in_sight(grid):
+    hidden = next(step for step in STEPS if step not in grid.columns)
+    count = len(grid.columns)
+    grid.show_step(hidden)
+    assert hidden in grid.columns
+    assert len(grid.columns) == count
 
 
 def test_a_wider_grid_shows_more_steps(grid):
     before = len(grid.columns)
-    grid.resize(1200, 300)
+    grid.resize(2400, 300)
     assert len(grid.columns) > before
 
 
