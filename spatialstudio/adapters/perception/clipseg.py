@@ -10,64 +10,38 @@ from spatialstudio.adapters.perception.findings import (
     CandidateSettings,
     Finding,
     box_around,
-    heads_of,
-    seen_in,
 )
 from spatialstudio.adapters.perception.masks import connected_regions, resized_smoothly
+from spatialstudio.adapters.perception.model_detector import ModelDetector, open_vocabulary
 from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse, as_numpy, pixels_of
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.perceivers import PerceptionCard, Seen
-from spatialstudio.domain.prompt import ObjectMention
-
-RECOMMENDED = CandidateSettings(cut=0.4)
+from spatialstudio.domain.perceivers import PerceptionCard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClipSegSettings:
-    """What counts as a region.
+class RegionSettings(CandidateSettings):
+    """What counts as a region, and which regions are kept.
 
     Attributes:
-        candidates: Which regions are kept.
         least_value: Value from which a pixel belongs to a region, [0, 1].
         least_area: Smallest region, share of the picture, [0, 1].
     """
 
-    candidates: CandidateSettings = RECOMMENDED
     least_value: float = 0.25
     least_area: float = 0.002
 
 
-def build(card: PerceptionCard) -> "ClipSeg":
-    """Make the detector of a model folder."""
-    return ClipSeg(card)
+RECOMMENDED = RegionSettings(cut=0.4)
 
 
-class ClipSeg:
-    """An open-vocabulary detector that draws masks; implements ``Detector``."""
-
-    def __init__(self, card: PerceptionCard, settings: ClipSegSettings | None = None) -> None:
-        self._settings = settings or ClipSegSettings()
-        self._model = ModelInUse(card, "CLIPSegForImageSegmentation", "AutoProcessor")
-        self.id = self._model.id
-
-    @property
-    def signature(self) -> str:
-        """All that its answers depend on beside the picture."""
-        return self._model.signature(self._settings)
-
-    def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:
-        """Find every mention's head; a region's score is its highest value; see ``Detector``."""
-        heads = heads_of(mentions)
-        candidates = self._settings.candidates
-        if not heads:
-            return Seen(detections=(), cut=candidates.cut)
-        with self._model.looking() as loaded:
-            findings = _findings(loaded, image, heads, self._settings)
-        return seen_in(findings, mentions, self.id, candidates)
+def build(card: PerceptionCard) -> ModelDetector[RegionSettings]:
+    """Make the detector of a model folder; a region's score is its highest value."""
+    model = ModelInUse(card, "CLIPSegForImageSegmentation", "AutoProcessor")
+    return ModelDetector(model, RECOMMENDED, open_vocabulary(_findings))
 
 
 def _findings(
-    loaded: Loaded, image: RgbImage, heads: Sequence[str], settings: ClipSegSettings
+    loaded: Loaded, image: RgbImage, heads: Sequence[str], settings: RegionSettings
 ) -> list[Finding]:
     words = loaded.processor.tokenizer(
         [f"a photo of a {head}" for head in heads],

@@ -5,60 +5,40 @@ does without torchvision. Sources: Carion et al. 2020, arXiv:2005.12872 (DETR); 
 arXiv:2304.08069 (RT-DETR).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from spatialstudio.adapters.perception.class_names import classes_of
 from spatialstudio.adapters.perception.findings import (
     CandidateSettings,
     Finding,
     box_within,
-    heads_of,
-    seen_in,
 )
+from spatialstudio.adapters.perception.model_detector import ModelDetector, fixed_classes
 from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse, pixels_of
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.perceivers import PerceptionCard, Seen
-from spatialstudio.domain.prompt import ObjectMention
+from spatialstudio.domain.perceivers import PerceptionCard
 
 PUBLISHED = CandidateSettings(cut=0.5)
 """The cut of SpatialBench-UC's first detector."""
 
 
-def build(card: PerceptionCard) -> "ClosedVocabularyDetector":
+def build(
+    card: PerceptionCard, settings: CandidateSettings = PUBLISHED
+) -> ModelDetector[CandidateSettings]:
     """Make the detector of a model folder."""
-    return ClosedVocabularyDetector(card)
-
-
-class ClosedVocabularyDetector:
-    """A detector of fixed classes; implements ``Detector``."""
-
-    def __init__(self, card: PerceptionCard, settings: CandidateSettings = PUBLISHED) -> None:
-        self._settings = settings
-        self._model = ModelInUse(card, "AutoModelForObjectDetection", "AutoImageProcessor")
-        self.id = self._model.id
-
-    @property
-    def signature(self) -> str:
-        """All that its answers depend on beside the picture."""
-        return self._model.signature(self._settings)
-
-    def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:
-        """Find every mention's head; see ``Detector``."""
-        heads = heads_of(mentions)
-        with self._model.looking() as loaded:
-            known = classes_of(heads, loaded.model.config.id2label)
-            findings = _findings(loaded, image, known, self._settings.floor) if known else []
-        unknown = tuple(head for head in heads if head not in known)
-        return seen_in(findings, mentions, self.id, self._settings, unknown)
+    model = ModelInUse(card, "AutoModelForObjectDetection", "AutoImageProcessor")
+    return ModelDetector(model, settings, fixed_classes(_findings))
 
 
 def _findings(
-    loaded: Loaded, image: RgbImage, known: Mapping[str, frozenset[int]], floor: float
+    loaded: Loaded,
+    image: RgbImage,
+    known: Mapping[str, frozenset[int]],
+    settings: CandidateSettings,
 ) -> list[Finding]:
     answer = loaded(**pixels_of(loaded.processor, image))
     size = image.shape[:2]
     (found,) = loaded.processor.post_process_object_detection(
-        answer, threshold=floor, target_sizes=[size]
+        answer, threshold=settings.floor, target_sizes=[size]
     )
     return [
         Finding(

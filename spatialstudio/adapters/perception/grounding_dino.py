@@ -16,13 +16,12 @@ from spatialstudio.adapters.perception.findings import (
     CandidateSettings,
     Finding,
     box_within,
-    heads_of,
-    seen_in,
 )
+from spatialstudio.adapters.perception.model_detector import ModelDetector, open_vocabulary
 from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse, as_numpy, pixels_of
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.perceivers import PerceptionCard, Seen
-from spatialstudio.domain.prompt import ObjectMention, TextSpan
+from spatialstudio.domain.perceivers import PerceptionCard
+from spatialstudio.domain.prompt import TextSpan
 
 PUBLISHED = CandidateSettings(cut=0.35)
 """The box threshold of SpatialBench-UC and of PSE's evaluation."""
@@ -41,32 +40,12 @@ class Query:
     spans: tuple[TextSpan, ...]
 
 
-def build(card: PerceptionCard) -> "GroundingDino":
+def build(
+    card: PerceptionCard, settings: CandidateSettings = PUBLISHED
+) -> ModelDetector[CandidateSettings]:
     """Make the detector of a model folder."""
-    return GroundingDino(card)
-
-
-class GroundingDino:
-    """An open-vocabulary detector; implements ``Detector``."""
-
-    def __init__(self, card: PerceptionCard, settings: CandidateSettings = PUBLISHED) -> None:
-        self._settings = settings
-        self._model = ModelInUse(card, "AutoModelForZeroShotObjectDetection", "AutoProcessor")
-        self.id = self._model.id
-
-    @property
-    def signature(self) -> str:
-        """All that its answers depend on beside the picture."""
-        return self._model.signature(self._settings)
-
-    def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:
-        """Find every mention's head; see ``Detector``."""
-        heads = heads_of(mentions)
-        if not heads:
-            return Seen(detections=(), cut=self._settings.cut)
-        with self._model.looking() as loaded:
-            findings = _findings(loaded, image, heads)
-        return seen_in(findings, mentions, self.id, self._settings)
+    model = ModelInUse(card, "AutoModelForZeroShotObjectDetection", "AutoProcessor")
+    return ModelDetector(model, settings, open_vocabulary(_findings))
 
 
 def query_for(heads: Sequence[str]) -> Query:
@@ -112,7 +91,9 @@ def scores_of_heads(
     )
 
 
-def _findings(loaded: Loaded, image: RgbImage, heads: Sequence[str]) -> list[Finding]:
+def _findings(
+    loaded: Loaded, image: RgbImage, heads: Sequence[str], _: CandidateSettings
+) -> list[Finding]:
     query = query_for(heads)
     words = loaded.processor.tokenizer(
         query.text,

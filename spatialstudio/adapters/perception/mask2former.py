@@ -5,26 +5,23 @@ score above 0.3. A model whose classes hold the sky was trained on whole picture
 taken as instances and stuff as one segment a class.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from spatialstudio.adapters.perception.class_names import classes_of
 from spatialstudio.adapters.perception.findings import (
     CandidateSettings,
     Finding,
     box_around,
-    heads_of,
-    seen_in,
 )
 from spatialstudio.adapters.perception.masks import resized
+from spatialstudio.adapters.perception.model_detector import ModelDetector, fixed_classes
 from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse, as_numpy, pixels_of
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.perceivers import PerceptionCard, Seen
-from spatialstudio.domain.prompt import ObjectMention
+from spatialstudio.domain.perceivers import PerceptionCard
 
 PUBLISHED = CandidateSettings(cut=0.3)
 """The cut of GenEval."""
@@ -48,54 +45,36 @@ class Segment:
     pixels: Tensor
 
 
-def build(card: PerceptionCard) -> "Mask2Former":
+def build(card: PerceptionCard) -> ModelDetector[CandidateSettings]:
     """Make the detector of a model folder."""
-    return Mask2Former(card)
+    model = ModelInUse(card, "AutoModelForUniversalSegmentation", "AutoImageProcessor")
+    return ModelDetector(model, PUBLISHED, fixed_classes(_findings))
 
 
-class Mask2Former:
-    """A detector of fixed classes that draws masks; implements ``Detector``."""
-
-    def __init__(self, card: PerceptionCard, settings: CandidateSettings = PUBLISHED) -> None:
-        self._settings = settings
-        self._model = ModelInUse(card, "AutoModelForUniversalSegmentation", "AutoImageProcessor")
-        self.id = self._model.id
-
-    @property
-    def signature(self) -> str:
-        """All that its answers depend on beside the picture."""
-        return self._model.signature(self._settings)
-
-    def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:
-        """Find every mention's head; see ``Detector``."""
-        heads = heads_of(mentions)
-        with self._model.looking() as loaded:
-            known = classes_of(heads, loaded.model.config.id2label)
-            findings = self._findings(loaded, image, known) if known else []
-        unknown = tuple(head for head in heads if head not in known)
-        return seen_in(findings, mentions, self.id, self._settings, unknown)
-
-    def _findings(
-        self, loaded: Loaded, image: RgbImage, known: Mapping[str, frozenset[int]]
-    ) -> list[Finding]:
-        answer = loaded(**pixels_of(loaded.processor, image))
-        findings = []
-        for segment in _segments(loaded, answer, self._settings):
-            for head, numbers in known.items():
-                if segment.number not in numbers:
-                    continue
-                pixels = resized(as_numpy(segment.pixels), image.shape[:2])
-                if pixels.any():
-                    findings.append(
-                        Finding(
-                            head=head,
-                            label=loaded.model.config.id2label[segment.number],
-                            score=segment.score,
-                            box=box_around(pixels),
-                            pixels=pixels,
-                        )
+def _findings(
+    loaded: Loaded,
+    image: RgbImage,
+    known: Mapping[str, frozenset[int]],
+    settings: CandidateSettings,
+) -> list[Finding]:
+    answer = loaded(**pixels_of(loaded.processor, image))
+    findings = []
+    for segment in _segments(loaded, answer, settings):
+        for head, numbers in known.items():
+            if segment.number not in numbers:
+                continue
+            pixels = resized(as_numpy(segment.pixels), image.shape[:2])
+            if pixels.any():
+                findings.append(
+                    Finding(
+                        head=head,
+                        label=loaded.model.config.id2label[segment.number],
+                        score=segment.score,
+                        box=box_around(pixels),
+                        pixels=pixels,
                     )
-        return findings
+                )
+    return findings
 
 
 def is_panoptic(names: Mapping[int, str]) -> bool:

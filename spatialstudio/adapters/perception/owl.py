@@ -10,47 +10,25 @@ from spatialstudio.adapters.perception.findings import (
     CandidateSettings,
     Finding,
     box_within,
-    heads_of,
-    seen_in,
 )
+from spatialstudio.adapters.perception.model_detector import ModelDetector, open_vocabulary
 from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse, pixels_of
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.perceivers import PerceptionCard, Seen
-from spatialstudio.domain.prompt import ObjectMention
+from spatialstudio.domain.perceivers import PerceptionCard
 
 PUBLISHED = CandidateSettings(cut=0.1, floor=0.02)
 """The threshold of VISOR."""
 
 
-def build(card: PerceptionCard) -> "Owl":
+def build(card: PerceptionCard) -> ModelDetector[CandidateSettings]:
     """Make the detector of a model folder."""
-    return Owl(card)
+    model = ModelInUse(card, "AutoModelForZeroShotObjectDetection", "AutoProcessor")
+    return ModelDetector(model, PUBLISHED, open_vocabulary(_findings))
 
 
-class Owl:
-    """An open-vocabulary detector; implements ``Detector``."""
-
-    def __init__(self, card: PerceptionCard, settings: CandidateSettings = PUBLISHED) -> None:
-        self._settings = settings
-        self._model = ModelInUse(card, "AutoModelForZeroShotObjectDetection", "AutoProcessor")
-        self.id = self._model.id
-
-    @property
-    def signature(self) -> str:
-        """All that its answers depend on beside the picture."""
-        return self._model.signature(self._settings)
-
-    def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:
-        """Find every mention's head; see ``Detector``."""
-        heads = heads_of(mentions)
-        if not heads:
-            return Seen(detections=(), cut=self._settings.cut)
-        with self._model.looking() as loaded:
-            findings = _findings(loaded, image, heads, self._settings.floor)
-        return seen_in(findings, mentions, self.id, self._settings)
-
-
-def _findings(loaded: Loaded, image: RgbImage, heads: Sequence[str], floor: float) -> list[Finding]:
+def _findings(
+    loaded: Loaded, image: RgbImage, heads: Sequence[str], settings: CandidateSettings
+) -> list[Finding]:
     words = loaded.processor.tokenizer(
         [f"a photo of a {head}" for head in heads],
         padding="max_length",
@@ -61,7 +39,7 @@ def _findings(loaded: Loaded, image: RgbImage, heads: Sequence[str], floor: floa
     answer = loaded(**words, **pixels_of(loaded.processor.image_processor, image))
     size = image.shape[:2]
     (found,) = loaded.processor.post_process_grounded_object_detection(
-        answer, threshold=floor, target_sizes=[size]
+        answer, threshold=settings.floor, target_sizes=[size]
     )
     return [
         Finding(

@@ -5,9 +5,8 @@ import pytest
 import torch
 import transformers
 
-from spatialstudio.adapters.perception.closed_vocabulary import ClosedVocabularyDetector
+from spatialstudio.adapters.perception import closed_vocabulary, grounding_dino
 from spatialstudio.adapters.perception.findings import CandidateSettings
-from spatialstudio.adapters.perception.grounding_dino import GroundingDino
 from spatialstudio.adapters.perception.model_shelf import Place, read_card
 from tests.adapters.perception.tiny_models import CLASSES
 
@@ -76,21 +75,23 @@ def test_two_mentions_of_one_kind_see_the_same(made, picture, mentions):
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("grounding-dino", GroundingDino), ("detr", ClosedVocabularyDetector)]
+    ("name", "kind"), [("grounding-dino", grounding_dino), ("detr", closed_vocabulary)]
 )
 def test_candidates_are_kept_down_to_the_floor_and_counted_from_the_cut(
     models, name, kind, picture, mentions
 ):
     card = read_card(Place(name=name, folder=models(name)))
-    few = kind(card, CandidateSettings(cut=0.5, floor=0.0, most=3)).detect(picture, mentions[:1])
-    many = kind(card, EVERYTHING).detect(picture, mentions[:1])
+    few = kind.build(card, CandidateSettings(cut=0.5, floor=0.0, most=3)).detect(
+        picture, mentions[:1]
+    )
+    many = kind.build(card, EVERYTHING).detect(picture, mentions[:1])
     assert few.detections == many.detections[:3]
     assert few.cut == 0.5
 
 
 def test_scores_and_boxes_are_those_of_the_models_own_processor(models, picture, mentions):
     folder = models("detr")
-    detector = ClosedVocabularyDetector(read_card(Place(name="detr", folder=folder)), EVERYTHING)
+    detector = closed_vocabulary.build(read_card(Place(name="detr", folder=folder)), EVERYTHING)
     seen = detector.detect(picture, [_renamed(mentions[0], name) for name in CLASSES])
     processor = transformers.AutoImageProcessor.from_pretrained(folder)
     model = transformers.AutoModelForObjectDetection.from_pretrained(folder).eval()
