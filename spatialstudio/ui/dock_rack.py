@@ -117,7 +117,10 @@ class DockRack:
             must_wait = plan.can_wait and not self._window.isVisible()
             dock = self._frame_of(plan) if must_wait else self.make(plan)
             dock.setFloating(False)
-            self._window.addDockWidget(plan.area, dock)
+            if plan.is_across:
+                self._window.addDockWidget(plan.area, dock, Qt.Orientation.Vertical)
+            else:
+                self._window.addDockWidget(plan.area, dock)
             if plan.tab_of in self._docks:
                 self._window.tabifyDockWidget(self._docks[plan.tab_of], dock)
             dock.setVisible(plan.in_simple or density is Density.FULL)
@@ -132,3 +135,6 @@ class DockRack:
             down = plan.area is BOTTOM
             way = Qt.Orientation.Vertical if down else Qt.Orientation.Horizontal
             self._window.resizeDocks([self._docks[plan.id]], [em(plan.size_em)], way)
+            if down and plan.breadth_em:
+                across = Qt.Orientation.Horizontal
+                self._window.resizeDocks([self._docks[plan.id]], [em(plan.breadth_em)], across)

@@ -2,11 +2,19 @@
 
 from spatialstudio.application.engine.messages import Phase
 from spatialstudio.application.session import OpenRun, RunState
+from spatialstudio.application.time_line import (
+    due_steps,
+    goal_of,
+    mean_pos,
+    name_beside,
+    pos_bounds,
+)
+from spatialstudio.domain.relation import Relation
 from spatialstudio.ui.panels.map_contents import step_at
 from spatialstudio.ui.panels.stage_contents import hue_of
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.phase_bar import Progress
-from spatialstudio.ui.widgets.pos_curve import PosCurve
+from spatialstudio.ui.widgets.pos_curve import GuidanceMark, PosCurve, TimeContents, TimeLine
 
 PHASES = {
     Phase.LOADING: "Load",
@@ -22,26 +30,83 @@ ENDED = {
 A_MINUTE = 60
 
 
-def pos_curves(run: OpenRun, *, is_baseline: bool = False) -> tuple[PosCurve, ...]:
-    """Return one curve for each relation that was measured."""
-    return tuple(
-        PosCurve(
-            name=run.scene.sentence(relation),
-            hue=hue_of(run.scene, relation.subject),
-            points=tuple(
-                (event.step, event.pos[relation.id])
-                for event in run.steps
-                if relation.id in event.pos
-            ),
-            is_baseline=is_baseline,
-        )
-        for relation in run.scene.relations
+def time_contents(run: OpenRun, second: OpenRun | None) -> TimeContents:
+    """Return what the chart over the steps shows of a run, and of the one beside it."""
+    first = _time_line(run, tr("Guided") if goal_of(run) is not None else tr("This run"))
+    other = None if second is None else _time_line(second, tr(name_beside(run, second)))
+    return TimeContents(
+        first=first,
+        second=other,
+        differences=() if other is None else _differences(first, other),
+        step_count=run.total_steps if run.steps else 0,
+        goal=goal_of(run),
     )
 
 
-def guided_steps(run: OpenRun) -> tuple[int, ...]:
-    """Return the steps on which guidance acted."""
-    return tuple(event.step for event in run.steps if event.step_size is not None)
+def span_in_words(run: OpenRun, second: OpenRun | None, span: tuple[int, int] | None) -> str:
+    """Say what PoS was on average over a range of steps, both ends inclusive."""
+    if span is None:
+        return ""
+    first, last = span
+    told = tr("Mean of steps {first} to {last}:").format(first=first + 1, last=last + 1)
+    means, beside = mean_pos(run, first, last), {}
+    if second is not None:
+        named = mean_pos(second, first, last)
+        by_id = {relation.id: relation for relation in second.scene.relations}
+        beside = {second.scene.sentence(by_id[key]): value for key, value in named.items()}
+    parts = []
+    for relation in run.scene.relations:
+        if relation.id in means:
+            sentence = run.scene.sentence(relation)
+            part = f"{sentence} {means[relation.id]:.2f}"
+            if second is not None and sentence in beside:
+                part += f" ({tr(name_beside(run, second))} {beside[sentence]:.2f})"
+            parts.append(part)
+    return f"{told} {', '.join(parts)}" if parts else ""
+
+
+def _time_line(run: OpenRun, name: str) -> TimeLine:
+    by_step = {event.step: event for event in run.steps}
+    marks = (
+        GuidanceMark(
+            step=step,
+            loss=by_step[step].guidance_loss,
+            length=by_step[step].step_size,
+            passes=by_step[step].guiding_passes,
+        )
+        for step in due_steps(run)
+    )
+    curves = tuple(_curve(run, relation) for relation in run.scene.relations)
+    return TimeLine(name=name, curves=curves, marks=tuple(marks))
+
+
+def _curve(run: OpenRun, relation: Relation) -> PosCurve:
+    measured = [event for event in run.steps if relation.id in event.pos]
+    bounds = ((event.step, pos_bounds(event, relation)) for event in measured)
+    return PosCurve(
+        name=run.scene.sentence(relation),
+        hue=hue_of(run.scene, relation.subject),
+        points=tuple((event.step, event.pos[relation.id]) for event in measured),
+        bounds=tuple((step, *ends) for step, ends in bounds if ends is not None),
+    )
+
+
+def _differences(first: TimeLine, second: TimeLine) -> tuple[PosCurve, ...]:
+    """Return how far the first run's PoS is above the second's, where both were measured."""
+    others = {curve.name: dict(curve.points) for curve in second.curves}
+    return tuple(
+        PosCurve(
+            name=curve.name,
+            hue=curve.hue,
+            points=tuple(
+                (step, value - others[curve.name][step])
+                for step, value in curve.points
+                if step in others[curve.name]
+            ),
+        )
+        for curve in first.curves
+        if curve.name in others
+    )
 
 
 def step_name(run: OpenRun, step: int) -> str:

@@ -59,4 +59,5 @@ TIME = DockPlan(
     size_em=17.5,
     make=make_time,
     can_wait=True,
+    breadth_em=38,
 )

@@ -33,6 +33,8 @@ class DockPlan:
         can_wait: Whether it is filled a moment after the window is shown; then ``make`` may import
             what takes its time, plots for example, and the window opens sooner.
         tab_of: Id of the dock that it is a tab of; empty to stand alone.
+        breadth_em: Its width at the bottom beside others; 0 for what they leave.
+        is_across: Whether it stands across its side, under the docks before it.
     """
 
     id: str
@@ -43,6 +45,8 @@ class DockPlan:
     in_simple: bool = True
     can_wait: bool = False
     tab_of: str = ""
+    breadth_em: float = 0.0
+    is_across: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

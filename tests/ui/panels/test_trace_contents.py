@@ -1,13 +1,15 @@
+from dataclasses import replace
+
 import pytest
 
 from spatialstudio.application.engine.messages import Phase
 from spatialstudio.application.flow.generate_image import new_request
 from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.ui.panels.trace_contents import (
-    guided_steps,
-    pos_curves,
     progress_of,
+    span_in_words,
     step_name,
+    time_contents,
 )
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STEPS, STICKERS, step_of
@@ -33,14 +35,35 @@ def run_of():
 
 
 def test_a_curve_has_a_point_a_step_in_its_subjects_hue(run_of):
-    (curve,) = pos_curves(run_of())
+    (curve,) = time_contents(run_of(), None).first.curves
     assert [step for step, _ in curve.points] == [0, 1, 2, 3]
     assert curve.hue == 0
     assert curve.name == "dog to the left of car"
 
 
 def test_the_steps_that_were_guided_are_known(run_of):
-    assert guided_steps(run_of()) == (0, 1, 2)
+    assert time_contents(run_of(), None).first.guided_steps == (0, 1, 2)
+
+
+def test_the_difference_is_the_first_run_less_the_second(run_of):
+    run, beside = run_of(), run_of()
+    lower = tuple(replace(step, pos={"r1": step.pos["r1"] - 0.1}) for step in beside.steps[:2])
+    contents = time_contents(run, replace(beside, steps=lower))
+    (difference,) = contents.differences
+    assert [step for step, _ in difference.points] == [0, 1]
+    assert [value for _, value in difference.points] == pytest.approx([0.1, 0.1])
+
+
+def test_a_range_is_said_with_its_means(run_of):
+    run = run_of()
+    steps = tuple(replace(step, pos={"r1": step.step / 10}) for step in run.steps)
+    run = replace(run, steps=steps)
+    said = span_in_words(run, run, (1, 3))
+    assert said == "Mean of steps 2 to 4: dog to the left of car 0.20 (Other run 0.20)"
+
+
+def test_without_a_range_nothing_is_said(run_of):
+    assert span_in_words(run_of(), None, None) == ""
 
 
 @pytest.mark.parametrize(("step", "name"), [(0, f"Step 1 of {STEPS}"), (5, "")])

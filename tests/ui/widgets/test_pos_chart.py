@@ -1,49 +1,72 @@
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication
 
 from spatialstudio.ui.appearance import palette_of
-from spatialstudio.ui.widgets.pos_chart import PosChart, spread
-from spatialstudio.ui.widgets.pos_curve import PosCurve
+from spatialstudio.ui.widgets.chart_painter import spread
+from spatialstudio.ui.widgets.pos_chart import PosChart
+from spatialstudio.ui.widgets.pos_curve import (
+    GuidanceMark,
+    Lanes,
+    PosCurve,
+    TimeContents,
+    TimeLine,
+)
 from spatialstudio.ui.window_settings import ThemeChoice
 
-GUIDED = PosCurve("dog to the left of car", 0, tuple((step, step / 10) for step in range(11)))
-BASELINE = PosCurve("dog to the left of car", 0, ((0, 0.4), (10, 0.4)), is_baseline=True)
+NAME = "dog to the left of car"
+MIDDLE = QPoint(250, 40)
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+CONTENTS = TimeContents(
+    first=TimeLine(
+        name="Guided",
+        curves=(
+            PosCurve(NAME, 0, tuple((s, s / 10) for s in range(11)), bounds=((3, 0.25, 0.35),)),
+        ),
+        marks=(
+            GuidanceMark(step=0, loss=0.9, length=5.0, passes=2),
+            GuidanceMark(step=1, loss=None, length=None, passes=0),
+        ),
+    ),
+    second=TimeLine(name="Baseline", curves=(PosCurve(NAME, 1, ((0, 0.4), (10, 0.4))),)),
+    differences=(PosCurve(NAME, 2, ((0, -0.4), (10, 0.6))),),
+    step_count=11,
+    goal=0.9,
+)
 
 
 @pytest.fixture
 def chart(qtbot, theme):
     chart = PosChart(theme)
     qtbot.addWidget(chart)
-    chart.resize(500, 160)
-    chart.show_curves((BASELINE, GUIDED), (0, 1, 2), 11)
+    chart.resize(500, 220)
+    chart.show_contents(CONTENTS)
     chart.show()
     return chart
 
 
-def test_a_click_picks_the_step_under_it(qtbot, chart):
-    with qtbot.waitSignal(chart.step_picked) as picked:
-        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(chart.width() // 2, 80))
-    assert 4 <= picked.args[0] <= 6
+def turn(chart, notches, place=MIDDLE, keys=Qt.KeyboardModifier.NoModifier):
+    """Turn the wheel over a place; positive is away from the hand."""
+    there = QPointF(place)
+    event = QWheelEvent(
+        there,
+        chart.mapToGlobal(there),
+        QPoint(),
+        QPoint(0, 120 * notches),
+        Qt.MouseButton.NoButton,
+        keys,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(chart, event)
 
 
-def test_dragging_to_the_edge_picks_the_last_step(qtbot, chart):
-    qtbot.mousePress(chart, Qt.MouseButton.LeftButton, pos=QPoint(100, 80))
-    with qtbot.waitSignal(chart.step_picked) as picked:
-        qtbot.mouseMove(chart, QPoint(chart.width() - 2, 80))
-    assert picked.args == [10]
-
-
-def test_showing_a_step_does_not_echo_it(qtbot, chart):
-    with qtbot.assertNotEmitted(chart.step_picked):
-        chart.show_step(3)
-
-
-def test_the_values_can_be_heard(chart):
-    chart.show_step(10)
-    said = chart.accessibleDescription()
-    assert "guided: 1.00" in said
-    assert "baseline: 0.40" in said
+def drag(qtbot, chart, start, stop, keys=Qt.KeyboardModifier.NoModifier):
+    qtbot.mousePress(chart, Qt.MouseButton.LeftButton, keys, QPoint(start, 40))
+    qtbot.mouseMove(chart, QPoint(stop, 40))
+    qtbot.mouseRelease(chart, Qt.MouseButton.LeftButton, keys, QPoint(stop, 40))
 
 
 def colours_of(chart):
@@ -53,12 +76,109 @@ def colours_of(chart):
     }
 
 
-def test_the_curve_is_drawn_in_its_subjects_hue(chart, theme):
-    assert theme.mention(0).name() in colours_of(chart)
+def test_a_click_picks_the_step_under_it(qtbot, chart):
+    with qtbot.waitSignal(chart.step_picked) as picked:
+        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=MIDDLE)
+    assert picked.args == [5]
+
+
+def test_a_click_on_what_guidance_did_jumps_there(qtbot, chart):
+    chart.show_step(7)
+    with qtbot.waitSignal(chart.step_picked) as picked:
+        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(46, 180))
+    assert picked.args == [0]
+
+
+def test_dragging_to_the_edge_picks_the_last_step(qtbot, chart):
+    with qtbot.waitSignal(chart.step_picked, check_params_cb=lambda step: step == 10):
+        drag(qtbot, chart, 100, chart.width() - 2)
+
+
+def test_showing_a_step_does_not_echo_it(qtbot, chart):
+    with qtbot.assertNotEmitted(chart.step_picked):
+        chart.show_step(3)
+
+
+@pytest.mark.parametrize(("notches", "step"), [(-1, 6), (1, 4)], ids=["down", "up"])
+def test_the_wheel_goes_one_step(qtbot, chart, notches, step):
+    chart.show_step(5)
+    with qtbot.waitSignal(chart.step_picked) as picked:
+        turn(chart, notches)
+    assert picked.args == [step]
+
+
+def test_the_wheel_stops_at_the_ends(qtbot, chart):
+    with qtbot.assertNotEmitted(chart.step_picked):
+        turn(chart, 1)
+
+
+def test_control_and_the_wheel_zoom_and_keep_the_step(qtbot, chart):
+    with qtbot.assertNotEmitted(chart.step_picked):
+        turn(chart, 2, keys=Qt.KeyboardModifier.ControlModifier)
+    assert chart.is_zoomed
+    chart.show_all_steps()
+    assert not chart.is_zoomed
+
+
+def test_a_zoomed_chart_follows_the_playhead(qtbot, chart):
+    chart.zoom(0.3)
+    chart.show_step(10)
+    with qtbot.waitSignal(chart.step_picked) as picked:
+        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(46, 40))
+    assert picked.args == [7]
+
+
+def test_shift_and_drag_brush_a_range_and_leave_the_playhead(qtbot, chart):
+    brushed = []
+    chart.span_picked.connect(brushed.append)
+    with qtbot.assertNotEmitted(chart.step_picked):
+        drag(qtbot, chart, 370, 130, SHIFT)
+    assert brushed[-1] == (2, 8)
+
+
+def test_a_range_of_one_step_is_none(qtbot, chart):
+    brushed = []
+    chart.span_picked.connect(brushed.append)
+    qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, SHIFT, MIDDLE)
+    assert brushed[-1] is None
+
+
+def test_the_values_can_be_heard(chart):
+    chart.show_step(10)
+    said = chart.accessibleDescription()
+    assert f"{NAME}, Guided: 1.00" in said
+    assert f"{NAME}, Baseline: 0.40" in said
+
+
+def test_where_ties_matter_the_variants_are_named(chart):
+    chart.show_step(3)
+    assert "0.30 (strict 0.25, with ties in full 0.35)" in chart.accessibleDescription()
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [(0, "guidance moved by 5.00, loss 0.9, passes: 2"), (1, "Guidance rested")],
+    ids=["acted", "rested"],
+)
+def test_what_guidance_did_can_be_heard(chart, step, told):
+    chart.show_step(step + 5)
+    chart.show_step(step)
+    assert told in chart.accessibleDescription()
+
+
+@pytest.mark.parametrize(
+    ("lanes", "shows_difference"),
+    [(Lanes.TOGETHER, False), (Lanes.APART, False), (Lanes.DIFFERENCE, True)],
+    ids=lambda each: getattr(each, "value", ""),
+)
+def test_the_difference_has_a_lane_of_its_own(chart, theme, lanes, shows_difference):
+    chart.show_lanes(lanes)
+    assert (theme.mention(2).name() in colours_of(chart)) is shows_difference
 
 
 def test_the_curve_follows_the_theme(chart, theme):
     light = theme.mention(0).name()
+    assert light in colours_of(chart)
     theme.use(palette_of(ThemeChoice.DARK))
     seen = colours_of(chart)
     assert theme.mention(0).name() in seen
@@ -66,19 +186,14 @@ def test_the_curve_follows_the_theme(chart, theme):
 
 
 def test_curves_that_are_gone_leave_no_line(chart, theme):
-    chart.show_curves((), (), 11)
+    chart.show_contents(TimeContents(step_count=11))
     assert theme.mention(0).name() not in colours_of(chart)
 
 
-@pytest.mark.parametrize("button", [Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton])
-def test_dragging_moves_the_playhead_and_never_the_field(qtbot, chart, button):
-    chart.show_step(0)
-    before = chart.grab().toImage()
-    qtbot.mousePress(chart, button, pos=QPoint(250, 80))
-    qtbot.mouseMove(chart, QPoint(400, 20))
-    qtbot.mouseRelease(chart, button, pos=QPoint(400, 20))
-    chart.show_step(0)
-    assert chart.grab().toImage() == before
+def test_an_empty_chart_picks_nothing(qtbot, chart):
+    chart.show_contents(TimeContents())
+    with qtbot.assertNotEmitted(chart.step_picked):
+        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=MIDDLE)
 
 
 @pytest.mark.parametrize(
@@ -95,9 +210,3 @@ def test_dragging_moves_the_playhead_and_never_the_field(qtbot, chart, button):
 )
 def test_labels_stand_apart_and_within_their_bounds(wanted, placed):
     assert spread(np.array(wanted), 0.2, 0.0, 1.0) == pytest.approx(np.array(placed))
-
-
-def test_an_empty_chart_picks_nothing(qtbot, chart):
-    chart.show_curves((), (), 0)
-    with qtbot.assertNotEmitted(chart.step_picked):
-        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(200, 80))
