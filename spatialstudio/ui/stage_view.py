@@ -27,6 +27,7 @@ class StageView(QObject):
         region: The part in sight, as shares of the picture's sides.
         shows_words: Whether the prompt's words stand over the picture.
         is_smooth: Whether pictures are scaled smoothly.
+        has_beside: Whether a second run stands beside the first, when there is one.
         overlays: Drawn over the picture and asked for the mouse, the last one first.
     """
 
@@ -35,6 +36,7 @@ class StageView(QObject):
     words_changed = Signal()
     place_pointed = Signal(object)
     smoothing_changed = Signal()
+    beside_changed = Signal()
     overlays_changed = Signal()
 
     def __init__(self) -> None:
@@ -45,6 +47,7 @@ class StageView(QObject):
         self.region = QRectF(WHOLE)
         self.shows_words = False
         self.is_smooth = True
+        self.has_beside = True
         self.overlays: tuple[StageOverlay, ...] = ()
 
     @property
@@ -99,6 +102,12 @@ class StageView(QObject):
         if smooth is not self.is_smooth:
             self.is_smooth = smooth
             self.smoothing_changed.emit()
+
+    def show_beside(self, wanted: bool) -> None:  # noqa: FBT001 - a switch's new state
+        """Show a second run beside the first, or the first alone."""
+        if wanted is not self.has_beside:
+            self.has_beside = wanted
+            self.beside_changed.emit()
 
     def show_overlays(self, overlays: tuple[StageOverlay, ...]) -> None:
         """Draw these over the picture, and let them have the mouse."""

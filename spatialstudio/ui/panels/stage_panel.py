@@ -16,6 +16,7 @@ from spatialstudio.application.session import (
     StepPicked,
     StoreFailed,
 )
+from spatialstudio.application.time_line import name_beside
 from spatialstudio.domain.generation import GenerationFailed
 from spatialstudio.ui.bridge import FrameClock
 from spatialstudio.ui.panel_api import Panel, WindowContext
@@ -48,7 +49,7 @@ class StagePanel(Panel):
         self._empty = EmptyStage(context.theme)
         self._empty.example_picked.connect(self._switchboard.prompt_offered)
         self._picture = PictureView(context.theme, tr("Picture"))
-        self._beside = PictureView(context.theme, tr("Baseline picture"))
+        self._beside = PictureView(context.theme, tr("Second picture"))
         self._beside.hide()
         self._pictures = QWidget()
         self._pictures.hide()
@@ -66,6 +67,7 @@ class StagePanel(Panel):
         self._stage.words_changed.connect(self._clock.request)
         self._maps.changed.connect(self._clock.request)
         self._stage.layers_changed.connect(self._clock.request)
+        self._stage.beside_changed.connect(self._clock.request)
         self._stage.region_changed.connect(self._show_region)
         self._stage.smoothing_changed.connect(self._show_smoothing)
         self._stage.overlays_changed.connect(self._show_overlays)
@@ -115,7 +117,8 @@ class StagePanel(Panel):
         self._picture.show_overlays((self._evidence.overlay, *self._stage.overlays))
 
     def _draw(self) -> None:
-        run, baseline = self._session.run, self._session.baseline
+        run = self._session.run
+        baseline = self._session.baseline if self._stage.has_beside else None
         if run is None:
             return
         self._empty.hide()
@@ -134,7 +137,7 @@ class StagePanel(Panel):
         self._evidence.draw()
         self._beside.setVisible(baseline is not None)
         if baseline is not None:
-            scene = picture_scene(baseline, step, sight, layers, tr("Baseline"))
+            scene = picture_scene(baseline, step, sight, layers, tr(name_beside(run, baseline)))
             self._beside.show_scene(dressed(scene, baseline, self._stage))
 
     def _draw_grid(self, run: OpenRun) -> None:

@@ -45,6 +45,7 @@ BESIDE = (
     replay.BESIDE_SEED,
     replay.BESIDE_RUN,
     replay.BESIDE_NONE,
+    replay.BESIDE_ON_STAGE,
 )
 NOTHING_YET = "The curve of each relation's PoS: how surely its things stand as claimed."
 
@@ -59,6 +60,7 @@ class TimePanel(Panel):
         self._studio = context.studio
         self._session = context.studio.session  # Qt holds a plain Python receiver weakly
         self._actions = context.actions
+        self._stage = context.stage
         self._span: Span | None = None
         self._run_id = ""
         self._chart = PosChart(context.theme)
@@ -135,6 +137,9 @@ class TimePanel(Panel):
         for command, lanes in LANES.items():
             actions.bind(command, partial(self._use_lanes, lanes))
         self._use_lanes(Lanes.TOGETHER)
+        actions.bind_switch(replay.BESIDE_ON_STAGE, self._stage.show_beside)
+        self._stage.beside_changed.connect(self._show_beside)
+        self._show_beside()
 
     def _menu(self, actions: Actions) -> tuple[tuple[QAction, ...], ...]:
         return tuple(
@@ -156,6 +161,9 @@ class TimePanel(Panel):
         self._chart.show_lanes(lanes)
         for command, known in LANES.items():
             self._actions[command].setChecked(known is lanes)
+
+    def _show_beside(self) -> None:
+        self._actions[replay.BESIDE_ON_STAGE].setChecked(self._stage.has_beside)
 
     def _mark(self, *, is_first: bool) -> None:
         here = self._session.step
@@ -185,7 +193,7 @@ class TimePanel(Panel):
         run, second = self._session.run, self._session.baseline
         if run is None:
             return
-        self._stack.setCurrentIndex(1 if run.steps else 0)
+        self._pages.setCurrentIndex(1 if run.steps else 0)
         contents = time_contents(run, second)
         self._chart.show_contents(contents)
         self._header.show_contents(contents)
@@ -217,9 +225,9 @@ class TimePanel(Panel):
     def _lay_out(self) -> None:
         stack = QWidget()
         stack.setMinimumHeight(em(TRACE_EM))
-        self._stack = QStackedLayout(stack)
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(self._chart)
+        self._pages = QStackedLayout(stack)
+        self._pages.addWidget(self._empty)
+        self._pages.addWidget(self._chart)
         column = QVBoxLayout(self)
         column.setContentsMargins(em(0.9), 0, em(0.9), em(0.5))
         column.setSpacing(em(0.2))

@@ -22,7 +22,7 @@ def test_before_the_first_run_the_stage_says_what_to_do(window):
 
 
 def test_guided_and_baseline_stand_side_by_side(qtbot, views):
-    assert [view.accessibleName() for view in views] == ["Picture", "Baseline picture"]
+    assert [view.accessibleName() for view in views] == ["Picture", "Second picture"]
     qtbot.waitUntil(lambda: views[0].accessibleDescription().startswith("Guided"))
 
 

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.ui.commands import replay
 from spatialstudio.ui.panels.time_panel import TimePanel
+from spatialstudio.ui.widgets.picture_view import PictureView
 from spatialstudio.ui.widgets.replay_bar import ReplayBar
 from spatialstudio.ui.widgets.step_scrubber import StepScrubber
 from tests.ui.scripted_engine import PROMPT, STEPS, step_of
@@ -138,3 +139,15 @@ def test_playing_can_be_made_faster_by_keys(qtbot, alone):
     shift = Qt.KeyboardModifier.ShiftModifier
     qtbot.keyClick(alone.findChild(StepScrubber), Qt.Key.Key_Up, shift)
     assert alone.findChild(ReplayBar).speed == before + 5
+
+
+def test_the_second_run_can_leave_the_stage_and_come_back(qtbot, drawn):
+    scrubber = drawn.panel(TimePanel).findChild(StepScrubber)
+    qtbot.waitUntil(scrubber.isEnabled)
+    scrubber.setFocus()
+    beside = drawn.stage.findChildren(PictureView)[1]
+    qtbot.waitUntil(beside.isVisible)
+    qtbot.keyClick(scrubber, Qt.Key.Key_C)
+    qtbot.waitUntil(lambda: not beside.isVisible())
+    qtbot.keyClick(scrubber, Qt.Key.Key_C)
+    qtbot.waitUntil(beside.isVisible)
