@@ -13,6 +13,7 @@ from spatialstudio.application.errands import Errands
 from spatialstudio.application.exports import Exports
 from spatialstudio.application.flow.compare_runs import compare_runs
 from spatialstudio.application.gallery import Gallery
+from spatialstudio.application.layer_maps import LayerMaps
 from spatialstudio.application.library import Library
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import Registry
@@ -39,6 +40,7 @@ LIBRARY_ID = "files"
 STATE_ID = "files"
 METADATA_ID = "embedded"
 EXPORTER_ID = "files"
+ATTENTION_ID = "files"
 
 JOURNALS = "queue"
 DRAFT = "draft.json"
@@ -119,6 +121,11 @@ class Keeping:
     def errands(self) -> Errands:
         """Exports, imports and checks of runs, done beside the window."""
         return Errands(self._publish)
+
+    @cached_property
+    def layer_maps(self) -> LayerMaps:
+        """Averages the attention that runs have kept, over layers of choice."""
+        return LayerMaps(lambda: self._registry.attention_files(ATTENTION_ID), self._publish)
 
     @cached_property
     def exports(self) -> Exports:
@@ -284,6 +291,8 @@ class Keeping:
             self.errands.close()
         if "gallery" in made:
             self.gallery.close()
+        if "layer_maps" in made:
+            self.layer_maps.close()
         if "library" in made:
             self.library.close()
         if "_journal" in made:

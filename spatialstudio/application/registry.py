@@ -29,6 +29,7 @@ from spatialstudio.domain.ports import (
     Trainer,
 )
 from spatialstudio.domain.run_ports import (
+    AttentionFiles,
     Exporter,
     MetadataFiles,
     RunLibraries,
@@ -161,6 +162,10 @@ class Registry:
     def exporter(self, adapter_id: str) -> Exporter:
         """Return a writer of exports."""
         return cast("Exporter", self._get("exporter", adapter_id))
+
+    def attention_files(self, adapter_id: str) -> AttentionFiles:
+        """Return a reader of attention on disk."""
+        return cast("AttentionFiles", self._get("attention_files", adapter_id))
 
     def metadata(self, adapter_id: str) -> MetadataFiles:
         """Return a reader and writer of pictures' metadata."""

@@ -13,6 +13,7 @@ from spatialstudio.application.engine.messages import (
     PictureJudged,
 )
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.attention import AttentionFile, TextLayer
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import (
     CandidateScore,
@@ -63,6 +64,8 @@ class OpenRun:
         seconds: Time to draw; None until finished.
         candidates: Of a noise search, best first; empty without one.
         path: Of its picture's file; None until it is stored.
+        attention_files: Attention to every word that is kept on disk; empty until it started.
+        text_layers: Where the model attends to the text; empty until it started.
     """
 
     id: RequestId
@@ -80,6 +83,8 @@ class OpenRun:
     seconds: float | None = None
     candidates: tuple[CandidateScore, ...] = ()
     path: Path | None = None
+    attention_files: tuple[AttentionFile, ...] = ()
+    text_layers: tuple[TextLayer, ...] = ()
 
     @property
     def is_over(self) -> bool:
@@ -302,6 +307,8 @@ def _moved(run: OpenRun, event: StepEvent | GenerationStarted | PhaseChanged) ->
                 total_steps=count,
                 token_spans=spans,
                 device=device,
+                attention_files=event.attention_files,
+                text_layers=event.text_layers,
                 steps=(),
             )
 

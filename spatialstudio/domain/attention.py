@@ -10,6 +10,9 @@ from spatialstudio.domain.prompt import MentionId
 
 HALF_PRECISION_BYTES = 2
 
+ATTENTION_FOLDER = "attention"
+"""In the cache: a folder a run, named by its request, for attention that is too large to travel."""
+
 
 class AttentionDetail(Enum):
     """How much of the attention is kept beside the maps of what relations name."""
@@ -31,6 +34,19 @@ class MapScale(Enum):
     """The peak of all words and steps of the runs in sight."""
     ABSOLUTE = "0 to 1"
     """1: a probability is drawn as it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextLayer:
+    """A place where a denoiser attends to the text. Made by a backend; may cross threads.
+
+    Attributes:
+        name: Of the layer in the denoiser.
+        shape: (h, w) of its maps.
+    """
+
+    name: str
+    shape: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,12 @@ from enum import Enum
 from typing import NewType, TypeAlias
 
 from spatialstudio.domain.arrays import RgbImage, freeze
-from spatialstudio.domain.attention import AttentionDetail, AttentionFile, AttentionSnapshot
+from spatialstudio.domain.attention import (
+    AttentionDetail,
+    AttentionFile,
+    AttentionSnapshot,
+    TextLayer,
+)
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.memory import MemoryEstimate, Saving
 from spatialstudio.domain.prompt import MentionId, TokenSpan
@@ -189,6 +194,7 @@ class GenerationStarted:
         device: Where the model runs.
         attention_files: What will be kept on disk; their ``size_bytes`` are exact.
         memory: What the run will take; None where nobody estimates it.
+        text_layers: Where the denoiser attends to the text, in the order in which that runs.
     """
 
     request_id: RequestId
@@ -197,6 +203,7 @@ class GenerationStarted:
     device: str
     attention_files: tuple[AttentionFile, ...] = ()
     memory: MemoryEstimate | None = None
+    text_layers: tuple[TextLayer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

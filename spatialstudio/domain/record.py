@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import Enum
 from typing import NewType
 
-from spatialstudio.domain.attention import AttentionFile
+from spatialstudio.domain.attention import AttentionFile, TextLayer
 from spatialstudio.domain.generation import CandidateScore, GenerationRequest
 from spatialstudio.domain.memory import MemoryEstimate
 from spatialstudio.domain.prompt import TokenSpan
@@ -88,6 +88,7 @@ class RunRecord:
         candidates: Of a noise search, best first; empty without one.
         attention_files: Attention to every word that was kept on disk, apart from these files.
         memory: What the run was estimated to take; None where nobody did.
+        text_layers: Where the model attends to the text; empty where nobody noted it.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -104,6 +105,7 @@ class RunRecord:
     candidates: tuple[CandidateScore, ...] = ()
     attention_files: tuple[AttentionFile, ...] = ()
     memory: MemoryEstimate | None = None
+    text_layers: tuple[TextLayer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

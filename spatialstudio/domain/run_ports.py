@@ -5,7 +5,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.attention import AttentionFile
 from spatialstudio.domain.draft import Draft
 from spatialstudio.domain.export import ExportedRun, ExportKind, ExportLook
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, RequestId
@@ -273,6 +277,21 @@ class StateFiles(Protocol):
 
     def read_searches(self, path: Path) -> dict[str, str]:
         """Return saved searches by name; none when they cannot be read."""
+        ...
+
+
+class AttentionFiles(Protocol):
+    """Reads attention that was kept on disk beside a run."""
+
+    def read(self, request_id: RequestId, file: AttentionFile) -> npt.NDArray[np.float16]:
+        """Open one layer's attention without taking all of it into memory.
+
+        Returns:
+            (steps kept, heads, words, h, w).
+
+        Raises:
+            StoreError: It is no longer there, or damaged.
+        """
         ...
 
 

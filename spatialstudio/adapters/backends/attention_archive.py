@@ -21,7 +21,7 @@ from spatialstudio.adapters.backends.load_pipeline import LoadedPipeline
 from spatialstudio.adapters.backends.pipeline_arguments import picture_size
 from spatialstudio.adapters.backends.token_spans import words_by_position
 from spatialstudio.adapters.backends.wrapped import wrapped
-from spatialstudio.domain.attention import AttentionDetail, AttentionFile
+from spatialstudio.domain.attention import AttentionDetail, AttentionFile, TextLayer
 from spatialstudio.domain.errors import RequestError, StoreError
 from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.memory import GIBIBYTE
@@ -72,6 +72,15 @@ def plan_archive(
         for number, layer in enumerate(layers)
     ]
     return AttentionArchive(folder, layers, tuple(words), files)
+
+
+def text_layers(loaded: LoadedPipeline, request: GenerationRequest) -> tuple[TextLayer, ...]:
+    """List where a model attends to the text while it draws a request, kept or not."""
+    latent_size = loaded.latent_size(*picture_size(loaded, request))
+    return tuple(
+        TextLayer(name=layer.name, shape=map_size(*latent_size, layer.level))
+        for layer in loaded.text_layers
+    )
 
 
 def forget_oldest(archives: Path, most_bytes: int = MOST_BYTES) -> None:

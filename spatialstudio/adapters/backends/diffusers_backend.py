@@ -15,6 +15,7 @@ from spatialstudio.adapters.backends.attention_archive import (
     AttentionArchive,
     forget_oldest,
     plan_archive,
+    text_layers,
 )
 from spatialstudio.adapters.backends.attention_reader import AttentionReader
 from spatialstudio.adapters.backends.clean_latents import as_picture, predicted_clean_latents
@@ -49,6 +50,7 @@ from spatialstudio.adapters.device import (
     reset_peak_memory,
 )
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.attention import ATTENTION_FOLDER
 from spatialstudio.domain.errors import OutOfMemory, RequestError
 from spatialstudio.domain.generation import (
     UNGUIDED,
@@ -75,7 +77,7 @@ def build(surroundings: Surroundings) -> "DiffusersBackend":
     """Make the backend with its libraries; a model is loaded by the first request."""
     import_libraries()
     cache = surroundings.cache or Path(tempfile.gettempdir())
-    return DiffusersBackend(cache / ARCHIVES)
+    return DiffusersBackend(cache / ATTENTION_FOLDER)
 
 
 class DiffusersBackend:
@@ -193,6 +195,7 @@ class _Drawing:
                 token_spans=spans,
                 device=str(self._loaded.device),
                 attention_files=archive.files,
+                text_layers=text_layers(self._loaded, request),
                 memory=replace(
                     estimate_memory(self._loaded, request),
                     disk_bytes=sum(file.size_bytes for file in archive.files),

@@ -91,6 +91,7 @@ def events_of(
         device=record.environment.device,
         attention_files=record.attention_files,
         memory=record.memory,
+        text_layers=record.text_layers,
     )
     finished = GenerationFinished(
         request_id=request_id,

@@ -65,6 +65,7 @@ def store_run(
         candidates=finished.candidates,
         attention_files=started.attention_files,
         memory=started.memory,
+        text_layers=started.text_layers,
     )
     return store.save(record, events, folder)
 

@@ -1,0 +1,51 @@
+"""Reads the attention that was too large to travel, from where the model has left it."""
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from spatialstudio.domain.attention import ATTENTION_FOLDER, AttentionFile
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.generation import RequestId
+from spatialstudio.domain.ports import Surroundings
+
+_HINT = "Draw the picture again and capture every word."
+
+
+def build(surroundings: Surroundings) -> "AttentionFolders":
+    """Make the reader; without a cache it finds nothing."""
+    cache = surroundings.cache
+    return AttentionFolders(None if cache is None else cache / ATTENTION_FOLDER)
+
+
+class AttentionFolders:
+    """Implements ``AttentionFiles``: a folder a run, a numpy file a layer.
+
+    Args:
+        root: Holds the folders; None where nothing is kept.
+    """
+
+    def __init__(self, root: Path | None) -> None:
+        self._root = root
+
+    def read(self, request_id: RequestId, file: AttentionFile) -> npt.NDArray[np.float16]:
+        """Map one layer's attention into memory; see ``AttentionFiles``.
+
+        Raises:
+            StoreError: It is no longer there, or damaged.
+        """
+        names = (request_id, file.name)
+        if self._root is None or any(Path(name).name != name for name in names):
+            raise _gone()
+        try:
+            array = np.load(self._root / request_id / file.name, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            raise _gone() from error
+        if array.shape != file.shape or array.dtype != np.float16:
+            raise StoreError("The attention of this run is damaged.", hint=_HINT)
+        return np.asarray(array)
+
+
+def _gone() -> StoreError:
+    return StoreError("This run's attention to every word is no longer here.", hint=_HINT)

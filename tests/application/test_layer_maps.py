@@ -1,0 +1,102 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from spatialstudio.application.flow.generate_image import new_request
+from spatialstudio.application.layer_maps import (
+    LayerMaps,
+    LayersAveraged,
+    LayersMissing,
+    places_of,
+)
+from spatialstudio.application.prompt_words import words_of
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.attention import AttentionFile
+from spatialstudio.domain.errors import StoreError
+from tests.fakes import scene_of
+from tests.ui.scripted_engine import STICKERS
+
+PIECES = ("a", "photo", "of", "a", "do", "g", "to", "the", "left", "of", "a", "car")
+COARSE = AttentionFile(layer="mid", name="mid.npy", words=PIECES, shape=(2, 1, 12, 2, 2))
+FINE = AttentionFile(layer="up", name="up.npy", words=PIECES, shape=(2, 1, 12, 4, 4))
+
+
+class FilesInMemory:
+    """Holds for each layer an array in which every value is the position of its word."""
+
+    def __init__(self, missing=()):
+        self.missing = missing
+
+    def read(self, request_id, file):
+        if file.layer in self.missing:
+            raise StoreError("Gone.", hint="Draw it again.")
+        positions = np.arange(len(file.words), dtype=np.float16)[:, None, None]
+        return np.broadcast_to(positions, file.shape)
+
+
+@pytest.fixture
+def run():
+    """A run that has kept two layers of every second step."""
+    request = new_request(scene_of(), STICKERS, seed=1)
+    request = replace(request, capture=replace(request.capture, attention_every=2))
+    return OpenRun(
+        id=request.id, scene=request.scene, request=request, attention_files=(COARSE, FINE)
+    )
+
+
+def averaged(run, layers, files=None):
+    told = []
+    maps = LayerMaps(lambda: files or FilesInMemory(), told.append)
+    maps.average(run, frozenset(layers))
+    maps.wait()
+    return told
+
+
+def test_a_word_s_map_is_the_mean_of_its_pieces(run):
+    (event,) = averaged(run, ["mid"])
+    assert isinstance(event, LayersAveraged)
+    assert event.maps["m1"] == pytest.approx(np.full((2, 2, 2), 4.5))
+    assert event.maps["m2"] == pytest.approx(np.full((2, 2, 2), 11))
+
+
+def test_layers_of_two_sizes_take_the_finer(run):
+    (event,) = averaged(run, ["mid", "up"])
+    assert event.maps["m2"].shape == (2, 4, 4)
+
+
+def test_only_steps_that_were_kept_have_maps(run):
+    (event,) = averaged(run, ["mid"])
+    assert set(event.at(2)) == {word.key for word in words_of(run.scene)}
+    assert event.at(1) == event.at(4) == {}
+
+
+def test_what_is_gone_is_told(run):
+    (event,) = averaged(run, ["mid"], FilesInMemory(missing=("mid",)))
+    assert isinstance(event, LayersMissing)
+    assert event.error.message == "Gone."
+
+
+def test_what_was_stopped_is_not_told(run):
+    told = []
+    maps = LayerMaps(FilesInMemory, told.append)
+    maps.average(run, frozenset({"mid"}))
+    maps.average(run, frozenset({"up"}))
+    maps.close()
+    assert len(told) <= 2
+    assert all(event.layers != {"mid"} for event in told[1:])
+
+
+def test_repeated_words_are_told_apart():
+    words = words_of(scene_of())
+    places = places_of(words, PIECES)
+    assert [places[word.key] for word in words if word.text == "a"] == [[0], [3], [10]]
+
+
+def test_a_prompt_that_is_held_twice_counts_twice():
+    places = places_of(words_of(scene_of()), PIECES + PIECES)
+    assert places["m1"] == [4, 5, 16, 17]
+
+
+def test_filling_belongs_to_no_word():
+    assert places_of(words_of(scene_of()), ("", "a", "", "")) == {words_of(scene_of())[0].key: [1]}
