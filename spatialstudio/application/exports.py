@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from spatialstudio.application.errands import Progress
 from spatialstudio.application.theme_file import load_theme
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import FORMATS, OF_MANY, ExportedRun, ExportKind, ExportLook
@@ -12,6 +13,22 @@ from spatialstudio.domain.run_ports import Exporter, RunStore
 from spatialstudio.science.show_evidence import evidence_of
 
 THEME = "light"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportOrder:
+    """How an export is carried out.
+
+    Attributes:
+        ending: Of files that get their names here; empty for the usual of their kind.
+        progress: Told how many runs were read, of how many; may raise ``Cancelled``.
+    """
+
+    ending: str = ""
+    progress: Progress = lambda _done, _total: None
+
+
+PLAIN_ORDER = ExportOrder()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +54,12 @@ class Exports:
         return ExportLook(palette=load_theme(self.themes / f"{theme}.toml"))
 
     def export(
-        self, runs: Sequence[Path], kind: ExportKind, target: Path, look: ExportLook | None = None
+        self,
+        runs: Sequence[Path],
+        kind: ExportKind,
+        target: Path,
+        look: ExportLook | None = None,
+        order: ExportOrder = PLAIN_ORDER,
     ) -> tuple[Path, ...]:
         """Write runs as files.
 
@@ -46,6 +68,7 @@ class Exports:
             kind: What of them.
             target: A file; for many runs, and a kind that takes one, a folder.
             look: How figures look; None for the usual.
+            order: In which form, and who is told how far it is.
 
         Returns:
             The files written.
@@ -57,9 +80,9 @@ class Exports:
         look = look or self.look()
         if kind in OF_MANY:
             single = check_ending(target, kind)
-            self.exporter.write([self.read(path) for path in runs], kind, look, single)
+            self.exporter.write(list(self._read_all(runs, order)), kind, look, single)
             return (single,)
-        return tuple(self._each(runs, kind, target, look))
+        return tuple(self._each(runs, kind, target, look, order))
 
     def read(self, path: Path) -> ExportedRun:
         """Read a run as exporters see it.
@@ -88,17 +111,26 @@ class Exports:
         """
         return self.exporter.open_bundle(path, root)
 
+    def _read_all(self, runs: Sequence[Path], order: ExportOrder) -> Iterator[ExportedRun]:
+        for done, path in enumerate(runs):
+            order.progress(done, len(runs))
+            yield self.read(path)
+
     def _each(
-        self, runs: Sequence[Path], kind: ExportKind, target: Path, look: ExportLook
+        self,
+        runs: Sequence[Path],
+        kind: ExportKind,
+        target: Path,
+        look: ExportLook,
+        order: ExportOrder,
     ) -> Iterator[Path]:
         is_file = target.suffix.removeprefix(".") in FORMATS[kind]
         if is_file and len(runs) > 1:
             raise ExportError("Many runs do not fit into one file.", hint="Name a folder instead.")
         if target.suffix and not is_file and not target.is_dir():
             check_ending(target, kind)
-        for path in runs:
-            run = self.read(path)
-            ending = FORMATS[kind][0]
+        ending = order.ending or FORMATS[kind][0]
+        for run in self._read_all(runs, order):
             file = target if is_file else target / f"{run.path.stem}_{kind.value}.{ending}"
             self.exporter.write([run], kind, look, file)
             yield file

@@ -56,6 +56,12 @@ REINDEX = Command(
     tip="Read all files of the library again; nothing in them changes",
 )
 
+DRAG_CLEAN = Command(
+    *("drag_clean", Menu.GALLERY, "Pull out clean copies"),
+    tip="What is dragged to a file manager tells nothing of how it was made",
+    is_switch=True,
+)
+
 SAVE_AS = _file("save_as", text="Save the picture as…", keys="Ctrl+S", starts_group=True)
 CLEAN_COPY = _file(
     "clean_copy",
@@ -69,8 +75,9 @@ IMPORT = _file("import_bundle", text="Import a bundle…")
 
 FILES = (SAVE_AS, CLEAN_COPY, COPY_PICTURE, EXPORT, IMPORT)
 COMMANDS = (
+    *FILES,
     *(FIND, OPEN, STACK, STACKS, COMPARE, NEXT_COMPARISON),
     *(*STARS, STAR, REJECT, TAG),
     *(TRASH, RESTORE, LOCATE, FORGET),
-    *(RUN_AGAIN, VERIFY, REINDEX),
+    *(RUN_AGAIN, VERIFY, REINDEX, DRAG_CLEAN),
 )

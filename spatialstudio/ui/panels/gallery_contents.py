@@ -6,11 +6,21 @@ from datetime import date, timedelta
 from PySide6.QtGui import QImage
 
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.library import Day, Field, Flag, LibraryEntry
+from spatialstudio.domain.generation import UNGUIDED
+from spatialstudio.domain.library import (
+    ClaimSummary,
+    Day,
+    Field,
+    Flag,
+    LibraryEntry,
+    RunSummary,
+)
+from spatialstudio.domain.record import Reproduction, Sameness
 from spatialstudio.domain.relation import relation_types
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.array_images import rgb_image
+from spatialstudio.ui.widgets.claim_list import Claim
 from spatialstudio.ui.widgets.run_grid import GridSection
 from spatialstudio.ui.widgets.run_tile import TileFace
 
@@ -94,3 +104,71 @@ def filter_words(tags: Sequence[str], models: Sequence[str]) -> tuple[str, ...]:
 def quoted(value: str) -> str:
     """Return a value as the filter line takes it."""
     return f'"{value}"' if " " in value else value
+
+
+def claims_of(entry: LibraryEntry) -> tuple[Claim, ...]:
+    """Return what a run claims, in words."""
+    return tuple(
+        Claim(sentence_of(claim), figures_of(claim), claim.outcome)
+        for claim in entry.summary.claims
+    )
+
+
+def sentence_of(claim: ClaimSummary) -> str:
+    """Return a relation in words: "dog to the left of car"."""
+    kind = next((each for each in relation_types if each.id == claim.type_id), None)
+    phrase = kind.phrase if kind is not None else claim.type_id.replace("_", " ")
+    return f"{claim.subject} {phrase} {claim.object}"
+
+
+def figures_of(claim: ClaimSummary) -> str:
+    """Return what was measured of a relation: "PoS 0.83, PSE 1.00"."""
+    figures = (("PoS", claim.pos), ("PSE", claim.pse), (tr("confidence"), claim.confidence))
+    return ", ".join(f"{name} {value:.2f}" for name, value in figures if value is not None)
+
+
+def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
+    """Return what a run was made with, names and values."""
+    told = entry.summary
+    facts = [
+        (tr("Seed"), str(told.seed)),
+        (tr("Model"), told.model_id or tr("not told")),
+        (tr("Steps"), str(told.steps)),
+        (tr("Guidance"), guidance_in_words(told)),
+    ]
+    if told.width:
+        facts.append((tr("Size"), f"{told.width} × {told.height}"))  # noqa: RUF001 - the right sign
+    facts.append((tr("Drawn"), f"{told.created:%Y-%m-%d %H:%M} UTC"))
+    if told.device:
+        facts.append((tr("Device"), told.device))
+    facts.append((tr("Folder"), str(entry.path.parent)))
+    return tuple(facts)
+
+
+def guidance_in_words(told: RunSummary) -> str:
+    """Return what held the layout: "psg, step size 5"."""
+    if told.method_id == UNGUIDED or not told.strength:
+        return tr("off")
+    return tr("{method}, step size {size:g}").format(method=told.method_id, size=told.strength)
+
+
+def tags_in(text: str) -> tuple[str, ...]:
+    """Return the tags of a line, divided by commas, each once."""
+    return tuple(dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip()))
+
+
+def reproduction_in_words(comparison: Reproduction) -> str:
+    """Say whether a run that was drawn again is the same, and why not."""
+    heads = {
+        Sameness.SAME: tr("Drawn again: the same, to the pixel."),
+        Sameness.CLOSE: tr("Drawn again: close, nobody would see the difference."),
+        Sameness.DIFFERENT: tr("Drawn again: different."),
+    }
+    parts = [heads[comparison.sameness]]
+    if comparison.largest_difference and comparison.mean_difference is not None:
+        numbers = tr("Pixels differ by {mean:.2f} of 255 in the mean, by {largest} at most.")
+        parts.append(
+            numbers.format(mean=comparison.mean_difference, largest=comparison.largest_difference)
+        )
+    parts += (f"{reason[:1].upper()}{reason[1:]}." for reason in comparison.reasons)
+    return " ".join(parts)

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QPoint
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QDrag, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
 from spatialstudio.application.errands import ErrandEnded
@@ -33,6 +33,8 @@ from spatialstudio.ui.panels.gallery_contents import (
     runs_in_words,
     sections_of,
 )
+from spatialstudio.ui.panels.run_exporting import RunExporting
+from spatialstudio.ui.panels.run_keeping import RunKeeping
 from spatialstudio.ui.panels.run_marking import RunMarking
 from spatialstudio.ui.scoped_keys import ScopedKeys
 from spatialstudio.ui.texts import tr
@@ -51,13 +53,15 @@ GENERATE, INSPECT = "generate", "inspect"
 
 OF_CHOSEN = (
     *(commands.OPEN, commands.STACK, *commands.STARS, commands.STAR),
-    *(commands.REJECT, commands.TAG, commands.TRASH),
+    *(commands.REJECT, commands.TAG, commands.TRASH, commands.FORGET, commands.LOCATE),
 )
 """What can be done only when runs are chosen."""
 
 IN_MENU: tuple[tuple[Command, ...], ...] = (
     (commands.OPEN, commands.STACK),
     (commands.STAR, commands.REJECT, commands.TAG),
+    (commands.EXPORT, commands.SAVE_AS, commands.CLEAN_COPY, commands.COPY_PICTURE),
+    (commands.RUN_AGAIN, commands.VERIFY),
     (commands.TRASH,),
 )
 """Groups of the menu of a tile."""
@@ -79,9 +83,12 @@ class GalleryPanel(Panel):
         self._entries: dict[EntryId, LibraryEntry] = {}
         self._marking = RunMarking(context)
         self._marking.marked.connect(self._show_marks)
+        self._exporting = RunExporting(context, self)
+        self._looking_after = RunKeeping(context, self._exporting, self)
+        self._looking_after.list_changed.connect(self._look_again)
         self._line = FilterLine()
         self._line.line_edited.connect(self._use_line)
-        self._line.left_downwards.connect(self._go_to_grid)
+        self._line.left_downwards.connect(self._view.grid_asked)
         self._count = TextLabel(tone=Tone.MUTED)
         self._count.setWordWrap(False)
         self._grid = RunGrid(context.theme)
@@ -90,6 +97,7 @@ class GalleryPanel(Panel):
         self._grid.opened.connect(self._open)
         self._grid.stack_picked.connect(self._toggle_stack)
         self._grid.menu_asked.connect(self._show_menu)
+        self._grid.drag_begun.connect(self._drag_out)
         self._nothing = EmptyGallery(context.theme)
         self._nothing.action_picked.connect(self._help_out)
         self._pages = QStackedLayout()
@@ -97,6 +105,10 @@ class GalleryPanel(Panel):
         self._bind()
         self._view.line_offered.connect(self.use_line)
         self._view.day_offered.connect(self._grid.show_section)
+        self._view.grid_asked.connect(self._grid.setFocus)
+        self._view.stars_picked.connect(self._marking.rate)
+        self._view.tags_written.connect(self._marking.tag)
+        self._view.note_written.connect(self._marking.note)
         ScopedKeys(context.actions.of_scope(Scope.GALLERY), self._grid)
         self.setFocusProxy(self._grid)
         self._follow_chosen()
@@ -117,6 +129,8 @@ class GalleryPanel(Panel):
 
     def handle(self, event: object) -> None:
         """Take what was found and read; look again when the library has changed."""
+        self._exporting.handle(event)
+        self._looking_after.handle(event)
         match event:
             case RunsFound(wish=wish) if wish == self._wish:
                 self._show_found(event)
@@ -242,9 +256,6 @@ class GalleryPanel(Panel):
         self._wish = GalleryWish(line=self._wish.line, is_stacked=is_stacked)
         self._find()
 
-    def _go_to_grid(self) -> None:
-        self._grid.setFocus()
-
     def _go_to_line(self) -> None:
         self._context.actions[GALLERY_WORKSPACE].trigger()
         self._line.setFocus()
@@ -258,6 +269,22 @@ class GalleryPanel(Panel):
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(place)
 
+    def _drag_out(self) -> None:
+        """Hand the files of the chosen runs to another program."""
+        pictures = self._exporting.targets
+        try:
+            if self._context.actions[commands.DRAG_CLEAN].isChecked():
+                pictures = self._exporting.clean_copies(pictures)
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Pulling pictures out")))
+            return
+        if pictures:
+            data = QMimeData()
+            data.setUrls([QUrl.fromLocalFile(str(picture)) for picture in pictures])
+            drag = QDrag(self)
+            drag.setMimeData(data)
+            drag.exec(Qt.DropAction.CopyAction)
+
     def _bind(self) -> None:
         actions, marking = self._context.actions, self._marking
         actions.bind(commands.FIND, self._go_to_line)
@@ -265,6 +292,7 @@ class GalleryPanel(Panel):
         actions.bind(commands.STACK, self._toggle_current)
         actions.bind_switch(commands.STACKS, self._use_stacks)
         actions[commands.STACKS].setChecked(True)
+        actions.bind_switch(commands.DRAG_CLEAN, lambda _on: None)
         for stars, command in enumerate(commands.STARS):
             actions.bind(command, partial(marking.rate, stars))
         actions.bind(commands.STAR, marking.star)

@@ -66,10 +66,14 @@ class RunMarking(QObject):
             lambda marks: replace(marks, is_rejected=not are_out),
         )
 
-    def tag(self, tags: Sequence[str]) -> None:
-        """Give the chosen runs these tags and no others."""
-        kept = tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
-        self._change(tr("tags"), lambda marks: replace(marks, tags=kept))
+    def tag(self, add: Sequence[str], drop: Sequence[str]) -> None:
+        """Give the chosen runs tags and take others away."""
+
+        def changed(marks: Marks) -> Marks:
+            kept = (tag for tag in (*marks.tags, *add) if tag not in drop)
+            return replace(marks, tags=tuple(dict.fromkeys(kept)))
+
+        self._change(tr("tags"), changed)
 
     def note(self, text: str) -> None:
         """Write a note to the chosen runs."""
