@@ -28,7 +28,7 @@ from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED, DaSetting
 from spatialstudio.domain.benchmark import RunReport
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.evidence import Evidence
-from spatialstudio.domain.ports import CancelToken
+from spatialstudio.domain.ports import CancelToken, Perturber
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import CHECKER_PRESETS, CheckerSettings, Evaluation
 from spatialstudio.science.da_score import SCENE_ID
@@ -150,6 +150,11 @@ class Judging:
             judge,
         )
 
+    @property
+    def perturber(self) -> Perturber:
+        """Changes pictures a little, as the checker does to test an answer."""
+        return self._registry.perturber(PERTURBER_ID)
+
     def perturbed_crops(self, image: RgbImage, evidence: Evidence) -> tuple[RgbImage, ...]:
         """Show the small changes behind a verdict, one crop for each of the evidence's answers.
 
@@ -157,7 +162,7 @@ class Judging:
             image: (H, W, 3) uint8, the judged picture.
             evidence: Behind one of its verdicts.
         """
-        return perturbed_crops(image, evidence, self._registry.perturber(PERTURBER_ID))
+        return perturbed_crops(image, evidence, self.perturber)
 
     def models_of(self, choice: JudgeChoice) -> Mapping[str, str]:
         """Name those who look, for results: by what they do, with revision and weights' hash."""

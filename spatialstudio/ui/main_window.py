@@ -201,6 +201,7 @@ class MainWindow(QMainWindow):
         self._commands = WindowCommands(self, context, self._appearance)
         self._bind_views(context.actions)
         self._workspace = self._last_workspace()
+        context.stage.show_layers(self._workspace.layers)
         self.use_workspace(self._workspace)
         self.prompt.setFocus()
 

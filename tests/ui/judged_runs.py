@@ -12,7 +12,7 @@ from tests.science.seen_things import SIDE, masked, perception, seen
 
 DOG, CAR = seen("m1", 20, 50, 0.81), seen("m2", 70, 50, 0.9)
 NEAR_DOG = seen("m1", 64, 20, 0.81)
-SECOND_DOG = seen("m1", 80, 20, 0.78)
+SECOND_DOG = seen("m1", 90, 20, 0.78)
 UNSURE_DOG = seen("m1", 30, 40, 0.15)
 MASKS = masked("m1", 20, 50), masked("m2", 70, 50)
 

@@ -20,6 +20,20 @@ CLEAR_EVIDENCE = Command(
     starts_group=True,
 )
 
+KEEP_ADJUSTED = Command(
+    *("keep_adjusted", Menu.EDIT, "Keep as human-adjusted"),
+    tip="Keep the verdict with your change beside the stored one",
+    starts_group=True,
+)
+JUDGED_AS_STORED = Command(
+    *("judged_as_stored", Menu.EDIT, "Back to stored"),
+    tip="Put thresholds and instances back as the picture was judged",
+)
+DROP_ADJUSTED = Command(
+    *("drop_adjusted", Menu.EDIT, "Drop human-adjusted"),
+    tip="Keep the checker's own verdict alone",
+)
+
 LAYER_COMMANDS = {
     SHOW_PICTURE: Layer.PICTURE,
     SHOW_MAPS: Layer.MAPS,
@@ -32,4 +46,5 @@ LAYER_COMMANDS = {
     SHOW_SECOND: Layer.SECOND,
 }
 
-COMMANDS = (FIT, *LAYER_COMMANDS, CLEAR_EVIDENCE)
+ADJUSTING = (KEEP_ADJUSTED, JUDGED_AS_STORED, DROP_ADJUSTED)
+COMMANDS = (FIT, *LAYER_COMMANDS, CLEAR_EVIDENCE, *ADJUSTING)
