@@ -154,7 +154,9 @@ class ClauseReader:
         if not things:
             self._read_bare_relation(claims, subjects)
             return
-        is_fronted = not subjects or self._pieces.is_subject_ahead(after_verb=opens_clause)
+        is_fronted = not subjects or (
+            opens_clause and self._pieces.is_subject_ahead(after_verb=True)
+        )
         topical = None if is_fronted and is_added else claims[-1]
         objects = self._resolve(things, () if is_fronted else subjects, topical)
         if is_fronted:
@@ -347,7 +349,7 @@ class ClauseReader:
             return ()
         latest = self.relations[-1]
         goes_on = claim.type == relation_types.inverse(latest.type) and (latest.subject,) == topic
-        return (latest.object,) if goes_on else ()
+        return (latest.object,) if goes_on and not self._references.is_place(latest.object) else ()
 
     def _note_unrelated(self) -> None:
         """Name the things that no relation places, when there are things to place."""

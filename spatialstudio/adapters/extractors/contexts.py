@@ -67,6 +67,8 @@ def _without_style(pieces: list[Piece], vocabulary: Vocabulary) -> list[Piece]:
             if not is_depiction and not depicts and not _is_depicting(pieces, place + 1):
                 return pieces
             depicts = depicts or is_depiction
+        elif piece.kind is WordKind.ROW and place == 0:
+            return [piece, *_without_style(pieces[1:], vocabulary)]
         elif piece.kind in {WordKind.RELATION, WordKind.FRAME, WordKind.ROW}:
             return pieces
         follows = isinstance(pieces[place - 1], NounPhrase) if place else False
@@ -168,8 +170,11 @@ def _is_agent(before: Sequence[Piece], after: Piece | None) -> bool:
         return False
     words = [piece if isinstance(piece, Word) else None for piece in before]
     starts = [n for n, word in enumerate(words) if word and word.kind in CLAUSE_STARTS]
-    kinds = [word.kind if word else None for word in words[max(starts, default=-1) + 1 :]]
-    return (WordKind.BE, WordKind.PLACING) in pairwise(kinds)
+    clause = words[max(starts, default=-1) + 1 :]
+    return any(
+        be is not None and be.kind is WordKind.BE and _is_act(act, WordKind.PLACING)
+        for be, act in pairwise(clause)
+    )
 
 
 def _is_claim(piece: Piece | None) -> bool:
@@ -177,10 +182,11 @@ def _is_claim(piece: Piece | None) -> bool:
     return isinstance(piece, Word) and piece.kind is WordKind.RELATION
 
 
-def _is_act(piece: Piece | None) -> bool:
-    if not isinstance(piece, Word) or piece.kind is not WordKind.VERB:
+def _is_act(piece: Piece | None, *others: WordKind) -> bool:
+    """Tell whether a piece is what was done, such as "led", or of another kind that will do."""
+    if not isinstance(piece, Word):
         return False
-    return piece.text.endswith("ed")
+    return piece.kind in others or (piece.kind is WordKind.VERB and piece.text.endswith("ed"))
 
 
 def _is_setting(before: Piece | None, phrase: NounPhrase, vocabulary: Vocabulary) -> bool:

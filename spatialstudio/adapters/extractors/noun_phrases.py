@@ -110,7 +110,9 @@ class PhraseFinder:
     def _is_finite_verb(self, words: Sequence[Word], place: int) -> bool:
         """Tell whether a word is a verb: "finds", and "watches" behind one who can watch."""
         text = words[place].text.lower()
-        acts = text.endswith("s") and words[place - 1].text.lower() in self._vocabulary.actors
+        acts = (
+            text.endswith(("s", "ing")) and words[place - 1].text.lower() in self._vocabulary.actors
+        )
         return text in self._vocabulary.verbs and (acts or self._vocabulary.noun([text]) is None)
 
     def _ends_with_noun(self, words: Sequence[Word]) -> bool:

@@ -25,6 +25,7 @@ class References:
         self.notes: list[Note] = []
         self.passed_over: set[MentionId] = set()
         self._persons: set[MentionId] = set()
+        self._places: set[MentionId] = set()
         self._groups: list[Ends] = []
 
     @property
@@ -47,17 +48,24 @@ class References:
         self.mentions.append(mention)
         if phrase.is_person:
             self._persons.add(mention.id)
+        if phrase.is_place:
+            self._places.add(mention.id)
         return mention.id
 
     def is_several(self, mention: MentionId) -> bool:
         """Tell whether a mention names several things: "two cats"."""
         return any(each.is_plural for each in self.mentions if each.id == mention)
 
+    def is_place(self, mention: MentionId) -> bool:
+        """Tell whether a mention is a place rather than a thing: "a valley"."""
+        return mention in self._places
+
     def suits(self, pronoun: Word, mention: MentionId) -> bool:
         """Tell whether a pronoun may mean a thing: "him" a person, where there is one."""
         wanted = _is_personal(pronoun)
         others = {each.id in self._persons for each in self.mentions}
-        return wanted not in others or (mention in self._persons) is wanted
+        is_one = not self.is_several(mention) or all(each.is_plural for each in self.mentions)
+        return is_one and (wanted not in others or (mention in self._persons) is wanted)
 
     def group(self, ends: Ends) -> None:
         """Remember things named together, for "them"; one mention may name several."""

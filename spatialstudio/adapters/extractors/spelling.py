@@ -115,17 +115,14 @@ class Speller:
         if joined and word not in REAL_JOINED_WORDS:
             return f"{joined['first']} {joined['second']}"
         endings = self._beginnings.get(following, ())
-        for candidates in (self._targets, endings):
-            if slips := _slips_from(candidates, word, SHORTEST_FOR_SLIP):
-                return min(slips)[1]
-        if word.endswith(FAMILIAR_ENDINGS):
-            return None
-        forms = (word, word[:-1]) if word.endswith("s") else (word,)
-        return next((name for form in forms if (name := self._name_hidden_by(form))), None)
+        slips = _slips_from((*self._targets, *endings), word, SHORTEST_FOR_SLIP)
+        if not word.endswith(FAMILIAR_ENDINGS):
+            slips += self._slips_of_names(word)
+        return min(slips, key=lambda slip: slip[0])[1] if slips else None
 
-    def _name_hidden_by(self, word: str) -> str | None:
+    def _slips_of_names(self, word: str) -> list[tuple[SlipKind, str]]:
         if word[-1] == word[-2] and word[:-1] in self._vocabulary.nouns:
-            return word[:-1]
+            return [(SlipKind.DOUBLED, word[:-1])]
         alike = (
             name
             for letter in sorted(set(word[:2]))
@@ -135,7 +132,9 @@ class Speller:
         slips = _slips_from(alike, word, SHORTEST_FOR_WRONG_LETTER)
         if (heard := self._by_sound.get(sound(word))) is not None:
             slips.append((SlipKind.SOUND, heard))
-        return min(slips)[1] if slips else None
+        if not slips and word.endswith("s"):
+            return self._slips_of_names(word[:-1])
+        return slips
 
 
 def _stretched(start: int, stop: int, length: int) -> list[int]:

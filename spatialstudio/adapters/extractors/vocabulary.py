@@ -41,6 +41,7 @@ class Vocabulary:
         places: Where a thing is, not what it is placed against: "in a park".
         surfaces: Places that something stands on all the same: "a boat on a lake".
         containers: Places that are no things where something that they hold is named.
+        pairs: Nouns that are plural in form: "scissors".
         purposes: Gerunds that say what a thing is for: "knitting" in "a knitting basket".
         ambience: Light and weather, never what a thing is placed against.
         plurals: Irregular plural to singular.
@@ -61,6 +62,7 @@ class Vocabulary:
     places: frozenset[str]
     surfaces: frozenset[str]
     containers: frozenset[str]
+    pairs: frozenset[str]
     purposes: frozenset[str]
     ambience: frozenset[str]
     plurals: Mapping[str, str]
@@ -158,6 +160,7 @@ def read_vocabulary(path: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     verbs, kinds, spelling = table["verbs"], table["kinds"], table["spelling"]
     placing = _verb_forms(_words(verbs["placing"])) | _words(verbs["placed"])
+    activities = _words(verbs["activities"])
     return Vocabulary(
         nouns=_words(*table["nouns"].values(), *(noun.lower() for noun in own_nouns)),
         persons=_words(table["nouns"]["people"]),
@@ -166,12 +169,13 @@ def read_vocabulary(path: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
         numbers=_words(table["adjectives"]["numbers"]),
         verbs=_verb_forms(_words(verbs["regular"])) | _words(verbs["irregular"]) | placing,
         base_verbs=_words(verbs["regular"], verbs["placing"], verbs["standing"]),
-        placing_verbs=placing,
+        placing_verbs=placing - activities,
         trailing=_words(table["after"]["words"]),
         depictions=_words(kinds["depictions"]),
         places=_words(kinds["places"]),
         surfaces=_words(kinds["surfaces"]),
         containers=_words(kinds["containers"]),
+        pairs=_words(kinds["pairs"]),
         purposes=_words(kinds["purposes"]),
         ambience=_words(kinds["ambience"]),
         plurals=table["plurals"],

@@ -15,6 +15,8 @@ OPENERS = {WordKind.STYLE, WordKind.SHOWING, WordKind.STOP, WordKind.COMMA, Word
 OWNERS = {"his", "her", "its", "their"}
 POSSESSIVE_ENDINGS = ("'s", "\u2019s")
 HOLDING = (WordKind.WITH, WordKind.SHOWING)
+SIDES = ("left ", "right ")
+ENDS = (WordKind.STOP, WordKind.COMMA, WordKind.AND, WordKind.COLON)
 ONE = {"one", "ones"}
 SINGULAR_ARTICLES = {"a", "an"}
 
@@ -99,7 +101,8 @@ class WordRun:
     def _is_plural(self, start: int, stop: int, head: str, vocabulary: Vocabulary) -> bool:
         counted = any(word.text.lower() in vocabulary.numbers for word in self.words[:start])
         last = self.words[stop - 1].text.lower()
-        return counted or last not in {head.split()[-1], *ONE}
+        is_changed = last not in {head.split()[-1], *ONE}
+        return counted or is_changed or head in vocabulary.pairs
 
     def is_qualified_by_place(self, vocabulary: Vocabulary) -> bool:
         """Tell whether what looks like a place in the picture is none: "on the right foot"."""
@@ -135,7 +138,9 @@ class WordRun:
             return False
         if place == 0:
             return self.determiner is None and self._is_followed_by(*ARTICLES)
-        return vocabulary.noun([self.words[place - 1].text]) is not None
+        before = self.words[place - 1].text.lower()
+        ends = place + 1 == len(self.words) and (self.after is None or self._is_followed_by(*ENDS))
+        return before in vocabulary.actors or (not ends and vocabulary.noun([before]) is not None)
 
     def _is_imperative(self, vocabulary: Vocabulary) -> bool:
         """Tell whether a word orders a thing: "Picture a cat"."""
@@ -155,7 +160,7 @@ class WordRun:
         return self.after is not None and self.after.kind in kinds
 
     def _noun(self, start: int, stop: int, vocabulary: Vocabulary) -> str | None:
-        words = [word.text for word in self.words[start:stop]]
+        words = [_without_side(word) for word in self.words[start:stop]]
         counted = any(word.text.lower() in vocabulary.numbers for word in self.words[:start])
         return vocabulary.noun(words, counted=counted)
 
@@ -208,7 +213,8 @@ class WordRun:
         return vocabulary.is_verb(word) and not is_noun
 
     def _may_be_open(self, vocabulary: Vocabulary) -> bool:
-        if all(vocabulary.is_verb(word.text) for word in self.words):
+        words = [word.text.lower() for word in self.words]
+        if all(vocabulary.is_verb(word) or word in vocabulary.trailing for word in words):
             return False
         if all(word.text.lower() in vocabulary.adjectives for word in self.words):
             return False
@@ -250,6 +256,12 @@ class WordRun:
             if vocabulary.is_verb(lower) or lower.endswith("s"):
                 return [replace(word, kind=WordKind.VERB)]
         return []
+
+
+def _without_side(word: Word) -> str:
+    """Take the hand for "left hand", which is one word where it looks like a place."""
+    is_sided = word.kind is WordKind.FALSE_FRIEND and word.text.lower().startswith(SIDES)
+    return word.text.split()[-1] if is_sided else word.text
 
 
 def is_singular(determiner: Word | None, before: Piece | None) -> bool:
