@@ -195,7 +195,7 @@ class MainWindow(QMainWindow):
         readout = ReadoutPanel(context)
         self.statusBar().addPermanentWidget(readout)
         self._bar = WindowBar(self, context.actions, self._rack, WORKSPACES)
-        for panel in (self.stage, self.stage.words, progress, readout):
+        for panel in (self.stage, self.stage.words, self.stage.sketch, progress, readout):
             self.serve(panel)
         self._connect()
         self._commands = WindowCommands(self, context, self._appearance)

@@ -17,7 +17,7 @@ class StageView(QObject):
     """Belongs to the window, not to a workspace: zoom and picture stay when one is switched.
 
     Emits ``layers_changed``, ``region_changed``, ``words_changed``, ``smoothing_changed``,
-    ``overlays_changed``, and ``place_pointed`` with the place of the picture under the pointer, as
+    ``overlays_changed``, ``sketching_changed``, and ``place_pointed`` with the place of the picture under the pointer, as
     shares of its sides, None for none.
 
     Attributes:
@@ -29,6 +29,7 @@ class StageView(QObject):
         is_smooth: Whether pictures are scaled smoothly.
         has_beside: Whether a second run stands beside the first, when there is one.
         overlays: Drawn over the picture and asked for the mouse, the last one first.
+        is_sketching: Whether the layout sketch stands in the place of the picture.
     """
 
     layers_changed = Signal()
@@ -38,6 +39,7 @@ class StageView(QObject):
     smoothing_changed = Signal()
     beside_changed = Signal()
     overlays_changed = Signal()
+    sketching_changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,6 +51,7 @@ class StageView(QObject):
         self.is_smooth = True
         self.has_beside = True
         self.overlays: tuple[StageOverlay, ...] = ()
+        self.is_sketching = False
 
     @property
     def in_sight(self) -> frozenset[Layer]:
@@ -108,6 +111,12 @@ class StageView(QObject):
         if wanted is not self.has_beside:
             self.has_beside = wanted
             self.beside_changed.emit()
+
+    def show_sketch(self, sketching: bool) -> None:
+        """Show the layout sketch in the place of the picture, or the picture again."""
+        if sketching is not self.is_sketching:
+            self.is_sketching = sketching
+            self.sketching_changed.emit()
 
     def show_overlays(self, overlays: tuple[StageOverlay, ...]) -> None:
         """Draw these over the picture, and let them have the mouse."""

@@ -34,5 +34,15 @@ EARLIER_PROMPT = Command(
 LATER_PROMPT = Command(
     *("later_prompt", Menu.COMPOSE, "Later prompt", "Alt+Down"), scope=Scope.PROMPT
 )
+SKETCH = Command(
+    *("sketch", Menu.COMPOSE, "Layout sketch", "Ctrl+L"),
+    tip="Push things about on the stage; the prompt follows",
+    is_switch=True,
+    starts_group=True,
+)
 
-COMMANDS = (CHANGE_RELATION, SWAP, MUTE, HEAVIER, LIGHTER, EARLIER_PROMPT, LATER_PROMPT)
+COMMANDS = (
+    *(CHANGE_RELATION, SWAP, MUTE),
+    *(HEAVIER, LIGHTER, EARLIER_PROMPT, LATER_PROMPT),
+    SKETCH,
+)

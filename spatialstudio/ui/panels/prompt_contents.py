@@ -2,6 +2,7 @@
 
 from spatialstudio.application.flow.advise_on_scene import Advice, AdviceKind, advice_on
 from spatialstudio.application.flow.edit_relations import why
+from spatialstudio.application.sketching import Places
 from spatialstudio.domain.relation import (
     Axis,
     RelationId,
@@ -11,6 +12,7 @@ from spatialstudio.domain.relation import (
     relation_types,
 )
 from spatialstudio.ui.widgets.chip_claim import ChipClaim
+from spatialstudio.ui.widgets.layout_sketch import Blob, Link
 from spatialstudio.ui.widgets.prompt_editor import MarkedWord
 from spatialstudio.ui.widgets.relation_chips import ChipRow
 from spatialstudio.ui.widgets.relation_wheel import Choice
@@ -58,6 +60,29 @@ def chip_rows(scene: SceneGraph) -> tuple[ChipRow, ...]:
                 why=why(scene, relation),
             ),
             offered,
+        )
+        for relation in scene.relations
+    )
+
+
+def sketch_blobs(scene: SceneGraph, places: Places) -> tuple[Blob, ...]:
+    """Return the things of a scene as blobs in their places."""
+    return tuple(
+        Blob(mention.id, mention.phrase, hue, *places[mention.id])
+        for hue, mention in enumerate(scene.mentions)
+    )
+
+
+def sketch_links(scene: SceneGraph) -> tuple[Link, ...]:
+    """Return the relations of a scene as lines between its things."""
+    doubts = doubts_of(scene)
+    return tuple(
+        Link(
+            relation.ends,
+            relation.type.phrase,
+            scene.sentence(relation),
+            is_muted=relation.is_muted,
+            is_doubtful=relation.id in doubts,
         )
         for relation in scene.relations
     )

@@ -23,6 +23,7 @@ from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.evidence_stage import EvidenceStage
 from spatialstudio.ui.panels.layer_looks import dressed
 from spatialstudio.ui.panels.map_contents import grid_rows, sight_of
+from spatialstudio.ui.panels.sketch_panel import SketchPanel
 from spatialstudio.ui.panels.stage_contents import picture_scene
 from spatialstudio.ui.panels.word_bar import WordBar
 from spatialstudio.ui.texts import tr
@@ -48,6 +49,9 @@ class StagePanel(Panel):
         self._switchboard = context.switchboard
         self._empty = EmptyStage(context.theme)
         self._empty.example_picked.connect(self._switchboard.prompt_offered)
+        self._empty.sketch_asked.connect(lambda: self._stage.show_sketch(True))
+        self.sketch = SketchPanel(context)
+        self._stage.sketching_changed.connect(self._show_sketch)
         self._picture = PictureView(context.theme, tr("Picture"))
         self._beside = PictureView(context.theme, tr("Second picture"))
         self._beside.hide()
@@ -116,10 +120,19 @@ class StagePanel(Panel):
     def _show_overlays(self) -> None:
         self._picture.show_overlays((self._evidence.overlay, *self._stage.overlays))
 
+    def _show_sketch(self) -> None:
+        """Let the sketch stand in the place of all else, or all else come back."""
+        sketching = self._stage.is_sketching
+        for part in (self._empty, self.words, self._pictures, self._grid):
+            part.hide()
+        self.sketch.setVisible(sketching)
+        self._empty.setVisible(not sketching and self._session.run is None)
+        self._draw()
+
     def _draw(self) -> None:
         run = self._session.run
         baseline = self._session.baseline if self._stage.has_beside else None
-        if run is None:
+        if run is None or self._stage.is_sketching:
             return
         self._empty.hide()
         shows_grid = self._stage.shows_words and self._maps.look.is_grid
@@ -156,6 +169,8 @@ class StagePanel(Panel):
         column.setContentsMargins(em(1), em(0.8), em(1), em(0.8))
         column.addWidget(self.words)
         column.addWidget(self._empty, 1)
+        column.addWidget(self.sketch, 1)
+        self.sketch.hide()
         column.addWidget(self._pictures, 1)
         column.addWidget(self._grid, 1)
         self.words.hide()

@@ -4,6 +4,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import LARGE, em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
@@ -63,9 +64,10 @@ class SceneDrawing(QWidget):
 
 
 class EmptyStage(QWidget):
-    """Shows what to do first. Emits ``example_picked`` with a prompt when one is clicked."""
+    """Shows what to do first. Emits ``example_picked`` with a prompt, or ``sketch_asked``."""
 
     example_picked = Signal(str)
+    sketch_asked = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -93,6 +95,10 @@ class EmptyStage(QWidget):
             button.setMinimumWidth(em(20))
             button.clicked.connect(self._tell)
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
+        sketch = QPushButton(tr("Sketch the layout instead"))
+        sketch.setProperty("kind", "quiet")
+        sketch.clicked.connect(self.sketch_asked)
+        column.addWidget(sketch, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)
 
     def _tell(self) -> None:

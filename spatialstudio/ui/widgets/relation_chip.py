@@ -43,10 +43,10 @@ from spatialstudio.ui.widgets.relation_wheel import Choice, RelationWheel
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.word_handle import ThingWord, WordHandle
 
-GAP_EM = 0.9
+GAP_EM = 0.65
 UNDERLINE_EM = 0.14
 HEAD_EM = 0.2
-ROOM_EM = 16.6
+ROOM_EM = 16.2
 """Width of the prompt dock's content; what does not fit stands in three lines."""
 ICON_EM = 0.75
 MUTED_ALPHA = 0.35
@@ -238,7 +238,7 @@ class RelationChip(QFrame):
         grid = QGridLayout(self)
         grid.setContentsMargins(em(0.5), em(0.4), em(0.35), em(0.5))
         grid.setVerticalSpacing(em(0.4))
-        grid.setHorizontalSpacing(em(0.25))
+        grid.setHorizontalSpacing(em(0.12))
         grid.setColumnStretch(4, 1)
         subject, *others = self.words
         objects = QHBoxLayout()
