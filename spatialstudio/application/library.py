@@ -124,6 +124,10 @@ class Library:
         """Return a small picture, (h, w, 3) uint8; None when the file cannot be read."""
         return self._runs.thumbnail(picture)
 
+    def picture(self, path: Path) -> RgbImage | None:
+        """Return a picture, (H, W, 3) uint8; None when the file cannot be read."""
+        return self._runs.picture(path)
+
     def marks(self, picture: Path) -> Marks:
         """Return what the user says of a run.
 

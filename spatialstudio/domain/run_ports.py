@@ -191,6 +191,10 @@ class RunLibrary(Protocol):
         """
         ...
 
+    def picture(self, path: Path) -> RgbImage | None:
+        """Return a picture, (H, W, 3) uint8; None when the file cannot be read."""
+        ...
+
     def thumbnail(self, picture: Path) -> RgbImage | None:
         """Return a small picture, (h, w, 3) uint8; None when the file cannot be read."""
         ...

@@ -12,6 +12,7 @@ from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 
+from spatialstudio.adapters.images import PillowImages
 from spatialstudio.adapters.library.index import LibraryIndex
 from spatialstudio.adapters.library.migrations import migrate
 from spatialstudio.adapters.library.scan import folders_in, read_run, runs_in
@@ -20,7 +21,7 @@ from spatialstudio.adapters.library.trash import Trash, move_run
 from spatialstudio.adapters.stores import arrival
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.errors import ImageError, StoreError
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.library import (
     Deletion,
@@ -192,6 +193,13 @@ class RunLibrary:
             self.forget([picture])
         self.add(target)
         return target
+
+    def picture(self, path: Path) -> RgbImage | None:
+        """Return a picture, (H, W, 3) uint8; None when the file cannot be read."""
+        try:
+            return PillowImages().read(path)
+        except ImageError:
+            return None
 
     def thumbnail(self, picture: Path) -> RgbImage | None:
         """Return a small picture, (h, w, 3) uint8; None when the file cannot be read."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.record import Environment, Reproduction, RunRecord, Sameness
@@ -10,6 +11,7 @@ from spatialstudio.domain.record import Environment, Reproduction, RunRecord, Sa
 CLOSE_MEAN = 1.0
 """Mean difference of a channel, of 255, up to which nobody sees one."""
 
+FULL = 255
 _NAMES = {
     "app": "version of Spatial Studio",
     "python": "version of Python",
@@ -37,7 +39,7 @@ def compare_runs(
             largest_difference=None,
             reasons=reasons,
         )
-    differences = np.abs(first_image.astype(np.int16) - again_image.astype(np.int16))
+    differences = _differences(first_image, again_image)
     mean, largest = float(differences.mean()), int(differences.max(initial=0))
     near = Sameness.CLOSE if mean <= CLOSE_MEAN else Sameness.DIFFERENT
     return Reproduction(
@@ -46,6 +48,26 @@ def compare_runs(
         largest_difference=largest,
         reasons=reasons,
     )
+
+
+def difference_picture(first: RgbImage, second: RgbImage) -> tuple[RgbImage, int]:
+    """Return how two pictures of one size differ, made bright enough to be seen.
+
+    Args:
+        first: (H, W, 3) uint8.
+        second: Likewise.
+
+    Returns:
+        (H, W, 3) uint8, black where they are equal; and the difference that is drawn as 255.
+    """
+    differences = _differences(first, second)
+    largest = int(differences.max(initial=0))
+    scaled = differences * (FULL / max(largest, 1))
+    return scaled.round().astype(np.uint8), largest
+
+
+def _differences(first: RgbImage, second: RgbImage) -> npt.NDArray[np.int16]:
+    return np.abs(first.astype(np.int16) - second.astype(np.int16))
 
 
 def _reasons(first: RunRecord, again: RunRecord) -> Iterator[str]:

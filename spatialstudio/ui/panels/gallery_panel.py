@@ -33,19 +33,21 @@ from spatialstudio.ui.panels.gallery_contents import (
     runs_in_words,
     sections_of,
 )
+from spatialstudio.ui.panels.run_comparing import pair_of, pictures_of
 from spatialstudio.ui.panels.run_exporting import RunExporting
 from spatialstudio.ui.panels.run_keeping import RunKeeping
 from spatialstudio.ui.panels.run_marking import RunMarking
 from spatialstudio.ui.scoped_keys import ScopedKeys
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.compare_view import CompareView
 from spatialstudio.ui.widgets.empty_gallery import EmptyGallery
 from spatialstudio.ui.widgets.filter_line import FilterLine
 from spatialstudio.ui.widgets.run_grid import RunGrid
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.window_bar import command_button
 
-GRID, NOTHING = range(2)
+GRID, NOTHING, COMPARISON = range(3)
 """Pages of the panel."""
 
 GENERATE, INSPECT = "generate", "inspect"
@@ -54,11 +56,12 @@ GENERATE, INSPECT = "generate", "inspect"
 OF_CHOSEN = (
     *(commands.OPEN, commands.STACK, *commands.STARS, commands.STAR),
     *(commands.REJECT, commands.TAG, commands.TRASH, commands.FORGET, commands.LOCATE),
+    *(commands.COMPARE, commands.NEXT_COMPARISON),
 )
 """What can be done only when runs are chosen."""
 
 IN_MENU: tuple[tuple[Command, ...], ...] = (
-    (commands.OPEN, commands.STACK),
+    (commands.OPEN, commands.STACK, commands.COMPARE),
     (commands.STAR, commands.REJECT, commands.TAG),
     (commands.EXPORT, commands.SAVE_AS, commands.CLEAN_COPY, commands.COPY_PICTURE),
     (commands.RUN_AGAIN, commands.VERIFY),
@@ -100,6 +103,8 @@ class GalleryPanel(Panel):
         self._grid.drag_begun.connect(self._drag_out)
         self._nothing = EmptyGallery(context.theme)
         self._nothing.action_picked.connect(self._help_out)
+        self._comparison = CompareView(context.theme)
+        self._comparison.closed.connect(self._leave_comparison)
         self._pages = QStackedLayout()
         self._lay_out()
         self._bind()
@@ -110,6 +115,8 @@ class GalleryPanel(Panel):
         self._view.tags_written.connect(self._marking.tag)
         self._view.note_written.connect(self._marking.note)
         ScopedKeys(context.actions.of_scope(Scope.GALLERY), self._grid)
+        ways = (commands.COMPARE, commands.NEXT_COMPARISON)
+        ScopedKeys([context.actions[way] for way in ways], self._comparison.canvas)
         self.setFocusProxy(self._grid)
         self._follow_chosen()
 
@@ -176,7 +183,8 @@ class GalleryPanel(Panel):
         self._count.setText(runs_in_words(found.runs))
         titles = (section.title for section in sections)
         self._view.show_days(tuple(zip(titles, (day.runs for day in found.days), strict=True)))
-        self._pages.setCurrentIndex(GRID if found.cells else NOTHING)
+        if self._pages.currentIndex() != COMPARISON:
+            self._pages.setCurrentIndex(GRID if found.cells else NOTHING)
         if not found.cells:
             self._explain_nothing(self._wish.line)
         self._show_words()
@@ -269,6 +277,32 @@ class GalleryPanel(Panel):
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(place)
 
+    def _compare(self) -> None:
+        """Compare what is chosen; once more goes back to the grid."""
+        if self._pages.currentIndex() == COMPARISON:
+            self._comparison.close_comparison()
+            return
+        library = self._keeping.library
+        pair = pair_of(library, self._view.ids)
+        shown = pictures_of(library, pair) if pair else None
+        if shown is None:
+            hint = tr("A run drawn with its baseline is compared by itself.")
+            self._context.toasts.tell(tr("Choose two runs to compare."), hint)
+            return
+        self._comparison.show_pair(*shown)
+        self._pages.setCurrentIndex(COMPARISON)
+        self._comparison.setFocus()
+
+    def _next_way(self) -> None:
+        if self._pages.currentIndex() == COMPARISON:
+            self._comparison.show_way(self._comparison.way.next)
+        else:
+            self._compare()
+
+    def _leave_comparison(self) -> None:
+        self._pages.setCurrentIndex(GRID)
+        self._grid.setFocus()
+
     def _drag_out(self) -> None:
         """Hand the files of the chosen runs to another program."""
         pictures = self._exporting.targets
@@ -299,6 +333,8 @@ class GalleryPanel(Panel):
         actions.bind(commands.REJECT, marking.reject)
         actions.bind(commands.TAG, self._view.tags_asked.emit)
         actions.bind(commands.TRASH, marking.trash)
+        actions.bind(commands.COMPARE, self._compare)
+        actions.bind(commands.NEXT_COMPARISON, self._next_way)
 
     def _open_current(self) -> None:
         if (key := self._grid.current) is not None:
@@ -325,6 +361,7 @@ class GalleryPanel(Panel):
         pages.setLayout(self._pages)
         self._pages.addWidget(self._grid)
         self._pages.addWidget(self._nothing)
+        self._pages.addWidget(self._comparison)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, em(0.7), 0, 0)
         column.setSpacing(em(0.3))

@@ -69,9 +69,9 @@ class StarRow(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """Claim the digits before the window's shortcuts see them."""
-        is_asked = isinstance(event, QKeyEvent) and event.type() is QEvent.Type.ShortcutOverride
-        if is_asked and 0 <= event.key() - Qt.Key.Key_0 <= MOST_STARS:
-            event.accept()
+        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.ShortcutOverride:
+            event.setAccepted(0 <= event.key() - Qt.Key.Key_0 <= MOST_STARS)
+            return True
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
