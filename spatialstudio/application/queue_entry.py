@@ -70,12 +70,8 @@ class QueueEntry:
 
     @property
     def outcome(self) -> Outcome | None:
-        """FAIL when a relation failed, else UNDECIDABLE when one is; None when not judged."""
-        if self.run.evaluation is None:
-            return None
-        outcomes = {verdict.outcome for verdict in self.run.evaluation.verdicts}
-        order = (Outcome.FAIL, Outcome.UNDECIDABLE, Outcome.PASS)
-        return next((outcome for outcome in order if outcome in outcomes), None)
+        """Of the picture's relations together; None when it was not judged."""
+        return outcome_of(self.run)
 
     def after(self, event: object) -> "QueueEntry":
         """Return the entry as it is after an event; itself when the event is not its own."""
@@ -92,6 +88,15 @@ class QueueEntry:
         """Return it without what its files on disk hold as well; pictures become small."""
         baseline = None if self.baseline is None else _light(self.baseline)
         return replace(self, run=_light(self.run), baseline=baseline)
+
+
+def outcome_of(run: OpenRun) -> Outcome | None:
+    """Return FAIL when a relation failed, else UNDECIDABLE when one is; None when not judged."""
+    if run.evaluation is None:
+        return None
+    outcomes = {verdict.outcome for verdict in run.evaluation.verdicts}
+    order = (Outcome.FAIL, Outcome.UNDECIDABLE, Outcome.PASS)
+    return next((outcome for outcome in order if outcome in outcomes), None)
 
 
 def waiting(*requests: GenerationRequest) -> QueueEntry:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDockWidget, QMainWindow
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.texts import tr
@@ -104,7 +104,8 @@ class DockRack:
         if plan.id not in self._docks:
             dock = QDockWidget(tr(plan.title), self._window)
             dock.setObjectName(plan.id)
-            dock.setTitleBarWidget(DockTitle(self._context.theme, dock))
+            bare = plan.is_across  # a low dock has no room for a title
+            dock.setTitleBarWidget(QWidget() if bare else DockTitle(self._context.theme, dock))
             dock.hide()
             self._docks[plan.id] = dock
         return self._docks[plan.id]

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from spatialstudio.domain.generation import MAX_SEED
 from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode
@@ -13,7 +13,7 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.guidance_form import GuidanceForm
 from spatialstudio.ui.widgets.number_fields import count_field
-from spatialstudio.ui.widgets.seed_field import SeedField
+from spatialstudio.ui.widgets.seed_field import SeedField, SeedModeField
 from spatialstudio.ui.widgets.size_field import SizeField
 from spatialstudio.ui.widgets.strength_slider import StrengthSlider
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
@@ -45,6 +45,7 @@ class RunForm(QWidget):
         self._size = SizeField(theme, SIDE_UNIT, LONGEST_SIDE)
         self._steps = count_field(tr("Denoising steps"), MOST_STEPS)
         self._seed = SeedField(theme, MAX_SEED)
+        self._seed_mode = SeedModeField()
         self._pictures = count_field(tr("Pictures"), MOST_PICTURES)
         self._pictures.setToolTip(tr("How many are drawn at once, each from a seed of its own"))
         self._strength = StrengthSlider()
@@ -92,7 +93,7 @@ class RunForm(QWidget):
             blocker.unblock()
         self._size.show_size(settings.width, settings.height)
         self._seed.show_seed(settings.seed)
-        self._seed.show_mode(settings.seed_mode)
+        self._seed_mode.show_mode(settings.seed_mode)
         self._strength.show_strength(settings.guidance.strength, recommended)
         self._guidance.show_settings(settings, presets, last_step)
 
@@ -122,7 +123,7 @@ class RunForm(QWidget):
         self._guidance.settings_edited.connect(self.settings_edited)
         self._size.size_picked.connect(self._pick_size)
         self._seed.seed_picked.connect(lambda seed: self._edit(tr("other seed"), seed=seed))
-        self._seed.mode_picked.connect(self._pick_mode)
+        self._seed_mode.mode_picked.connect(self._pick_mode)
         self._pictures.valueChanged.connect(
             lambda count: self._edit(tr("other number of pictures"), pictures=count)
         )
@@ -144,6 +145,18 @@ class RunForm(QWidget):
         if self._settings is not None:
             self.settings_edited.emit(name, replace(self._settings, **changes))
 
+    def _counts(self) -> QWidget:
+        """Return the numbers of steps and of pictures, side by side."""
+        both = QWidget()
+        row = QHBoxLayout(both)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(em(0.6))
+        row.addWidget(self._steps, 1)
+        row.addWidget(_label(tr("Pictures"), self._pictures))
+        row.addWidget(self._pictures, 1)
+        both.setFocusProxy(self._steps)
+        return both
+
     def _lay_out(self) -> None:
         grid = QGridLayout(self._rows)
         grid.setContentsMargins(0, 0, 0, 0)
@@ -153,15 +166,12 @@ class RunForm(QWidget):
         fields: tuple[tuple[str, QWidget], ...] = (
             (tr("Model"), self._model),
             (tr("Size"), self._size),
-            (tr("Steps"), self._steps),
+            (tr("Steps"), self._counts()),
             (tr("Seed"), self._seed),
-            (tr("Pictures"), self._pictures),
+            (tr("Next seed"), self._seed_mode),
         )
         for row, (name, field) in enumerate(fields):
-            label = TextLabel(name, Tone.MUTED)
-            label.setWordWrap(False)
-            label.setBuddy(field)
-            grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignVCenter)
+            grid.addWidget(_label(name, field), row, 0, Qt.AlignmentFlag.AlignVCenter)
             grid.addWidget(field, row, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -171,3 +181,10 @@ class RunForm(QWidget):
         column.addWidget(self._strength)
         column.addWidget(self._baseline)
         column.addWidget(self._guidance)
+
+
+def _label(name: str, field: QWidget) -> TextLabel:
+    label = TextLabel(name, Tone.MUTED)
+    label.setWordWrap(False)
+    label.setBuddy(field)
+    return label

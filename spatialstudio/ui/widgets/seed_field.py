@@ -1,4 +1,4 @@
-"""The seed: a number, a dice for a new one, and which one the next picture gets."""
+"""The seed: a number with a dice for a new one; and which one the next picture gets."""
 
 import secrets
 
@@ -36,9 +36,9 @@ class WholeNumber(QValidator):
 
 
 class SeedField(QWidget):
-    """Lets the user set the seed, roll a new one, and say which one comes next.
+    """Lets the user set the seed, or roll a new one.
 
-    Emits ``seed_picked`` and ``mode_picked`` (a ``SeedMode``) by the user's hand only.
+    Emits ``seed_picked`` by the user's hand only.
 
     Args:
         theme: The look.
@@ -46,7 +46,6 @@ class SeedField(QWidget):
     """
 
     seed_picked = Signal(object)  # a seed does not fit Qt's int
-    mode_picked = Signal(object)
 
     def __init__(self, theme: Theme, largest: int) -> None:
         super().__init__()
@@ -60,18 +59,11 @@ class SeedField(QWidget):
         self._number.textEdited.connect(self._tell)
         self._dice = _tool(tr("Roll another seed"))
         self._dice.clicked.connect(self.roll)
-        self._modes = QComboBox()
-        self._modes.setAccessibleName(tr("Seed of the next picture"))
-        for mode, (name, tip) in MODES.items():
-            self._modes.addItem(tr(name), mode)
-            self._modes.setItemData(self._modes.count() - 1, tr(tip), Qt.ItemDataRole.ToolTipRole)
-        self._modes.currentIndexChanged.connect(self._tell_mode)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(em(0.2))
         row.addWidget(self._number, 1)
         row.addWidget(self._dice)
-        row.addWidget(self._modes)
         self.setFocusProxy(self._number)
         theme.changed.connect(self._dress)
         self._dress()
@@ -81,23 +73,12 @@ class SeedField(QWidget):
         """The seed as it stands; 0 when the field is empty."""
         return int(self._number.text() or 0)
 
-    @property
-    def mode(self) -> SeedMode:
-        """Which seed the next picture gets."""
-        return SeedMode(self._modes.currentData())
-
     def show_seed(self, seed: int) -> None:
         """Show a seed that someone else chose."""
         if seed != self.seed or not self._number.text():
             with QSignalBlocker(self._number):
                 self._number.setText(str(seed))
                 self._number.setCursorPosition(0)
-
-    def show_mode(self, mode: SeedMode) -> None:
-        """Show which seed comes next."""
-        with QSignalBlocker(self._modes):
-            self._modes.setCurrentIndex(list(MODES).index(mode))
-        self._modes.setToolTip(tr(MODES[mode][1]))
 
     def roll(self) -> None:
         """Take a new seed by chance, as the user asked."""
@@ -107,12 +88,40 @@ class SeedField(QWidget):
     def _tell(self) -> None:
         self.seed_picked.emit(self.seed)
 
-    def _tell_mode(self) -> None:
-        self.show_mode(self.mode)
-        self.mode_picked.emit(self.mode)
-
     def _dress(self) -> None:
         self._dice.setIcon(self._theme.icon("dice"))
+
+
+class SeedModeField(QComboBox):
+    """Lets the user say which seed comes next.
+
+    Emits ``mode_picked`` with a ``SeedMode`` by the user's hand only.
+    """
+
+    mode_picked = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName(tr("Seed of the next picture"))
+        for place, (mode, (name, tip)) in enumerate(MODES.items()):
+            self.addItem(tr(name), mode)
+            self.setItemData(place, tr(tip), Qt.ItemDataRole.ToolTipRole)
+        self.currentIndexChanged.connect(self._tell)
+
+    @property
+    def mode(self) -> SeedMode:
+        """Which seed the next picture gets."""
+        return SeedMode(self.currentData())
+
+    def show_mode(self, mode: SeedMode) -> None:
+        """Show which seed comes next."""
+        with QSignalBlocker(self):
+            self.setCurrentIndex(list(MODES).index(mode))
+        self.setToolTip(tr(MODES[mode][1]))
+
+    def _tell(self) -> None:
+        self.setToolTip(tr(MODES[self.mode][1]))
+        self.mode_picked.emit(self.mode)
 
 
 def _tool(name: str) -> QToolButton:

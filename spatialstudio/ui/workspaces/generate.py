@@ -1,9 +1,31 @@
 """The workspace Generate: a prompt is written and drawn."""
 
 from spatialstudio.ui.commands.frame import GENERATE_WORKSPACE
+from spatialstudio.ui.panels.queue_panel import QueuePanel
+from spatialstudio.ui.panels.results_panel import ResultsPanel
 from spatialstudio.ui.workspaces.shared_docks import ATTENTION, PROMPT, TIME, VERDICT
-from spatialstudio.ui.workspaces.workspace import Workspace
+from spatialstudio.ui.workspaces.workspace import BOTTOM, RIGHT, DockPlan, Workspace
+
+QUEUE = DockPlan(
+    id="queue",
+    title=QueuePanel.title,
+    area=RIGHT,
+    size_em=18,
+    make=QueuePanel,
+    in_simple=False,
+    tab_of=VERDICT.id,
+)
+RESULTS = DockPlan(
+    id="results",
+    title=ResultsPanel.title,
+    area=BOTTOM,
+    size_em=1.6,
+    make=ResultsPanel,
+    is_across=True,
+)
 
 GENERATE = Workspace(
-    id="generate", command=GENERATE_WORKSPACE, docks=(PROMPT, VERDICT, ATTENTION, TIME)
+    id="generate",
+    command=GENERATE_WORKSPACE,
+    docks=(PROMPT, VERDICT, QUEUE, ATTENTION, TIME, RESULTS),
 )

@@ -34,7 +34,8 @@ class DockPlan:
             what takes its time, plots for example, and the window opens sooner.
         tab_of: Id of the dock that it is a tab of; empty to stand alone.
         breadth_em: Its width at the bottom beside others; 0 for what they leave.
-        is_across: Whether it stands across its side, under the docks before it.
+        is_across: Whether it stands across its side, low and without a title, under the docks
+            before it.
     """
 
     id: str

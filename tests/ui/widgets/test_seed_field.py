@@ -1,10 +1,10 @@
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLineEdit, QToolButton
+from PySide6.QtWidgets import QLineEdit, QToolButton
 
 from spatialstudio.domain.generation import MAX_SEED
 from spatialstudio.domain.run_settings import SeedMode
-from spatialstudio.ui.widgets.seed_field import SeedField
+from spatialstudio.ui.widgets.seed_field import SeedField, SeedModeField
 
 
 @pytest.fixture
@@ -59,15 +59,23 @@ def test_showing_a_seed_does_not_echo_it(qtbot, field):
     assert field.seed == 9
 
 
+@pytest.fixture
+def modes(qtbot):
+    modes = SeedModeField()
+    qtbot.addWidget(modes)
+    modes.show()
+    return modes
+
+
 @pytest.mark.parametrize("mode", SeedMode, ids=lambda mode: mode.value)
-def test_showing_a_mode_does_not_echo_it(qtbot, field, mode):
-    with qtbot.assertNotEmitted(field.mode_picked):
-        field.show_mode(mode)
-    assert field.mode is mode
+def test_showing_a_mode_does_not_echo_it(qtbot, modes, mode):
+    with qtbot.assertNotEmitted(modes.mode_picked):
+        modes.show_mode(mode)
+    assert modes.mode is mode
 
 
-def test_what_comes_next_is_chosen_by_key(qtbot, field):
-    field.show_mode(SeedMode.RANDOM)
-    with qtbot.waitSignal(field.mode_picked) as picked:
-        qtbot.keyClick(field.findChild(QComboBox), Qt.Key.Key_Down)
+def test_what_comes_next_is_chosen_by_key(qtbot, modes):
+    modes.show_mode(SeedMode.RANDOM)
+    with qtbot.waitSignal(modes.mode_picked) as picked:
+        qtbot.keyClick(modes, Qt.Key.Key_Down)
     assert picked.args == [SeedMode.FIXED]

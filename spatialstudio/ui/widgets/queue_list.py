@@ -1,0 +1,230 @@
+"""What is drawn, waits, failed or was interrupted: a list whose order can be changed."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QDropEvent, QIcon, QImage, QKeyEvent, QPainter, QPen
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QListWidget,
+    QListWidgetItem,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+)
+
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import SMALL, em, font
+from spatialstudio.ui.theme.theme import Theme
+
+ROW_EM = 3.1
+PAD_EM = 0.4
+ROLE = Qt.ItemDataRole.UserRole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class QueueRow:
+    """What one row shows.
+
+    Attributes:
+        key: Comes back when the row is meant.
+        title: "seed 7, with baseline".
+        detail: Its prompt.
+        state: In a word: "waits".
+        icon: Name of the icon that stands for the state.
+        role: The icon's colour.
+        picture: None while there is none.
+        can_move: Whether it has a place among others that wait.
+    """
+
+    key: str
+    title: str
+    detail: str
+    state: str
+    icon: str
+    role: str
+    picture: QImage | None = None
+    can_move: bool = False
+
+    @property
+    def words(self) -> str:
+        """All of it, for screen readers and tips."""
+        return f"{self.state}: {self.title}, {self.detail}"
+
+
+class QueueRowPainter(QStyledItemDelegate):
+    """Draws the rows of a queue."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+
+    def sizeHint(
+        self,
+        option: QStyleOptionViewItem,  # noqa: ARG002 - Qt's signature
+        index: QModelIndex | QPersistentModelIndex,  # noqa: ARG002 - Qt's signature
+    ) -> QSize:
+        """Ask for two lines."""
+        return QSize(em(10), em(ROW_EM))
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        """Draw picture, title, detail and state."""
+        row: QueueRow = index.data(ROLE)
+        place = QRectF(option.rect)
+        state = option.state
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        if state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(place, self._theme.colour("hover"))
+        if state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QPen(self._theme.colour("accent"), 1.5))
+            painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), em(0.2), em(0.2))
+        pad = em(PAD_EM)
+        side = place.height() - 2 * pad
+        square = QRectF(place.left() + pad, place.top() + pad, side, side)
+        self._draw_picture(painter, square, row)
+        words = place.adjusted(side + 3 * pad, pad, -pad, -pad)
+        self._draw_words(painter, words, row)
+        painter.restore()
+
+    def _draw_picture(self, painter: QPainter, square: QRectF, row: QueueRow) -> None:
+        painter.fillRect(square, self._theme.colour("sunken"))
+        if row.picture is not None:
+            painter.drawImage(square, row.picture)
+            return
+        inner = square.adjusted(em(0.5), em(0.5), -em(0.5), -em(0.5))
+        self._icon(row).paint(painter, inner.toRect())
+
+    def _draw_words(self, painter: QPainter, place: QRectF, row: QueueRow) -> None:
+        above, below = QRectF(place), QRectF(place)
+        above.setHeight(place.height() / 2)
+        below.setTop(above.bottom())
+        middle = Qt.AlignmentFlag.AlignVCenter
+        painter.setFont(font(SMALL))
+        painter.setPen(self._theme.colour("muted"))
+        room = painter.fontMetrics().horizontalAdvance(row.state) + em(0.4)
+        painter.drawText(above, middle | Qt.AlignmentFlag.AlignRight, row.state)
+        elided = Qt.TextElideMode.ElideRight
+        detail = painter.fontMetrics().elidedText(row.detail, elided, round(below.width()))
+        painter.drawText(below, middle, detail)
+        painter.setFont(font(bold=True))
+        painter.setPen(self._theme.colour("text"))
+        above.setRight(above.right() - room)
+        title = painter.fontMetrics().elidedText(row.title, elided, round(above.width()))
+        painter.drawText(above, middle, title)
+
+    def _icon(self, row: QueueRow) -> QIcon:
+        return self._theme.icon(row.icon, row.role)
+
+
+class QueueList(QListWidget):
+    """Shows the queue. Rows that wait are moved by drag, or with Alt and the arrow keys.
+
+    Emits, by the user's hand only, ``order_picked`` with the keys of those that can be moved, in
+    their new order; ``removal_picked`` with keys, on Del; ``row_picked`` with a key, on a double
+    click or Enter; ``menu_asked`` with a key and a place on the screen.
+    """
+
+    order_picked = Signal(tuple)
+    removal_picked = Signal(tuple)
+    row_picked = Signal(str)
+    menu_asked = Signal(str, object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setAccessibleName(tr("Queue"))
+        self._painter = QueueRowPainter(theme)
+        self.setItemDelegate(self._painter)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(
+            lambda place: self._ask_menu(self.viewport().mapToGlobal(place))
+        )
+        self.itemDoubleClicked.connect(lambda item: self.row_picked.emit(item.data(ROLE).key))
+        theme.changed.connect(self.viewport().update)
+
+    @property
+    def picked(self) -> tuple[str, ...]:
+        """Keys of the rows that are chosen, in order."""
+        chosen = (self.item(place) for place in range(self.count()))
+        return tuple(item.data(ROLE).key for item in chosen if item.isSelected())
+
+    def show_rows(self, rows: tuple[QueueRow, ...]) -> None:
+        """Show other rows; those that are chosen stay so."""
+        picked, current = self.picked, self._current_key()
+        self.clear()
+        for row in rows:
+            item = QListWidgetItem()
+            item.setData(ROLE, row)
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, row.words)
+            item.setToolTip(row.words)
+            if not row.can_move:
+                item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsDragEnabled)
+            self.addItem(item)
+            item.setSelected(row.key in picked)
+            if row.key == current:
+                stays = self.selectionModel().SelectionFlag.NoUpdate
+                self.setCurrentItem(item, stays)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move, take out or open what is chosen."""
+        key = event.key()
+        is_arrow = key in (Qt.Key.Key_Up, Qt.Key.Key_Down)
+        if is_arrow and event.modifiers() & Qt.KeyboardModifier.AltModifier:
+            self.move_picked(-1 if key == Qt.Key.Key_Up else 1)
+        elif key == Qt.Key.Key_Delete and self.picked:
+            self.removal_picked.emit(self.picked)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers():
+            if current := self._current_key():
+                self.row_picked.emit(current)
+        elif key == Qt.Key.Key_Menu:
+            place = self.visualRect(self.currentIndex()).center()
+            self._ask_menu(self.viewport().mapToGlobal(place))
+        else:
+            super().keyPressEvent(event)
+
+    def move_picked(self, by: int) -> None:
+        """Move the current row by so many places among those that can be moved."""
+        keys, current = list(self._movable()), self._current_key()
+        if current in keys:
+            place = keys.index(current)
+            keys.insert(min(max(place + by, 0), len(keys) - 1), keys.pop(place))
+            self._tell_order(keys)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Tell the order that a drag asks for; the rows move when it is shown."""
+        target = self.indexAt(event.position().toPoint())
+        below = self.dropIndicatorPosition() is QAbstractItemView.DropIndicatorPosition.BelowItem
+        place = target.row() + below if target.isValid() else self.count()
+        rows = [self.item(number).data(ROLE) for number in range(self.count())]
+        moved = [row for row in rows if row.key in self.picked and row.can_move]
+        before = [row for row in rows[:place] if row not in moved]
+        behind = [row for row in rows[place:] if row not in moved]
+        event.setDropAction(Qt.DropAction.CopyAction)  # else Qt takes the rows out by itself
+        event.accept()
+        self._tell_order([row.key for row in (*before, *moved, *behind) if row.can_move])
+
+    def _tell_order(self, keys: list[str]) -> None:
+        if tuple(keys) != self._movable():
+            self.order_picked.emit(tuple(keys))
+
+    def _movable(self) -> tuple[str, ...]:
+        rows = [self.item(place).data(ROLE) for place in range(self.count())]
+        return tuple(row.key for row in rows if row.can_move)
+
+    def _current_key(self) -> str:
+        item = self.currentItem()
+        return "" if item is None else str(item.data(ROLE).key)
+
+    def _ask_menu(self, place: object) -> None:
+        if current := self._current_key():
+            self.menu_asked.emit(current, place)
