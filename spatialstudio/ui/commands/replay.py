@@ -71,9 +71,15 @@ LANES_TOGETHER = _replay(
 LANES_APART = _replay("lanes_apart", text="A lane for each run", is_switch=True)
 LANES_DIFFERENCE = _replay("lanes_difference", text="The difference of both", is_switch=True)
 
+COPY_NUMBERS = Command(
+    *("copy_numbers", Menu.EDIT, "Copy the numbers of all steps", "Ctrl+Alt+C"),
+    tip="Entropy, centre, spread, overlap and PoS, tab-separated for a spreadsheet",
+)
+
 COMMANDS = (
     *(LOOP, PING_PONG, FASTER, SLOWER),
     *(RANGE_FROM, RANGE_TO, NO_RANGE, ZOOM_IN, ZOOM_OUT, ALL_STEPS),
     *(BESIDE_BASELINE, BESIDE_SEED, BESIDE_RUN, BESIDE_NONE, BESIDE_ON_STAGE),
     *(LANES_TOGETHER, LANES_APART, LANES_DIFFERENCE),
+    COPY_NUMBERS,
 )

@@ -5,10 +5,11 @@ from PySide6.QtWidgets import QWidget
 from spatialstudio.ui.commands.frame import INSPECT_WORKSPACE
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.panels.maps_panel import MapsPanel
+from spatialstudio.ui.panels.numbers_panel import NumbersPanel
 from spatialstudio.ui.widgets.dock_column import DockColumn
 from spatialstudio.ui.widgets.picture_layers import Layer
 from spatialstudio.ui.workspaces.shared_docks import TIME, VERDICT
-from spatialstudio.ui.workspaces.workspace import LEFT, DockPlan, Workspace
+from spatialstudio.ui.workspaces.workspace import BOTTOM, LEFT, DockPlan, Workspace
 
 
 def make_maps(context: WindowContext) -> QWidget:
@@ -18,10 +19,20 @@ def make_maps(context: WindowContext) -> QWidget:
 
 MAPS = DockPlan(id="maps", title="Attention maps", area=LEFT, size_em=19, make=make_maps)
 
+NUMBERS = DockPlan(
+    id="numbers",
+    title="Numbers",
+    area=BOTTOM,
+    size_em=TIME.size_em,
+    make=NumbersPanel,
+    in_simple=False,
+    tab_of=TIME.id,
+)
+
 INSPECT = Workspace(
     id="inspect",
     command=INSPECT_WORKSPACE,
-    docks=(MAPS, VERDICT, TIME),
+    docks=(MAPS, VERDICT, TIME, NUMBERS),
     layers=frozenset({Layer.PICTURE, Layer.MAPS, Layer.MARGINALS}),
     shows_words=True,
 )

@@ -1,0 +1,125 @@
+"""The numbers of a run, a row a step: what each word's map is like, and each relation's PoS."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.generation import RequestId, StepEvent
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.science.map_numbers import map_numbers, map_overlap
+
+FLANKS = 2
+"""Overlap is that of a relation's first two things."""
+
+
+class Measure(Enum):
+    """What a column holds; the value is its short name."""
+
+    ENTROPY = "entropy"
+    CENTRE_X = "centre x"
+    CENTRE_Y = "centre y"
+    SPREAD = "spread"
+    OVERLAP = "overlap"
+    POS = "PoS"
+
+
+OF_WORDS = (Measure.ENTROPY, Measure.CENTRE_X, Measure.CENTRE_Y, Measure.SPREAD)
+OF_RELATIONS = (Measure.OVERLAP, Measure.POS)
+
+Row = tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column.
+
+    Attributes:
+        of: The word, or the relation in words.
+        measure: What is measured.
+    """
+
+    of: str
+    measure: Measure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepTable:
+    """Numbers of a run.
+
+    Attributes:
+        columns: In order.
+        steps: The step of each row, from 0.
+        rows: A value a column; None where nothing was captured.
+    """
+
+    columns: tuple[Column, ...] = ()
+    steps: tuple[int, ...] = ()
+    rows: tuple[Row, ...] = ()
+
+
+class StepNumbers:
+    """Measures runs; what was measured of the run asked for last is not measured again."""
+
+    def __init__(self) -> None:
+        self._run_id: RequestId | None = None
+        self._known: dict[int, tuple[StepEvent, Row]] = {}
+
+    def table(self, run: OpenRun) -> StepTable:
+        """Return the numbers of a run, live or over."""
+        if run.id != self._run_id:
+            self._run_id, self._known = run.id, {}
+        for event in run.steps:
+            known = self._known.get(event.step)
+            if known is None or known[0] is not event:
+                self._known[event.step] = event, _row(event, run.scene)
+        steps = tuple(event.step for event in run.steps)
+        rows = tuple(self._known[step][1] for step in steps)
+        return StepTable(columns_of(run.scene), steps, rows)
+
+
+def columns_of(scene: SceneGraph) -> tuple[Column, ...]:
+    """Return the columns of a scene: those of its words, then those of its relations."""
+    words = [Column(mention.phrase, measure) for mention in scene.mentions for measure in OF_WORDS]
+    relations = [
+        Column(scene.sentence(relation), measure)
+        for relation in scene.relations
+        for measure in OF_RELATIONS
+    ]
+    return (*words, *relations)
+
+
+def tab_separated(table: StepTable, places: Iterable[int] | None = None) -> str:
+    """Return rows as text for a spreadsheet: a line of names, then a line a step, counted from 1.
+
+    Args:
+        table: All of it.
+        places: Which rows; None for all.
+    """
+    names = [_plain(f"{column.of}: {column.measure.value}") for column in table.columns]
+    lines = ["\t".join(["step", *names])]
+    for place in range(len(table.rows)) if places is None else places:
+        values = ["" if value is None else f"{value:.6g}" for value in table.rows[place]]
+        lines.append("\t".join([str(table.steps[place] + 1), *values]))
+    return "\n".join(lines) + "\n"
+
+
+def _row(event: StepEvent, scene: SceneGraph) -> Row:
+    values: list[float | None] = []
+    maps = event.attention.maps if event.attention else {}
+    for mention in scene.mentions:
+        numbers = map_numbers(maps[mention.id]) if mention.id in maps else None
+        if numbers is None:
+            values += [None] * len(OF_WORDS)
+        else:
+            values += [numbers.entropy, *numbers.centre_xy, numbers.spread]
+    for relation in scene.relations:
+        ends = [maps[end] for end in relation.ends[:FLANKS] if end in maps]
+        values.append(map_overlap(*ends) if len(ends) == FLANKS else None)
+        values.append(event.pos.get(relation.id))
+    return tuple(values)
+
+
+def _plain(name: str) -> str:
+    """Return a name without what would part cells or lines."""
+    return " ".join(name.split())
