@@ -200,6 +200,7 @@ class ExportDialog(QDialog):
         self._rows = QFormLayout(self._options)
         self._rows.setContentsMargins(0, 0, 0, 0)
         self._rows.setVerticalSpacing(em(0.5))
+        self._rows.setHorizontalSpacing(em(0.8))
         self._rows.addRow(self._meaning)
         self._rows.addRow(tr("Format"), self._form)
         self._rows.addRow(tr("Colours"), self._colours)

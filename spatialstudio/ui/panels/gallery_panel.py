@@ -354,9 +354,10 @@ class GalleryPanel(Panel):
         bar.setContentsMargins(em(0.9), 0, em(0.9), 0)
         bar.setSpacing(em(0.6))
         bar.addWidget(self._line, 1)
-        bar.addWidget(self._count)
-        for command in (commands.STACKS,):
-            bar.addWidget(command_button(self._context.actions[command], "icon"))
+        stacks = command_button(self._context.actions[commands.STACKS], "icon")
+        for part in (self._count, stacks):  # beside the line, whether or not words stand beneath
+            part.setFixedHeight(self._line.sizeHint().height())
+            bar.addWidget(part, 0, Qt.AlignmentFlag.AlignTop)
         pages = QWidget()
         pages.setLayout(self._pages)
         self._pages.addWidget(self._grid)

@@ -112,7 +112,7 @@ class RunGrid(QAbstractScrollArea):
 
     def sizeHint(self) -> QSize:
         """Ask for a few rows."""
-        return QSize(em(45), em(30))
+        return QSize(em(30), em(24))
 
     def show_cells(self, cells: Sequence[Cell], sections: Sequence[GridSection]) -> None:
         """Show other tiles; what was chosen and in sight stays so, as far as it is there."""

@@ -24,6 +24,7 @@ CAPTION_EM = 1.5
 ROUNDING_EM = 0.3
 MARGIN_EM = 0.28
 """How far the ground of a chosen tile reaches beyond it."""
+STAR_EM = 0.68
 REJECTED_OPACITY = 0.3
 POINTS = 5
 INNER = 0.45
@@ -202,17 +203,18 @@ class TilePainter(QObject):
             right -= em(1)
             self._draw_cross(painter, QRectF(right, line.center().y() - em(0.3), em(0.6), em(0.6)))
         for _ in range(face.stars):
-            right -= em(0.78)
-            centre = QPointF(right + em(0.39), line.center().y())
-            self._draw_star(painter, centre, em(0.4))
+            right -= em(STAR_EM)
+            centre = QPointF(right + em(STAR_EM / 2), line.center().y())
+            self._draw_star(painter, centre, em(STAR_EM / 2))
         painter.setFont(font(SMALL))
         painter.setPen(self._theme.colour("muted"))
         room = QRectF(left, line.top(), max(right - em(0.2) - left, 0), line.height())
-        text = f"{face.caption}  {face.tags}".rstrip()
-        fitting = QFontMetricsF(painter.font()).elidedText(
-            text, Qt.TextElideMode.ElideRight, room.width()
-        )
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, fitting)
+        measure = QFontMetricsF(painter.font())
+        with_tags = f"{face.caption}  {face.tags}".rstrip()
+        fits = measure.horizontalAdvance(with_tags) <= room.width()
+        text = with_tags if fits else face.caption
+        elided = measure.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, elided)
 
     def _dress(self) -> None:
         self._icon = self._theme.icon("warning", "muted")

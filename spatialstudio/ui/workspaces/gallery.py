@@ -8,13 +8,19 @@ from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.panels.gallery_details_panel import GalleryDetailsPanel
 from spatialstudio.ui.panels.gallery_panel import GalleryPanel
 from spatialstudio.ui.panels.searches_panel import SearchesPanel
+from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.dock_column import DockColumn
 from spatialstudio.ui.workspaces.workspace import LEFT, RIGHT, DockPlan, Workspace
 
 
+NARROWEST_EM = 12
+
+
 def make_details(context: WindowContext) -> QWidget:
     """Return the chosen run, scrolled when there is too little room."""
-    return DockColumn(GalleryDetailsPanel(context))
+    details = DockColumn(GalleryDetailsPanel(context))
+    details.setMinimumWidth(em(NARROWEST_EM))
+    return details
 
 
 SEARCHES = DockPlan(
