@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from spatialstudio.application.adjusting import Adjusting
 from spatialstudio.application.engine.inline import InlineEngine
-from spatialstudio.application.engine.messages import Engine, EvaluateJob, GenerateJob
+from spatialstudio.application.engine.messages import Engine, GenerateJob
 from spatialstudio.application.engine.process import ProcessEngine
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.events import EventBus
@@ -23,6 +23,7 @@ from spatialstudio.application.keeping import Keeping
 from spatialstudio.application.language_model import LanguageModel
 from spatialstudio.application.library import Library
 from spatialstudio.application.paths import StudioPaths
+from spatialstudio.application.pictures import Pictures
 from spatialstudio.application.queue_entry import waiting
 from spatialstudio.application.registry import Registry, built_in_registry
 from spatialstudio.application.run_estimates import RunEstimates
@@ -77,6 +78,14 @@ class Studio:
         self.judges = DEFAULT_JUDGES
         self.keeping = Keeping(registry, paths, runs_folder, self.bus.publish)
         self.adjusting = Adjusting(self.session, lambda: self.keeping.store)
+        self.pictures = Pictures(
+            self.session,
+            engine.submit,
+            lambda: registry.images(IMAGES_ID),
+            lambda: self.keeping.metadata,
+            self._scene_for_judges,
+            lambda: self.judges,
+        )
         self._registry = registry
         self._engine = engine
         self._second_reader = SecondReader(
@@ -325,19 +334,6 @@ class Studio:
         """
         return self.generate(self.keeping.again(path, new_request_id()))
 
-    def judge_picture(self, path: Path, scene: SceneGraph) -> RequestId:
-        """Judge any picture against a scene, and open it in the session.
-
-        Raises:
-            ImageError: The file is not a picture that can be read.
-        """
-        image = self._registry.images(IMAGES_ID).read(path)
-        request_id = new_request_id()
-        self.session.open(OpenRun(id=request_id, scene=scene, image=image))
-        job = EvaluateJob(job_id=request_id, image=image, scene=scene, judges=self.judges)
-        self._engine.submit(job)
-        return request_id
-
     def cancel(self) -> None:
         """Stop the open run and its baseline before their next model call."""
         for run in (self.session.run, self.session.baseline):
@@ -391,6 +387,9 @@ class Studio:
     def _job_of(self, request: GenerationRequest) -> GenerateJob:
         model = self.model(request.model.id)
         return GenerateJob(request=request, model=model, judges=self.judges)
+
+    def _scene_for_judges(self, text: str) -> SceneGraph:
+        return self.scene_of(text) if self.judges.knows_stickers_only else self.parse(text)
 
     def _on_report(self, report: object) -> None:
         self.bus.publish(report)

@@ -97,7 +97,9 @@ class DepthMap:
     def nearness(self) -> FloatMap:
         """How near each pixel is: (H, W) float32, [0, 1], 1 is nearest; 0 where all is level."""
         farthest, nearest = self.values.max(), self.values.min()
-        return (farthest - self.values) / max(farthest - nearest, np.finfo(np.float32).tiny)
+        depth = max(farthest - nearest, np.finfo(np.float32).tiny)
+        nearness: FloatMap = (farthest - self.values) / depth
+        return nearness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

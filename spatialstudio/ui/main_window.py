@@ -9,7 +9,7 @@ from PySide6.QtGui import QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QDialog, QMainWindow, QStackedWidget, QStatusBar
 
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.domain.errors import PromptError, StudioError
+from spatialstudio.domain.errors import StudioError
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.appearance import Appearance
 from spatialstudio.ui.bridge import Bridge
@@ -17,6 +17,7 @@ from spatialstudio.ui.commands import frame
 from spatialstudio.ui.dialogs.settings_dialog import SettingsDialog
 from spatialstudio.ui.dialogs.settings_pages import settings_pages
 from spatialstudio.ui.dock_rack import DockRack
+from spatialstudio.ui.opening import open_picture
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.generation_panel import GenerationPanel
 from spatialstudio.ui.panels.progress_panel import ProgressPanel
@@ -148,7 +149,7 @@ class MainWindow(QMainWindow):
             if path.is_dir() or self.context.studio.is_run(path):
                 self.context.studio.open_run(path)
             else:
-                self._judge(path)
+                open_picture(self.context, path)
         except StudioError as error:
             title = tr("Opening {name}").format(name=path.name)
             self.context.toasts.report(report_on(error, title))
@@ -271,15 +272,6 @@ class MainWindow(QMainWindow):
         """Take a size again, once new docks have been laid out."""
         self.resize(size)
         self._rack.size_docks()
-
-    def _judge(self, path: Path) -> None:
-        scene = self.context.studio.session.scene
-        if scene is None:
-            raise PromptError(
-                "There is no prompt to judge the picture against.",
-                hint='First write what it shall show, for example "a dog left of a car".',
-            )
-        self.context.studio.judge_picture(path, scene)
 
     def _place(self) -> None:
         geometry = self.context.settings.geometry

@@ -258,7 +258,7 @@ def test_an_example_fills_the_prompt(qtbot, window):
 
 @pytest.mark.parametrize(
     ("key", "workspace"),
-    zip((Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_3), WORKSPACES, strict=False),
+    list(zip((Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_3), WORKSPACES, strict=False)),
     ids=["generate", "inspect", "evaluate"],
 )
 def test_a_workspace_shows_its_docks(qtbot, window, key, workspace):

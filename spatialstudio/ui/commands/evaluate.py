@@ -20,6 +20,11 @@ CLEAR_EVIDENCE = Command(
     starts_group=True,
 )
 
+JUDGE_AGAIN = Command(
+    *("judge_again", Menu.RUN, "Judge the picture by the prompt", "Ctrl+J"),
+    tip="Judge the open picture by the prompt as it stands now",
+    starts_group=True,
+)
 KEEP_ADJUSTED = Command(
     *("keep_adjusted", Menu.EDIT, "Keep as human-adjusted"),
     tip="Keep the verdict with your change beside the stored one",
@@ -47,4 +52,4 @@ LAYER_COMMANDS = {
 }
 
 ADJUSTING = (KEEP_ADJUSTED, JUDGED_AS_STORED, DROP_ADJUSTED)
-COMMANDS = (FIT, *LAYER_COMMANDS, CLEAR_EVIDENCE, *ADJUSTING)
+COMMANDS = (FIT, *LAYER_COMMANDS, CLEAR_EVIDENCE, *ADJUSTING, JUDGE_AGAIN)

@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QVBoxLayout
+from PySide6.QtWidgets import QPushButton, QVBoxLayout
 
 from spatialstudio.application.session import (
     BaselineChanged,
@@ -12,6 +12,7 @@ from spatialstudio.application.session import (
     RelationPicked,
     RunChanged,
     RunState,
+    SceneChanged,
 )
 from spatialstudio.domain.verdict import AbstentionReason, Evaluation
 from spatialstudio.ui.commands import evaluate as commands
@@ -40,6 +41,7 @@ class EvaluationPanel(Panel):
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         self._session = context.studio.session
+        self._pictures = context.studio.pictures
         self._theme = context.theme
         self._judgement = context.judgement
         self._looking_at = LookingAt(context)
@@ -52,6 +54,12 @@ class EvaluationPanel(Panel):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(em(0.5))
         self._column.addWidget(self._waiting)
+        self._again = QPushButton(tr("Judge by this prompt"))
+        self._again.setToolTip(context.actions[commands.JUDGE_AGAIN].toolTip())
+        self._again.clicked.connect(self.judge_again)
+        self._column.addWidget(self._again)
+        self._judge_action = context.actions[commands.JUDGE_AGAIN]
+        context.actions.bind(commands.JUDGE_AGAIN, self.judge_again)
         self._judgement.changed.connect(self._mark)
         context.actions.bind(commands.CLEAR_EVIDENCE, partial(self._judgement.light, None))
         self._draw()
@@ -68,6 +76,13 @@ class EvaluationPanel(Panel):
                 self._draw()
             case RelationPicked():
                 self._mark()
+            case SceneChanged():
+                self._offer_again()
+
+    def judge_again(self) -> None:
+        """Judge the open picture by the prompt that stands there now."""
+        if self._session.scene is not None:
+            self._pictures.judge_open(self._session.scene)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let Esc end the lighting of evidence."""
@@ -87,6 +102,21 @@ class EvaluationPanel(Panel):
             self._renew(judged, beside)
         self._waiting.setVisible(not self._own)
         self._mark()
+        self._offer_again()
+
+    def _offer_again(self) -> None:
+        """Offer to judge when the prompt claims something else than the open picture's."""
+        run, scene = self._session.run, self._session.scene
+        can = (
+            run is not None
+            and run.image is not None
+            and run.is_over
+            and scene is not None
+            and bool(scene.relations)
+            and (scene.prompt.text, scene.relations) != (run.scene.prompt.text, run.scene.relations)
+        )
+        self._again.setVisible(can)
+        self._judge_action.setEnabled(can)
 
     def _renew(
         self, judged: tuple[JudgedRelation, ...], beside: tuple[JudgedRelation, ...]
@@ -133,4 +163,6 @@ class EvaluationPanel(Panel):
 def _waiting_for(run: OpenRun | None) -> str:
     if run is None:
         return tr("The verdict on each relation appears here when a picture is done.")
+    if not run.scene.prompt.text:
+        return tr("Write what the picture shall show, then have it judged.")
     return tr(NOT_YET.get(run.state, "The verdict appears here when the picture is done."))

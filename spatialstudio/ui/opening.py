@@ -1,0 +1,55 @@
+"""Opens pictures from elsewhere: judged by what they claim, or by what stands in the prompt."""
+
+from functools import partial
+from pathlib import Path
+
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.texts import tr
+
+LONGEST = 60
+"""Characters of a prompt that fit into a message."""
+
+
+def open_picture(context: WindowContext, path: Path) -> None:
+    """Open a picture that no run belongs to.
+
+    One of our own brings its prompt along. Another is judged by the prompt that stands there; when
+    it tells one itself, that is offered. Without any it is shown until somebody says what it shows.
+
+    Args:
+        context: Of the window.
+        path: The picture.
+
+    Raises:
+        ImageError: The file is not a picture that can be read.
+    """
+    pictures, scene = context.studio.pictures, context.studio.session.scene
+    told = pictures.told_by(path)
+    claim = pictures.claim_of(told)
+    if claim is not None and told is not None and told.record:
+        context.studio.edit_scene(claim)
+        pictures.judge(path, claim)
+    elif scene is not None and scene.relations:
+        pictures.judge(path, scene)
+        _offer(context, path, claim)
+    else:
+        pictures.show(path)
+        _offer(context, path, claim)
+
+
+def _offer(context: WindowContext, path: Path, claim: SceneGraph | None) -> None:
+    if claim is None:
+        return
+    text = claim.prompt.text
+    short = text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()}…"
+    context.toasts.offer(
+        tr("The picture tells a prompt of its own: “{prompt}”").format(prompt=short),
+        tr("Judge by it"),
+        partial(_judge, context, path, claim),
+    )
+
+
+def _judge(context: WindowContext, path: Path, claim: SceneGraph) -> None:
+    context.studio.edit_scene(claim)
+    context.studio.pictures.judge(path, claim)

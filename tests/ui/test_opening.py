@@ -1,0 +1,125 @@
+"""Pictures from elsewhere: their own prompt, the one that stands there, or none at all."""
+
+import numpy as np
+import pytest
+from PIL import Image, PngImagePlugin
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
+
+from spatialstudio.application.engine.messages import EvaluateJob
+from spatialstudio.domain.errors import ImageError
+from spatialstudio.ui.opening import open_picture
+from spatialstudio.ui.panels.evaluation_panel import EvaluationPanel
+from tests.ui.judged_runs import CAR, DOG, judged_run
+
+THEIRS = "a cat to the left of a dog"
+PIXELS = np.full((8, 8, 3), 90, np.uint8)
+
+
+def saved(path, prompt=""):
+    """Write a picture, with a prompt told as AUTOMATIC1111 does."""
+    texts = PngImagePlugin.PngInfo()
+    if prompt:
+        texts.add_text("parameters", f"{prompt}\nSteps: 20, Sampler: Euler, Seed: 7, Size: 8x8")
+    Image.fromarray(PIXELS).save(path, pnginfo=texts)
+    return path
+
+
+@pytest.fixture
+def plain(tmp_path):
+    return saved(tmp_path / "plain.png")
+
+
+@pytest.fixture
+def telling(tmp_path):
+    return saved(tmp_path / "telling.png", THEIRS)
+
+
+@pytest.fixture
+def offers(context):
+    """The messages that were shown."""
+    told = []
+    context.toasts.told.connect(told.append)
+    return told
+
+
+@pytest.fixture
+def panel(qtbot, context):
+    panel = EvaluationPanel(context)
+    qtbot.addWidget(panel)
+    panel.show()
+    return panel
+
+
+def follow(panel, studio):
+    for event in studio.session.present():
+        panel.handle(event)
+
+
+def claims(engine):
+    assert all(isinstance(job, EvaluateJob) for job in engine.jobs)
+    return [job.scene.prompt.text for job in engine.jobs]
+
+
+def test_a_picture_is_judged_by_the_prompt_that_stands_there(context, engine, studio, plain):
+    studio.read_prompt("a dog above a car")
+    open_picture(context, plain)
+    assert claims(engine) == ["a dog above a car"]
+    assert np.array_equal(engine.jobs[0].image, PIXELS)
+
+
+def test_a_foreign_prompt_is_offered_and_taken_only_when_asked(
+    context, engine, studio, telling, offers
+):
+    studio.read_prompt("a dog above a car")
+    open_picture(context, telling)
+    assert claims(engine) == ["a dog above a car"]
+    (toast,) = offers
+    assert THEIRS in toast.message
+    toast.accept()
+    assert claims(engine)[1:] == [THEIRS]
+    assert studio.session.scene.prompt.text == THEIRS
+
+
+def test_without_a_prompt_the_picture_is_shown_and_theirs_offered(
+    context, engine, studio, telling, offers
+):
+    open_picture(context, telling)
+    assert engine.jobs == []
+    assert np.array_equal(studio.session.run.image, PIXELS)
+    assert offers[0].offer == "Judge by it"
+
+
+def test_what_nobody_can_judge_is_not_offered(context, tmp_path, offers):
+    open_picture(context, saved(tmp_path / "odd.png", "masterpiece, best quality"))
+    assert offers == []
+
+
+def test_what_is_no_picture_is_told(context, tmp_path):
+    path = tmp_path / "notes.png"
+    path.write_text("no picture")
+    with pytest.raises(ImageError):
+        open_picture(context, path)
+
+
+def test_a_shown_picture_waits_for_words_and_is_judged_by_them(
+    qtbot, context, engine, studio, plain, panel
+):
+    open_picture(context, plain)
+    follow(panel, studio)
+    button = panel.findChild(QPushButton)
+    assert not button.isVisible()
+    studio.read_prompt(THEIRS)
+    follow(panel, studio)
+    assert button.isVisible()
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert claims(engine) == [THEIRS]
+
+
+def test_a_judged_picture_is_judged_again_only_by_other_words(context, studio, panel):
+    run = judged_run(DOG, CAR)
+    studio.edit_scene(run.scene)
+    studio.session.open(run)
+    follow(panel, studio)
+    buttons = [each for each in panel.findChildren(QPushButton) if each.isVisible()]
+    assert [each.text() for each in buttons] == []
