@@ -8,6 +8,7 @@ from spatialstudio.domain.errors import (
     ErrorReport,
     ImageError,
     ModelNotFound,
+    OutOfMemory,
     PromptError,
     RequestError,
     SettingsError,
@@ -36,6 +37,7 @@ def report_on(exception: BaseException, title: str) -> ErrorReport:
                 message=exception.message,
                 hint=exception.hint,
                 is_mistake=isinstance(exception, _USER_MISTAKES),
+                fixes=exception.fixes if isinstance(exception, OutOfMemory) else (),
             )
         case MemoryError():
             return ErrorReport(

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from spatialstudio.domain.memory import MemoryFix
+
 
 class StudioError(Exception):
     """Something the user can understand and act on.
@@ -38,7 +40,15 @@ class ModelNotFound(BackendError):  # noqa: N818 - reads as a finding
 
 
 class OutOfMemory(BackendError):  # noqa: N818 - the name that libraries use
-    """The device has too little memory for the request."""
+    """The device has too little memory for the request.
+
+    Attributes:
+        fixes: What would fit, mildest first.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", fixes: tuple[MemoryFix, ...] = ()) -> None:
+        super().__init__(message, hint=hint)
+        self.fixes = fixes
 
 
 class DetectorError(StudioError):
@@ -83,6 +93,7 @@ class ErrorReport:
         hint: What to try; empty when nothing is known to help.
         details: The traceback, for a bug report; empty for a known failure.
         is_mistake: Whether the user asked for what cannot be done.
+        fixes: What would fit, where the memory was too small.
     """
 
     title: str
@@ -90,6 +101,7 @@ class ErrorReport:
     hint: str = ""
     details: str = ""
     is_mistake: bool = False
+    fixes: tuple[MemoryFix, ...] = ()
 
 
 def _rebuild(kind: type[StudioError], message: str, hint: str) -> StudioError:

@@ -26,6 +26,19 @@ class Saving(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryFix:
+    """A way to draw what did not fit. Made by a backend; may cross threads.
+
+    Attributes:
+        savings: What is given up.
+        peak_bytes: What the run takes then, about; None where nobody can tell.
+    """
+
+    savings: tuple[Saving, ...]
+    peak_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryEstimate:
     """What a run takes at its highest, about. Made by a backend; may cross threads.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from spatialstudio.domain.errors import ErrorReport
-from spatialstudio.ui.widgets.toast_card import Toast, ToastKind
+from spatialstudio.ui.widgets.toast_card import Offer, Toast, ToastKind
 
 MOST_KEPT = 100
 
@@ -30,10 +30,13 @@ class Toasts(QObject):
 
     def offer(self, message: str, offer: str, accept: Callable[[], object]) -> None:
         """Tell news with a button: "Moved to the trash." with "Undo"."""
-        self._show(Toast(kind=ToastKind.NEWS, message=message, offer=offer, accept=accept))
+        self._show(Toast(kind=ToastKind.NEWS, message=message, offers=(Offer(offer, accept),)))
 
-    def report(self, report: ErrorReport) -> None:
-        """Tell of a problem; it stays until the user closes it, or something new begins."""
+    def report(self, report: ErrorReport, *offers: Offer) -> None:
+        """Tell of a problem, and of what can be done about it.
+
+        It stays until the user closes it, or something new begins.
+        """
         self._show(
             Toast(
                 kind=ToastKind.PROBLEM,
@@ -41,6 +44,7 @@ class Toasts(QObject):
                 hint=report.hint,
                 details=without_home(report.details),
                 report="" if report.is_mistake else report_text(report),
+                offers=offers,
             )
         )
 

@@ -8,12 +8,13 @@ from typing import Any
 import torch
 
 from spatialstudio.adapters.backends.load_pipeline import LoadedPipeline
-from spatialstudio.adapters.backends.memory_estimate import estimate_memory, fitting_savings
+from spatialstudio.adapters.backends.memory_estimate import estimate_memory, ways_to_fit
 from spatialstudio.adapters.device import available_memory_bytes
 from spatialstudio.domain.errors import OutOfMemory
 from spatialstudio.domain.generation import GenerationRequest
-from spatialstudio.domain.memory import GIBIBYTE, Saving
+from spatialstudio.domain.memory import GIBIBYTE, MemoryFix, Saving
 
+MOST_FIXES = 3
 MESSAGE = "The device has too little memory for this picture."
 LAST_RESORT = "Choose a smaller picture or model, or close other programs."
 
@@ -43,19 +44,34 @@ def out_of_memory(
     """
     free = available_memory_bytes(device)
     if loaded is None or free is None:
-        return OutOfMemory(MESSAGE, hint=_hint_without_model(device))
+        return OutOfMemory(MESSAGE, hint=_hint_without_model(device), fixes=_last_fixes(device))
     available = free + estimate_memory(loaded, replace(request, savings=())).weights_bytes
-    chosen = fitting_savings(loaded, request, available)
-    if not chosen:
-        return OutOfMemory(MESSAGE, hint=_hint_without_model(device))
-    trial = replace(request, savings=(*request.savings, *chosen))
-    needed = estimate_memory(loaded, trial).peak_bytes
-    names = ", ".join(f'"{saving.value}"' for saving in chosen)
+    fixes = tuple(
+        _fix(loaded, request, chosen) for chosen in ways_to_fit(loaded, request, available)
+    )[:MOST_FIXES]
+    if not fixes:
+        return OutOfMemory(MESSAGE, hint=_hint_without_model(device), fixes=_last_fixes(device))
+    names = ", ".join(f'"{saving.value}"' for saving in fixes[0].savings)
     return OutOfMemory(
         MESSAGE,
-        hint=f"Save memory by {names}: that takes about {_gigabytes(needed)} of "
+        hint=f"Save memory by {names}: that takes about {_gigabytes(fixes[0].peak_bytes or 0)} of "
         f"{_gigabytes(available)} GB.",
+        fixes=fixes,
     )
+
+
+def _fix(
+    loaded: LoadedPipeline, request: GenerationRequest, chosen: tuple[Saving, ...]
+) -> MemoryFix:
+    trial = replace(request, savings=(*request.savings, *chosen))
+    return MemoryFix(savings=chosen, peak_bytes=estimate_memory(loaded, trial).peak_bytes)
+
+
+def _last_fixes(device: torch.device) -> tuple[MemoryFix, ...]:
+    """Return what may help where nobody can tell what fits."""
+    if device.type == "cpu":
+        return ()
+    return tuple(MemoryFix(savings=(saving,)) for saving in (Saving.OFFLOAD, Saving.PROCESSOR))
 
 
 def _hint_without_model(device: torch.device) -> str:

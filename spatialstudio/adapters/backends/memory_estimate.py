@@ -6,6 +6,7 @@ values a position and channel. The rest is a rule of thumb, rounded up.
 """
 
 from dataclasses import replace
+from itertools import islice
 
 from diffusers.models.resnet import ResnetBlock2D
 
@@ -50,10 +51,10 @@ def estimate_memory(loaded: LoadedPipeline, request: GenerationRequest) -> Memor
     )
 
 
-def fitting_savings(
+def ways_to_fit(
     loaded: LoadedPipeline, request: GenerationRequest, available_bytes: int
-) -> tuple[Saving, ...]:
-    """Say which savings would make a request fit: one alone if there is one, else the fewest.
+) -> tuple[tuple[Saving, ...], ...]:
+    """List savings that would make a request fit, mildest first.
 
     Args:
         loaded: The model.
@@ -61,7 +62,8 @@ def fitting_savings(
         available_bytes: For all of the run, weights included.
 
     Returns:
-        Beside those of the request; empty when nothing helps on this device.
+        Beside those of the request, each that fits alone; where there is none, the fewest that fit
+        together; empty when nothing helps on this device.
     """
     left = [saving for saving in usable_savings(loaded, request) if saving not in request.savings]
 
@@ -69,9 +71,9 @@ def fitting_savings(
         trial = replace(request, savings=(*request.savings, *chosen))
         return estimate_memory(loaded, trial).peak_bytes <= available_bytes
 
-    alone = [(saving,) for saving in left]
-    together = [tuple(left[: count + 1]) for count in range(1, len(left))]
-    return next((chosen for chosen in (*alone, *together) if fits(chosen)), ())
+    alone = tuple((saving,) for saving in left if fits((saving,)))
+    together = (tuple(left[: count + 1]) for count in range(1, len(left)))
+    return alone or tuple(islice(filter(fits, together), 1))
 
 
 def usable_savings(loaded: LoadedPipeline, request: GenerationRequest) -> tuple[Saving, ...]:

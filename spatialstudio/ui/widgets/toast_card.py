@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QEnterEvent, QGuiApplication
@@ -34,6 +35,19 @@ class ToastKind(Enum):
     PROBLEM = "warning"
 
 
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a button of a message does.
+
+    Attributes:
+        text: On the button: "Undo".
+        accept: Does it.
+    """
+
+    text: str
+    accept: Callable[[], object]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toast:
     """What one message says.
@@ -44,8 +58,7 @@ class Toast:
         hint: What to try; may be empty.
         details: For those who want to know, a traceback for example; may be empty.
         report: The text to copy for a bug report; empty when there is nothing to report.
-        offer: What a button offers: "Undo"; empty for no button.
-        accept: Does what is offered.
+        offers: What can be done about it, a button each.
     """
 
     kind: ToastKind
@@ -53,8 +66,7 @@ class Toast:
     hint: str = ""
     details: str = ""
     report: str = ""
-    offer: str = ""
-    accept: Callable[[], object] | None = None
+    offers: tuple[Offer, ...] = ()
 
 
 class ToastCard(QFrame):
@@ -88,7 +100,7 @@ class ToastCard(QFrame):
         self._close.clicked.connect(self.closed)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(OFFER_MS if toast.offer else NEWS_MS)
+        self._timer.setInterval(OFFER_MS if toast.offers else NEWS_MS)
         self._timer.timeout.connect(self.closed)
         self._lay_out()
         theme.changed.connect(self._dress)
@@ -130,7 +142,8 @@ class ToastCard(QFrame):
         column.setSpacing(em(0.4))
         column.addLayout(row)
         if buttons := self._buttons():
-            foot = QHBoxLayout()
+            foot = QVBoxLayout() if len(self._toast.offers) > 1 else QHBoxLayout()
+            foot.setSpacing(em(0.3))
             foot.addStretch()
             for button in buttons:
                 foot.addWidget(button)
@@ -150,9 +163,9 @@ class ToastCard(QFrame):
             buttons.append(copy)
         for button in buttons:
             button.setProperty("kind", "quiet")
-        if self._toast.offer:
-            accept = QPushButton(self._toast.offer)
-            accept.clicked.connect(self._accept)
+        for offer in self._toast.offers:
+            accept = QPushButton(offer.text)
+            accept.clicked.connect(partial(self._accept, offer))
             buttons.append(accept)
         return buttons
 
@@ -163,9 +176,8 @@ class ToastCard(QFrame):
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._toast.report)
 
-    def _accept(self) -> None:
-        if self._toast.accept is not None:
-            self._toast.accept()
+    def _accept(self, offer: Offer, _checked: bool = False) -> None:
+        offer.accept()
         self.closed.emit()
 
     def _dress(self) -> None:

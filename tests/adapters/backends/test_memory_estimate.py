@@ -13,8 +13,8 @@ from spatialstudio.adapters.backends.families import FAMILIES
 from spatialstudio.adapters.backends.load_pipeline import LoadedPipeline
 from spatialstudio.adapters.backends.memory_estimate import (
     estimate_memory,
-    fitting_savings,
     usable_savings,
+    ways_to_fit,
 )
 from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.memory import MemoryEstimate, Saving
@@ -72,15 +72,22 @@ def test_the_mildest_saving_that_fits_is_offered(loaded, guided):
     savings = usable_savings(loaded, large)
     peaks = {saving: estimate_memory(loaded, spare(large, saving)).peak_bytes for saving in savings}
     assert savings[0] is Saving.CHECKPOINTING
-    assert fitting_savings(loaded, large, peaks[savings[0]]) == (savings[0],)
-    assert fitting_savings(loaded, large, 1) == ()
+    assert ways_to_fit(loaded, large, peaks[savings[0]])[0] == (savings[0],)
+
+
+def test_every_saving_that_fits_alone_is_listed(loaded, guided):
+    large = replace(guided, width=1024, height=1024)
+    savings = usable_savings(loaded, large)
+    plenty = estimate_memory(loaded, large).peak_bytes
+    assert ways_to_fit(loaded, large, plenty) == tuple((saving,) for saving in savings)
+    assert ways_to_fit(loaded, large, 1) == ()
 
 
 def test_savings_that_fit_only_together_are_offered_together(loaded, guided):
     large = replace(guided, width=1024, height=1024)
     savings = usable_savings(loaded, large)
     least = estimate_memory(loaded, spare(large, *savings)).peak_bytes
-    chosen = fitting_savings(loaded, large, least)
+    (chosen,) = ways_to_fit(loaded, large, least)
     assert estimate_memory(loaded, spare(large, *chosen)).peak_bytes == least
 
 

@@ -128,7 +128,7 @@ def test_what_was_interrupted_is_offered_and_drawn_again_at_one_click(
     assert [entry.state for entry in studio.queue.entries] == [EntryState.INTERRUPTED] * 2
     (toast,) = offered
     assert "2" in toast.message
-    toast.accept()
+    toast.offers[0].accept()
     assert [job.request for job in engine.jobs] == [interrupted[0]]
     assert [entry.requests for entry in studio.queue.waiting] == [(interrupted[1],)]
 

@@ -3,7 +3,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QToolButton, QWidget
 
-from spatialstudio.ui.widgets.toast_card import Toast, ToastCard, ToastKind
+from spatialstudio.ui.widgets.toast_card import Offer, Toast, ToastCard, ToastKind
 from spatialstudio.ui.widgets.toast_stack import MOST_CARDS, ToastStack
 
 LEFT = Qt.MouseButton.LeftButton
@@ -101,12 +101,22 @@ def test_an_offer_is_accepted_once(qtbot, stack):
     done = []
     stack.show_toast(
         Toast(
-            kind=ToastKind.NEWS, message="Gone.", offer="Undo", accept=lambda: done.append("back")
+            kind=ToastKind.NEWS,
+            message="Gone.",
+            offers=(Offer("Undo", lambda: done.append("back")),),
         )
     )
     press(qtbot, cards(stack)[0], "Undo")
     assert done == ["back"]
     assert messages(stack) == []
+
+
+def test_each_of_several_offers_has_its_button(qtbot, stack):
+    done = []
+    offers = tuple(Offer(name, lambda name=name: done.append(name)) for name in ("one", "two"))
+    stack.show_toast(Toast(kind=ToastKind.PROBLEM, message="Too large.", offers=offers))
+    press(qtbot, cards(stack)[0], "two")
+    assert done == ["two"]
 
 
 def test_news_goes_by_itself_and_a_problem_stays(qtbot, stack, monkeypatch):
