@@ -76,7 +76,7 @@ def test_a_foreign_prompt_is_offered_and_taken_only_when_asked(
     assert claims(engine) == ["a dog above a car"]
     (toast,) = offers
     assert THEIRS in toast.message
-    toast.accept()
+    toast.offers[0].accept()
     assert claims(engine)[1:] == [THEIRS]
     assert studio.session.scene.prompt.text == THEIRS
 
@@ -87,7 +87,7 @@ def test_without_a_prompt_the_picture_is_shown_and_theirs_offered(
     open_picture(context, telling)
     assert engine.jobs == []
     assert np.array_equal(studio.session.run.image, PIXELS)
-    assert offers[0].offer == "Judge by it"
+    assert offers[0].offers[0].text == "Judge by it"
 
 
 def test_what_nobody_can_judge_is_not_offered(context, tmp_path, offers):
