@@ -8,12 +8,14 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QFileDialog, QMainWindow
 
+from spatialstudio.application.paths import resources_folder
 from spatialstudio.ui.appearance import USUAL_PERCENT, Appearance
 from spatialstudio.ui.commands import evaluate, frame
 from spatialstudio.ui.commands.command import Command
 from spatialstudio.ui.dialogs.command_palette import CommandPalette
 from spatialstudio.ui.dialogs.message_list import MessageList
 from spatialstudio.ui.dialogs.shortcut_sheet import ShortcutSheet
+from spatialstudio.ui.dialogs.tour_dialog import TourDialog
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.window_settings import ThemeChoice
@@ -91,6 +93,9 @@ class WindowCommands(QObject):
         actions, window, toasts = self._context.actions, self._window, self._context.toasts
         dialogs: dict[Command, Callable[[], QDialog]] = {
             frame.PALETTE: lambda: CommandPalette(actions, window),
+            frame.TOUR: lambda: TourDialog(
+                resources_folder(), is_dark=self._looks.theme.palette.is_dark, parent=window
+            ),
             frame.SHORTCUTS: lambda: ShortcutSheet(actions, window),
             frame.MESSAGES: lambda: MessageList(toasts.earlier, window),
         }

@@ -57,6 +57,10 @@ PALETTE = Command(
     *("palette", Menu.HELP, "Find a command…", "Ctrl+K", "search"),
     tip="Type a few letters of what you want to do",
 )
+TOUR = Command(
+    *("tour", Menu.HELP, "Five-minute tour", "F1"),
+    tip="See in six pictures what the studio does",
+)
 SHORTCUTS = Command("shortcuts", Menu.HELP, "Keys and shortcuts", "?", "help")
 MESSAGES = Command("messages", Menu.HELP, "Earlier messages", "", "warning")
 
@@ -66,5 +70,5 @@ COMMANDS = (
     *(GENERATE_WORKSPACE, INSPECT_WORKSPACE, EVALUATE_WORKSPACE, GALLERY_WORKSPACE),
     *(STAGE_ONLY, RESET_LAYOUT, ALL_CONTROLS),
     *(DARK, HIGH_CONTRAST, LARGER_TEXT, SMALLER_TEXT, NORMAL_TEXT),
-    *(PALETTE, SHORTCUTS, MESSAGES),
+    *(PALETTE, TOUR, SHORTCUTS, MESSAGES),
 )
