@@ -17,13 +17,13 @@ from spatialstudio.ui.commands import frame
 from spatialstudio.ui.dialogs.settings_dialog import SettingsDialog
 from spatialstudio.ui.dialogs.settings_pages import settings_pages
 from spatialstudio.ui.dock_rack import DockRack
-from spatialstudio.ui.opening import open_picture
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.generation_panel import GenerationPanel
 from spatialstudio.ui.panels.progress_panel import ProgressPanel
 from spatialstudio.ui.panels.prompt_panel import PromptPanel
 from spatialstudio.ui.panels.readout_panel import ReadoutPanel
 from spatialstudio.ui.panels.stage_panel import StagePanel
+from spatialstudio.ui.picture_offer import offer_picture
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.toast_stack import ToastStack
@@ -143,13 +143,13 @@ class MainWindow(QMainWindow):
         dialog.open()
 
     def open_path(self, path: Path) -> None:
-        """Open what was dropped or chosen: a run's files or folder, or a picture to judge."""
+        """Open what was dropped or chosen: a run's files or folder, or any picture."""
         self.context.toasts.clear()
         try:
             if path.is_dir() or self.context.studio.is_run(path):
                 self.context.studio.open_run(path)
             else:
-                open_picture(self.context, path)
+                offer_picture(self.context, path, self)
         except StudioError as error:
             title = tr("Opening {name}").format(name=path.name)
             self.context.toasts.report(report_on(error, title))

@@ -1,6 +1,18 @@
 """What one part of the window asks of another, without knowing it."""
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import QObject, Signal
+
+from spatialstudio.domain.picture_settings import PictureSettings
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedSettings:
+    """What a picture tells of its making, and which fields of it are wanted."""
+
+    settings: PictureSettings
+    names: frozenset[str]
 
 
 class Switchboard(QObject):
@@ -12,6 +24,7 @@ class Switchboard(QObject):
         model_picked: Id of the model to draw with.
         workspace_asked: Id of the workspace to show.
         settings_asked: Title of the page of the settings to open; empty for the first.
+        settings_offered: Settings of a picture to take over, as ``OfferedSettings``.
         server_told: What became of a language model's server, as an event of ``LanguageModel``.
     """
 
@@ -20,4 +33,5 @@ class Switchboard(QObject):
     model_picked = Signal(str)
     workspace_asked = Signal(str)
     settings_asked = Signal(str)
+    settings_offered = Signal(object)
     server_told = Signal(object)

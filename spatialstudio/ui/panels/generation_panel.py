@@ -18,6 +18,7 @@ from spatialstudio.application.flow.choose_settings import (
     with_model,
     with_steps,
 )
+from spatialstudio.application.flow.take_settings import with_fields
 from spatialstudio.application.run_queue import Place, QueueChanged
 from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged, SceneChanged
 from spatialstudio.domain.errors import ErrorReport, StudioError
@@ -31,6 +32,7 @@ from spatialstudio.ui.panels.estimate_contents import (
     estimate_in_words,
     size_in_words,
 )
+from spatialstudio.ui.switchboard import OfferedSettings
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.generate_foot import GenerateFoot
 from spatialstudio.ui.widgets.run_form import RunForm
@@ -160,6 +162,7 @@ class GenerationPanel(Panel):
         self._foot.generate_picked.connect(self.generate)
         self._foot.cancel_picked.connect(self.cancel)
         self._foot.offer_picked.connect(self._use_small_model)
+        self._context.switchboard.settings_offered.connect(self._take_offered)
 
     def _bind(self, actions: Actions) -> None:
         actions.bind(commands.GENERATE, self.generate)
@@ -225,6 +228,14 @@ class GenerationPanel(Panel):
         if scene is None or scene.prompt != run.scene.prompt:
             self._context.switchboard.prompt_offered.emit(run.scene.prompt.text)
         self._edit(tr("a picture's settings"), settings_of(run.request, model, self._settings))
+
+    def _take_offered(self, offered: OfferedSettings) -> None:
+        """Take what the user picked of what a picture tells."""
+        if self._settings is not None:
+            told, names = offered.settings, offered.names
+            model = self._studio.model(told.model) if "model" in names else None
+            taken = with_fields(self._settings, told, names, model)
+            self._edit(tr("a picture's settings"), taken)
 
     def _save_settings(self) -> None:
         if self._settings is None:

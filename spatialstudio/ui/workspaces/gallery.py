@@ -12,7 +12,6 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.dock_column import DockColumn
 from spatialstudio.ui.workspaces.workspace import LEFT, RIGHT, DockPlan, Workspace
 
-
 NARROWEST_EM = 12
 
 

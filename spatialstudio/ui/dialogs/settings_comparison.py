@@ -1,0 +1,145 @@
+"""What a picture tells of its making, beside what is set now; nothing is taken unasked."""
+
+from collections.abc import Collection, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from spatialstudio.domain.picture_settings import FieldDifference
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+
+SIZE_EM = (48, 30)
+NAMES = {
+    "prompt": "Prompt",
+    "negative": "Not wanted",
+    "seed": "Seed",
+    "steps": "Steps",
+    "guidance_scale": "Guidance scale",
+    "sampler": "Sampler",
+    "scheduler": "Scheduler",
+    "width": "Width",
+    "height": "Height",
+    "model": "Model",
+    "model_hash": "Hash of the model",
+    "method": "Guidance",
+    "strength": "Step size",
+    "relations": "Relations",
+}
+"""Fields by their names, untranslated."""
+
+
+class SettingsComparison(QDialog):
+    """Lets the user pick fields to take over.
+
+    Emits ``fields_taken`` with their names, ``judging_asked`` when the picture shall be judged
+    instead.
+
+    Args:
+        title: Of the picture.
+        dialect: Which program told it.
+        rows: Field by field.
+        usable: Names of those that can be taken over.
+        parent: The window.
+    """
+
+    fields_taken = Signal(object)
+    judging_asked = Signal()
+
+    def __init__(
+        self,
+        title: str,
+        dialect: str,
+        rows: Sequence[FieldDifference],
+        usable: Collection[str],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Settings in {name}").format(name=title))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._boxes: dict[str, QCheckBox] = {}
+        told = [row for row in rows if row.is_told]
+        self._take = QPushButton(tr("Take over"))
+        self._take.setProperty("kind", "primary")
+        self._take.clicked.connect(self._tell)
+        judge = QPushButton(tr("Judge the picture"))
+        judge.clicked.connect(self._ask_to_judge)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        buttons.addButton(self._take, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.addButton(judge, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.rejected.connect(self.reject)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(self._table(told, usable))
+        explanation = tr("Told as by {dialect}. What you tick replaces what is set now.")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(1), em(1), em(1), em(0.8))
+        column.setSpacing(em(0.7))
+        column.addWidget(TextLabel(explanation.format(dialect=dialect), Tone.MUTED))
+        column.addWidget(area, 1)
+        column.addWidget(buttons)
+        self._follow()
+        self.resize(*(em(side) for side in SIZE_EM))
+
+    @property
+    def picked(self) -> frozenset[str]:
+        """Names of the fields that are ticked."""
+        return frozenset(name for name, box in self._boxes.items() if box.isChecked())
+
+    def _table(self, rows: Sequence[FieldDifference], usable: Collection[str]) -> QWidget:
+        table = QWidget()
+        grid = QGridLayout(table)
+        grid.setContentsMargins(0, 0, em(0.6), 0)
+        grid.setHorizontalSpacing(em(1.2))
+        grid.setVerticalSpacing(em(0.6))
+        for column, stretch in ((1, 1), (2, 1)):
+            grid.setColumnStretch(column, stretch)
+        for column, heading in enumerate((tr("Field"), tr("Now"), tr("In the picture"))):
+            grid.addWidget(TextLabel(heading, Tone.MUTED), 0, column)
+        for number, row in enumerate(rows, 1):
+            grid.addWidget(self._name(row, row.name in usable), number, 0, TOP)
+            tone = Tone.MUTED if row.is_same else Tone.PLAIN
+            grid.addWidget(TextLabel(row.mine or tr("nothing"), tone), number, 1, TOP)
+            grid.addWidget(TextLabel(row.theirs, tone), number, 2, TOP)
+        grid.setRowStretch(len(rows) + 1, 1)
+        return table
+
+    def _name(self, row: FieldDifference, is_usable: bool) -> QWidget:
+        name = tr(NAMES[row.name])
+        if row.is_same or not is_usable:
+            label = TextLabel(name, Tone.MUTED)
+            label.setWordWrap(False)
+            label.setContentsMargins(em(1.5), 0, 0, 0)
+            return label
+        box = self._boxes[row.name] = QCheckBox(name)
+        box.setChecked(True)
+        box.setAccessibleDescription(
+            tr("now {mine}, in the picture {theirs}").format(mine=row.mine, theirs=row.theirs)
+        )
+        box.toggled.connect(self._follow)
+        return box
+
+    def _follow(self) -> None:
+        self._take.setEnabled(bool(self.picked))
+
+    def _tell(self) -> None:
+        self.fields_taken.emit(self.picked)
+        self.accept()
+
+    def _ask_to_judge(self) -> None:
+        self.judging_asked.emit()
+        self.accept()
+
+
+TOP = Qt.AlignmentFlag.AlignTop

@@ -1,0 +1,99 @@
+"""A dropped picture that tells its settings offers them; nothing is taken unasked."""
+
+import pytest
+from PIL import Image, PngImagePlugin
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton
+
+from spatialstudio.ui.dialogs.settings_comparison import SettingsComparison
+from spatialstudio.ui.workspaces.evaluate import EVALUATE
+
+TEXT = """a cat above a boat
+Negative prompt: fog
+Steps: 12, Sampler: Euler a, CFG scale: 7, Seed: 321, Size: 256x128, Model: dreams"""
+BEFORE = "a photo of a dog to the left of a car"
+
+
+@pytest.fixture
+def picture(tmp_path):
+    told = PngImagePlugin.PngInfo()
+    told.add_text("parameters", TEXT)
+    path = tmp_path / "theirs.png"
+    Image.new("RGB", (32, 16)).save(path, pnginfo=told)
+    return path
+
+
+@pytest.fixture
+def dialog(qtbot, window, picture):
+    window.prompt.use_prompt(BEFORE)
+    window.generation.use_seed(5)
+    window.open_path(picture)
+    return window.findChild(SettingsComparison)
+
+
+def texts(dialog):
+    return [label.text() for label in dialog.findChildren(QLabel)]
+
+
+def box(dialog, name):
+    return next(each for each in dialog.findChildren(QCheckBox) if each.text() == name)
+
+
+def press(qtbot, dialog, text):
+    button = next(each for each in dialog.findChildren(QPushButton) if each.text() == text)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_every_field_stands_beside_what_is_set_now(dialog):
+    shown = texts(dialog)
+    assert "a cat above a boat" in shown
+    assert BEFORE in shown
+    assert "Euler a" in shown
+
+
+def test_only_what_the_form_has_can_be_ticked(dialog):
+    names = {each.text() for each in dialog.findChildren(QCheckBox)}
+    assert names == {"Prompt", "Seed", "Steps", "Width", "Height"}
+
+
+def test_nothing_is_taken_unasked(qtbot, dialog, window, studio):
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert studio.session.scene.prompt.text == BEFORE
+    assert window.generation.settings.seed == 5
+
+
+def test_what_is_ticked_is_taken_and_nothing_else(qtbot, dialog, window, studio):
+    box(dialog, "Steps").click()
+    press(qtbot, dialog, "Take over")
+    settings = window.generation.settings
+    assert studio.session.scene.prompt.text == "a cat above a boat"
+    assert (settings.seed, settings.width, settings.height) == (321, 256, 128)
+    assert settings.steps != 12
+
+
+def test_taking_can_be_undone(qtbot, dialog, window, studio):
+    press(qtbot, dialog, "Take over")
+    window.context.edits.undo()
+    window.context.edits.undo()
+    assert window.generation.settings.seed == 5
+    assert studio.session.scene.prompt.text == BEFORE
+
+
+def test_with_nothing_ticked_there_is_nothing_to_take(dialog):
+    for each in dialog.findChildren(QCheckBox):
+        each.click()
+    take = next(b for b in dialog.findChildren(QPushButton) if b.text() == "Take over")
+    assert not take.isEnabled()
+
+
+def test_the_picture_can_be_judged_instead(qtbot, dialog, engine):
+    press(qtbot, dialog, "Judge the picture")
+    assert len(engine.jobs) == 1
+
+
+def test_in_evaluate_a_picture_is_judged_at_once(window, engine, picture):
+    window.prompt.use_prompt(BEFORE)
+    window.use_workspace(EVALUATE)
+    window.open_path(picture)
+    assert window.findChild(SettingsComparison) is None
+    assert len(engine.jobs) == 1
