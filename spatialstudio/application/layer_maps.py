@@ -1,7 +1,7 @@
 """Attention of a run averaged over chosen layers of the model, beside the window."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Thread
 
@@ -79,11 +79,13 @@ class LayerMaps:
         self._flag = CancelFlag()
         self._thread: Thread | None = None
 
-    def average(self, run: OpenRun, layers: frozenset[str]) -> None:
-        """Start to average these layers of a run that has kept them; returns at once."""
+    def average(self, runs: Sequence[OpenRun], layers: frozenset[str]) -> None:
+        """Start to average these layers of runs that have kept them; returns at once."""
         self.cancel()
         self._flag = CancelFlag()
-        self._thread = Thread(target=self._work, args=(run, layers, self._flag), daemon=True)
+        self._thread = Thread(
+            target=self._work, args=(tuple(runs), layers, self._flag), daemon=True
+        )
         self._thread.start()
 
     def cancel(self) -> None:
@@ -100,7 +102,11 @@ class LayerMaps:
         self.cancel()
         self.wait()
 
-    def _work(self, run: OpenRun, layers: frozenset[str], flag: CancelFlag) -> None:
+    def _work(self, runs: Sequence[OpenRun], layers: frozenset[str], flag: CancelFlag) -> None:
+        for run in runs:
+            self._average(run, layers, flag)
+
+    def _average(self, run: OpenRun, layers: frozenset[str], flag: CancelFlag) -> None:
         chosen = [file for file in run.attention_files if file.layer in layers]
         every = run.request.capture.attention_every if run.request else 1
         try:
@@ -127,6 +133,12 @@ class LayerMaps:
             word: np.asarray(array[:, :, own], np.float32).mean((1, 2))
             for word, own in places.items()
         }
+
+
+def peak_of_averages(averages: Iterable[LayersAveraged]) -> float:
+    """Return the highest value of all maps of all steps; 0 without any."""
+    maps = (maps for average in averages for maps in average.maps.values())
+    return max((float(one.max(initial=0.0)) for one in maps), default=0.0)
 
 
 def places_of(words: Sequence[PromptWord], pieces: Sequence[str]) -> dict[MentionId, list[int]]:

@@ -4,8 +4,13 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
 
+from spatialstudio.application.layer_maps import LayersAveraged
 from spatialstudio.domain.attention import MapScale
+from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.prompt import MentionId
+
+MOST_AVERAGES = 3
+"""Runs of which averages are held beside the newest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +31,7 @@ class MapLook:
 class MapView(QObject):
     """Belongs to the window, as the stage's layers do; kept while workspaces are switched.
 
-    Emits ``changed`` when other words or another look are wanted, and ``layers_picked`` when
-    other layers of the model shall be averaged.
+    Emits ``changed`` when other words, layers or another look are wanted, or other maps are there.
 
     Attributes:
         pins: The words looked at, in the order in which they were pinned.
@@ -35,10 +39,10 @@ class MapView(QObject):
         look: How maps are drawn.
         is_peeking: Whether the picture is shown bare for a moment.
         layers: Names of the model's layers that are averaged; empty for those that guide.
+        averages: What was averaged last, by run.
     """
 
     changed = Signal()
-    layers_picked = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,6 +51,7 @@ class MapView(QObject):
         self.look = MapLook()
         self.is_peeking = False
         self.layers: frozenset[str] = frozenset()
+        self.averages = dict[RequestId, LayersAveraged]()
 
     @property
     def words(self) -> tuple[MentionId, ...]:
@@ -88,9 +93,12 @@ class MapView(QObject):
 
     def average(self, layers: frozenset[str]) -> None:
         """Average these layers of the model; none for those that guide."""
-        if layers != self.layers:
-            self.layers = layers
-            self.layers_picked.emit()
+        self._set("layers", layers)
+
+    def take(self, averaged: LayersAveraged) -> None:
+        """Show what was averaged of a run from now on."""
+        others = list(self.averages.items())[-MOST_AVERAGES:]
+        self._set("averages", {**dict(others), averaged.request_id: averaged})
 
     def _set(self, name: str, value: object) -> None:
         if getattr(self, name) != value:

@@ -8,6 +8,7 @@ from spatialstudio.application.layer_maps import (
     LayerMaps,
     LayersAveraged,
     LayersMissing,
+    peak_of_averages,
     places_of,
 )
 from spatialstudio.application.prompt_words import words_of
@@ -48,7 +49,7 @@ def run():
 def averaged(run, layers, files=None):
     told = []
     maps = LayerMaps(lambda: files or FilesInMemory(), told.append)
-    maps.average(run, frozenset(layers))
+    maps.average([run], frozenset(layers))
     maps.wait()
     return told
 
@@ -80,11 +81,16 @@ def test_what_is_gone_is_told(run):
 def test_what_was_stopped_is_not_told(run):
     told = []
     maps = LayerMaps(FilesInMemory, told.append)
-    maps.average(run, frozenset({"mid"}))
-    maps.average(run, frozenset({"up"}))
+    maps.average([run], frozenset({"mid"}))
+    maps.average([run], frozenset({"up"}))
     maps.close()
     assert len(told) <= 2
     assert all(event.layers != {"mid"} for event in told[1:])
+
+
+def test_the_highest_value_of_all_averages_is_their_peak(run):
+    assert peak_of_averages(averaged(run, ["mid"])) == pytest.approx(11)
+    assert peak_of_averages([]) == 0
 
 
 def test_repeated_words_are_told_apart():

@@ -21,6 +21,7 @@ from spatialstudio.application.flow.choose_settings import (
 from spatialstudio.application.flow.take_settings import with_fields
 from spatialstudio.application.run_queue import Place, QueueChanged
 from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged, SceneChanged
+from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.generation import RequestId, unguided
 from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode
@@ -159,6 +160,7 @@ class GenerationPanel(Panel):
         self._form.model_picked.connect(self._pick_model)
         self._form.steps_picked.connect(self._pick_steps)
         self._form.method_picked.connect(self._pick_method)
+        self._context.switchboard.capture_asked.connect(self._pick_detail)
         self._foot.generate_picked.connect(self.generate)
         self._foot.cancel_picked.connect(self.cancel)
         self._foot.offer_picked.connect(self._use_small_model)
@@ -194,6 +196,10 @@ class GenerationPanel(Panel):
         model = self._studio.model(self._settings.model_id)
         preset = preset if preset in presets_of(method_id, model) else Preset.RECOMMENDED
         self._edit(tr("other method"), with_method(self._settings, model, method_id, preset))
+
+    def _pick_detail(self, detail: AttentionDetail) -> None:
+        if self._settings is not None:
+            self._edit(tr("other capture"), replace(self._settings, detail=detail))
 
     def _use_small_model(self) -> None:
         self._pick_model(self._studio.model().id)

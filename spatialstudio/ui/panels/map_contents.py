@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from spatialstudio.application.layer_maps import LayersAveraged, peak_of_averages
 from spatialstudio.application.map_reading import (
     Maps,
     isolines_of,
@@ -19,7 +20,7 @@ from spatialstudio.application.relation_reading import (
 )
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import FloatMap
-from spatialstudio.domain.generation import StepEvent
+from spatialstudio.domain.generation import RequestId, StepEvent
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.ui.map_view import MapLook, MapView
@@ -41,23 +42,41 @@ class MapSight:
         words: Asked for by hand; empty for those of the first relation.
         look: How they are drawn.
         peak: Of all maps that share one scale.
+        averages: Maps over layers of choice, by run.
+        has_layers: Whether these take the place of the guiding layers' maps.
     """
 
     words: tuple[MentionId, ...] = ()
     look: MapLook = field(default_factory=MapLook)
     peak: float = 0.0
+    averages: Mapping[RequestId, LayersAveraged] = field(default_factory=dict)
+    has_layers: bool = False
 
 
 def sight_of(maps: MapView, *runs: OpenRun | None) -> MapSight:
     """Return what is looked at now in runs that share one scale."""
     there = [run for run in runs if run is not None]
-    return MapSight(words=maps.words, look=maps.look, peak=peak_of(there))
+    averages = {run.id: maps.averages[run.id] for run in there if run.id in maps.averages}
+    has_layers = bool(maps.layers)
+    peak = peak_of_averages(averages.values()) if has_layers and averages else peak_of(there)
+    return MapSight(
+        words=maps.words,
+        look=maps.look,
+        peak=peak,
+        averages=averages,
+        has_layers=has_layers,
+    )
 
 
-def maps_at(run: OpenRun, step: int) -> Maps:
+def maps_at(run: OpenRun, step: int, sight: MapSight) -> Maps:
     """Return a run's maps at a step; none where it was not captured."""
     event = step_at(run, step)
-    return {} if event is None or event.attention is None else event.attention.maps
+    own = {} if event is None or event.attention is None else event.attention.maps
+    average = sight.averages.get(run.id)
+    if average is None:
+        return own
+    every = average.at(step)
+    return {**own, **every} if sight.has_layers else {**every, **own}
 
 
 def step_at(run: OpenRun, step: int) -> StepEvent | None:
@@ -141,7 +160,7 @@ def word_tags(run: OpenRun, maps: Maps) -> tuple[WordTag, ...]:
 
 def grid_rows(run: OpenRun, sight: MapSight, pins: Collection[MentionId]) -> tuple[GridRow, ...]:
     """Return a row for every word of a run that has maps."""
-    by_step = {event.step: maps for event in run.steps if (maps := maps_at(run, event.step))}
+    by_step = {event.step: maps for event in run.steps if (maps := maps_at(run, event.step, sight))}
     return tuple(
         row for word in words_of(run.scene) if (row := _row(word, by_step, sight, pins)).maps
     )

@@ -50,7 +50,7 @@ class MapsPanel(Panel):
             tr("Colour scale"), {each: (tr(each.value), tr(TIPS[each])) for each in MapScale}
         )
         self._scale.choice_picked.connect(lambda scale: self._maps.show_look(scale=scale))
-        self._isolines = QCheckBox(tr("Lines around 50 % and 80 %"))
+        self._isolines = QCheckBox(tr("Lines at 50 % and 80 %"))
         self._isolines.setToolTip(tr("The smallest areas that hold these shares of a map's mass"))
         self._isolines.clicked.connect(lambda on: self._maps.show_look(has_isolines=on))
         self._legend = MapLegend(context.theme)
@@ -81,7 +81,8 @@ class MapsPanel(Panel):
         if run is None:
             return
         sight = sight_of(self._maps, run, baseline)
-        maps, words = maps_at(run, self._session.step), words_in_sight(run.scene, sight)
+        maps = maps_at(run, self._session.step, sight)
+        words = words_in_sight(run.scene, sight)
         self._legend.show_entries(legend_of(run.scene, maps, words, sight))
         reading = relation_in_sight(run.scene, maps, words)
         self._sentence.setText(reading.sentence if reading else "")

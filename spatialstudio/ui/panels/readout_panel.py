@@ -44,8 +44,8 @@ class ReadoutPanel(Panel):
         if run is None or place is None:
             self._text.setText("")
             return
-        maps = maps_at(run, self._session.step)
-        words = words_in_sight(run.scene, sight_of(self._maps, run))
+        sight = sight_of(self._maps, run)
+        maps, words = maps_at(run, self._session.step, sight), words_in_sight(run.scene, sight)
         x, y = place.x(), place.y()
         where = tr("x {x:.1%}   y {y:.1%}").format(x=x, y=y)
         if run.image is not None:

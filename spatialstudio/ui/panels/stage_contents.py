@@ -73,7 +73,7 @@ def picture_scene(
     picture = run.image if at_result else (event.preview if event else None)
     words = words_in_sight(run.scene, sight)
     found_things = at_result and not FOUND.isdisjoint(layers) and not sight.words
-    maps = maps_at(run, step) if Layer.MAPS in layers and not found_things else {}
+    maps = maps_at(run, step, sight) if Layer.MAPS in layers and not found_things else {}
     reading = relation_in_sight(run.scene, maps, words) if Layer.MARGINALS in layers else None
     drawn = map_layers(run.scene, maps, words, sight)
     return PictureScene(

@@ -11,7 +11,7 @@ from spatialstudio.ui.bridge import FrameClock
 from spatialstudio.ui.commands import inspect
 from spatialstudio.ui.held_key import HeldKey
 from spatialstudio.ui.panel_api import Panel, WindowContext
-from spatialstudio.ui.panels.map_contents import maps_at, word_tags
+from spatialstudio.ui.panels.map_contents import maps_at, sight_of, word_tags
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.segments import Segments
@@ -101,7 +101,8 @@ class WordBar(Panel):
         run = self._session.run
         self._views.show_choice(self._maps.look.is_grid)
         if run is not None:
-            self._chips.show_words(word_tags(run, maps_at(run, self._session.step)))
+            maps = maps_at(run, self._session.step, sight_of(self._maps, run))
+            self._chips.show_words(word_tags(run, maps))
             self._chips.show_pins(self._maps.pins)
 
     def _lay_out(self) -> None:

@@ -51,8 +51,11 @@ class FlowLayout(QLayout):
         self._arrange(room, moves=True)
 
     def sizeHint(self) -> QSize:
-        """Ask for the widest widget at least."""
-        return self.minimumSize()
+        """Ask for one line."""
+        sizes = [item.sizeHint() for item in self._items]
+        gaps = self._gap * max(len(sizes) - 1, 0)
+        width = sum(size.width() for size in sizes) + gaps
+        return QSize(width, max((size.height() for size in sizes), default=0))
 
     def minimumSize(self) -> QSize:
         """Return the size of the largest widget."""

@@ -4,15 +4,16 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QToolButton, QWidget
 
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.flow_layout import FlowLayout
 
 STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
 
 
 class Segments(QWidget):
-    """Shows choices as joined buttons; arrows go from one to the next.
+    """Shows choices as buttons in a line, or in more where it is narrow; arrows change the choice.
 
     Emits ``choice_picked`` with the key of a choice, by the user's hand only.
 
@@ -28,9 +29,8 @@ class Segments(QWidget):
         self.setAccessibleName(name)
         self._group = QButtonGroup(self)
         self._buttons: dict[object, QToolButton] = {}
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(em(0.15))
+        row = FlowLayout(em(0.15))
+        self.setLayout(row)
         for key, (text, tip) in choices.items():
             button = QToolButton()
             button.setText(text)
@@ -38,7 +38,6 @@ class Segments(QWidget):
             button.setAccessibleName(f"{name}: {text}")
             button.setCheckable(True)
             button.setProperty("kind", "segment")
-            button.setSizePolicy(QSizePolicy.Policy.MinimumExpanding, QSizePolicy.Policy.Fixed)
             self._group.addButton(button)
             self._buttons[key] = button
             row.addWidget(button)

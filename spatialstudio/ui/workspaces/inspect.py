@@ -4,17 +4,20 @@ from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.commands.frame import INSPECT_WORKSPACE
 from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.panels.blocks_panel import BlocksPanel
 from spatialstudio.ui.panels.maps_panel import MapsPanel
 from spatialstudio.ui.panels.numbers_panel import NumbersPanel
-from spatialstudio.ui.widgets.dock_column import DockColumn
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.widgets.dock_column import DockColumn, section
 from spatialstudio.ui.widgets.picture_layers import Layer
 from spatialstudio.ui.workspaces.shared_docks import TIME, VERDICT
 from spatialstudio.ui.workspaces.workspace import BOTTOM, LEFT, DockPlan, Workspace
 
 
 def make_maps(context: WindowContext) -> QWidget:
-    """Return how maps are drawn, and what they say."""
-    return DockColumn(MapsPanel(context))
+    """Return how maps are drawn, what they say, and which layers they are the mean of."""
+    blocks = BlocksPanel(context)
+    return DockColumn(MapsPanel(context), section(tr(BlocksPanel.title), blocks))
 
 
 MAPS = DockPlan(id="maps", title="Attention maps", area=LEFT, size_em=19, make=make_maps)
