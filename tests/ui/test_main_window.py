@@ -181,7 +181,7 @@ def test_picking_a_word_reaches_the_session(qtbot, drawn, studio):
 
 
 def test_a_digit_hides_a_layer_unless_one_is_typing(qtbot, drawn):
-    boxes = next(each for each in shown(drawn, QCheckBox) if each.text() == "Boxes")
+    boxes = push_button(drawn, "Boxes")
     qtbot.keyClick(drawn.findChild(PromptEditor), Qt.Key.Key_4)
     assert boxes.isChecked()
     qtbot.keyClick(drawn, Qt.Key.Key_4)
@@ -209,11 +209,12 @@ def test_a_dropped_picture_is_judged_against_the_prompt(qtbot, window, engine, t
     assert isinstance(engine.jobs[0], EvaluateJob)
 
 
-def test_a_picture_without_a_prompt_gets_a_hint(window, engine, tmp_path):
+def test_a_picture_without_a_prompt_is_shown_with_a_hint(qtbot, window, engine, tmp_path):
     path = tmp_path / "mine.png"
     Image.fromarray(np.zeros((32, 32, 3), np.uint8)).save(path)
     window.open_path(path)
-    assert "There is no prompt to judge the picture against." in texts(window)
+    hint = "Write what the picture shall show, then have it judged."
+    qtbot.waitUntil(lambda: hint in texts(window))
     assert engine.jobs == []
 
 
@@ -275,8 +276,8 @@ def test_the_colours_can_be_switched_while_it_runs(qtbot, drawn, appearance):
 
 
 def beside(view):
-    """Return the colour of the band at the picture's right."""
-    place = (view.frame().topRight() + QPointF(10, 10)).toPoint()
+    """Return the colour of the ground beside the picture."""
+    place = view.rect().bottomRight()
     return view.grab().toImage().pixelColor(place)
 
 
