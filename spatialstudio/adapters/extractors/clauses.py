@@ -7,10 +7,10 @@ what "it" is in "a house with a tree behind it" (``_host``).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise, product
+from itertools import pairwise, product
 
-from spatialstudio.adapters.extractors.picture_frame import Framed
-from spatialstudio.adapters.extractors.pieces import JOINERS, Pieces, Thing
+from spatialstudio.adapters.extractors.picture_frame import Framed, opposites
+from spatialstudio.adapters.extractors.pieces import JOINERS, VERBS, Pieces, Thing
 from spatialstudio.adapters.extractors.references import Ends, References
 from spatialstudio.adapters.extractors.word_runs import NounPhrase, Piece
 from spatialstudio.adapters.extractors.words import PRONOUNS, Word, WordKind
@@ -25,7 +25,7 @@ from spatialstudio.domain.relation import (
 )
 
 ENDS = (WordKind.STOP, WordKind.COLON)
-BEFORE_SUBJECT = (*(WordKind.COMMA, WordKind.COLON, WordKind.BE, WordKind.VERB, WordKind.PLACING),)
+BEFORE_SUBJECT = (WordKind.COMMA, WordKind.COLON, WordKind.BE, *VERBS)
 
 FLANKS = 2
 MANY = 99
@@ -60,6 +60,8 @@ class ClauseReader:
         self._host: Ends = ()
         self._topics: list[Ends] = []
         self._framed: list[Framed] = []
+        self._waiting: list[tuple[Claim, Ends]] = []
+        self._said = 0
 
     @property
     def mentions(self) -> tuple[ObjectMention, ...]:
@@ -98,7 +100,11 @@ class ClauseReader:
 
     def _read_link(self, word: Word) -> None:
         """Follow a word that turns attention: "and", a full stop, "which", "with"."""
+        if word.kind is WordKind.COLON and self._pieces.is_at(WordKind.FRAME):
+            return
         if word.kind in ENDS:
+            self._said = len(self.relations)
+            self._waiting.clear()
             self._focus = self._clause = self._owner = ()
         elif word.kind is WordKind.RELATIVE:
             self._focus, self._owner = self._references.latest, ()
@@ -123,7 +129,7 @@ class ClauseReader:
         if word.kind is WordKind.WITH:
             is_behind_place = word.text.lower() == "with" and self._focus != self._clause
             return is_behind_place or self._pieces.is_behind_clause_start
-        return word.kind is WordKind.PLACING
+        return word.kind in {WordKind.PLACING, WordKind.WATCHING}
 
     def _read_dependents(self, word: Word, things: Sequence[Thing], *, is_apart: bool) -> None:
         """Read what hangs on the thing before: "a dog with a hat".
@@ -159,12 +165,16 @@ class ClauseReader:
         )
         topical = None if is_fronted and is_added else claims[-1]
         objects = self._resolve(things, () if is_fronted else subjects, topical)
+        self._waiting += [(claim, objects) for claim in claims]
+        if is_fronted and self._pieces.is_at_joined_relation():
+            return
         if is_fronted:
             subjects = self._take_fronted_subject(claims[0].text, claims[0].span)
         if against_pronoun:
             self._references.pass_over(subjects)
-        for claim in claims:
-            self._relate(claim, subjects, objects)
+        for claim, against in self._waiting:
+            self._relate(claim, subjects, against)
+        self._waiting.clear()
         self._start_clause(subjects)
         ends = (*subjects, *objects)
         several = subjects if len(subjects) > 1 else filter(self._references.is_several, ends)
@@ -255,7 +265,7 @@ class ClauseReader:
     def _read_frame(self, word: Word) -> None:
         """Read a place in the picture: "a cat on the left", "on the right is a dog"."""
         is_owner_placed = any(framed.ends == self._owner for framed in self._framed)
-        ends = self._focus if is_owner_placed else self._owner or self._focus
+        ends = self._focus if is_owner_placed else self._owner or self._clause or self._focus
         opens_clause = self._pieces.is_behind_clause_start
         if not ends or self._pieces.is_subject_ahead(after_verb=opens_clause):
             ends = self._take_fronted_subject(word.text, word.span)
@@ -277,12 +287,10 @@ class ClauseReader:
     def _pair_frames(self) -> None:
         """Relate the things at different places of the picture."""
         lonely = list(self._framed)
-        for first, second in combinations(self._framed, 2):
-            relation_type = first.relation_to(second)
-            if relation_type is not None and first.ends != second.ends:
-                claim = Claim(relation_type, first.word.text, first.word.span)
-                self._relate(claim, first.ends, second.ends)
-                lonely = [each for each in lonely if each not in (first, second)]
+        for first, relation_type, second in opposites(self._framed):
+            claim = Claim(relation_type, first.word.text, first.word.span)
+            self._relate(claim, first.ends, second.ends)
+            lonely = [each for each in lonely if each not in (first, second)]
         for each in lonely:
             self._note(f'I find nothing opposite to "{each.word.text}".', each.word.span)
 
@@ -341,11 +349,12 @@ class ClauseReader:
         taken = {*subjects, *self._references.passed_over}
         topics = (ends[:1] for ends in reversed(self._topics) if not set(ends) & taken)
         topic = next((ends for ends in topics if self._references.suits(pronoun, *ends)), ())
-        return (self._next_in_row(topic, claim) if subjects else ()) or topic
+        is_row = subjects or pronoun.kind is WordKind.ITS
+        return (self._next_in_row(topic, claim) if is_row else ()) or topic
 
     def _next_in_row(self, topic: Ends, claim: Claim) -> Ends:
         """Find the table in "a lamp hangs above a table and a rug lies beneath it"."""
-        if not self.relations:
+        if len(self.relations) == self._said:
             return ()
         latest = self.relations[-1]
         goes_on = claim.type == relation_types.inverse(latest.type) and (latest.subject,) == topic

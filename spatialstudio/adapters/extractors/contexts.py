@@ -43,7 +43,7 @@ class SettledPieces:
 def settle(text: str, pieces: Sequence[Piece], vocabulary: Vocabulary) -> SettledPieces:
     """Settle the pieces of one prompt, whose text is given as typed."""
     kept = _without_style(list(pieces), vocabulary)
-    kept = list(_with_settled_words(_with_contents(kept, text)))
+    kept = list(_with_settled_words(_with_contents(kept, text, vocabulary)))
     settled: list[Piece] = []
     settings: list[TextSpan] = []
     for piece in kept:
@@ -93,8 +93,8 @@ def _is_depicting(pieces: Sequence[Piece], place: int) -> bool:
     return is_showing and piece.text.lower() in OF_DEPICTION
 
 
-def _with_contents(pieces: Sequence[Piece], text: str) -> list[Piece]:
-    """Make one thing of two that "of" joins: "a glass of orange juice" is a glass."""
+def _with_contents(pieces: Sequence[Piece], text: str, vocabulary: Vocabulary) -> list[Piece]:
+    """Make one thing of two: "a glass of orange juice" is a glass, "a man in red" a man."""
     joined: list[Piece] = []
     for piece in pieces:
         match joined:
@@ -103,9 +103,18 @@ def _with_contents(pieces: Sequence[Piece], text: str) -> list[Piece]:
             ):
                 span = TextSpan(start=whole.span.start, stop=piece.span.stop)
                 joined[-2:] = [replace(whole, text=span.of(text), span=span)]
+            case [*_, NounPhrase(), Word(kind=WordKind.PREPOSITION, text="in")] if _is_colour(
+                piece, vocabulary
+            ):
+                joined.pop()
             case _:
                 joined.append(piece)
     return joined
+
+
+def _is_colour(piece: Piece, vocabulary: Vocabulary) -> bool:
+    is_word = isinstance(piece, Word) and piece.kind is WordKind.WORD
+    return is_word and piece.text.lower() in vocabulary.adjectives
 
 
 def _with_settled_words(pieces: Sequence[Piece]) -> Iterator[Piece]:
@@ -186,7 +195,8 @@ def _is_act(piece: Piece | None, *others: WordKind) -> bool:
     """Tell whether a piece is what was done, such as "led", or of another kind that will do."""
     if not isinstance(piece, Word):
         return False
-    return piece.kind in others or (piece.kind is WordKind.VERB and piece.text.endswith("ed"))
+    is_verb = piece.kind in {WordKind.VERB, WordKind.WATCHING}
+    return piece.kind in others or (is_verb and piece.text.endswith("ed"))
 
 
 def _is_setting(before: Piece | None, phrase: NounPhrase, vocabulary: Vocabulary) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from spatialstudio.adapters.extractors.vocabulary import LONGEST_NOUN, Vocabulary
 from spatialstudio.adapters.extractors.word_runs import (
@@ -76,7 +77,7 @@ class PhraseFinder:
         self, words: Sequence[Word], determiner: Word | None, following: Word | None
     ) -> NounPhrase | None:
         """Take "one" and "the other" for one of the things before: "two mugs, one left of ..."."""
-        several = self._latest_phrase()
+        several = next(filter(_is_several, reversed(self._pieces)), self._latest_phrase())
         alone = [word.text.lower() for word in (*filter(None, [determiner]), *words)]
         is_part = following is not None and following.kind is WordKind.WITH
         if several is None or is_part or " ".join(alone) not in ONES_OF_SEVERAL:
@@ -155,3 +156,7 @@ class PhraseFinder:
         lower = [word.text.lower() for word in words[-LONGEST_NOUN:]]
         names = (lower[start:] for start in range(len(lower) - 1))
         return any(" ".join(name) in self._vocabulary.nouns for name in names)
+
+
+def _is_several(piece: Piece) -> TypeGuard[NounPhrase]:
+    return isinstance(piece, NounPhrase) and piece.is_plural

@@ -1,7 +1,8 @@
 """Places in the picture: "on the left", "in the foreground"; two of them make a relation."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from spatialstudio.adapters.extractors.references import Ends
 from spatialstudio.adapters.extractors.words import Word
@@ -41,3 +42,11 @@ class Framed:
             if axis in here and axis in there and here[axis] != there[axis]
         )
         return next((each for each in relation_types if claims and each.claims == claims), None)
+
+
+def opposites(framed: Sequence[Framed]) -> Iterator[tuple[Framed, RelationType, Framed]]:
+    """Pair the things at different places of the picture, and say how they stand."""
+    for first, second in combinations(framed, 2):
+        relation_type = first.relation_to(second)
+        if relation_type is not None and first.ends != second.ends:
+            yield first, relation_type, second

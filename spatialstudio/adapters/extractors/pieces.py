@@ -7,7 +7,7 @@ from spatialstudio.adapters.extractors.words import PRONOUNS, Word, WordKind
 
 JOINERS = {WordKind.AND, WordKind.COMMA}
 CLAIMS = (WordKind.RELATION, WordKind.FRAME, WordKind.BE, WordKind.NOT)
-VERBS = (WordKind.VERB, WordKind.PLACING)
+VERBS = (WordKind.VERB, WordKind.PLACING, WordKind.WATCHING)
 BREAKS = {*JOINERS, WordKind.STOP, WordKind.COLON}
 NEUTER = "it"
 

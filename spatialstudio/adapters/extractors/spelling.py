@@ -117,7 +117,7 @@ class Speller:
         endings = self._beginnings.get(following, ())
         slips = _slips_from((*self._targets, *endings), word, SHORTEST_FOR_SLIP)
         if not word.endswith(FAMILIAR_ENDINGS):
-            slips += self._slips_of_names(word)
+            slips += self._slips_of_names(word) or self._slips_of_names(word.removesuffix("s"))
         return min(slips, key=lambda slip: slip[0])[1] if slips else None
 
     def _slips_of_names(self, word: str) -> list[tuple[SlipKind, str]]:
@@ -132,8 +132,6 @@ class Speller:
         slips = _slips_from(alike, word, SHORTEST_FOR_WRONG_LETTER)
         if (heard := self._by_sound.get(sound(word))) is not None:
             slips.append((SlipKind.SOUND, heard))
-        if not slips and word.endswith("s"):
-            return self._slips_of_names(word[:-1])
         return slips
 
 

@@ -34,8 +34,8 @@ class Vocabulary:
         numbers: Words that make an article needless: "two", "several".
         verbs: In every form.
         base_verbs: In the form that may be a noun, too: "cover", "stop".
-        placing_verbs: Verbs whose object has the place, not their subject: "she puts a cup on ...",
-            "a boy watches a bird on ...".
+        placing_verbs: Verbs whose object has the place, not their subject: "she puts a cup on ...".
+        watching_verbs: The same of what is elsewhere: "a boy watches a bird on ...".
         trailing: What may follow its noun: "asleep".
         depictions: What a clause of style hangs on: "a painting of ...".
         places: Where a thing is, not what it is placed against: "in a park".
@@ -57,6 +57,7 @@ class Vocabulary:
     verbs: frozenset[str]
     base_verbs: frozenset[str]
     placing_verbs: frozenset[str]
+    watching_verbs: frozenset[str]
     trailing: frozenset[str]
     depictions: frozenset[str]
     places: frozenset[str]
@@ -161,15 +162,20 @@ def read_vocabulary(path: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
     verbs, kinds, spelling = table["verbs"], table["kinds"], table["spelling"]
     placing = _verb_forms(_words(verbs["placing"])) | _words(verbs["placed"])
     activities = _words(verbs["activities"])
+    watching = _verb_forms(_words(verbs["watching"]))
     return Vocabulary(
         nouns=_words(*table["nouns"].values(), *(noun.lower() for noun in own_nouns)),
         persons=_words(table["nouns"]["people"]),
         animals=_words(table["nouns"]["animals"]),
         adjectives=_words(*table["adjectives"].values()),
         numbers=_words(table["adjectives"]["numbers"]),
-        verbs=_verb_forms(_words(verbs["regular"])) | _words(verbs["irregular"]) | placing,
+        verbs=_verb_forms(_words(verbs["regular"]))
+        | _words(verbs["irregular"])
+        | placing
+        | watching,
         base_verbs=_words(verbs["regular"], verbs["placing"], verbs["standing"]),
         placing_verbs=placing - activities,
+        watching_verbs=watching,
         trailing=_words(table["after"]["words"]),
         depictions=_words(kinds["depictions"]),
         places=_words(kinds["places"]),

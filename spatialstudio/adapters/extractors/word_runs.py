@@ -136,11 +136,20 @@ class WordRun:
             return True
         if text not in vocabulary.verbs or text in vocabulary.nouns:
             return False
+        if self._tells(place):
+            return True
         if place == 0:
             return self.determiner is None and self._is_followed_by(*ARTICLES)
         before = self.words[place - 1].text.lower()
         ends = place + 1 == len(self.words) and (self.after is None or self._is_followed_by(*ENDS))
         return before in vocabulary.actors or (not ends and vocabulary.noun([before]) is not None)
+
+    def _tells(self, place: int) -> bool:
+        """Tell whether a verb is due at a place: "that towers", "partly blocks"."""
+        if place > 0:
+            return self.words[place - 1].text.lower().endswith("ly")
+        is_behind = isinstance(self.before, Word) and self.before.kind is WordKind.RELATIVE
+        return is_behind and self.determiner is None
 
     def _is_imperative(self, vocabulary: Vocabulary) -> bool:
         """Tell whether a word orders a thing: "Picture a cat"."""
@@ -205,7 +214,12 @@ class WordRun:
         lower = word.text.lower()
         if word.kind is WordKind.FALSE_FRIEND or lower in vocabulary.trailing:
             return True
-        return self._acts(lower, vocabulary) or (place > 0 and lower.endswith("s"))
+        if place == 0:
+            return self._acts(lower, vocabulary)
+        is_manner = lower in vocabulary.adjectives and self._acts(
+            self.words[place - 1].text.lower(), vocabulary
+        )
+        return is_manner or lower.endswith("s") or self._acts(lower, vocabulary)
 
     def _acts(self, word: str, vocabulary: Vocabulary) -> bool:
         """Tell whether a word is a verb here; behind "a" its base form is none: "a bus stop"."""
@@ -214,7 +228,9 @@ class WordRun:
 
     def _may_be_open(self, vocabulary: Vocabulary) -> bool:
         words = [word.text.lower() for word in self.words]
-        if all(vocabulary.is_verb(word) or word in vocabulary.trailing for word in words):
+        is_named = self.determiner is not None and words[-1] in vocabulary.base_verbs
+        may_act = (vocabulary.is_verb(word) or word in vocabulary.trailing for word in words)
+        if all(may_act) and not is_named:
             return False
         if all(word.text.lower() in vocabulary.adjectives for word in self.words):
             return False
@@ -251,6 +267,8 @@ class WordRun:
         """Keep the last verb: it tells whether a thing that follows is placed or merely held."""
         for word in reversed(words):
             lower = word.text.lower()
+            if lower in vocabulary.watching_verbs:
+                return [replace(word, kind=WordKind.WATCHING)]
             if lower in vocabulary.placing_verbs:
                 return [replace(word, kind=WordKind.PLACING)]
             if vocabulary.is_verb(lower) or lower.endswith("s"):

@@ -57,6 +57,8 @@ class WordKind(Enum):
     """Found among the words: "wearing", "kneels"."""
     PLACING = "PLACING"
     """A verb whose object is placed: "she puts a cup on ..."."""
+    WATCHING = "WATCHING"
+    """A verb whose object has a place of its own: "watches a bird on ..."."""
     PREPOSITION = "PREPOSITION"
     WORD = "WORD"
     OTHER = "OTHER"
