@@ -20,6 +20,7 @@ from spatialstudio.application.registry import Registry
 from spatialstudio.application.run_keeper import RunKeeper
 from spatialstudio.application.run_shelf import RunShelf
 from spatialstudio.application.session import OpenRun, RunState, RunStored, after
+from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.draft import Draft
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.generation import PSG, GenerationRequest, RequestId
@@ -36,6 +37,7 @@ from spatialstudio.domain.run_settings import RunSettings
 log = logging.getLogger(__name__)
 
 STORE_ID = "files"
+IMAGES_ID = "pillow"
 LIBRARY_ID = "files"
 STATE_ID = "files"
 METADATA_ID = "embedded"
@@ -160,6 +162,18 @@ class Keeping:
             evaluation=record.evaluation,
             path=self.store.picture_of(path),
         )
+
+    def save_picture(self, image: RgbImage, path: Path) -> None:
+        """Write a picture alone, where the user wants it.
+
+        Args:
+            image: (H, W, 3) uint8.
+            path: A PNG file.
+
+        Raises:
+            StoreError: The file cannot be written.
+        """
+        self._registry.images(IMAGES_ID).write(image, path)
 
     def again(self, path: Path, request_id: RequestId) -> GenerationRequest:
         """Return the request that draws a stored run again; what came of it will be told.

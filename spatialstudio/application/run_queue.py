@@ -23,6 +23,7 @@ from spatialstudio.domain.generation import (
     RequestId,
     StepEvent,
 )
+from spatialstudio.domain.memory import Saving
 
 
 class Place(Enum):
@@ -157,8 +158,12 @@ class RunQueue:
         if (entry := self.running) is not None:
             self._starter.cancel(run.id for run in entry.runs if not run.is_over)
 
-    def retry(self, *entry_ids: str) -> None:
+    def retry(self, *entry_ids: str, savings: tuple[Saving, ...] = ()) -> None:
         """Ask once more for what failed, was cancelled or interrupted, with all its inputs.
+
+        Args:
+            entry_ids: Of which entries; others are let be.
+            savings: What is given up this time to draw with less memory.
 
         Raises:
             ModelNotFound: A model is no longer there; nothing is asked then.
@@ -167,9 +172,13 @@ class RunQueue:
         again = [entry for entry in self._named(entry_ids) if entry.state in REPEATABLE]
         fresh = []
         for entry in again:
-            for request in entry.unfinished:
+            asked = [
+                replace(request, savings=(*request.savings, *savings))
+                for request in entry.unfinished
+            ]
+            for request in asked:
                 self._starter.prepare(request)
-            fresh.append(waiting(*entry.unfinished))
+            fresh.append(waiting(*asked))
         self._starter.settle(*(each for entry in again for each in entry.requests))
         self._let_go(again)
         self._line_up((*self.waiting, *fresh))

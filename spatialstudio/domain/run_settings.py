@@ -5,6 +5,7 @@ from enum import Enum
 
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.generation import MAX_SEED, GuidanceSettings
+from spatialstudio.domain.memory import Saving
 
 
 class SeedMode(Enum):
@@ -45,6 +46,7 @@ class RunSettings:
         preset: Whose settings the guidance began with.
         guidance: How the layout is held.
         detail: How much of the attention is kept.
+        savings: What is given up to draw with less memory.
     """
 
     model_id: str
@@ -58,6 +60,7 @@ class RunSettings:
     preset: Preset = Preset.RECOMMENDED
     guidance: GuidanceSettings = field(default_factory=GuidanceSettings)
     detail: AttentionDetail = AttentionDetail.RELATION_WORDS
+    savings: tuple[Saving, ...] = ()
 
 
 def seed_after(seed: int, count: int = 1) -> int:

@@ -23,6 +23,7 @@ class Switchboard(QObject):
         path_offered: A run's folder or a picture to open, as ``Path``.
         model_picked: Id of the model to draw with.
         capture_asked: How much attention the next run shall keep, as ``AttentionDetail``.
+        savings_wanted: What to give up in the next pictures to save memory, as a tuple.
         workspace_asked: Id of the workspace to show.
         settings_asked: Title of the page of the settings to open; empty for the first.
         settings_offered: Settings of a picture to take over, as ``OfferedSettings``.
@@ -33,6 +34,7 @@ class Switchboard(QObject):
     path_offered = Signal(object)
     model_picked = Signal(str)
     capture_asked = Signal(object)
+    savings_wanted = Signal(object)
     workspace_asked = Signal(str)
     settings_asked = Signal(str)
     settings_offered = Signal(object)

@@ -136,6 +136,7 @@ def request_of(
         height=None if is_own_size else settings.height,
         guidance=settings.guidance if has_work else plain.guidance,
         capture=replace(plain.capture, detail=settings.detail),
+        savings=settings.savings,
     )
 
 
@@ -159,4 +160,5 @@ def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSetti
         if is_guided
         else replace(choose_guidance(PSG, model, request.steps), strength=0.0),
         detail=request.capture.detail,
+        savings=request.savings,
     )

@@ -26,7 +26,7 @@ STOP_AFTER = Command(
     is_switch=True,
 )
 CLEAR_QUEUE = Command(
-    *("clear_queue", Menu.RUN, "Clear the queue", "Ctrl+Shift+Backspace"),
+    *("clear_queue", Menu.RUN, "Clear the queue", "Ctrl+Shift+Backspace", "clear_queue"),
     tip="Take out all that waits; the picture that is drawn goes on",
 )
 RETRY = Command(

@@ -24,6 +24,7 @@ from spatialstudio.application.session import BaselineChanged, OpenRun, RunChang
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.generation import RequestId, unguided
+from spatialstudio.domain.memory import Saving
 from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.commands import generate as commands
@@ -164,6 +165,7 @@ class GenerationPanel(Panel):
         self._foot.generate_picked.connect(self.generate)
         self._foot.cancel_picked.connect(self.cancel)
         self._foot.offer_picked.connect(self._use_small_model)
+        self._context.switchboard.savings_wanted.connect(self._save_memory)
         self._context.switchboard.settings_offered.connect(self._take_offered)
 
     def _bind(self, actions: Actions) -> None:
@@ -196,6 +198,10 @@ class GenerationPanel(Panel):
         model = self._studio.model(self._settings.model_id)
         preset = preset if preset in presets_of(method_id, model) else Preset.RECOMMENDED
         self._edit(tr("other method"), with_method(self._settings, model, method_id, preset))
+
+    def _save_memory(self, savings: tuple[Saving, ...]) -> None:
+        if self._settings is not None:
+            self._edit(tr("less memory"), replace(self._settings, savings=savings))
 
     def _pick_detail(self, detail: AttentionDetail) -> None:
         if self._settings is not None:

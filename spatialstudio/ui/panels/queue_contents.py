@@ -36,11 +36,11 @@ def row_of(entry: QueueEntry) -> QueueRow:
     """Return the row of an entry that is not done."""
     state, icon, role = LOOKS[entry.state]
     seed = tr("seed {seed}").format(seed=entry.seed)
-    image = entry.run.image
+    image, prompt = entry.run.image, entry.run.scene.prompt.text
     return QueueRow(
         key=entry.id,
-        title=tr("{seed} + baseline").format(seed=seed) if entry.baseline else seed,
-        detail=entry.run.scene.prompt.text,
+        title=seed,
+        detail=tr("With baseline: {prompt}").format(prompt=prompt) if entry.baseline else prompt,
         state=tr(state),
         icon=icon,
         role=role,

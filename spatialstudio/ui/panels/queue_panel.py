@@ -14,6 +14,7 @@ from spatialstudio.ui.bridge import FrameClock
 from spatialstudio.ui.commands import generate as commands
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.queue_contents import rows_of
+from spatialstudio.ui.panels.rescue import Rescue
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.queue_list import QueueList
@@ -34,6 +35,8 @@ class QueuePanel(Panel):
         self._session = context.studio.session
         self._edits = context.edits
         self._toasts = context.toasts
+        self._actions = context.actions
+        self._rescue = Rescue(context, self)
         self._count = TextLabel(tone=Tone.MUTED)
         self._list = QueueList(context.theme)
         self._list.order_picked.connect(self._reorder)
@@ -47,7 +50,8 @@ class QueuePanel(Panel):
         self._draw()
 
     def handle(self, event: object) -> None:
-        """Follow the queue; tell of what an earlier program left undone."""
+        """Follow the queue; tell of failures, and of what an earlier program left undone."""
+        self._rescue.handle(event)
         match event:
             case QueueChanged():
                 self._clock.request()
@@ -62,6 +66,9 @@ class QueuePanel(Panel):
         words = tr("{count} waiting").format(count=waiting)
         if self._queue.is_held and waiting:
             words = tr("Stopped, {count} waiting").format(count=waiting)
+        is_undone = any(entry.state in UNDONE for entry in self._queue.entries)
+        self._actions[commands.RETRY].setEnabled(is_undone)
+        self._actions[commands.CLEAR_QUEUE].setEnabled(waiting > 0)
         self._count.setText(words if rows else tr("What waits to be drawn is listed here."))
         self._list.setVisible(bool(rows))
         self._list.show_rows(rows)

@@ -23,6 +23,7 @@ from spatialstudio.domain.generation import (
     PSG_PRESENCE,
     WEIGHTED_PRESENCE,
 )
+from spatialstudio.domain.memory import Saving
 from spatialstudio.domain.run_settings import Preset, RunSettings
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
@@ -42,6 +43,16 @@ DETAILS = {
     AttentionDetail.RELATION_WORDS: ("Words of relations", "About 1 kB a word and step."),
     AttentionDetail.EVERY_WORD: ("Every word", "Every layer, mean of its heads; goes to disk."),
     AttentionDetail.EVERYTHING: ("Everything", "Every head of every layer; goes to disk."),
+}
+SAVINGS = {
+    (): "As much as it needs",
+    (Saving.CHECKPOINTING,): "Keep less, compute twice",
+    (Saving.EVERY_SECOND_STEP,): "Guide every second step",
+    (Saving.SMALLER_MAPS,): "Read coarser attention",
+    (Saving.SEARCH,): "Search in place of gradients",
+    (Saving.TILING,): "Decode in tiles",
+    (Saving.OFFLOAD,): "Let parts wait in memory",
+    (Saving.PROCESSOR,): "Use the processor",
 }
 LARGEST_STEP_SIZE = 100_000.0
 MOST_UPDATES = 50
@@ -80,6 +91,7 @@ class GuidanceForm(QWidget):
             self._detail.addItem(tr(name), detail)
             self._detail.setItemData(self._detail.count() - 1, tr(tip), Qt.ItemDataRole.ToolTipRole)
         self._size = TextLabel(tone=Tone.MUTED, small=True)
+        self._memory = _choice(tr("Memory"))
         self._fields = QWidget()
         self._disclosure = self._disclosure_button()
         self._lay_out()
@@ -98,7 +110,8 @@ class GuidanceForm(QWidget):
         self._settings = settings
         guidance = settings.guidance
         fields = (self._method, self._preset, self._strength, self._last, self._updates)
-        blocked = [QSignalBlocker(each) for each in (*fields, self._goal, self._detail)]
+        others = (self._goal, self._detail, self._memory)
+        blocked = [QSignalBlocker(each) for each in (*fields, *others)]
         self._method.setCurrentIndex(self._method.findData(guidance.method_id))
         self._preset.clear()
         for preset in presets:
@@ -112,6 +125,7 @@ class GuidanceForm(QWidget):
         self._updates.setValue(guidance.inner_updates)
         self._goal.setValue(guidance.goal)
         self._detail.setCurrentIndex(self._detail.findData(settings.detail))
+        self._show_savings(settings.savings)
         for blocker in blocked:
             blocker.unblock()
         self.show_kept("")
@@ -124,6 +138,13 @@ class GuidanceForm(QWidget):
     def disclose(self, shown: bool) -> None:
         """Show the fields, or put them away."""
         self._disclosure.setChecked(shown)
+
+    def _show_savings(self, savings: tuple[Saving, ...]) -> None:
+        offered = SAVINGS if savings in SAVINGS else {**SAVINGS, savings: savings_in_words(savings)}
+        self._memory.clear()
+        for choice, words in offered.items():
+            self._memory.addItem(tr(words), choice)
+        self._memory.setCurrentIndex(list(offered).index(savings))
 
     def _connect(self) -> None:
         self._method.currentIndexChanged.connect(self._pick_method)
@@ -138,6 +159,7 @@ class GuidanceForm(QWidget):
             lambda count: self._guide(tr("other guided steps"), "last_step")(count - 1)
         )
         self._detail.currentIndexChanged.connect(self._pick_detail)
+        self._memory.currentIndexChanged.connect(self._pick_savings)
 
     def _guide(self, name: str, key: str) -> Callable[[float], None]:
         def tell(value: float) -> None:
@@ -155,6 +177,11 @@ class GuidanceForm(QWidget):
         if self._settings is not None:
             detail = AttentionDetail(self._detail.currentData())
             self._edit(tr("attention that is kept"), replace(self._settings, detail=detail))
+
+    def _pick_savings(self) -> None:
+        if self._settings is not None:
+            savings = tuple(self._memory.currentData())
+            self._edit(tr("less memory"), replace(self._settings, savings=savings))
 
     def _edit(self, name: str, settings: RunSettings) -> None:
         self.settings_edited.emit(name, settings)
@@ -189,6 +216,7 @@ class GuidanceForm(QWidget):
             (tr("Guided"), self._last),
             (tr("Updates"), self._updates),
             (tr("Rest at PoS"), self._goal),
+            (tr("Memory"), self._memory),
             (tr("Keep"), self._detail),
         ):
             label = QLabel(name)
@@ -202,6 +230,11 @@ class GuidanceForm(QWidget):
         column.setSpacing(0)
         column.addWidget(self._disclosure)
         column.addWidget(self._fields)
+
+
+def savings_in_words(savings: tuple[Saving, ...]) -> str:
+    """Return what is given up to save memory: "Decode in tiles, Use the processor"."""
+    return ", ".join(tr(SAVINGS[(saving,)]) for saving in savings)
 
 
 def _choice(name: str) -> QComboBox:

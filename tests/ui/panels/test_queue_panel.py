@@ -7,6 +7,7 @@ from spatialstudio.application.keeping import InterruptedFound
 from spatialstudio.application.queue_entry import EntryState
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationFailed
+from spatialstudio.ui.commands import generate as commands
 from spatialstudio.ui.panels.queue_panel import QueuePanel
 from spatialstudio.ui.widgets.queue_list import ROLE, QueueList
 from tests.ui.scripted_engine import PROMPT
@@ -137,6 +138,7 @@ def test_a_key_clears_what_waits_and_leaves_what_is_drawn(qtbot, window, studio,
     window.prompt.use_prompt(PROMPT)
     for _ in range(3):
         window.generation.generate()
+    qtbot.waitUntil(window.context.actions[commands.CLEAR_QUEUE].isEnabled)
     qtbot.keyClick(window, Qt.Key.Key_Backspace, CONTROL | SHIFT)
     assert studio.queue.waiting == ()
     assert engine.cancelled == []
