@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.studio import Studio
@@ -10,6 +10,8 @@ from spatialstudio.ui.panel_api import Panel
 
 FRAME_MS = 33
 """Redrawing faster than 30 times a second shows nothing more and costs the engine time."""
+HAND_FRAME_MS = 12
+"""What the user scrubs through is redrawn faster: every step of 60 a second is seen."""
 
 
 class Bridge(QObject):
@@ -58,22 +60,26 @@ class FrameClock(QObject):
     def __init__(self, draw: Callable[[], None], parent: QObject) -> None:
         super().__init__(parent)
         self._draw = draw
-        self._is_asked = False
+        self._since_drawn = QElapsedTimer()
         self._timer = QTimer(self)
-        self._timer.setInterval(FRAME_MS)
-        self._timer.timeout.connect(self._tick)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._draw_now)
 
-    def request(self) -> None:
-        """Ask for a redraw: at once when the last one is long past, else at the next frame."""
-        if self._timer.isActive():
-            self._is_asked = True
-        else:
-            self._timer.start()
-            self._draw()
+    def request(self, *, by_hand: bool = False) -> None:
+        """Ask for a redraw: at once when the last one is long past, else at the next frame.
 
-    def _tick(self) -> None:
-        if not self._is_asked:
-            self._timer.stop()
-            return
-        self._is_asked = False
+        Args:
+            by_hand: Whether the user waits for it; then frames come closer to each other.
+        """
+        frame = HAND_FRAME_MS if by_hand else FRAME_MS
+        passed = self._since_drawn.elapsed() if self._since_drawn.isValid() else frame
+        if passed >= frame:
+            self._draw_now()
+        elif not self._timer.isActive() or self._timer.remainingTime() > frame - passed:
+            self._timer.start(frame - passed)
+
+    def _draw_now(self) -> None:
+        self._timer.stop()
+        self._since_drawn.start()
         self._draw()

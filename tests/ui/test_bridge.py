@@ -1,11 +1,11 @@
 import threading
 
 import pytest
-from PySide6.QtCore import QThread
+from PySide6.QtCore import QThread, QTimer
 
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.session import StepPicked
-from spatialstudio.ui.bridge import Bridge, FrameClock
+from spatialstudio.ui.bridge import HAND_FRAME_MS, Bridge, FrameClock
 from spatialstudio.ui.panel_api import Panel
 
 
@@ -95,3 +95,13 @@ def test_a_burst_of_requests_is_drawn_twice(qtbot, witness):
     qtbot.waitUntil(lambda: len(drawn) > 1)
     qtbot.wait(100)
     assert len(drawn) == 2
+
+
+def test_what_the_hand_asks_for_is_drawn_sooner(witness):
+    clock = FrameClock(lambda: None, witness)
+    clock.request()
+    clock.request()
+    timer = clock.findChild(QTimer)
+    assert timer.remainingTime() > HAND_FRAME_MS
+    clock.request(by_hand=True)
+    assert timer.remainingTime() <= HAND_FRAME_MS

@@ -1,6 +1,7 @@
 """Where each word is attended to, step by step, and what PoS makes of it."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from spatialstudio.application.inspection import relation_in_words
@@ -52,7 +53,13 @@ class AttentionPanel(Panel):
         """Follow the run, the picked step and word."""
         match event:
             case RunChanged() | BaselineChanged() | StepPicked() | MentionPicked():
-                self._clock.request()
+                if self.isVisible():
+                    self._clock.request()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Take in what happened meanwhile."""
+        super().showEvent(event)
+        self._clock.request()
 
     def _draw(self) -> None:
         run, baseline, step = self._session.run, self._session.baseline, self._session.step

@@ -20,6 +20,7 @@ from spatialstudio.application.relation_reading import (
 )
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import FloatMap
+from spatialstudio.domain.attention import MapScale
 from spatialstudio.domain.generation import RequestId, StepEvent
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import SceneGraph
@@ -41,7 +42,7 @@ class MapSight:
     Attributes:
         words: Asked for by hand; empty for those of the first relation.
         look: How they are drawn.
-        peak: Of all maps that share one scale.
+        peak: Of all maps that share one scale; 0 where none do.
         averages: Maps over layers of choice, by run.
         has_layers: Whether these take the place of the guiding layers' maps.
     """
@@ -58,7 +59,9 @@ def sight_of(maps: MapView, *runs: OpenRun | None) -> MapSight:
     there = [run for run in runs if run is not None]
     averages = {run.id: maps.averages[run.id] for run in there if run.id in maps.averages}
     has_layers = bool(maps.layers)
-    peak = peak_of_averages(averages.values()) if has_layers and averages else peak_of(there)
+    peak = 0.0
+    if maps.look.scale is MapScale.SHARED:
+        peak = peak_of_averages(averages.values()) if has_layers and averages else peak_of(there)
     return MapSight(
         words=maps.words,
         look=maps.look,
@@ -151,6 +154,22 @@ def maps_in_words(scene: SceneGraph, maps: Maps, words: Iterable[MentionId]) -> 
     if reading is not None and said:
         said += [reading.sentence, *reading.details]
     return " ".join(said)
+
+
+def words_to_script(
+    run: OpenRun, step: int, sight: MapSight
+) -> tuple[tuple[MentionId, ...], frozenset[str]]:
+    """Return the words in sight that have maps, and the layers from which a script makes these.
+
+    No layers where the maps of the step itself are shown.
+    """
+    maps = maps_at(run, step, sight)
+    words = tuple(word for word in words_in_sight(run.scene, sight) if word in maps)
+    event, average = step_at(run, step), sight.averages.get(run.id)
+    own = event.attention.maps if event is not None and event.attention is not None else {}
+    if average is None or (not sight.has_layers and own.keys() >= set(words)):
+        return words, frozenset()
+    return words, average.layers
 
 
 def word_tags(run: OpenRun, maps: Maps) -> tuple[WordTag, ...]:
