@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from spatialstudio.application.engine.messages import EngineStopped, JobFailed
+from spatialstudio.application.engine.messages import JobFailed
 from spatialstudio.application.session import (
     BaselineChanged,
     MentionPicked,
@@ -14,10 +14,8 @@ from spatialstudio.application.session import (
     RelationPicked,
     RunChanged,
     StepPicked,
-    StoreFailed,
 )
 from spatialstudio.application.time_line import name_beside
-from spatialstudio.domain.generation import GenerationFailed
 from spatialstudio.ui.bridge import FrameClock
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.evidence_stage import EvidenceStage
@@ -81,13 +79,13 @@ class StagePanel(Panel):
         self.setAcceptDrops(True)
 
     def handle(self, event: object) -> None:
-        """Follow the run, the picked step and word; tell of failures."""
+        """Follow the run, the picked step and word; tell of pictures that were not judged."""
         match event:
             case RunChanged() | BaselineChanged() | MentionPicked() | RelationPicked():
                 self._clock.request()
             case StepPicked():
                 self._clock.request(by_hand=not self._session.follows_live)
-            case GenerationFailed() | JobFailed() | EngineStopped() | StoreFailed():
+            case JobFailed():
                 self.problem_met.emit(event.error)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
