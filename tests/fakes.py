@@ -1,5 +1,6 @@
 """Small, real stand-ins for the ports: they do little, but they do it as the ports say."""
 
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,10 +18,19 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.perceivers import Seen
 from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask
-from spatialstudio.domain.prompt import MentionId, ObjectMention, Prompt, TextSpan, TokenSpan
+from spatialstudio.domain.prompt import (
+    MentionId,
+    ObjectMention,
+    Prompt,
+    TextSpan,
+    TokenReading,
+    TokenSpan,
+)
 from spatialstudio.domain.relation import LEFT_OF, Relation, RelationId, RelationType, SceneGraph
 
 SIDE = 16
+WORD_LIMIT = 20
+"""Words that a fake text encoder reads."""
 
 
 def scene_of(
@@ -83,6 +93,17 @@ class FakeBackend:
         return tuple(
             TokenSpan(mention_id=mention.id, encoder_id="text_encoder", indices=(index + 1,))
             for index, mention in enumerate(scene.mentions)
+        )
+
+    def read_tokens(self, prompt, model):
+        words = list(re.finditer(r"\S+", prompt))
+        return (
+            TokenReading(
+                encoder_id="text_encoder",
+                tokens=tuple(TextSpan(start=word.start(), stop=word.end()) for word in words),
+                read=min(len(words), WORD_LIMIT),
+                limit=WORD_LIMIT,
+            ),
         )
 
     def generate(self, request, model, token):
@@ -186,6 +207,9 @@ class FakeWorkshop:
 
     def warm_up(self):
         self.is_warm = True
+
+    def read_tokens(self, prompt, model):
+        return self.backend.read_tokens(prompt, model)
 
     def generate(self, request, model, token):
         return self.backend.generate(request, model, token)

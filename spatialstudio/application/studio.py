@@ -32,6 +32,7 @@ from spatialstudio.application.run_starter import RunStarter
 from spatialstudio.application.second_reader import SecondReader
 from spatialstudio.application.second_run import SecondRun
 from spatialstudio.application.session import OpenRun, Session
+from spatialstudio.application.token_counter import TokenCounter
 from spatialstudio.application.workshop import build_workshop
 from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
 from spatialstudio.domain.generation import GenerationRequest, RequestId
@@ -98,6 +99,7 @@ class Studio:
         )
         self._cards: tuple[ModelCard, ...] | None = None
         self._edited: SceneGraph | None = None
+        self.tokens = TokenCounter(engine.ask, self.bus.subscribe)
         self._starter = RunStarter(engine, self.keeping, self._job_of)
         self.queue = RunQueue(self._starter, self.session, self.bus.publish)
         self.second = SecondRun(self.session, self._starter, self.keeping.read_run)
@@ -382,7 +384,7 @@ class Studio:
     def _scene_to_draw(self) -> SceneGraph:
         if self.session.scene is None:
             raise PromptError("There is nothing to draw yet.", hint='Try "a cat left of a dog".')
-        return self.session.scene
+        return self.tokens.whole(self.session.scene)
 
     def _job_of(self, request: GenerationRequest) -> GenerateJob:
         model = self.model(request.model.id)

@@ -10,6 +10,7 @@ from spatialstudio.application.registry import Registry, built_in_registry
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, spared
 from spatialstudio.domain.ports import CancelToken, ModelCard, Surroundings
+from spatialstudio.domain.prompt import TokenReading
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings, Evaluation
 
@@ -24,6 +25,10 @@ class ModelWorkshop:
         """Import what the first job is sure to need."""
         for backend_id in self._registry.ids("backend"):
             self._registry.backend(backend_id)
+
+    def read_tokens(self, prompt: str, model: ModelCard) -> tuple[TokenReading, ...]:
+        """Take a prompt apart as a model does."""
+        return self._registry.backend(model.backend_id).read_tokens(prompt, model)
 
     def generate(
         self, request: GenerationRequest, model: ModelCard, token: CancelToken

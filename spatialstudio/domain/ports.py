@@ -10,7 +10,7 @@ from spatialstudio.domain.benchmark import JudgedSample, RecordedRun, RunReport
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
 from spatialstudio.domain.perception import Perturbation
-from spatialstudio.domain.prompt import Prompt, TokenSpan
+from spatialstudio.domain.prompt import Prompt, TokenReading, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import CheckerSettings
 
@@ -135,6 +135,14 @@ class GenerationBackend(Protocol):
         Raises:
             BackendError: The model is damaged or missing.
             PromptError: A mention lies beyond the text encoder's limit.
+        """
+        ...
+
+    def read_tokens(self, prompt: str, model: ModelCard) -> tuple[TokenReading, ...]:
+        """Say how each of the model's text encoders takes a prompt apart; no weights are loaded.
+
+        Raises:
+            BackendError: The model is damaged or missing.
         """
         ...
 

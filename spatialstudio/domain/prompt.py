@@ -78,6 +78,23 @@ class TokenSpan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TokenReading:
+    """How one text encoder takes a prompt apart. Made by a backend; may cross threads.
+
+    Attributes:
+        encoder_id: Which text encoder.
+        tokens: The characters of each of the prompt's own tokens, in order.
+        read: How many of them it reads; those behind are cut off.
+        limit: How many it could read, start and end not counted.
+    """
+
+    encoder_id: str
+    tokens: tuple[TextSpan, ...]
+    read: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
     """What an extractor did not understand or wants the user to know: told, never guessed over.
 

@@ -1,10 +1,16 @@
 """An engine that does only what the test says, and a studio around it."""
 
+import re
 from pathlib import Path
 
 import numpy as np
 
-from spatialstudio.application.engine.messages import Phase, PhaseChanged, PictureJudged
+from spatialstudio.application.engine.messages import (
+    Phase,
+    PhaseChanged,
+    PictureJudged,
+    TokensRead,
+)
 from spatialstudio.application.flow.perceive_image import hash_of_picture
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import BUILT_IN_MANIFEST, Registry, read_manifest
@@ -17,6 +23,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.ports import ModelCard, Surroundings
+from spatialstudio.domain.prompt import TextSpan, TokenReading
 from spatialstudio.domain.verdict import (
     ConfidenceComponents,
     Evaluation,
@@ -67,6 +74,7 @@ class ScriptedEngine:
     """Takes jobs and does nothing; the test reports what happens.
 
     Attributes:
+        questions: What was asked beside the jobs.
         jobs: What was submitted.
         cancelled: Ids of the jobs that were cancelled.
         is_started: Whether it runs.
@@ -75,6 +83,7 @@ class ScriptedEngine:
     def __init__(self):
         self.jobs = []
         self.cancelled = []
+        self.questions = []
         self.is_started = False
         self._report = None
 
@@ -84,6 +93,19 @@ class ScriptedEngine:
 
     def submit(self, job):
         self.jobs.append(job)
+
+    def ask(self, question):
+        self.questions.append(question)
+
+    def answer(self, limit=100):
+        """Answer the newest question: a token a word, as many read as the limit says."""
+        asked = self.questions[-1]
+        words = [word.span() for word in re.finditer(r"[^\s,]+|,", asked.prompt)]
+        spans = tuple(TextSpan(start=start, stop=stop) for start, stop in words)
+        read = min(len(spans), limit)
+        reading = TokenReading(encoder_id="text_encoder", tokens=spans, read=read, limit=limit)
+        told = TokensRead(prompt=asked.prompt, model_id=asked.model.id, readings=(reading,))
+        self.report(told)
 
     def cancel(self, job_id):
         self.cancelled.append(job_id)

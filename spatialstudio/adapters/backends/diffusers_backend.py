@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -40,6 +40,7 @@ from spatialstudio.adapters.backends.preview import decode_preview
 from spatialstudio.adapters.backends.token_spans import (
     in_denoiser,
     text_positions,
+    token_readings,
     token_spans,
 )
 from spatialstudio.adapters.device import (
@@ -62,7 +63,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.memory import Saving
 from spatialstudio.domain.ports import CancelToken, ModelCard, Surroundings
-from spatialstudio.domain.prompt import TokenSpan
+from spatialstudio.domain.prompt import TokenReading, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.science.guidance_methods import METHODS
 from spatialstudio.science.guidance_schedule import GuidanceSchedule
@@ -91,6 +92,7 @@ class DiffusersBackend:
 
     def __init__(self, archives: Path) -> None:
         self._archives = archives
+        self._streams: tuple[Path, Sequence[Any]] | None = None
         self._loaded: LoadedPipeline | None = None
         self._loaded_as: tuple[Path, torch.device, bool] | None = None
 
@@ -102,6 +104,16 @@ class DiffusersBackend:
             PromptError: A mention lies beyond the text encoder's limit.
         """
         return token_spans(load_streams(model), scene.prompt.text, scene.mentions)
+
+    def read_tokens(self, prompt: str, model: ModelCard) -> tuple[TokenReading, ...]:
+        """Take a prompt apart; the tokenizers of the model asked for last are kept.
+
+        Raises:
+            BackendError: The model is damaged or missing.
+        """
+        if self._streams is None or self._streams[0] != model.folder:
+            self._streams = (model.folder, load_streams(model))
+        return token_readings(self._streams[1], prompt)
 
     def generate(
         self, request: GenerationRequest, model: ModelCard, token: CancelToken

@@ -6,7 +6,13 @@ from typing import TypeAlias
 
 from spatialstudio.adapters.backends.text_streams import TextStream
 from spatialstudio.domain.errors import PromptError
-from spatialstudio.domain.prompt import MentionId, ObjectMention, TokenSpan
+from spatialstudio.domain.prompt import (
+    MentionId,
+    ObjectMention,
+    TextSpan,
+    TokenReading,
+    TokenSpan,
+)
 
 Offsets: TypeAlias = Sequence[tuple[int, int]]
 """First character and the one after the last, of every token."""
@@ -80,6 +86,11 @@ def words_by_position(
     return dict(sorted(found.items()))
 
 
+def token_readings(streams: Sequence[TextStream], prompt: str) -> tuple[TokenReading, ...]:
+    """Say how every text encoder takes a prompt apart, and how much of it is read."""
+    return tuple(_Reading(stream, prompt).of_prompt() for stream in streams)
+
+
 class _Reading:
     """A prompt as one text encoder sees it."""
 
@@ -126,6 +137,28 @@ class _Reading:
         length = stream.limit - stream.drops if stream.is_filled and with_filling else 0
         filling = dict.fromkeys(range(stream.first, stream.first + length), "")
         return {place: word for place, word in (filling | pieces).items() if place >= stream.first}
+
+    def of_prompt(self) -> TokenReading:
+        """Return the prompt's own tokens; template, start and end are left out."""
+        own = self._own(self._all)
+        others = len(self._all) - len(own)
+        return TokenReading(
+            encoder_id=self._stream.encoder_id,
+            tokens=own,
+            read=len(self._own(self._read)),
+            limit=max(self._stream.limit - others, 0),
+        )
+
+    def _own(self, offsets: Offsets) -> tuple[TextSpan, ...]:
+        stream, prompt = self._stream, self._prompt
+        cut = len(prompt) - len(prompt.lstrip()) if stream.is_plain else 0
+        start, stop = stream.place(prompt, cut), stream.place(prompt, len(prompt))
+        inside = ((max(first, start), min(end, stop)) for first, end in offsets)
+        return tuple(
+            TextSpan(start=first - start + cut, stop=end - start + cut)
+            for first, end in inside
+            if first < end
+        )
 
     def _tokens(self, offsets: Offsets, mention: ObjectMention) -> list[int]:
         start = self._stream.place(self._prompt, mention.span.start)

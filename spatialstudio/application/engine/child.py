@@ -7,7 +7,14 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 
 from spatialstudio.application.cancellation import CancelFlag
-from spatialstudio.application.engine.messages import CancelJob, Command, Job, Report, Stop
+from spatialstudio.application.engine.messages import (
+    CancelJob,
+    Command,
+    Job,
+    ReadTokens,
+    Report,
+    Stop,
+)
 from spatialstudio.application.engine.worker import BuildWorkshop, Worker
 from spatialstudio.domain.generation import RequestId
 
@@ -30,14 +37,18 @@ def work(commands: Connection, reports: Connection, build: BuildWorkshop) -> Non
     inbox = Inbox()
     Thread(target=_listen, args=(commands, inbox), daemon=True).start()
 
+    turn = Lock()
+
     def report(message: Report) -> None:
         try:
-            send(reports, message)
+            with turn:
+                send(reports, message)
         except OSError:
             raise SystemExit from None
 
     worker = Worker(build, report)
     worker.warm_up()
+    Thread(target=_answer, args=(worker, inbox), daemon=True).start()
     while (job := inbox.next_job()) is not None:
         worker.run(job, inbox.flag(job.job_id))
         inbox.forget(job.job_id)
@@ -48,6 +59,7 @@ class Inbox:
 
     def __init__(self) -> None:
         self._waiting: SimpleQueue[Job | None] = SimpleQueue()
+        self._questions: SimpleQueue[ReadTokens | None] = SimpleQueue()
         self._flags: dict[RequestId, CancelFlag] = {}
         self._lock = Lock()
 
@@ -64,6 +76,9 @@ class Inbox:
                     for flag in self._flags.values():
                         flag.cancel()
                 self._waiting.put(None)
+                self._questions.put(None)
+            case ReadTokens():
+                self._questions.put(command)
             case _:
                 with self._lock:
                     self._flags[command.job_id] = CancelFlag()
@@ -72,6 +87,13 @@ class Inbox:
     def next_job(self) -> Job | None:
         """Wait for a job; None when it is time to stop."""
         return self._waiting.get()
+
+    def next_question(self) -> ReadTokens | None:
+        """Wait for a question, of several the newest; None when it is time to stop."""
+        question = self._questions.get()
+        while not self._questions.empty():
+            question = self._questions.get()
+        return question
 
     def flag(self, job_id: RequestId) -> CancelFlag:
         """Return the flag of a job that was taken."""
@@ -82,6 +104,11 @@ class Inbox:
         """Let go of a job that has ended."""
         with self._lock:
             del self._flags[job_id]
+
+
+def _answer(worker: Worker, inbox: Inbox) -> None:
+    while (question := inbox.next_question()) is not None:
+        worker.answer(question)
 
 
 def _listen(commands: Connection, inbox: Inbox) -> None:

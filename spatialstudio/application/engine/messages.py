@@ -15,6 +15,7 @@ from spatialstudio.domain.arrays import RgbImage, freeze
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, RequestId
 from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.prompt import TokenReading
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import Evaluation
 
@@ -73,6 +74,14 @@ class EvaluateJob:
 Job: TypeAlias = GenerateJob | EvaluateJob
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadTokens:
+    """Take a prompt apart as a model does; answered beside the jobs with ``TokensRead``."""
+
+    prompt: str
+    model: ModelCard
+
+
 @dataclass(frozen=True, slots=True)
 class CancelJob:
     """Stop a job before its next model call; nothing happens when it has ended."""
@@ -85,7 +94,7 @@ class Stop:
     """Cancel what runs, forget what waits, and end the engine."""
 
 
-Command: TypeAlias = GenerateJob | EvaluateJob | CancelJob | Stop
+Command: TypeAlias = GenerateJob | EvaluateJob | ReadTokens | CancelJob | Stop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +103,15 @@ class PhaseChanged:
 
     request_id: RequestId
     phase: Phase
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokensRead:
+    """A prompt was taken apart, by each text encoder of a model. May cross threads."""
+
+    prompt: str
+    model_id: str
+    readings: tuple[TokenReading, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -125,7 +143,9 @@ class EngineStopped:
     lost: RequestId | None = None
 
 
-Report: TypeAlias = GenerationEvent | PhaseChanged | PictureJudged | JobFailed | EngineStopped
+Report: TypeAlias = (
+    GenerationEvent | PhaseChanged | TokensRead | PictureJudged | JobFailed | EngineStopped
+)
 
 ReportTo: TypeAlias = Callable[[Report], None]
 """Takes reports, in order, on a thread of the engine's choice; returns at once."""
@@ -140,6 +160,10 @@ class Engine(Protocol):
 
     def submit(self, job: Job) -> None:
         """Run a job after those before it."""
+        ...
+
+    def ask(self, question: ReadTokens) -> None:
+        """Answer a question beside the jobs; one that cannot be answered now is forgotten."""
         ...
 
     def cancel(self, job_id: RequestId) -> None:

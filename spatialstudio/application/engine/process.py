@@ -16,6 +16,7 @@ from spatialstudio.application.engine.messages import (
     Job,
     JobFailed,
     PictureJudged,
+    ReadTokens,
     Report,
     ReportTo,
     Stop,
@@ -68,6 +69,12 @@ class ProcessEngine:
             self._open.add(job)
             if self._child is None or not self._child.tell(job):
                 self._renew(self._report)
+
+    def ask(self, question: ReadTokens) -> None:
+        """Answer a question beside the jobs; forgotten while there is no child."""
+        with self._lock:
+            if self._child is not None:
+                self._child.tell(question)
 
     def cancel(self, job_id: RequestId) -> None:
         """Stop a job before its next model call; nothing happens when it has ended."""

@@ -1,7 +1,9 @@
 """Does the work of one job after the other, and reports all that happens."""
 
+import logging
 import os
 from collections.abc import Callable, Iterator
+from threading import Lock
 from typing import Protocol, TypeAlias
 
 from spatialstudio.application.engine.messages import (
@@ -12,12 +14,14 @@ from spatialstudio.application.engine.messages import (
     Phase,
     PhaseChanged,
     PictureJudged,
+    ReadTokens,
     ReportTo,
+    TokensRead,
 )
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.judge_choice import JudgeChoice
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.errors import Cancelled
+from spatialstudio.domain.errors import Cancelled, StudioError
 from spatialstudio.domain.generation import (
     GenerationCancelled,
     GenerationEvent,
@@ -29,8 +33,11 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.ports import CancelToken, ModelCard
+from spatialstudio.domain.prompt import TokenReading
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import Evaluation
+
+log = logging.getLogger(__name__)
 
 WAITING_VARIABLE = "OMP_WAIT_POLICY"
 """Read by the maths library when it is loaded. Its threads wait by spinning unless told otherwise;
@@ -43,6 +50,14 @@ class Workshop(Protocol):
 
     def warm_up(self) -> None:
         """Load what the first job is sure to need, so that it starts sooner."""
+        ...
+
+    def read_tokens(self, prompt: str, model: ModelCard) -> tuple[TokenReading, ...]:
+        """Take a prompt apart as a model does.
+
+        Raises:
+            BackendError: The model is damaged or missing.
+        """
         ...
 
     def generate(
@@ -79,6 +94,7 @@ class Worker:
         self._build = build
         self._report = report
         self._workshop: Workshop | None = None
+        self._building = Lock()
 
     def warm_up(self) -> None:
         """Get ready before the first job; what fails here fails again, and is told, in the job."""
@@ -94,6 +110,17 @@ class Worker:
                 self._draw(job, token)
             case EvaluateJob():
                 self._judge(job, token)
+
+    def answer(self, question: ReadTokens) -> None:
+        """Answer a question; safe beside a job. What fails here is told by the job itself."""
+        try:
+            readings = self._ready_workshop().read_tokens(question.prompt, question.model)
+        except StudioError as error:
+            log.debug("No tokens can be told: %s", error.message)
+            return
+        self._report(
+            TokensRead(prompt=question.prompt, model_id=question.model.id, readings=readings)
+        )
 
     def _draw(self, job: GenerateJob, token: CancelToken) -> None:
         steps_ended = 0
@@ -143,7 +170,8 @@ class Worker:
         self._report(PhaseChanged(request_id=job_id, phase=phase))
 
     def _ready_workshop(self) -> Workshop:
-        if self._workshop is None:
-            os.environ.setdefault(WAITING_VARIABLE, "PASSIVE")
-            self._workshop = self._build()
-        return self._workshop
+        with self._building:
+            if self._workshop is None:
+                os.environ.setdefault(WAITING_VARIABLE, "PASSIVE")
+                self._workshop = self._build()
+            return self._workshop

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QPoint, QSize
+from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout
 
+from spatialstudio.application.engine.messages import TokensRead
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.flow.advise_on_scene import follow
 from spatialstudio.application.flow.edit_relations import (
@@ -24,6 +25,7 @@ from spatialstudio.application.flow.read_prompt import (
     with_relation_type,
 )
 from spatialstudio.application.session import RelationPicked, RunChanged, SceneChanged
+from spatialstudio.application.token_counter import count_of, cut_off
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.relation import RelationId, SceneGraph, relation_types
 from spatialstudio.ui.actions import Actions
@@ -40,7 +42,7 @@ from spatialstudio.ui.panels.reading_panel import ReadingPanel
 from spatialstudio.ui.prompt_history import PromptHistory
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.prompt_editor import PromptEditor
+from spatialstudio.ui.widgets.prompt_editor import PromptEditor, TokenMarks
 from spatialstudio.ui.widgets.relation_chips import RelationChips
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 
@@ -69,6 +71,10 @@ class PromptPanel(Panel):
         self._model_id: str | None = None
         self._editor = PromptEditor(theme)
         self._editor.prompt_edited.connect(self._take_typing)
+        self._counter = TextLabel("", Tone.MUTED, small=True)
+        self._counter.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self._counter.setToolTip(tr("How much of the prompt the model reads"))
+        self._counter.hide()
         self._chips = RelationChips(theme)
         self._heading = TextLabel(tr("Relations"), Tone.HEADING)
         self._heading.hide()
@@ -102,6 +108,7 @@ class PromptPanel(Panel):
         known_objects = self._studio.model(self._model_id).known_objects
         self._reading.read_again(text, known_objects)
         self._studio.read_prompt(text, self._model_id)
+        self._count(text)
 
     def use_model(self, model_id: str) -> None:
         """Read prompts with the objects that this model knows."""
@@ -127,6 +134,8 @@ class PromptPanel(Panel):
                 self._show_relations(scene)
             case RelationPicked(relation_id=relation_id):
                 self._chips.show_picked(relation_id)
+            case TokensRead(prompt=prompt) if prompt == self._asked:
+                self._show_tokens(event)
             case RunChanged(run=run) if run.request is not None and not run.is_over:
                 self._history.remember(run.scene.prompt.text)
 
@@ -166,7 +175,25 @@ class PromptPanel(Panel):
         if scene.prompt.text != self._asked:
             self._asked = self._settings.last_prompt = scene.prompt.text
             self._editor.show_prompt(scene.prompt.text)
+            self._count(scene.prompt.text)
         self._editor.show_words(marked_words(scene))
+
+    def _count(self, text: str) -> None:
+        """Ask what the model reads of a prompt; the old count goes with an empty one."""
+        self._counter.setVisible(bool(text.strip()))
+        self._studio.tokens.read(text, self._studio.model(self._model_id))
+
+    def _show_tokens(self, told: TokensRead) -> None:
+        """Show the model's tokens, and say what it does not read."""
+        count, scene = count_of(told.readings), self._studio.session.scene
+        spans = tuple((token.start, token.stop) for token in count.tokens)
+        read = len(told.prompt) if spans and count.read == spans[-1][1] else count.read
+        self._editor.show_tokens(TokenMarks(told.prompt, spans, read))
+        number = tr("{count} of {limit} tokens").format(count=len(spans), limit=count.limit)
+        self._counter.setText(number)
+        self._reading.tell_cut(
+            tuple(thing.phrase for thing in cut_off(scene, count.read)) if scene else ()
+        )
 
     def _show_relations(self, scene: SceneGraph | None) -> None:
         if scene is None:
@@ -268,6 +295,7 @@ class PromptPanel(Panel):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(em(0.5))
         column.addWidget(self._editor)
+        column.addWidget(self._counter)
         column.addWidget(self._heading)
         column.addWidget(self._chips)
         column.addWidget(self._reading)

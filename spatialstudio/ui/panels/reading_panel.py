@@ -36,6 +36,7 @@ class ReadingPanel(Panel):
         self._known_objects: Mapping[str, str] = {}
         self._asked = ""
         self._offers: tuple[Offer, ...] = ()
+        self._cut: tuple[str, ...] = ()
         self._notes = ReadingNotes(context.theme)
         self._notes.answer_picked.connect(self._take_answer)
         column = QVBoxLayout(self)
@@ -52,9 +53,15 @@ class ReadingPanel(Panel):
         self._known_objects = known_objects
         if text != self._asked:
             self._asked = text
-            self._offers = ()
+            self._offers = self._cut = ()
         if text.strip() and self._studio.language_model.choice.is_complete:
             self._studio.read_again(text)
+
+    def tell_cut(self, phrases: tuple[str, ...]) -> None:
+        """Tell which things of the prompt the model does not read; none when it reads all."""
+        self._cut = phrases
+        if (scene := self._studio.session.scene) is not None:
+            self._show(scene)
 
     def handle(self, event: object) -> None:
         """Follow the scene, the second reading, and the choice of a server."""
@@ -81,7 +88,7 @@ class ReadingPanel(Panel):
     def _show(self, scene: SceneGraph) -> None:
         if scene.prompt.text != self._asked:
             self._asked = scene.prompt.text
-            self._offers = ()
+            self._offers = self._cut = ()
         there = {relation.id for relation in scene.relations}
         self._offers = tuple(
             offer for offer in self._offers if offer.removed is None or offer.removed in there
@@ -89,6 +96,7 @@ class ReadingPanel(Panel):
         offered = (tr("Take up"), tr("Dismiss"))
         self._notes.show_notes(
             (
+                *_cut_off(self._cut),
                 *(ReadingNote(o, NoteKind.OFFER, o.message, offered) for o in self._offers),
                 *map(_advised, advice_on(scene)),
                 *_remarks(tuple(note.message for note in scene.notes)),
@@ -113,6 +121,14 @@ class ReadingPanel(Panel):
 def _advised(advice: Advice) -> ReadingNote:
     message = f"{advice.message} {advice.fix}?"
     return ReadingNote(advice, KINDS[advice.kind], message, (tr("Leave it out"),))
+
+
+def _cut_off(phrases: tuple[str, ...]) -> tuple[ReadingNote, ...]:
+    if not phrases:
+        return ()
+    names = ", ".join(phrases)
+    said = tr("The model's text ends before {names}. Shorten the prompt, or name it earlier.")
+    return (ReadingNote(names, NoteKind.CUT, said.format(names=names)),)
 
 
 def _remarks(messages: tuple[str, ...]) -> tuple[ReadingNote, ...]:

@@ -17,6 +17,7 @@ MARK_EM = 1.2
 class NoteKind(Enum):
     """What a note is about; graver ones first."""
 
+    CUT = "Not read"
     CONTRADICTION = "Contradiction"
     OFFER = "Read differently"
     REDUNDANCY = "Said twice"
@@ -34,6 +35,7 @@ class NoteLook:
 
 
 LOOKS = {
+    NoteKind.CUT: NoteLook("warning", "warning", "warning", Tone.PLAIN),
     NoteKind.CONTRADICTION: NoteLook("warning", "warning", "warning", Tone.PLAIN),
     NoteKind.OFFER: NoteLook("card", "help", "accent", Tone.PLAIN),
     NoteKind.REDUNDANCY: NoteLook("quiet", "undo", "muted", Tone.MUTED),

@@ -4,7 +4,7 @@ from multiprocessing import Pipe
 import pytest
 
 from spatialstudio.application.engine.child import Inbox, send, work
-from spatialstudio.application.engine.messages import CancelJob, Stop
+from spatialstudio.application.engine.messages import CancelJob, ReadTokens, Stop
 from spatialstudio.domain.errors import Cancelled
 from spatialstudio.domain.generation import RequestId
 from tests.fakes import FakeWorkshop
@@ -79,3 +79,16 @@ def test_cancelling_an_unknown_job_does_nothing(job):
     inbox.take(job)
     assert inbox.next_job() is job
     assert inbox.flag(job.job_id).raise_if_cancelled() is None
+
+
+def test_only_the_newest_question_is_answered(job):
+    inbox = Inbox()
+    for prompt in ("a", "a dog"):
+        inbox.take(ReadTokens(prompt=prompt, model=job.model))
+    assert inbox.next_question().prompt == "a dog"
+
+
+def test_stopping_ends_the_wait_for_questions():
+    inbox = Inbox()
+    inbox.take(Stop())
+    assert inbox.next_question() is None

@@ -10,6 +10,8 @@ from spatialstudio.application.engine.messages import (
     Phase,
     PhaseChanged,
     PictureJudged,
+    ReadTokens,
+    TokensRead,
 )
 from spatialstudio.application.engine.worker import WAITING_VARIABLE
 from spatialstudio.domain.errors import BackendError, DetectorError
@@ -186,3 +188,29 @@ def test_threads_that_wait_are_told_to_sleep(engine, job, waiting_policy):
 def test_a_user_who_lets_threads_spin_is_obeyed(engine, job, waiting_policy):
     engine.submit(job)
     assert os.environ[WAITING_VARIABLE] == "ACTIVE"
+
+
+class LostModels(FakeBackend):
+    """Has no tokenizers."""
+
+    def read_tokens(self, prompt, model):
+        raise BackendError("The model is gone.", hint="Install it again.")
+
+
+def test_a_question_is_answered(engine, reports, job):
+    engine.ask(ReadTokens(prompt="a dog", model=job.model))
+    (told,) = reports
+    assert isinstance(told, TokensRead)
+    assert [token.of("a dog") for token in told.readings[0].tokens] == ["a", "dog"]
+
+
+def test_a_question_that_cannot_be_answered_is_forgotten(engine, workshop, reports, job):
+    workshop.backend = LostModels()
+    engine.ask(ReadTokens(prompt="a dog", model=job.model))
+    assert reports == []
+
+
+def test_a_question_after_the_end_is_forgotten(engine, reports, job):
+    engine.close()
+    engine.ask(ReadTokens(prompt="a dog", model=job.model))
+    assert reports == []

@@ -15,6 +15,8 @@ from spatialstudio.application.engine.messages import (
     EvaluateJob,
     Phase,
     PictureJudged,
+    ReadTokens,
+    TokensRead,
 )
 from spatialstudio.application.engine.process import CLOSING_TIMEOUT_S, ProcessEngine
 from spatialstudio.domain.generation import (
@@ -115,6 +117,16 @@ def test_arrays_arrive_whole_and_read_only(start, reports, make_job):
     assert np.array_equal(finished.image, np.full((16, 16, 3), 9))
     assert not finished.image.flags.writeable
     assert not step.attention.maps["m1"].flags.writeable
+
+
+def test_a_question_is_answered_while_a_picture_is_drawn(start, reports, make_job):
+    engine, job = start(), make_job(steps=MANY_STEPS)
+    engine.submit(job)
+    reports.until(StepEvent)
+    engine.ask(ReadTokens(prompt="a dog", model=job.model))
+    assert reports.until(TokensRead).prompt == "a dog"
+    engine.cancel(job.job_id)
+    reports.until(GenerationCancelled)
 
 
 def test_jobs_run_one_after_the_other(start, reports, make_job):
