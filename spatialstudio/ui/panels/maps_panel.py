@@ -3,11 +3,14 @@
 from dataclasses import replace
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSlider, QVBoxLayout
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QSlider, QVBoxLayout
 
 from spatialstudio.application.session import BaselineChanged, RunChanged, StepPicked
+from spatialstudio.application.view_script import view_script
 from spatialstudio.domain.attention import MapScale
 from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.commands import inspect
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.map_contents import (
     legend_of,
@@ -15,6 +18,7 @@ from spatialstudio.ui.panels.map_contents import (
     relation_in_sight,
     sight_of,
     words_in_sight,
+    words_to_script,
 )
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
@@ -29,6 +33,9 @@ TIPS = {
     MapScale.SHARED: "All words and steps up to one peak: strengths can be compared",
     MapScale.ABSOLUTE: "Probabilities as they are, 0 to 1",
 }
+NOT_STORED = "Only a run that is stored can be opened by a script."
+NO_MAPS = "There are no maps at this step to write a script about."
+COPIED = "Copied. The script runs with the Python that Spatial Studio is installed in."
 PIN_TWO = "Pin two words of one relation to see how surely they stand as claimed."
 
 
@@ -56,6 +63,12 @@ class MapsPanel(Panel):
         self._legend = MapLegend(context.theme)
         self._sentence = TextLabel(tone=Tone.HEADING)
         self._details = TextLabel(tone=Tone.MUTED, small=True)
+        copy = context.actions[inspect.COPY_PYTHON]
+        self._copy = QPushButton(tr("Copy as Python"))
+        self._copy.setToolTip(copy.toolTip())
+        self._copy.clicked.connect(copy.trigger)
+        context.actions.bind(inspect.COPY_PYTHON, self._copy_script)
+        self._tell = context.toasts.tell
         self._clock = FrameClock(self._draw, self)
         self._maps.changed.connect(self._clock.request)
         self._stage.layers_changed.connect(self._clock.request)
@@ -71,6 +84,20 @@ class MapsPanel(Panel):
     def _fade(self, percent: int) -> None:
         look = self._stage.look_of(Layer.MAPS)
         self._stage.show_look(Layer.MAPS, replace(look, opacity=percent / FULL))
+
+    def _copy_script(self) -> None:
+        run, step = self._session.run, self._session.step
+        if run is None or run.path is None:
+            self._tell(tr(NOT_STORED))
+            return
+        sight = sight_of(self._maps, run, self._session.baseline)
+        words, layers = words_to_script(run, step, sight)
+        if not words:
+            self._tell(tr(NO_MAPS))
+            return
+        script = view_script(run, words, step, self._maps.look.scale, layers)
+        QGuiApplication.clipboard().setText(script)
+        self._tell(tr(COPIED))
 
     def _draw(self) -> None:
         with QSignalBlocker(self._opacity):
@@ -107,3 +134,7 @@ class MapsPanel(Panel):
         row.addWidget(self._opacity, 1)
         column.addLayout(row)
         column.addWidget(self._isolines)
+        foot = QHBoxLayout()
+        foot.addWidget(self._copy)
+        foot.addStretch()
+        column.addLayout(foot)

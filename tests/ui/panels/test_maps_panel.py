@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QLabel, QSlider, QToolButton
 
 from spatialstudio.domain.attention import MapScale
-from spatialstudio.ui.commands import frame
+from spatialstudio.ui.commands import frame, inspect
 from spatialstudio.ui.panels.maps_panel import MapsPanel
 from spatialstudio.ui.widgets.map_legend import MapLegend
 from spatialstudio.ui.widgets.picture_layers import Layer
@@ -53,3 +56,20 @@ def test_the_relation_in_sight_is_said_in_words(qtbot, panel):
 def test_one_word_alone_says_how_to_see_a_relation(qtbot, panel, studio):
     studio.session.pick_mention(studio.session.run.scene.mentions[0].id)
     qtbot.waitUntil(lambda: any(text.startswith("Pin two words") for text in said(panel)))
+
+
+def test_the_view_is_copied_as_python(qtbot, panel, drawn, studio):
+    qtbot.waitUntil(lambda: studio.session.run.path is not None)
+    qtbot.keyClick(
+        drawn, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    )
+    script = QGuiApplication.clipboard().text()
+    assert "'m1': 'dog', 'm2': 'car'" in script
+    assert f"STEP = {studio.session.step}" in script
+
+
+def test_a_run_that_is_not_stored_is_not_copied(qtbot, panel, drawn, studio):
+    studio.session.open(replace(studio.session.run, path=None))
+    QGuiApplication.clipboard().setText("before")
+    drawn.context.actions[inspect.COPY_PYTHON].trigger()
+    assert QGuiApplication.clipboard().text() == "before"

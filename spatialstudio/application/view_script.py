@@ -1,0 +1,112 @@
+"""A view of attention maps as a Python script that shows the same, with this package alone."""
+
+from collections.abc import Sequence
+
+from spatialstudio.application.prompt_words import words_of
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.attention import MapScale
+from spatialstudio.domain.prompt import MentionId
+
+TRACE_ENDING = ".strace"
+PAIR = 2
+
+_HEAD = '''\
+"""Attention to {title} at step {number} of {count}, a view of Spatial Studio."""
+
+from pathlib import Path
+
+{imports}
+
+RUN = Path({path!r})
+WORDS = {words!r}
+STEP = {step}  # from 0
+SCALE = MapScale.{scale}
+SHADES = " .:-=+*#%@"
+
+studio = Studio.open("inline")
+run = studio.open_run(RUN)
+'''
+
+_STEP_MAPS = """\
+maps = run.steps[STEP].attention.maps
+peak = peak_of([run])
+"""
+
+_LAYER_MAPS = """\
+LAYERS = frozenset({layers!r})
+told = []
+studio.bus.subscribe(told.append)
+studio.keeping.layer_maps.average([run], LAYERS)
+studio.keeping.layer_maps.wait()
+averaged = [event for event in told if isinstance(event, LayersAveraged)]
+maps = averaged[0].at(STEP)
+peak = peak_of_averages(averaged)
+"""
+
+_SHOW = """\
+for word, text in WORDS.items():
+    top = top_of(maps[word], SCALE, peak)
+    print(map_in_words(text, maps[word]))
+    print(f"Full colour at {top:.4f}:")
+    for row in maps[word]:
+        print("".join(SHADES[min(round(value / top * 9), 9)] for value in row) if top else "")
+"""
+
+_RELATION = """\
+relation = relation_between(run.scene, *WORDS)
+if relation is not None:
+    reading = read_relation(relation, run.scene, maps)
+    print(reading.sentence, *reading.details, sep="\\n")
+"""
+
+_MODULE = "spatialstudio.application"
+
+
+def view_script(
+    run: OpenRun,
+    words: Sequence[MentionId],
+    step: int,
+    scale: MapScale,
+    layers: frozenset[str] = frozenset(),
+) -> str:
+    """Write a script that opens a stored run and shows maps of some words at a step.
+
+    Args:
+        run: Stored; it has a path.
+        words: Whose maps.
+        step: From 0.
+        scale: Which value is drawn in full.
+        layers: Averaged anew from what the run has kept; empty for the maps of the step itself.
+
+    Raises:
+        ValueError: The run is not stored.
+    """
+    if run.path is None:
+        raise ValueError("Only a stored run can be opened by a script.")
+    texts = {word.key: word.text for word in words_of(run.scene)}
+    head = _HEAD.format(
+        title=" and ".join(texts[word] for word in words).replace('"', "'").replace("\\", ""),
+        number=step + 1,
+        count=run.total_steps,
+        imports="\n".join(_imports(is_pair=len(words) == PAIR, has_layers=bool(layers))),
+        path=str(run.path.with_suffix(TRACE_ENDING)),
+        words={str(word): texts[word] for word in words},
+        step=step,
+        scale=scale.name,
+    )
+    maps = _LAYER_MAPS.format(layers=sorted(layers)) if layers else _STEP_MAPS
+    relation = _RELATION if len(words) == PAIR else ""
+    return "\n".join(part for part in (head + maps, _SHOW, relation, "studio.close()\n") if part)
+
+
+def _imports(*, is_pair: bool, has_layers: bool) -> list[str]:
+    reading = ["map_in_words", "top_of"] if has_layers else ["map_in_words", "peak_of", "top_of"]
+    lines = []
+    if has_layers:
+        lines.append(f"from {_MODULE}.layer_maps import LayersAveraged, peak_of_averages")
+    lines.append(f"from {_MODULE}.map_reading import {', '.join(reading)}")
+    if is_pair:
+        lines.append(f"from {_MODULE}.relation_reading import read_relation, relation_between")
+    lines.append(f"from {_MODULE}.studio import Studio")
+    lines.append("from spatialstudio.domain.attention import MapScale")
+    return lines
