@@ -11,6 +11,10 @@ Point: TypeAlias = tuple[float, float]
 """x and y in points, from the top left."""
 
 
+HALO_WIDTH = 1.4
+"""How far a halo reaches beyond the letters, points."""
+
+
 class Anchor(Enum):
     """Which part of a text stands at its point."""
 
@@ -53,6 +57,7 @@ class Text:
         size: Of the font, points.
         anchor: Which part of it stands there.
         is_bold: Whether it is set in the heavier weight.
+        halo: Colour around the letters, so that they can be read on a picture; empty for none.
     """
 
     at: Point
@@ -61,6 +66,7 @@ class Text:
     size: float = 9.0
     anchor: Anchor = Anchor.START
     is_bold: bool = False
+    halo: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -93,7 +93,8 @@ def _boxes(run: ExportedRun, look: ExportLook, shown: Raster) -> Iterator[Item]:
             corners = box(x, y, found.box.width * scale, found.box.height * scale)
             yield Line(points=corners, colour=colour, width=1.5, is_closed=True)
             label = f"{mention.phrase} {found.score:.2f}"
-            yield Text(at=(x + 2, max(y - 3, NORMAL)), text=label, colour=colour, is_bold=True)
+            at, ground = (x + 2, max(y - 3, NORMAL)), look.palette.colours["raised"]
+            yield Text(at=at, text=label, colour=colour, is_bold=True, halo=ground)
 
 
 def _profiles(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from spatialstudio.adapters.durable_files import explained_writing, write_whole
 from spatialstudio.adapters.exports.annotated_picture import annotated_picture
+from spatialstudio.adapters.exports.board import board_bytes
 from spatialstudio.adapters.exports.bundle import bundle_bytes, open_bundle
 from spatialstudio.adapters.exports.film import film_bytes
 from spatialstudio.adapters.exports.report import report_bytes
@@ -19,6 +20,7 @@ from spatialstudio.adapters.stores.picture_record import texts_of
 from spatialstudio.domain.drawing import Drawing
 from spatialstudio.domain.export import ExportedRun, ExportKind, ExportLook
 from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.storyboard import BoardFrame
 
 PICTURE_KINDS = {"png": "PNG", "jpg": "JPEG", "webp": "WEBP"}
 FIGURES: Mapping[ExportKind, Callable[[ExportedRun, ExportLook], Drawing]] = {
@@ -62,10 +64,17 @@ class FileExporter:
             ExportError: The runs lack what the kind shows.
             StoreError: The file cannot be written.
         """
-        content = self._content(runs, kind, look, target.suffix.removeprefix("."))
-        with explained_writing(target.parent):
-            target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, content)
+        _write(target, self._content(runs, kind, look, target.suffix.removeprefix(".")))
+
+    def write_board(self, frames: Sequence[BoardFrame], look: ExportLook, target: Path) -> None:
+        """Write a storyboard into a file, whole; its ending says in which form.
+
+        Raises:
+            ExportError: There is no frame, or the part that writes MP4 is not installed.
+            StoreError: The file cannot be written.
+        """
+        content = board_bytes(frames, target.suffix.removeprefix("."), look, self._fonts)
+        _write(target, content)
 
     def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
         """Put the runs of a bundle into a library, and return their pictures.
@@ -103,6 +112,12 @@ class FileExporter:
         if ending == "pdf":
             return pdf_bytes(drawing, self._fonts)
         return png_of(drawing, self._fonts)
+
+
+def _write(target: Path, content: bytes) -> None:
+    with explained_writing(target.parent):
+        target.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(target, content)
 
 
 def _picture(run: ExportedRun, kind: ExportKind, look: ExportLook, form: str) -> bytes:

@@ -48,6 +48,19 @@ def film_bytes(run: ExportedRun, ending: str, look: ExportLook, fonts: Path) -> 
     if not run.steps:
         raise ExportError("The run has no steps to show.", hint="Choose another run.")
     frames = [pixels_of(_frame(run, place, look), fonts, SCALE) for place in range(len(run.steps))]
+    return film_of(frames, ending)
+
+
+def film_of(frames: list[RgbImage], ending: str) -> bytes:
+    """Return pictures as a film; the last one stays longer.
+
+    Args:
+        frames: (H, W, 3) each, all of one size, with even sides.
+        ending: "gif", "apng" or "mp4".
+
+    Raises:
+        ExportError: The part that writes MP4 is not installed.
+    """
     return _mp4(frames) if ending == "mp4" else _animation(frames, ending)
 
 

@@ -22,6 +22,7 @@ GAP = 6.0
 NAME_WIDTH = 64.0
 PLOT_WIDTH, PLOT_HEIGHT = 400.0, 220.0
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+ROUND = (1, 2, 5)
 
 
 def attention_sheet(run: ExportedRun, look: ExportLook) -> Drawing:
@@ -118,12 +119,21 @@ def _axes(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
         yield Line(points=(left, (right[0], left[1])), colour=line, width=0.5)
         at = (left[0] - 4, left[1] + 3)
         yield Text(at=at, text=f"{tick:g}", colour=muted, size=SMALL, anchor=Anchor.END)
-    for step in steps_shown(range(len(run.steps)), look.columns):
-        x, y = curve_point(run, step, 0.0)
-        label = str(step + 1)
+    for number in round_numbers(len(run.steps), look.columns):
+        x, y = curve_point(run, number - 1, 0.0)
         at = (x, y + LINE_HEIGHT)
-        yield Text(at=at, text=label, colour=muted, size=SMALL, anchor=Anchor.MIDDLE)
+        yield Text(at=at, text=str(number), colour=muted, size=SMALL, anchor=Anchor.MIDDLE)
     yield Text(at=(2 * MARGIN, MARGIN - 4), text="PoS over the steps", colour=muted, size=SMALL)
+
+
+def round_numbers(last: int, most: int) -> tuple[int, ...]:
+    """Choose one and round numbers up to the last, so many at most that they can be read."""
+    powers = (10**power for power in range(len(str(last))))
+    spacing = next(
+        (factor * power for power in powers for factor in ROUND if last / (factor * power) < most),
+        last,
+    )
+    return tuple(dict.fromkeys((1, *range(spacing, last + 1, spacing))))
 
 
 def _guided(run: ExportedRun, look: ExportLook) -> Iterator[Item]:

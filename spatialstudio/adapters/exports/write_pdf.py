@@ -6,11 +6,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fpdf import FPDF
+from fpdf.enums import TextMode
 from PIL import Image
 
 from spatialstudio.adapters.exports.fonts import fallback_fonts
 from spatialstudio.adapters.exports.truetype import write_truetype
-from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Raster, Text
+from spatialstudio.domain.drawing import HALO_WIDTH, Anchor, Drawing, Item, Line, Raster, Text
 
 FAMILY = "Inter"
 FILES = {"": "Inter-Regular.otf", "B": "Inter-SemiBold.otf"}
@@ -86,8 +87,14 @@ def _text(page: FPDF, item: Text) -> None:
     text = _plain(item.text)
     x, y = item.at
     width = page.get_string_width(text)
-    page.set_xy(x - width * _SHARES[item.anchor], y - item.size)
+    left, top = x - width * _SHARES[item.anchor], y - item.size
     page.c_margin = 0
+    if item.halo:
+        page.set_draw_color(*_rgb(item.halo))
+        with page.local_context(text_mode=TextMode.STROKE, line_width=2 * HALO_WIDTH):
+            page.set_xy(left, top)
+            page.cell(width or 1, item.size * 1.2, text)
+    page.set_xy(left, top)
     page.cell(width or 1, item.size * 1.2, text)
 
 

@@ -9,7 +9,16 @@ from PIL import Image, ImageDraw, ImageFont
 
 from spatialstudio.adapters.exports.fonts import fallback_fonts
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Point, Raster, Text
+from spatialstudio.domain.drawing import (
+    HALO_WIDTH,
+    Anchor,
+    Drawing,
+    Item,
+    Line,
+    Point,
+    Raster,
+    Text,
+)
 
 SCALE = 2.0
 """Pixels a point."""
@@ -88,7 +97,15 @@ def _text(image: Image.Image, item: Text, fonts: Path, scale: float) -> None:
     font = ImageFont.truetype(str(path), item.size * scale)
     place = item.at[0] * scale, item.at[1] * scale
     pen = ImageDraw.Draw(image)
-    pen.text(place, text, fill=item.colour, font=font, anchor=_ANCHORS[item.anchor])
+    pen.text(
+        place,
+        text,
+        fill=item.colour,
+        font=font,
+        anchor=_ANCHORS[item.anchor],
+        stroke_width=HALO_WIDTH * scale if item.halo else 0,
+        stroke_fill=item.halo or None,
+    )
 
 
 def _raster(image: Image.Image, item: Raster, scale: float) -> None:

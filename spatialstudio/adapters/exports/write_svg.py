@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from PIL import Image
 
-from spatialstudio.domain.drawing import Drawing, Item, Line, Raster, Text
+from spatialstudio.domain.drawing import HALO_WIDTH, Drawing, Item, Line, Raster, Text
 
 FONTS = "Inter, 'Helvetica Neue', Arial, sans-serif"
 DASHES = "4 3"
@@ -52,8 +52,14 @@ def _text_element(item: Text) -> str:
     weight = f' font-weight="{BOLD}"' if item.is_bold else ""
     return (
         f'<text x="{x}" y="{y}" fill="{item.colour}" font-size="{_number(item.size)}"'
-        f' text-anchor="{item.anchor.value}"{weight}>{_text(item.text)}</text>'
+        f' text-anchor="{item.anchor.value}"{weight}{_halo(item)}>{_text(item.text)}</text>'
     )
+
+
+def _halo(item: Text) -> str:
+    width = _number(2 * HALO_WIDTH)
+    outline = f' stroke="{item.halo}" stroke-width="{width}" stroke-linejoin="round"'
+    return f'{outline} paint-order="stroke"' if item.halo else ""
 
 
 def _raster(item: Raster) -> str:

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from spatialstudio.adapters.exports.exporter import FileExporter
-from spatialstudio.adapters.exports.sheets import curves
+from spatialstudio.adapters.exports.sheets import curves, round_numbers
 from spatialstudio.adapters.exports.tables import run_lengths
 from spatialstudio.adapters.exports.write_pdf import pdf_bytes
 from spatialstudio.adapters.metadata.reader import settings_in
@@ -216,3 +216,24 @@ def test_an_ending_of_something_else_is_refused(exports, picture, tmp_path, kind
     with pytest.raises(ExportError, match="cannot be written as") as caught:
         exports.export([picture], kind, tmp_path / "out.doc")
     assert FORMATS[kind][0] in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("last", "numbers"),
+    [
+        (1, (1,)),
+        (4, (1, 2, 3, 4)),
+        (20, (1, 5, 10, 15, 20)),
+        (25, (1, 5, 10, 15, 20, 25)),
+        (50, (1, 10, 20, 30, 40, 50)),
+        (1000, (1, 200, 400, 600, 800, 1000)),
+    ],
+)
+def test_steps_under_a_plot_are_round_numbers(last, numbers):
+    assert round_numbers(last, 8) == numbers
+
+
+def test_names_on_the_picture_have_a_halo(export):
+    boxes = ExportKind.ANNOTATED
+    assert b'paint-order="stroke"' in export(boxes, "svg")
+    assert export(boxes, "pdf").startswith(b"%PDF")
