@@ -41,6 +41,10 @@ NEW_SEED = Command("new_seed", Menu.RUN, "Roll another seed", "Ctrl+R", "dice")
 TAKE_SETTINGS = Command(
     *("take_settings", Menu.RUN, "Use the open picture's settings", "Ctrl+Shift+U"),
     tip="Bring back prompt, model, size, steps, seed and guidance of the picture on the stage",
+)
+LAYOUTS = Command(
+    *("layouts", Menu.RUN, "Start from a layout…", "Ctrl+Shift+L", "layout"),
+    tip="A dozen layouts; the prompt is written anew",
     starts_group=True,
 )
 SAVE_SETTINGS = Command("save_settings", Menu.RUN, "Save these settings…")
@@ -51,5 +55,5 @@ COMMANDS = (
     *(GENERATE, *VARIANTS),
     *(CANCEL, STOP_AFTER, CLEAR_QUEUE, RETRY),
     *(BASELINE, NEW_SEED),
-    *(TAKE_SETTINGS, SAVE_SETTINGS, OPEN_SETTINGS),
+    *(LAYOUTS, TAKE_SETTINGS, SAVE_SETTINGS, OPEN_SETTINGS),
 )

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from spatialstudio.application.error_reports import report_on
@@ -18,6 +18,7 @@ from spatialstudio.application.flow.choose_settings import (
     with_model,
     with_steps,
 )
+from spatialstudio.application.flow.layout_templates import things_of
 from spatialstudio.application.flow.take_settings import with_fields
 from spatialstudio.application.run_queue import Place, QueueChanged
 from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged, SceneChanged
@@ -28,6 +29,7 @@ from spatialstudio.domain.memory import Saving
 from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.commands import generate as commands
+from spatialstudio.ui.dialogs.layout_dialog import LayoutDialog
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.estimate_contents import (
     A_MINUTE,
@@ -179,6 +181,7 @@ class GenerationPanel(Panel):
         actions.bind(commands.BASELINE, self._form.toggle_baseline)
         actions.bind(commands.NEW_SEED, self._form.roll)
         actions.bind(commands.TAKE_SETTINGS, self._take_settings)
+        actions.bind(commands.LAYOUTS, self._offer_layouts)
         actions.bind(commands.SAVE_SETTINGS, self._save_settings)
         actions.bind(commands.OPEN_SETTINGS, self._open_settings)
 
@@ -248,6 +251,13 @@ class GenerationPanel(Panel):
             model = self._studio.model(told.model) if "model" in names else None
             taken = with_fields(self._settings, told, names, model)
             self._edit(tr("a picture's settings"), taken)
+
+    def _offer_layouts(self) -> None:
+        things = things_of(self._studio.session.scene)
+        dialog = LayoutDialog(self._context.theme, things, self.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.prompt_picked.connect(self._context.switchboard.prompt_offered)
+        dialog.open()
 
     def _save_settings(self) -> None:
         if self._settings is None:

@@ -1,6 +1,7 @@
 """The workspace Generate: a prompt is written and drawn."""
 
 from spatialstudio.ui.commands.frame import GENERATE_WORKSPACE
+from spatialstudio.ui.commands.generate import LAYOUTS
 from spatialstudio.ui.panels.queue_panel import QueuePanel
 from spatialstudio.ui.panels.results_panel import ResultsPanel
 from spatialstudio.ui.workspaces.shared_docks import ATTENTION, PROMPT, TIME, VERDICT
@@ -28,4 +29,5 @@ GENERATE = Workspace(
     id="generate",
     command=GENERATE_WORKSPACE,
     docks=(PROMPT, VERDICT, QUEUE, ATTENTION, TIME, RESULTS),
+    tools=(LAYOUTS,),
 )

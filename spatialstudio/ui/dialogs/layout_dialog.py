@@ -1,0 +1,50 @@
+"""A dozen layouts to start from; one click writes the prompt."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QDialog, QGridLayout, QVBoxLayout, QWidget
+
+from spatialstudio.application.flow.layout_templates import LAYOUTS, LayoutTemplate
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.layout_tile import LayoutTile
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+
+COLUMNS = 4
+
+
+class LayoutDialog(QDialog):
+    """Lets the user pick a layout. Emits ``prompt_picked`` with its prompt, and closes.
+
+    Args:
+        theme: The look.
+        things: What the prompt names already; they are laid out anew.
+        parent: Stands behind it.
+    """
+
+    prompt_picked = Signal(str)
+
+    def __init__(self, theme: Theme, things: Sequence[str], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Start from a layout"))
+        self._things = things
+        grid = QGridLayout()
+        grid.setSpacing(em(0.7))
+        for place, layout in enumerate(LAYOUTS):
+            blobs = tuple((spot.x, spot.y, spot.size) for spot in layout.spots)
+            tile = LayoutTile(theme, tr(layout.name), layout.prompt(things), blobs)
+            tile.clicked.connect(partial(self._pick, layout))
+            grid.addWidget(tile, place // COLUMNS, place % COLUMNS)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(1.2), em(1), em(1.2), em(1.2))
+        column.setSpacing(em(0.8))
+        words = tr("The prompt is written anew with the things that it names; undo brings it back.")
+        column.addWidget(TextLabel(words, Tone.MUTED))
+        column.addLayout(grid)
+
+    def _pick(self, layout: LayoutTemplate, _checked: bool = False) -> None:
+        self.prompt_picked.emit(layout.prompt(self._things))
+        self.accept()

@@ -1,0 +1,62 @@
+"""A layout to start from, as a small picture of blobs with its name under it."""
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy
+
+from spatialstudio.ui.theme.metrics import SMALL, em, font
+from spatialstudio.ui.theme.theme import Theme
+
+PICTURE_EM = (6.4, 4.6)
+CAPTION_EM = 1.4
+BLOB_TINT = 0.3
+
+
+class LayoutTile(QAbstractButton):
+    """Shows one layout; pressed, it is the one that is wanted.
+
+    Args:
+        theme: The look.
+        name: Under the picture.
+        prompt: For screen readers and the tip.
+        blobs: (x, y, diameter) of each thing, shares of the picture; those behind first.
+    """
+
+    def __init__(
+        self, theme: Theme, name: str, prompt: str, blobs: tuple[tuple[float, float, float], ...]
+    ) -> None:
+        super().__init__()
+        self._theme = theme
+        self._blobs = blobs
+        self.setText(name)
+        self.setAccessibleName(name)
+        self.setAccessibleDescription(prompt)
+        self.setToolTip(prompt)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        """Ask for the picture and a line."""
+        return QSize(em(PICTURE_EM[0]), em(PICTURE_EM[1]) + em(CAPTION_EM))
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the frame, the blobs and the name."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        frame = QRectF(0, 0, self.width(), em(PICTURE_EM[1])).adjusted(1, 1, -1, -1)
+        is_marked = self.hasFocus() or self.underMouse()
+        painter.setPen(QPen(self._theme.colour("accent" if is_marked else "line"), 1.5))
+        painter.setBrush(self._theme.colour("hover" if self.isDown() else "raised"))
+        painter.drawRoundedRect(frame, em(0.4), em(0.4))
+        for hue, (x, y, size) in enumerate(self._blobs):
+            painter.setPen(QPen(self._theme.mention(hue), 2))
+            painter.setBrush(self._theme.mention(hue, BLOB_TINT))
+            middle = QPointF(frame.left() + x * frame.width(), frame.top() + y * frame.height())
+            painter.drawEllipse(middle, size * frame.height() / 2, size * frame.height() / 2)
+        painter.setFont(font(SMALL))
+        painter.setPen(self._theme.colour("text"))
+        line = QRectF(0, em(PICTURE_EM[1]), self.width(), em(CAPTION_EM))
+        painter.drawText(line, Qt.AlignmentFlag.AlignCenter, self.text())
+        painter.end()
