@@ -33,9 +33,13 @@ class EvidenceStage(QObject):
         self.overlay.margin_picked.connect(self._try_margin)
         self.overlay.candidate_picked.connect(self._try_candidate)
 
-    def draw(self) -> None:
-        """Show the marks of what is looked at; nothing on a picture that is still being drawn."""
-        looked_at = self._looking_at.now()
+    def draw(self, *, is_bare: bool = False) -> None:
+        """Show the marks of what is looked at; nothing on a picture that is still being drawn.
+
+        Args:
+            is_bare: Whether nothing shall lie on the picture.
+        """
+        looked_at = None if is_bare else self._looking_at.now()
         if looked_at is None or not shows_result(looked_at.run, self._session.step):
             self.overlay.show_scene(NOTHING)
             return

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QVBoxLayout
 from spatialstudio.application.inspection import evidence_of
 from spatialstudio.application.judges import TwoJudges, two_judges
 from spatialstudio.application.session import OpenRun, RunChanged
-from spatialstudio.domain.verdict import Evaluation, Outcome
+from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
@@ -48,12 +48,18 @@ def _row(judges: TwoJudges, run: OpenRun) -> JudgesRow:
     return JudgesRow(
         relation=judges.relation,
         by_centres=judges.verdict.outcome,
-        by_centres_words=f"{judges.verdict.outcome.value} {judges.verdict.confidence:.2f}",
+        by_centres_words=_checker_in_words(judges.verdict),
         by_masks=Outcome.PASS if is_met else Outcome.FAIL,
         by_masks_words=f"{judges.pse.pse:.2f} {words}",
         disagree=judges.disagree,
         others=_others(judges, run),
     )
+
+
+def _checker_in_words(verdict: Verdict) -> str:
+    if verdict.reason is not None:
+        return tr("declines")
+    return f"{verdict.outcome.value} {verdict.confidence:.2f}"
 
 
 def _others(judges: TwoJudges, run: OpenRun) -> tuple[tuple[str, str], ...]:

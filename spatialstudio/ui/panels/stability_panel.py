@@ -77,7 +77,7 @@ class StabilityPanel(Panel):
 def _missing(looked_at: LookedAt | None) -> str:
     if looked_at is None:
         return tr("How a verdict bears small changes of the picture is shown here.")
-    return tr("The picture was not changed to test this answer: there was none to test.")
+    return tr("Small changes were not tried: there was no decided answer to test.")
 
 
 def _crops(made: CropsMade) -> list[Crop]:

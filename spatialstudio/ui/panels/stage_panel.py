@@ -145,7 +145,7 @@ class StagePanel(Panel):
         layers = BARE if self._maps.is_peeking else self._stage.in_sight
         scene = picture_scene(run, step, sight, layers, title)
         self._picture.show_scene(dressed(scene, run, self._stage))
-        self._evidence.draw()
+        self._evidence.draw(is_bare=self._maps.is_peeking)
         self._beside.setVisible(baseline is not None)
         if baseline is not None:
             scene = picture_scene(baseline, step, sight, layers, tr(name_beside(run, baseline)))

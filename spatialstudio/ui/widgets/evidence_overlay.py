@@ -74,10 +74,12 @@ class EvidenceOverlay(StageOverlay):
         return False
 
     def move(self, event: QMouseEvent, place: PicturePlace) -> bool:
-        """Drag the edge that is held."""
+        """Drag the edge that is held; tell whether there is something to take or to choose."""
+        spot = event.position()
         if self._held is None:
-            return self._edge_at(event.position(), place) is not None
-        share = place.to_share(event.position())
+            can_take = self._edge_at(spot, place) is not None
+            return can_take or self._candidate_at(spot, place) is not None
+        share = place.to_share(spot)
         along = share.x() if self._held.axis is Axis.X else share.y()
         self.margin_picked.emit(min(abs(along - self._held.middle), WIDEST))
         return True

@@ -94,6 +94,7 @@ class JudgeRows(QWidget):
         said.setSpacing(0)
         said.addWidget(TextLabel(name, Tone.MUTED, small=True))
         said.addWidget(TextLabel(words))
+        said.addStretch()
         row = QHBoxLayout()
         row.setSpacing(em(0.4))
         row.addWidget(OutcomeMark(self._theme, outcome), 0, Qt.AlignmentFlag.AlignTop)

@@ -126,6 +126,7 @@ class LeverForm(QWidget):
         combo = QComboBox()
         combo.setAccessibleName(tr("Which {thing} is judged by").format(thing=each.name))
         combo.addItems(each.items)
+        combo.setPlaceholderText(tr("none is sure enough"))
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         combo.activated.connect(partial(self.choice_picked.emit, each.key))
         self._grid.addWidget(TextLabel(each.name, Tone.MUTED), row, 0)

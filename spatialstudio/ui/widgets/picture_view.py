@@ -86,9 +86,7 @@ class PictureView(QWidget):
             self._outlines = tuple(mask_outline(mask.pixels) for mask in scene.masks)
         self._scene = scene
         self._maps.show_maps(scene.maps)
-        parts = (scene.title, scene.remark, scene.words or scene.waiting)
-        self.setAccessibleDescription(" ".join(part for part in parts if part))
-        self.update()
+        self._redraw()
 
     def show_view(self, view: QRectF) -> None:
         """Show a part of the picture, as shares of its sides."""
@@ -103,11 +101,11 @@ class PictureView(QWidget):
     def show_overlays(self, overlays: tuple[StageOverlay, ...]) -> None:
         """Draw these over the picture; the last one is on top and first asked for the mouse."""
         for overlay in self._overlays:
-            overlay.changed.disconnect(self.update)
+            overlay.changed.disconnect(self._redraw)
         self._overlays, self._held = overlays, None
         for overlay in overlays:
-            overlay.changed.connect(self.update)
-        self.update()
+            overlay.changed.connect(self._redraw)
+        self._redraw()
 
     @property
     def place(self) -> PicturePlace:
@@ -178,7 +176,9 @@ class PictureView(QWidget):
             self._held.move(event, self.place)
             return
         if self._grip is None:
-            any(overlay.move(event, self.place) for overlay in reversed(self._overlays))
+            over = any(overlay.move(event, self.place) for overlay in reversed(self._overlays))
+            hand, arrow = Qt.CursorShape.PointingHandCursor, Qt.CursorShape.ArrowCursor
+            self.setCursor(hand if over else arrow)
             return
         moved, self._grip = event.position() - self._grip, event.position()
         frame = self.frame()
@@ -200,6 +200,14 @@ class PictureView(QWidget):
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: ARG002 - Qt's signature
         """Show the whole picture again."""
         self._pick_view(QRectF(WHOLE))
+
+    def _redraw(self) -> None:
+        """Draw anew, and say in words what is drawn."""
+        scene = self._scene
+        overlaid = (overlay.words() for overlay in self._overlays)
+        parts = (scene.title, scene.remark, scene.words or scene.waiting, *overlaid)
+        self.setAccessibleDescription(" ".join(part for part in parts if part))
+        self.update()
 
     def _point(self, position: QPointF) -> None:
         inside = self._picture is not None and self.frame().contains(position)
