@@ -137,7 +137,7 @@ class RunGrid(QAbstractScrollArea):
             oldest = next(iter(self._faces))
             del self._faces[oldest]
             self._tiles.forget(oldest)
-        self.viewport().update()
+        self._update_tile(key)
         if key == self.current:
             self._tell_screen_readers()
 
@@ -328,6 +328,17 @@ class RunGrid(QAbstractScrollArea):
 
     def _origin(self) -> QPointF:
         return QPointF(em(SIDE_EM), -self.verticalScrollBar().value())
+
+    def _update_tile(self, key: int) -> None:
+        """Draw one tile anew, if it is in sight."""
+        seen = self._in_sight()
+        for tile in seen:
+            if self._keys[tile] == key:
+                place = self._rows.place(tile).translated(self._origin())
+                out = em(1)
+                self.viewport().update(
+                    place.adjusted(-out, -out, out, out + em(CAPTION_EM)).toRect()
+                )
 
     def _in_sight(self, beyond: float = 0.0) -> range:
         """Return the tiles in sight, and some beyond, given in heights of the viewport."""

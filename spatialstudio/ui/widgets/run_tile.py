@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import cos, pi, sin
 
-from PySide6.QtCore import QObject, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QObject, QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import (
     QFontMetricsF,
     QImage,
@@ -75,7 +75,7 @@ class TileState:
 
 
 class TilePainter(QObject):
-    """Draws tiles; keeps the pictures in the size in which they were drawn last.
+    """Draws tiles; keeps them as they were drawn last.
 
     Args:
         theme: Colours and icons.
@@ -85,13 +85,13 @@ class TilePainter(QObject):
     def __init__(self, theme: Theme, parent: QObject) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._scaled: dict[int, tuple[TileFace, QSize, QPixmap]] = {}
+        self._kept: dict[int, tuple[TileFace, QPixmap]] = {}
         self._dress()
         theme.changed.connect(self._dress)
 
     def forget(self, key: int) -> None:
         """Let go of a picture."""
-        self._scaled.pop(key, None)
+        self._kept.pop(key, None)
 
     def draw(
         self, painter: QPainter, key: int, face: TileFace | None, place: QRectF, state: TileState
@@ -100,18 +100,13 @@ class TilePainter(QObject):
         self._draw_ground(painter, place, state)
         if state.stack:
             self._draw_sheets(painter, place)
-        if face is None or face.picture is None:
+        if face is None:
             self._draw_empty(painter, place)
-            if face is not None:
-                self._draw_missing(painter, place, face)
         else:
-            painter.setOpacity(REJECTED_OPACITY if face.is_rejected else 1.0)
-            painter.drawPixmap(place.topLeft(), self._picture(key, face, place.size().toSize()))
-            painter.setOpacity(1.0)
+            scale = painter.device().devicePixelRatioF()
+            painter.drawPixmap(place.topLeft(), self._drawn(key, face, place.size(), scale))
         if state.stack:
             self._draw_badge(painter, place, str(state.stack))
-        if face is not None:
-            self._draw_caption(painter, place, face)
 
     def badge(self, place: QRectF, count: int) -> QRectF:
         """Return where the number of a stack stands, to be clicked."""
@@ -120,26 +115,42 @@ class TilePainter(QObject):
         inset = em(0.3)
         return QRectF(place.right() - width - inset, place.top() + inset, width, em(1.25))
 
-    def _picture(self, key: int, face: TileFace, size: QSize) -> QPixmap:
-        known = self._scaled.get(key)
-        if known is not None and known[0] is face and known[1] == size:
-            return known[2]
-        assert face.picture is not None
-        scaled = face.picture.scaled(
-            size,
-            Qt.AspectRatioMode.KeepAspectRatioByExpanding,
-            Qt.TransformationMode.SmoothTransformation,
-        )
-        pixmap = QPixmap(size)
+    def _drawn(self, key: int, face: TileFace, size: QSizeF, scale: float) -> QPixmap:
+        """Return picture and caption as they were drawn last, if nothing has changed since."""
+        whole = QSizeF(size.width(), size.height() + em(CAPTION_EM))
+        pixels = (whole * scale).toSize()
+        known = self._kept.get(key)
+        if known is not None and known[0] is face and known[1].size() == pixels:
+            return known[1]
+        pixmap = QPixmap(pixels)
+        pixmap.setDevicePixelRatio(scale)
         pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(pixmap)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setClipPath(_rounded(QRectF(pixmap.rect())))
-        left, top = (size.width() - scaled.width()) / 2, (size.height() - scaled.height()) / 2
-        painter.drawImage(QPointF(left, top), scaled)
+        place = QRectF(QPointF(0, 0), size)
+        if face.picture is None:
+            self._draw_empty(painter, place)
+            self._draw_missing(painter, place, face)
+        else:
+            self._draw_picture(painter, place, face, face.picture)
+        self._draw_caption(painter, place, face)
         painter.end()
-        self._scaled[key] = (face, size, pixmap)
+        self._kept[key] = (face, pixmap)
         return pixmap
+
+    def _draw_picture(
+        self, painter: QPainter, place: QRectF, face: TileFace, picture: QImage
+    ) -> None:
+        expanded = Qt.AspectRatioMode.KeepAspectRatioByExpanding
+        size = QSizeF(picture.size()).scaled(place.size(), expanded)
+        whole = QRectF(QPointF(0, 0), size)
+        whole.moveCenter(place.center())
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.setClipPath(_rounded(place))
+        painter.setOpacity(REJECTED_OPACITY if face.is_rejected else 1.0)
+        painter.drawImage(whole, picture)
+        painter.restore()
 
     def _draw_ground(self, painter: QPainter, place: QRectF, state: TileState) -> None:
         if not (state.is_chosen or state.is_current or state.is_open):
@@ -217,6 +228,7 @@ class TilePainter(QObject):
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, elided)
 
     def _dress(self) -> None:
+        self._kept.clear()
         self._icon = self._theme.icon("warning", "muted")
 
     def _draw_star(self, painter: QPainter, centre: QPointF, radius: float) -> None:
