@@ -39,6 +39,7 @@ def face_with(entry: LibraryEntry, picture: QImage | None) -> TileFace:
         picture=picture,
         outcome=entry.summary.outcome,
         caption=tr("seed {seed}").format(seed=entry.summary.seed),
+        brief=str(entry.summary.seed),
         stars=marks.stars,
         is_rejected=marks.is_rejected,
         tags=" ".join(f"#{tag}" for tag in marks.tags),

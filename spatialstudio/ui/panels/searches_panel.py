@@ -45,8 +45,10 @@ class SearchesPanel(Panel):
         self._list.ensurePolished()  # else the rows get their heights before their style
         self._list.itemClicked.connect(self._use)
         self._list.itemActivated.connect(self._use)
-        self._save = QPushButton(tr("Save this search"))
+        self._save = QPushButton(tr("Save…"))
+        self._save.setToolTip(tr("Save the filter in use under a name"))
         self._drop = QPushButton(tr("Remove"))
+        self._drop.setToolTip(tr("Remove the saved search"))
         for button, slot in ((self._save, self._ask_for_name), (self._drop, self._remove)):
             button.setProperty("kind", "quiet")
             button.clicked.connect(slot)

@@ -38,6 +38,7 @@ class TileFace:
         picture: None while there is none, or when the file is gone.
         outcome: Of all relations together; None when it was not judged.
         caption: Beside the mark: "seed 7".
+        brief: The same where there is little room: "7".
         stars: How many.
         is_rejected: Whether it was sorted out.
         tags: In one line; empty for none.
@@ -49,6 +50,7 @@ class TileFace:
     picture: QImage | None
     outcome: Outcome | None
     caption: str
+    brief: str
     stars: int
     is_rejected: bool
     tags: str
@@ -221,9 +223,9 @@ class TilePainter(QObject):
         painter.setPen(self._theme.colour("muted"))
         room = QRectF(left, line.top(), max(right - em(0.2) - left, 0), line.height())
         measure = QFontMetricsF(painter.font())
-        with_tags = f"{face.caption}  {face.tags}".rstrip()
-        fits = measure.horizontalAdvance(with_tags) <= room.width()
-        text = with_tags if fits else face.caption
+        texts = (f"{face.caption}  {face.tags}".rstrip(), face.caption, face.brief)
+        fitting = (text for text in texts if measure.horizontalAdvance(text) <= room.width())
+        text = next(fitting, face.brief)
         elided = measure.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, elided)
 

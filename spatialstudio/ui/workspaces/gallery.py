@@ -23,7 +23,7 @@ def make_details(context: WindowContext) -> QWidget:
 
 
 SEARCHES = DockPlan(
-    id="searches", title="Library", area=LEFT, size_em=14, make=SearchesPanel, in_simple=False
+    id="searches", title="Library", area=LEFT, size_em=13, make=SearchesPanel, in_simple=False
 )
 DETAILS = DockPlan(id="chosen_run", title="Run", area=RIGHT, size_em=17, make=make_details)
 

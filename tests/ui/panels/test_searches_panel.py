@@ -57,7 +57,7 @@ def test_a_search_is_used_by_a_click(qtbot, gallery, panel):
 def test_the_search_in_use_is_saved_under_a_name(qtbot, gallery, panel, studio, drawn, monkeypatch):
     gallery.use_line("method:psg")
     monkeypatch.setattr(QInputDialog, "getText", lambda *_a, **_k: ("Guided", True))
-    press(qtbot, panel, "Save this search")
+    press(qtbot, panel, "Save…")
     assert studio.library.searches() == {"Guided": "method:psg"}
     assert names(panel)[-1] == "Guided"
     press(qtbot, panel, "Remove")

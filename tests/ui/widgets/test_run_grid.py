@@ -25,6 +25,7 @@ def face(words="a cat", **changes):
         "picture": picture,
         "outcome": Outcome.PASS,
         "caption": "seed 7",
+        "brief": "7",
         "stars": 2,
         "is_rejected": False,
         "tags": "",
