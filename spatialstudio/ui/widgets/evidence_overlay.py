@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QLineF, QPointF, Qt, Signal
+from PySide6.QtCore import QLineF, QPointF, Qt, QVariantAnimation, Signal
 from PySide6.QtGui import QMouseEvent, QPainter
 
 from spatialstudio.domain.relation import Axis
@@ -13,6 +13,7 @@ from spatialstudio.ui.widgets.evidence_painter import EvidencePainter
 from spatialstudio.ui.widgets.stage_overlay import PicturePlace, StageOverlay
 
 REACH_EM = 0.4
+PULSE_MS, PULSES = 700, 2
 WIDEST = 0.5
 """Half width of the widest band, share of the picture's side."""
 
@@ -45,6 +46,13 @@ class EvidenceOverlay(StageOverlay):
         self._theme = theme
         self._scene = NOTHING
         self._held: HeldEdge | None = None
+        self._pulse = QVariantAnimation(self)
+        self._pulse.setDuration(PULSE_MS)
+        self._pulse.setLoopCount(PULSES)
+        self._pulse.setStartValue(0.0)
+        self._pulse.setKeyValueAt(0.5, 1.0)
+        self._pulse.setEndValue(0.0)
+        self._pulse.valueChanged.connect(self.changed)
 
     @property
     def scene(self) -> EvidenceScene:
@@ -52,13 +60,19 @@ class EvidenceOverlay(StageOverlay):
         return self._scene
 
     def show_scene(self, scene: EvidenceScene) -> None:
-        """Show these marks."""
+        """Show these marks; what is newly lit pulses for a moment."""
+        if not scene.is_lit:
+            self._pulse.stop()
+        elif not self._scene.is_lit or scene.boxes != self._scene.boxes:
+            self._pulse.start()
         self._scene = scene
         self.changed.emit()
 
     def draw(self, painter: QPainter, place: PicturePlace) -> None:
         """Draw the marks."""
-        EvidencePainter(self._theme, self._scene, place).draw(painter)
+        is_pulsing = self._pulse.state() is QVariantAnimation.State.Running
+        pulse = float(self._pulse.currentValue()) if is_pulsing else 0.0
+        EvidencePainter(self._theme, self._scene, place, pulse).draw(painter)
 
     def press(self, event: QMouseEvent, place: PicturePlace) -> bool:
         """Take hold of the edge of a band, or choose a candidate."""

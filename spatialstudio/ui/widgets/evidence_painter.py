@@ -19,7 +19,8 @@ from spatialstudio.ui.widgets.stage_overlay import PicturePlace
 
 DIMMED = 0.72
 BAND_FILL, GLOWING_FILL = 0.12, 0.26
-GLOW = 0.35
+GLOW, PULSE_EM = 0.4, 1.0
+PULSING = frozenset({BoxStyle.CHOSEN, BoxStyle.GHOST, BoxStyle.EMPTY})
 DOT_EM, TICK_EM, GRIP_EM, NOTE_EM = 0.28, 0.35, 0.7, 1.0
 LINES = {
     BoxStyle.CHOSEN: (2.5, Qt.PenStyle.SolidLine),
@@ -37,12 +38,16 @@ class EvidencePainter:
         theme: The colours.
         scene: The marks.
         place: Where the picture lies.
+        pulse: How far what is lit has swollen, [0, 1].
     """
 
-    def __init__(self, theme: Theme, scene: EvidenceScene, place: PicturePlace) -> None:
+    def __init__(
+        self, theme: Theme, scene: EvidenceScene, place: PicturePlace, pulse: float = 0.0
+    ) -> None:
         self._theme = theme
         self._scene = scene
         self._place = place
+        self._pulse = pulse
 
     def rect(self, box: Box) -> QRectF:
         """Return where a box in picture pixels lies in the widget."""
@@ -107,6 +112,9 @@ class EvidencePainter:
         frame = self._place.frame
         area = self.rect(mark.box).intersected(frame).adjusted(1, 1, -1, -1)
         painter.setBrush(Qt.BrushStyle.NoBrush)
+        if self._pulse > 0 and mark.style in PULSING:
+            painter.setPen(QPen(self._theme.mention(mark.hue, GLOW), em(PULSE_EM) * self._pulse))
+            painter.drawRect(area)
         painter.setPen(QPen(colour, width, style))
         painter.drawRect(area)
         if mark.label and mark.style is BoxStyle.EMPTY:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QToolButton
 
 from spatialstudio.domain.verdict import AbstentionReason
@@ -63,5 +64,9 @@ class GroundChip(QToolButton):
 
     def _dress(self) -> None:
         is_broken = self.ground.state is GroundState.BROKEN
-        icon, role = ("warning", "unsure") if is_broken else ("tick", "muted")
-        self.setIcon(self._theme.icon(icon, role))
+        name, role = ("warning", "unsure") if is_broken else ("tick", "muted")
+        icon = self._theme.icon(name, role)
+        if is_broken:
+            pressed = self._theme.icon(name, "raised").pixmap(self.iconSize())
+            icon.addPixmap(pressed, QIcon.Mode.Normal, QIcon.State.On)
+        self.setIcon(icon)

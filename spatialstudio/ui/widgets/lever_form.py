@@ -116,7 +116,7 @@ class LeverForm(QWidget):
             lambda place: self.lever_picked.emit(lever.key, place / STEPS * lever.most)
         )
         number = QLabel()
-        self._grid.addWidget(TextLabel(lever.name, Tone.MUTED), row, 0)
+        self._grid.addWidget(_name(lever.name), row, 0)
         self._grid.addWidget(slider, row, 1)
         self._grid.addWidget(number, row, 2)
         self._sliders.append(slider)
@@ -129,6 +129,12 @@ class LeverForm(QWidget):
         combo.setPlaceholderText(tr("none is sure enough"))
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         combo.activated.connect(partial(self.choice_picked.emit, each.key))
-        self._grid.addWidget(TextLabel(each.name, Tone.MUTED), row, 0)
+        self._grid.addWidget(_name(each.name), row, 0)
         self._grid.addWidget(combo, row, 1, 1, 2)
         self._combos.append(combo)
+
+
+def _name(text: str) -> TextLabel:
+    label = TextLabel(text, Tone.MUTED)
+    label.setWordWrap(False)
+    return label

@@ -206,7 +206,9 @@ class PictureView(QWidget):
         scene = self._scene
         overlaid = (overlay.words() for overlay in self._overlays)
         parts = (scene.title, scene.remark, scene.words or scene.waiting, *overlaid)
-        self.setAccessibleDescription(" ".join(part for part in parts if part))
+        words = " ".join(part for part in parts if part)
+        if words != self.accessibleDescription():
+            self.setAccessibleDescription(words)
         self.update()
 
     def _point(self, position: QPointF) -> None:

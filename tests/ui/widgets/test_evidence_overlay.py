@@ -98,6 +98,15 @@ def test_a_glowing_band_is_stronger(view, overlay):
     assert colour(view, 50, 80).lightness() < pale < 255
 
 
+def test_what_is_newly_lit_pulses_and_comes_to_rest(qtbot, view, overlay):
+    lit = BoxMark(box=SMALL, hue=0, style=BoxStyle.CHOSEN)
+    with qtbot.waitSignals([overlay.changed] * 5):
+        show(overlay, boxes=(lit,), is_lit=True)
+    show(overlay, boxes=(lit,))
+    with qtbot.assertNotEmitted(overlay.changed, wait=100):
+        view.repaint()
+
+
 def test_what_differs_is_hatched(view, overlay):
     show(overlay, differing=((SMALL, LARGE),))
     seen = {colour(view, x, 70).name() for x in range(20, 80, 3)}
