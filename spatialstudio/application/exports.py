@@ -10,6 +10,7 @@ from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import FORMATS, OF_MANY, ExportedRun, ExportKind, ExportLook
 from spatialstudio.domain.generation import GenerationFinished, StepEvent
 from spatialstudio.domain.run_ports import Exporter, RunStore
+from spatialstudio.domain.storyboard import BOARD_FORMATS, BoardFrame
 from spatialstudio.science.show_evidence import evidence_of
 
 THEME = "light"
@@ -102,6 +103,22 @@ class Exports:
             marks=self.store.marks(path),
             evidence=tuple(evidence_of(v, scene, evaluation) for v in verdicts if evaluation),
         )
+
+    def export_board(self, frames: Sequence[BoardFrame], target: Path) -> Path:
+        """Write a storyboard as a file, and return it; without an ending it becomes a PNG.
+
+        Raises:
+            ExportError: There is no frame, or the file's ending does not fit.
+            StoreError: The file cannot be written.
+        """
+        target = target if target.suffix else target.with_suffix(f".{BOARD_FORMATS[0]}")
+        if target.suffix.removeprefix(".") not in BOARD_FORMATS:
+            raise ExportError(
+                f'A storyboard cannot be written as "{target.suffix}".',
+                hint=f"It can be written as {', '.join(BOARD_FORMATS)}.",
+            )
+        self.exporter.write_board(frames, self.look(), target)
+        return target
 
     def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
         """Put the runs of a bundle into a library, and return their pictures.

@@ -33,6 +33,7 @@ from spatialstudio.application.second_reader import SecondReader
 from spatialstudio.application.second_run import SecondRun
 from spatialstudio.application.session import OpenRun, Session
 from spatialstudio.application.token_counter import TokenCounter
+from spatialstudio.application.storyboard import Storyboard
 from spatialstudio.application.workshop import build_workshop
 from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
 from spatialstudio.domain.generation import GenerationRequest, RequestId
@@ -102,6 +103,7 @@ class Studio:
         self.tokens = TokenCounter(engine.ask, self.bus.subscribe)
         self._starter = RunStarter(engine, self.keeping, self._job_of)
         self.queue = RunQueue(self._starter, self.session, self.bus.publish)
+        self.storyboard = Storyboard(self.bus.publish)
         self.second = SecondRun(self.session, self._starter, self.keeping.read_run)
         self.estimates = RunEstimates(self.queue.request)
 

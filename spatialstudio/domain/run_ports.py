@@ -25,6 +25,7 @@ from spatialstudio.domain.library import (
 from spatialstudio.domain.picture_settings import EmbeddedTexts, PictureSettings
 from spatialstudio.domain.record import Fault, RunRecord
 from spatialstudio.domain.run_settings import RunSettings
+from spatialstudio.domain.storyboard import BoardFrame
 from spatialstudio.domain.verdict import Evaluation
 
 
@@ -329,6 +330,15 @@ class Exporter(Protocol):
 
         Raises:
             ExportError: The runs lack what the kind shows.
+            StoreError: The file cannot be written.
+        """
+        ...
+
+    def write_board(self, frames: Sequence[BoardFrame], look: ExportLook, target: Path) -> None:
+        """Write a storyboard into a file, whole; its ending says in which form.
+
+        Raises:
+            ExportError: There is no frame, or it cannot be written in that form.
             StoreError: The file cannot be written.
         """
         ...

@@ -75,11 +75,27 @@ COPY_NUMBERS = Command(
     *("copy_numbers", Menu.EDIT, "Copy the numbers of all steps", "Ctrl+Alt+C"),
     tip="Entropy, centre, spread, overlap and PoS, tab-separated for a spreadsheet",
 )
+PIN_FRAME = _replay(
+    "pin_frame",
+    text="Pin this step to the storyboard",
+    keys="B",
+    icon="pin",
+    tip="Keeps picture, maps and PoS of the step side by side with others",
+    starts_group=True,
+)
+EXPORT_BOARD = _replay(
+    "export_board",
+    text="Export the storyboard…",
+    icon="export",
+    tip="As a sheet, a film, arrays or a table",
+)
+CLEAR_BOARD = _replay("clear_board", text="Clear the storyboard", icon="trash")
 
 COMMANDS = (
     *(LOOP, PING_PONG, FASTER, SLOWER),
     *(RANGE_FROM, RANGE_TO, NO_RANGE, ZOOM_IN, ZOOM_OUT, ALL_STEPS),
     *(BESIDE_BASELINE, BESIDE_SEED, BESIDE_RUN, BESIDE_NONE, BESIDE_ON_STAGE),
     *(LANES_TOGETHER, LANES_APART, LANES_DIFFERENCE),
+    *(PIN_FRAME, EXPORT_BOARD, CLEAR_BOARD),
     COPY_NUMBERS,
 )

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QWidget
 from spatialstudio.ui.commands.frame import INSPECT_WORKSPACE
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.panels.blocks_panel import BlocksPanel
+from spatialstudio.ui.panels.board_panel import BoardPanel
 from spatialstudio.ui.panels.maps_panel import MapsPanel
 from spatialstudio.ui.panels.numbers_panel import NumbersPanel
 from spatialstudio.ui.texts import tr
@@ -32,10 +33,20 @@ NUMBERS = DockPlan(
     tab_of=TIME.id,
 )
 
+BOARD = DockPlan(
+    id="storyboard",
+    title="Storyboard",
+    area=BOTTOM,
+    size_em=TIME.size_em,
+    make=BoardPanel,
+    in_simple=False,
+    tab_of=TIME.id,
+)
+
 INSPECT = Workspace(
     id="inspect",
     command=INSPECT_WORKSPACE,
-    docks=(MAPS, VERDICT, TIME, NUMBERS),
+    docks=(MAPS, VERDICT, TIME, NUMBERS, BOARD),
     layers=frozenset({Layer.PICTURE, Layer.MAPS, Layer.MARGINALS}),
     shows_words=True,
 )
