@@ -56,6 +56,7 @@ class ClauseReader:
         self._references = References()
         self._focus: Ends = ()
         self._clause: Ends = ()
+        self._main: Ends = ()
         self._owner: Ends = ()
         self._host: Ends = ()
         self._topics: list[Ends] = []
@@ -105,14 +106,19 @@ class ClauseReader:
         if word.kind in ENDS:
             self._said = len(self.relations)
             self._waiting.clear()
-            self._focus = self._clause = self._owner = ()
+            self._focus = self._clause = self._owner = self._main = ()
         elif word.kind is WordKind.RELATIVE:
+            self._main = self._clause
             self._focus, self._owner = self._references.latest, ()
         elif self._turns_back(word):
+            if word.kind is WordKind.COMMA and self._pieces.is_at(*VERBS, WordKind.BE):
+                self._clause = self._main or self._clause
             self._focus, self._owner = self._clause, ()
         elif word.kind is WordKind.PREPOSITION and self._pieces.is_at(*PRONOUNS):
             self._pieces.skip(*PRONOUNS)
             self._references.pass_over(self._focus)
+        elif word.kind is WordKind.PREPOSITION and self._pieces.is_at_adverbial:
+            self._resolve(self._pieces.take_subjects(), ())
         elif word.kind is not WordKind.WORD and self._pieces.is_at_thing():
             is_apart = self._stands_apart(word)
             if things := self._pieces.take_dependents():

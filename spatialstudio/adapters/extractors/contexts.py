@@ -16,6 +16,19 @@ from spatialstudio.domain.relation import NEAR, Axis, RelationType
 
 STYLE_ENDS = {WordKind.SHOWING, WordKind.WITH, WordKind.COLON, WordKind.COMMA, WordKind.STYLE}
 CLAUSE_STARTS = {WordKind.COMMA, WordKind.AND, WordKind.STOP, WordKind.COLON}
+PARTICIPLE_ENDINGS = (
+    "ed",
+    "en",
+    "wn",
+    "led",
+    "struck",
+    "built",
+    "held",
+    "made",
+    "lit",
+    "hit",
+    "shot",
+)
 OF_DEPICTION = {
     "shows",
     "depicting",
@@ -196,7 +209,7 @@ def _is_act(piece: Piece | None, *others: WordKind) -> bool:
     if not isinstance(piece, Word):
         return False
     is_verb = piece.kind in {WordKind.VERB, WordKind.WATCHING}
-    return piece.kind in others or (is_verb and piece.text.endswith("ed"))
+    return piece.kind in others or (is_verb and piece.text.lower().endswith(PARTICIPLE_ENDINGS))
 
 
 def _is_setting(before: Piece | None, phrase: NounPhrase, vocabulary: Vocabulary) -> bool:

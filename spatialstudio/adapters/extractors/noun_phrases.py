@@ -82,6 +82,12 @@ class PhraseFinder:
         is_part = following is not None and following.kind is WordKind.WITH
         if several is None or is_part or " ".join(alone) not in ONES_OF_SEVERAL:
             return None
+        if (
+            determiner is not None
+            and determiner.kind is WordKind.DEFINITE
+            and not several.is_plural
+        ):
+            return None
         first = determiner or words[0]
         last = words[-1] if words else first
         span = TextSpan(start=first.span.start, stop=last.span.stop)
@@ -139,8 +145,10 @@ class PhraseFinder:
         lower = words[place].text.lower()
         if lower in ONE:
             return True
-        if determiner is None or place + 1 >= len(words):
+        if determiner is None:
             return False
+        if place + 1 == len(words):
+            return lower in self._vocabulary.base_verbs and is_singular(determiner, None)
         if self._ends_compound(words[start : place + 1]):
             return True
         if words[place].kind is WordKind.COMMA:

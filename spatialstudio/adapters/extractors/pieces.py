@@ -101,6 +101,12 @@ class Pieces:
         return self._is_thing_at(self._position)
 
     @property
+    def is_at_adverbial(self) -> bool:
+        """Whether a thing and a comma are at hand, behind one word: "in a barn, ..."."""
+        is_set_off = self._is_at(self._position + 1, WordKind.COMMA)
+        return self.is_behind_clause_start and self.is_at_thing() and is_set_off
+
+    @property
     def is_at_own_part(self) -> bool:
         """Whether part of someone named before is at hand: "his shoulder"."""
         piece = None if self.is_done else self._pieces[self._position]
@@ -132,6 +138,12 @@ class Pieces:
             after_verb: Whether any verb or a colon may stand before it, or only "be" and its like.
         """
         place = self._position
+        if (
+            after_verb
+            and self._is_at(place, WordKind.COMMA)
+            and self._is_at(place + 1, WordKind.BE)
+        ):
+            place += 1
         while after_verb and self._is_at(place, *VERBS, WordKind.COLON):
             place += 1
         return self._is_inverted_at(place)

@@ -6,7 +6,7 @@ alike.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -26,8 +26,10 @@ REAL_JOINED_WORDS = frozenset({"into", "onto"})
 
 SHORTEST_WORD = 3
 SHORTEST_NAME = 4
-SHORTEST_FOR_SLIP = 5
-SHORTEST_FOR_WRONG_LETTER = 7
+LENGTHS_OF_LAYOUT = {**dict.fromkeys(SlipKind, 5), SlipKind.DOUBLED: 3, SlipKind.SWAPPED: 3}
+LENGTHS_OF_NAMES = {**LENGTHS_OF_LAYOUT, SlipKind.WRONG: 7}
+LENGTHS_OF_BEGINNINGS = dict.fromkeys(SlipKind, 3)
+"""From which length of the word meant a slip counts; in shorter words too much is alike."""
 FAMILIAR_ENDINGS = ("ing", "ed", "ly", "ness", "tion", "ish", "ous", "ful", "less")
 
 
@@ -115,7 +117,8 @@ class Speller:
         if joined and word not in REAL_JOINED_WORDS:
             return f"{joined['first']} {joined['second']}"
         endings = self._beginnings.get(following, ())
-        slips = _slips_from((*self._targets, *endings), word, SHORTEST_FOR_SLIP)
+        slips = _slips_from(self._targets, word, LENGTHS_OF_LAYOUT)
+        slips += _slips_from(endings, word, LENGTHS_OF_BEGINNINGS)
         if not word.endswith(FAMILIAR_ENDINGS):
             slips += self._slips_of_names(word) or self._slips_of_names(word.removesuffix("s"))
         return min(slips, key=lambda slip: slip[0])[1] if slips else None
@@ -129,7 +132,7 @@ class Speller:
             for length in (len(word), len(word) - 1, len(word) + 1)
             for name in self._names.get((letter, length), ())
         )
-        slips = _slips_from(alike, word, SHORTEST_FOR_WRONG_LETTER)
+        slips = _slips_from(alike, word, LENGTHS_OF_NAMES)
         if (heard := self._by_sound.get(sound(word))) is not None:
             slips.append((SlipKind.SOUND, heard))
         return slips
@@ -149,23 +152,12 @@ def _names_in(vocabulary: Vocabulary) -> frozenset[str]:
     return frozenset(word for word in words if len(word) >= SHORTEST_NAME and word.isalpha())
 
 
-def _slips_from(candidates: Iterable[str], word: str, shortest: int) -> list[tuple[SlipKind, str]]:
-    """List which words may have been meant.
-
-    Args:
-        candidates: To choose from.
-        word: As written.
-        shortest: Length from which any wrong letter counts; in shorter words too much is alike.
-    """
+def _slips_from(
+    candidates: Iterable[str], word: str, lengths: Mapping[SlipKind, int]
+) -> list[tuple[SlipKind, str]]:
+    """List which of the candidates may have been meant."""
     return [
         (kind, candidate)
         for candidate in candidates
-        if (kind := slip_kind(word, candidate)) is not None
-        and _counts(kind, len(candidate), shortest)
+        if (kind := slip_kind(word, candidate)) is not None and len(candidate) >= lengths[kind]
     ]
-
-
-def _counts(kind: SlipKind, length: int, shortest: int) -> bool:
-    if kind in {SlipKind.DOUBLED, SlipKind.SWAPPED}:
-        return True
-    return length >= (shortest if kind is SlipKind.WRONG else SHORTEST_FOR_SLIP)
