@@ -76,13 +76,13 @@ def sections_of(days: Sequence[Day], today: date) -> tuple[GridSection, ...]:
 
 
 def day_title(day: str, today: date) -> str:
-    """Return what to call a day: "Today", "Yesterday", "20 November 2026"."""
+    """Return what to call a day: "Today", "Yesterday", "20 November", of other years with it."""
     when = date.fromisoformat(day)
     if when == today:
         return tr("Today")
     if when == today - timedelta(days=1):
         return tr("Yesterday")
-    return f"{when.day} {when:%B %Y}"
+    return f"{when.day} {when:%B}" if when.year == today.year else f"{when.day} {when:%B %Y}"
 
 
 def runs_in_words(count: int) -> str:

@@ -46,13 +46,16 @@ class DayDelegate(QStyledItemDelegate):
         if state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
             painter.fillRect(place, self._theme.colour("hover"))
         inner = place.adjusted(em(0.5), em(0.15), -em(0.5), -em(0.75))
-        painter.setFont(font())
-        painter.setPen(self._theme.colour("text"))
-        middle = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(inner, middle | Qt.AlignmentFlag.AlignLeft, index.data())
+        middle, runs = Qt.AlignmentFlag.AlignVCenter, str(index.data(RUNS))
         painter.setFont(font(SMALL))
         painter.setPen(self._theme.colour("muted"))
-        painter.drawText(inner, middle | Qt.AlignmentFlag.AlignRight, str(index.data(RUNS)))
+        painter.drawText(inner, middle | Qt.AlignmentFlag.AlignRight, runs)
+        room = inner.width() - painter.fontMetrics().horizontalAdvance(runs) - em(0.4)
+        painter.setFont(font())
+        painter.setPen(self._theme.colour("text"))
+        elide = Qt.TextElideMode.ElideRight
+        title = painter.fontMetrics().elidedText(index.data(), elide, round(room))
+        painter.drawText(inner, middle | Qt.AlignmentFlag.AlignLeft, title)
         bar = QRectF(inner.left(), place.bottom() - em(0.6), inner.width(), em(0.22))
         painter.fillRect(bar, self._theme.colour("sunken"))
         bar.setWidth(bar.width() * index.data(RUNS) / self._list.most)
