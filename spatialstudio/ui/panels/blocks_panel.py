@@ -25,7 +25,7 @@ from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 
 UNTOLD = "This run does not tell which layers its model has."
 MEAN_ONLY = "Only the mean over the filled blocks was kept."
-CAPTURE = "Capture this next time"
+CAPTURE = "Capture next time"
 CAPTURE_TIP = "Keep every layer's maps of every word of the next picture, on disk"
 KEPT = "Click a block to take it in or out, double click for it alone."
 RUNNING = "Single layers can be picked once the picture is done."

@@ -178,11 +178,10 @@ def word_tags(run: OpenRun, maps: Maps) -> tuple[WordTag, ...]:
 
 
 def grid_rows(run: OpenRun, sight: MapSight, pins: Collection[MentionId]) -> tuple[GridRow, ...]:
-    """Return a row for every word of a run that has maps."""
+    """Return a row for every word of a run that has maps, things first."""
     by_step = {event.step: maps for event in run.steps if (maps := maps_at(run, event.step, sight))}
-    return tuple(
-        row for word in words_of(run.scene) if (row := _row(word, by_step, sight, pins)).maps
-    )
+    words = sorted(words_of(run.scene), key=lambda word: not word.is_mention)
+    return tuple(row for word in words if (row := _row(word, by_step, sight, pins)).maps)
 
 
 def legend_of(

@@ -57,7 +57,7 @@ class MapsPanel(Panel):
             tr("Colour scale"), {each: (tr(each.value), tr(TIPS[each])) for each in MapScale}
         )
         self._scale.choice_picked.connect(lambda scale: self._maps.show_look(scale=scale))
-        self._isolines = QCheckBox(tr("Lines at 50 % and 80 %"))
+        self._isolines = QCheckBox(tr("Isolines, 50 and 80 %"))
         self._isolines.setToolTip(tr("The smallest areas that hold these shares of a map's mass"))
         self._isolines.clicked.connect(lambda on: self._maps.show_look(has_isolines=on))
         self._legend = MapLegend(context.theme)

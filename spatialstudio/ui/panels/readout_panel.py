@@ -1,6 +1,6 @@
 """In the status line: what the maps hold where the picture is pointed at."""
 
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QHBoxLayout
 
 from spatialstudio.application.session import StepPicked
@@ -9,6 +9,8 @@ from spatialstudio.ui.panels.map_contents import maps_at, place_in_words, sight_
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+
+MOST_OF_THE_WINDOW = 0.7
 
 
 class ReadoutPanel(Panel):
@@ -23,6 +25,7 @@ class ReadoutPanel(Panel):
         self._place: QPointF | None = None
         self._text = TextLabel(tone=Tone.MUTED)
         self._text.setWordWrap(False)
+        self._text.setMinimumWidth(1)  # a long text must not widen the window
         self._text.setAccessibleName(tr("Under the pointer"))
         context.stage.place_pointed.connect(self._point)
         self._maps.changed.connect(self._show)
@@ -42,7 +45,7 @@ class ReadoutPanel(Panel):
     def _show(self) -> None:
         run, place = self._session.run, self._place
         if run is None or place is None:
-            self._text.setText("")
+            self._say("")
             return
         sight = sight_of(self._maps, run)
         maps, words = maps_at(run, self._session.step, sight), words_in_sight(run.scene, sight)
@@ -51,4 +54,11 @@ class ReadoutPanel(Panel):
         if run.image is not None:
             height, width = run.image.shape[:2]
             where = f"x {int(x * width)}   y {int(y * height)}"
-        self._text.setText(f"{where}   {place_in_words(run.scene, maps, words, x, y)}".strip())
+        self._say(f"{where}   {place_in_words(run.scene, maps, words, x, y)}".strip())
+
+    def _say(self, text: str) -> None:
+        room = round(self.window().width() * MOST_OF_THE_WINDOW)
+        shown = self._text.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room)
+        self._text.setText(shown)
+        self._text.setToolTip(text)
+        self._text.setAccessibleDescription(text)

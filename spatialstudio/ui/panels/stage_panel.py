@@ -27,7 +27,7 @@ from spatialstudio.ui.panels.word_bar import WordBar
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.empty_stage import EmptyStage
-from spatialstudio.ui.widgets.map_grid import MapGrid
+from spatialstudio.ui.widgets.map_grid import GridView
 from spatialstudio.ui.widgets.picture_layers import Layer
 from spatialstudio.ui.widgets.picture_view import PictureView
 
@@ -59,7 +59,7 @@ class StagePanel(Panel):
             view.view_picked.connect(self._stage.show_region)
             view.place_pointed.connect(self._stage.place_pointed)
         self.words = WordBar(context)
-        self._grid = MapGrid(context.theme)
+        self._grid = GridView(context.theme)
         self._grid.map_picked.connect(lambda _, step: self._session.pick_step(step))
         self._grid.pin_asked.connect(self.words.toggle)
         self._clock = FrameClock(self._draw, self)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QWidget
 
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.ui.texts import tr
@@ -68,12 +68,19 @@ class MapGrid(QWidget):
         self.setMouseTracking(True)
         theme.changed.connect(self._forget)
 
+    def minimumSizeHint(self) -> QSize:
+        """Ask for the least height of every row."""
+        rows = max(len(self._rows), 1)
+        return QSize(em(LABEL_EM + NARROWEST_EM), em(HEAD_EM) + rows * em(NARROWEST_EM))
+
     def sizeHint(self) -> QSize:
         """Ask for a few columns."""
-        return QSize(em(30), em(HEAD_EM + NARROWEST_EM * max(len(self._rows), 1)))
+        return QSize(em(30), self.minimumSizeHint().height())
 
     def show_rows(self, rows: tuple[GridRow, ...], shape: float = 1.0) -> None:
         """Show words; ``shape`` is the width of the picture over its height."""
+        if len(rows) != len(self._rows):
+            self.updateGeometry()
         self._rows, self._shape = rows, shape
         self._row = min(self._row, max(len(rows) - 1, 0))
         kept = {(id(row.maps[step]), row.tops[step]) for row in rows for step in row.maps}
@@ -97,6 +104,11 @@ class MapGrid(QWidget):
         if self._step in steps:  # what is looked at is always in sight
             chosen[_nearest(chosen, self._step)] = self._step
         return tuple(chosen)
+
+    @property
+    def cursor_cell(self) -> QRectF:
+        """Where the map under the keyboard lies, in widget coordinates."""
+        return self.cell(self._row, self._column(self.columns))
 
     def cell(self, row: int, column: int) -> QRectF:
         """Return where a map lies, in widget coordinates."""
@@ -263,6 +275,40 @@ class MapGrid(QWidget):
             map=self._tip(self._row, self._column(columns)),
         )
         self.setAccessibleDescription(said)
+
+
+class GridView(QScrollArea):
+    """Shows a ``MapGrid``, scrolled where there are more words than room.
+
+    Emits ``map_picked`` and ``pin_asked`` as the grid does.
+    """
+
+    map_picked = Signal(str, int)
+    pin_asked = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._grid = MapGrid(theme)
+        self._grid.map_picked.connect(self._keep_in_sight)
+        self._grid.map_picked.connect(self.map_picked)
+        self._grid.pin_asked.connect(self.pin_asked)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidget(self._grid)
+
+    def show_rows(self, rows: tuple[GridRow, ...], shape: float = 1.0) -> None:
+        """Show words; ``shape`` is the width of the picture over its height."""
+        self._grid.show_rows(rows, shape)
+
+    def show_step(self, step: int) -> None:
+        """Mark the step that is looked at."""
+        self._grid.show_step(step)
+
+    def _keep_in_sight(self) -> None:
+        cell = self._grid.cursor_cell
+        middle = cell.center().toPoint()
+        self.ensureVisible(middle.x(), middle.y(), 0, round(cell.height() / 2) + em(GAP_EM))
 
 
 def _nearest(steps: Sequence[int], wanted: int) -> int:

@@ -31,3 +31,14 @@ def test_another_step_is_read_at_the_same_place(qtbot, drawn, studio):
     before = text(drawn)
     studio.session.pick_step(0)
     qtbot.waitUntil(lambda: text(drawn) != before)
+
+
+def test_a_long_text_does_not_widen_the_window(qtbot, drawn):
+    drawn.resize(900, 800)
+    width = drawn.width()
+    drawn.context.stage.place_pointed.emit(QPointF(0.2, 0.5))
+    qtbot.waitUntil(lambda: text(drawn) != "")
+    label = drawn.findChild(ReadoutPanel).findChild(QLabel)
+    assert label.minimumSizeHint().width() > label.minimumWidth()
+    assert drawn.width() == width
+    assert label.fontMetrics().horizontalAdvance(label.text()) <= drawn.width()

@@ -1,7 +1,7 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from spatialstudio.ui.widgets.map_grid import GridRow, MapGrid
+from spatialstudio.ui.widgets.map_grid import GridRow, GridView, MapGrid
 from tests.ui.scripted_engine import blob
 
 STEPS = range(20)
@@ -103,3 +103,17 @@ def test_without_maps_there_is_nothing_to_pick(qtbot, grid):
         qtbot.mouseClick(grid, LEFT_BUTTON, pos=grid.rect().center())
         qtbot.keyClick(grid, Qt.Key.Key_Right)
     assert grid.accessibleDescription() == ""
+
+
+def test_more_words_than_room_are_scrolled_to(qtbot, theme):
+    view = GridView(theme)
+    qtbot.addWidget(view)
+    view.resize(700, 200)
+    view.show_rows(tuple(row_of(f"m{n}", f"word {n}", n, 0.5) for n in range(12)))
+    view.show()
+    grid = view.findChild(MapGrid)
+    qtbot.waitUntil(lambda: grid.height() > view.viewport().height())
+    for _ in range(11):
+        qtbot.keyClick(grid, Qt.Key.Key_Down)
+    assert view.verticalScrollBar().value() > 0
+    assert grid.cursor_cell.bottom() <= view.verticalScrollBar().value() + view.viewport().height()
