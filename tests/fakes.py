@@ -16,6 +16,7 @@ from spatialstudio.domain.generation import (
     RequestId,
     StepEvent,
 )
+from spatialstudio.domain.memory import MemoryEstimate
 from spatialstudio.domain.perceivers import Seen
 from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask
 from spatialstudio.domain.prompt import (
@@ -94,6 +95,9 @@ class FakeBackend:
             TokenSpan(mention_id=mention.id, encoder_id="text_encoder", indices=(index + 1,))
             for index, mention in enumerate(scene.mentions)
         )
+
+    def estimate(self, request, model):
+        return MemoryEstimate(weights_bytes=3, guiding_bytes=2, denoising_bytes=1, decoding_bytes=1)
 
     def read_tokens(self, prompt, model):
         words = list(re.finditer(r"\S+", prompt))
@@ -210,6 +214,9 @@ class FakeWorkshop:
 
     def read_tokens(self, prompt, model):
         return self.backend.read_tokens(prompt, model)
+
+    def estimate(self, request, model):
+        return self.backend.estimate(request, model)
 
     def generate(self, request, model, token):
         return self.backend.generate(request, model, token)

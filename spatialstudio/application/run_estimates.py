@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from spatialstudio.application.engine.messages import PictureJudged
+from spatialstudio.application.engine.messages import MemoryEstimated, PictureJudged
 from spatialstudio.application.remaining_time import RemainingTime, is_guided
 from spatialstudio.domain.generation import (
     GenerationRequest,
@@ -53,15 +53,19 @@ class RunEstimates:
 
     Args:
         request_of: Finds what was asked by its id; None when it is not known.
+        ask: Has the engine say what a request would take; the answer comes to ``follow``.
         clock: Tells seconds; only differences count.
     """
 
     def __init__(
         self,
         request_of: Callable[[RequestId], GenerationRequest | None],
+        ask: Callable[[GenerationRequest], None],
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._request_of = request_of
+        self._ask = ask
+        self._asked: set[tuple[Kind, bool, str]] = set()
         self._now = clock
         self._paces: dict[Kind, RemainingTime] = {}
         self._rests: defaultdict[Kind, float] = defaultdict(float)
@@ -71,6 +75,8 @@ class RunEstimates:
 
     def follow(self, event: object) -> None:
         """Learn from a run that goes on."""
+        if isinstance(event, MemoryEstimated):
+            self.learn(event.request, event.memory)
         if not isinstance(event, GenerationStarted | StepEvent | PictureJudged):
             return
         request = self._request_of(event.request_id)
@@ -81,6 +87,7 @@ class RunEstimates:
             case GenerationStarted(memory=memory, device=device):
                 self._pace(kind).start(now)
                 self._devices[kind] = device
+                self._asked.clear()  # with another model loaded, other answers may come
                 if memory is not None:
                     self.learn(request, memory)
             case StepEvent():
@@ -93,10 +100,6 @@ class RunEstimates:
         """Take in what somebody knows of a request's memory."""
         self._memory[memory_key(request)] = memory
 
-    def knows_memory(self, request: GenerationRequest) -> bool:
-        """Whether the memory of such a request is known."""
-        return memory_key(request) in self._memory
-
     def seconds_left(self, request: GenerationRequest, steps_done: int) -> float | None:
         """Return what a run still takes, judging aside; None while nobody can know."""
         return self._pace(kind_of(request)).seconds_left(request, steps_done)
@@ -107,6 +110,7 @@ class RunEstimates:
         Args:
             requests: At least one, baselines among them.
         """
+        self._ask_for(requests[0])
         memory = [self._memory.get(memory_key(request)) for request in requests]
         known = [each for each in memory if each is not None]
         guided = [step for step in range(requests[0].steps) if is_guided(requests[0], step)]
@@ -117,6 +121,12 @@ class RunEstimates:
             guided_steps=(guided[0], guided[-1]) if guided else None,
             device=self._devices[kind_of(requests[0])],
         )
+
+    def _ask_for(self, request: GenerationRequest) -> None:
+        key = memory_key(request)
+        if key not in self._memory and key not in self._asked:
+            self._asked.add(key)
+            self._ask(request)
 
     def read(self, path: Path) -> None:
         """Take up what was learnt before; a file that cannot be read teaches nothing."""

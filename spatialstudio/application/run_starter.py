@@ -1,11 +1,13 @@
 """From a request to the engine's work: checked, remembered on disk, submitted."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
-from spatialstudio.application.engine.messages import Engine, GenerateJob
+from spatialstudio.application.engine.messages import Engine, EstimateMemory, GenerateJob
 from spatialstudio.application.flow.check_request import check_request
 from spatialstudio.application.flow.generate_image import check_scene, new_request_id
 from spatialstudio.application.keeping import Keeping
+from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import GenerationRequest, RequestId, unguided
 
 
@@ -69,6 +71,12 @@ class RunStarter:
         """Stop runs before their next model call; those that have ended are let be."""
         for request_id in request_ids:
             self._engine.cancel(request_id)
+
+    def ask_memory(self, request: GenerationRequest) -> None:
+        """Have the engine say what a request would take; ``MemoryEstimated`` may follow."""
+        with suppress(ModelNotFound):
+            model = self._job_of(request).model
+            self._engine.ask(EstimateMemory(request=request, model=model))
 
     def remember(self, *requests: GenerationRequest) -> None:
         """Keep what comes of requests; they outlive a sudden end of the program."""

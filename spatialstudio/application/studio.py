@@ -105,7 +105,7 @@ class Studio:
         self.queue = RunQueue(self._starter, self.session, self.bus.publish)
         self.storyboard = Storyboard(self.bus.publish)
         self.second = SecondRun(self.session, self._starter, self.keeping.read_run)
-        self.estimates = RunEstimates(self.queue.request)
+        self.estimates = RunEstimates(self.queue.request, self._starter.ask_memory)
 
     @classmethod
     def open(

@@ -9,6 +9,7 @@ from spatialstudio.application.judge_choice import DEFAULT_JUDGES, JudgeChoice, 
 from spatialstudio.application.registry import Registry, built_in_registry
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, spared
+from spatialstudio.domain.memory import MemoryEstimate
 from spatialstudio.domain.ports import CancelToken, ModelCard, Surroundings
 from spatialstudio.domain.prompt import TokenReading
 from spatialstudio.domain.relation import SceneGraph
@@ -29,6 +30,10 @@ class ModelWorkshop:
     def read_tokens(self, prompt: str, model: ModelCard) -> tuple[TokenReading, ...]:
         """Take a prompt apart as a model does."""
         return self._registry.backend(model.backend_id).read_tokens(prompt, model)
+
+    def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
+        """Say what a request would take; None where that cannot be known without its model."""
+        return self._registry.backend(request.backend_id).estimate(spared(request), model)
 
     def generate(
         self, request: GenerationRequest, model: ModelCard, token: CancelToken

@@ -9,6 +9,7 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.benchmark import JudgedSample, RecordedRun, RunReport
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
+from spatialstudio.domain.memory import MemoryEstimate
 from spatialstudio.domain.perception import Perturbation
 from spatialstudio.domain.prompt import Prompt, TokenReading, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
@@ -143,6 +144,18 @@ class GenerationBackend(Protocol):
 
         Raises:
             BackendError: The model is damaged or missing.
+        """
+        ...
+
+    def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
+        """Say what a request would take, beside a drawing that goes on.
+
+        Returns:
+            None when that cannot be known without pushing a model out, or loading a large one.
+
+        Raises:
+            BackendError: The model is damaged or missing.
+            RequestError: The model cannot do what the request asks for.
         """
         ...
 

@@ -2,10 +2,11 @@ from dataclasses import replace
 
 import pytest
 
-from spatialstudio.application.engine.messages import PictureJudged
+from spatialstudio.application.engine.messages import MemoryEstimated, PictureJudged
 from spatialstudio.application.flow.generate_image import new_request
 from spatialstudio.application.run_estimates import RunEstimate, RunEstimates
-from spatialstudio.domain.generation import GenerationStarted, unguided
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.generation import CaptureSettings, GenerationStarted, unguided
 from spatialstudio.domain.memory import MemoryEstimate
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS, evaluation_of, picture_of, step_of
@@ -37,8 +38,13 @@ def request_():
 
 
 @pytest.fixture
-def estimates(clock, request_):
-    return RunEstimates({request_.id: request_}.get, clock)
+def asked():
+    return []
+
+
+@pytest.fixture
+def estimates(clock, request_, asked):
+    return RunEstimates({request_.id: request_}.get, asked.append, clock)
 
 
 def run(estimates, request, clock):
@@ -85,7 +91,7 @@ def test_other_sizes_are_not_guessed(estimates, request_, clock):
 def test_what_was_learnt_is_known_at_the_next_start(estimates, request_, clock, tmp_path):
     run(estimates, request_, clock)
     estimates.write(tmp_path / "cache" / "paces.json")
-    later = RunEstimates({}.get, clock)
+    later = RunEstimates({}.get, [].append, clock)
     later.read(tmp_path / "cache" / "paces.json")
     assert later.estimate([request_]).seconds == estimates.estimate([request_]).seconds
 
@@ -98,7 +104,16 @@ def test_a_damaged_file_teaches_nothing(estimates, request_, tmp_path, content):
     assert estimates.estimate([request_]).seconds is None
 
 
-def test_what_the_engine_says_of_memory_is_known_at_once(estimates, request_):
-    estimates.learn(request_, MEMORY)
-    assert estimates.knows_memory(request_)
-    assert not estimates.knows_memory(unguided(request_, "baseline"))
+def test_what_is_not_known_is_asked_once_and_learnt(estimates, request_, asked):
+    estimates.estimate([request_])
+    estimates.estimate([request_])
+    assert asked == [request_]
+    estimates.follow(MemoryEstimated(request=request_, memory=MEMORY))
+    assert estimates.estimate([request_]).memory_bytes == MEMORY.peak_bytes
+
+
+def test_another_amount_of_attention_is_asked_anew(estimates, request_, asked):
+    more = replace(request_, capture=CaptureSettings(detail=AttentionDetail.EVERYTHING))
+    estimates.estimate([request_])
+    estimates.estimate([more])
+    assert asked == [request_, more]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ from spatialstudio.adapters.backends.token_spans import (
     token_spans,
 )
 from spatialstudio.adapters.device import (
+    LARGE_MODEL_BYTES,
     free_memory,
     memory_errors_told,
     peak_memory_bytes,
@@ -61,7 +63,7 @@ from spatialstudio.domain.generation import (
     GenerationStarted,
     StepEvent,
 )
-from spatialstudio.domain.memory import Saving
+from spatialstudio.domain.memory import MemoryEstimate, Saving
 from spatialstudio.domain.ports import CancelToken, ModelCard, Surroundings
 from spatialstudio.domain.prompt import TokenReading, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
@@ -95,6 +97,7 @@ class DiffusersBackend:
         self._streams: tuple[Path, Sequence[Any]] | None = None
         self._loaded: LoadedPipeline | None = None
         self._loaded_as: tuple[Path, torch.device, bool] | None = None
+        self._loading = Lock()
 
     def token_spans(self, scene: SceneGraph, model: ModelCard) -> tuple[TokenSpan, ...]:
         """Locate the mentions; see ``GenerationBackend``.
@@ -114,6 +117,20 @@ class DiffusersBackend:
         if self._streams is None or self._streams[0] != model.folder:
             self._streams = (model.folder, load_streams(model))
         return token_readings(self._streams[1], prompt)
+
+    def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
+        """Estimate from the model that is loaded; a small one is loaded where there is none.
+
+        Raises:
+            BackendError: The model is damaged or missing.
+            RequestError: The model cannot do what the request asks for.
+        """
+        loaded, loaded_as = self._loaded, self._loaded_as
+        if loaded is None and model.size_bytes < LARGE_MODEL_BYTES:
+            loaded = self._ready(model, pick_device(), request)
+        elif loaded is None or loaded_as is None or loaded_as[0] != model.folder:
+            return None
+        return _estimate(loaded, request, plan_archive(loaded, request, request.steps, Path()))
 
     def generate(
         self, request: GenerationRequest, model: ModelCard, token: CancelToken
@@ -163,11 +180,12 @@ class DiffusersBackend:
     ) -> LoadedPipeline:
         offloads = Saving.OFFLOAD in request.savings and device.type != "cpu"
         wanted = (model.folder, device, offloads)
-        if self._loaded is None or self._loaded_as != wanted:
-            self._loaded = None  # let go of one model before the next is loaded
-            self._loaded = load_pipeline(model, device, offloads=offloads)
-            self._loaded_as = wanted
-        return self._loaded
+        with self._loading:
+            if self._loaded is None or self._loaded_as != wanted:
+                self._loaded = None  # let go of one model before the next is loaded
+                self._loaded = load_pipeline(model, device, offloads=offloads)
+                self._loaded_as = wanted
+            return self._loaded
 
 
 class _Drawing:
@@ -208,10 +226,7 @@ class _Drawing:
                 device=str(self._loaded.device),
                 attention_files=archive.files,
                 text_layers=text_layers(self._loaded, request),
-                memory=replace(
-                    estimate_memory(self._loaded, request),
-                    disk_bytes=sum(file.size_bytes for file in archive.files),
-                ),
+                memory=_estimate(self._loaded, request, archive),
             )
         )
         denoiser, calls = self._loaded.denoiser, self._loaded.family.calls
@@ -289,6 +304,13 @@ class _Drawing:
     def _report(self, event: GenerationEvent) -> None:
         self._emit(event)
         self._token.raise_if_cancelled()
+
+
+def _estimate(
+    loaded: LoadedPipeline, request: GenerationRequest, archive: AttentionArchive
+) -> MemoryEstimate:
+    kept = sum(file.size_bytes for file in archive.files)
+    return replace(estimate_memory(loaded, request), disk_bytes=kept)
 
 
 def _is_due(step: int, every: int) -> bool:

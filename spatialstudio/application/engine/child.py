@@ -10,7 +10,9 @@ from spatialstudio.application.cancellation import CancelFlag
 from spatialstudio.application.engine.messages import (
     CancelJob,
     Command,
+    EstimateMemory,
     Job,
+    Question,
     ReadTokens,
     Report,
     Stop,
@@ -59,7 +61,8 @@ class Inbox:
 
     def __init__(self) -> None:
         self._waiting: SimpleQueue[Job | None] = SimpleQueue()
-        self._questions: SimpleQueue[ReadTokens | None] = SimpleQueue()
+        self._questions: SimpleQueue[Question | None] = SimpleQueue()
+        self._asked: dict[type, Question] = {}
         self._flags: dict[RequestId, CancelFlag] = {}
         self._lock = Lock()
 
@@ -77,7 +80,7 @@ class Inbox:
                         flag.cancel()
                 self._waiting.put(None)
                 self._questions.put(None)
-            case ReadTokens():
+            case ReadTokens() | EstimateMemory():
                 self._questions.put(command)
             case _:
                 with self._lock:
@@ -88,12 +91,14 @@ class Inbox:
         """Wait for a job; None when it is time to stop."""
         return self._waiting.get()
 
-    def next_question(self) -> ReadTokens | None:
-        """Wait for a question, of several the newest; None when it is time to stop."""
-        question = self._questions.get()
-        while not self._questions.empty():
+    def next_question(self) -> Question | None:
+        """Wait for a question, of several of a kind the newest; None when it is time to stop."""
+        while not self._asked or not self._questions.empty():
             question = self._questions.get()
-        return question
+            if question is None:
+                return None
+            self._asked[type(question)] = question
+        return self._asked.pop(next(iter(self._asked)))
 
     def flag(self, job_id: RequestId) -> CancelFlag:
         """Return the flag of a job that was taken."""

@@ -1,7 +1,7 @@
 """The engine that works in the caller's own thread: for the terminal and for tests."""
 
 from spatialstudio.application.cancellation import CancelFlag
-from spatialstudio.application.engine.messages import Job, ReadTokens, ReportTo
+from spatialstudio.application.engine.messages import Job, Question, ReportTo
 from spatialstudio.application.engine.worker import BuildWorkshop, Worker
 from spatialstudio.domain.generation import RequestId
 
@@ -36,7 +36,7 @@ class InlineEngine:
         finally:
             del self._flags[job.job_id]
 
-    def ask(self, question: ReadTokens) -> None:
+    def ask(self, question: Question) -> None:
         """Answer a question at once; one before start or after close is forgotten."""
         if self._worker is not None:
             self._worker.answer(question)

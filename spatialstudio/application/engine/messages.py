@@ -14,6 +14,7 @@ from spatialstudio.application.judge_choice import DEFAULT_JUDGES, JudgeChoice
 from spatialstudio.domain.arrays import RgbImage, freeze
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, RequestId
+from spatialstudio.domain.memory import MemoryEstimate
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.prompt import TokenReading
 from spatialstudio.domain.relation import SceneGraph
@@ -94,7 +95,16 @@ class Stop:
     """Cancel what runs, forget what waits, and end the engine."""
 
 
-Command: TypeAlias = GenerateJob | EvaluateJob | ReadTokens | CancelJob | Stop
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimateMemory:
+    """Say what a request would take; answered beside the jobs with ``MemoryEstimated``."""
+
+    request: GenerationRequest
+    model: ModelCard
+
+
+Question: TypeAlias = ReadTokens | EstimateMemory
+Command: TypeAlias = GenerateJob | EvaluateJob | Question | CancelJob | Stop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +122,14 @@ class TokensRead:
     prompt: str
     model_id: str
     readings: tuple[TokenReading, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryEstimated:
+    """What a request would take is known. May cross threads."""
+
+    request: GenerationRequest
+    memory: MemoryEstimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -144,7 +162,13 @@ class EngineStopped:
 
 
 Report: TypeAlias = (
-    GenerationEvent | PhaseChanged | TokensRead | PictureJudged | JobFailed | EngineStopped
+    GenerationEvent
+    | PhaseChanged
+    | TokensRead
+    | MemoryEstimated
+    | PictureJudged
+    | JobFailed
+    | EngineStopped
 )
 
 ReportTo: TypeAlias = Callable[[Report], None]
@@ -162,7 +186,7 @@ class Engine(Protocol):
         """Run a job after those before it."""
         ...
 
-    def ask(self, question: ReadTokens) -> None:
+    def ask(self, question: Question) -> None:
         """Answer a question beside the jobs; one that cannot be answered now is forgotten."""
         ...
 

@@ -16,7 +16,7 @@ from spatialstudio.application.engine.messages import (
     Job,
     JobFailed,
     PictureJudged,
-    ReadTokens,
+    Question,
     Report,
     ReportTo,
     Stop,
@@ -70,7 +70,7 @@ class ProcessEngine:
             if self._child is None or not self._child.tell(job):
                 self._renew(self._report)
 
-    def ask(self, question: ReadTokens) -> None:
+    def ask(self, question: Question) -> None:
         """Answer a question beside the jobs; forgotten while there is no child."""
         with self._lock:
             if self._child is not None:

@@ -7,13 +7,16 @@ from threading import Lock
 from typing import Protocol, TypeAlias
 
 from spatialstudio.application.engine.messages import (
+    EstimateMemory,
     EvaluateJob,
     GenerateJob,
     Job,
     JobFailed,
+    MemoryEstimated,
     Phase,
     PhaseChanged,
     PictureJudged,
+    Question,
     ReadTokens,
     ReportTo,
     TokensRead,
@@ -32,6 +35,7 @@ from spatialstudio.domain.generation import (
     RequestId,
     StepEvent,
 )
+from spatialstudio.domain.memory import MemoryEstimate
 from spatialstudio.domain.ports import CancelToken, ModelCard
 from spatialstudio.domain.prompt import TokenReading
 from spatialstudio.domain.relation import SceneGraph
@@ -50,6 +54,14 @@ class Workshop(Protocol):
 
     def warm_up(self) -> None:
         """Load what the first job is sure to need, so that it starts sooner."""
+        ...
+
+    def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
+        """Say what a request would take; None where that cannot be known without its model.
+
+        Raises:
+            StudioError: The request cannot be drawn.
+        """
         ...
 
     def read_tokens(self, prompt: str, model: ModelCard) -> tuple[TokenReading, ...]:
@@ -111,16 +123,25 @@ class Worker:
             case EvaluateJob():
                 self._judge(job, token)
 
-    def answer(self, question: ReadTokens) -> None:
+    def answer(self, question: Question) -> None:
         """Answer a question; safe beside a job. What fails here is told by the job itself."""
         try:
-            readings = self._ready_workshop().read_tokens(question.prompt, question.model)
+            answer = self._answer_to(question)
         except StudioError as error:
-            log.debug("No tokens can be told: %s", error.message)
+            log.debug("A question has no answer: %s", error.message)
             return
-        self._report(
-            TokensRead(prompt=question.prompt, model_id=question.model.id, readings=readings)
-        )
+        if answer is not None:
+            self._report(answer)
+
+    def _answer_to(self, question: Question) -> TokensRead | MemoryEstimated | None:
+        workshop, model = self._ready_workshop(), question.model
+        match question:
+            case ReadTokens(prompt=prompt):
+                readings = workshop.read_tokens(prompt, model)
+                return TokensRead(prompt=prompt, model_id=model.id, readings=readings)
+            case EstimateMemory(request=request):
+                memory = workshop.estimate(request, model)
+                return None if memory is None else MemoryEstimated(request=request, memory=memory)
 
     def _draw(self, job: GenerateJob, token: CancelToken) -> None:
         steps_ended = 0

@@ -6,6 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
+from spatialstudio.application.engine.messages import MemoryEstimated
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.flow.choose_settings import (
     last_guided_step,
@@ -140,6 +141,8 @@ class GenerationPanel(Panel):
                 self._follow()
             case QueueChanged():
                 self._follow()
+                self._estimate()
+            case MemoryEstimated():
                 self._estimate()
 
     def use_density(self, density: Density) -> None:

@@ -20,7 +20,7 @@ from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.outcome_mark import draw_outcome
 
-PICTURE_EM = 4.0
+PICTURE_EM = 4.4
 CAPTION_EM = 1.3
 PAD_EM = 0.3
 MARK_EM = 1.05

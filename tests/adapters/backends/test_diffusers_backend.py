@@ -7,6 +7,7 @@ import torch
 
 from spatialstudio.adapters.backends import load_pipeline as loading
 from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
+from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import (
     BackendError,
     Cancelled,
@@ -59,6 +60,24 @@ def test_steps_tell_timestep_pos_and_maps_of_every_mention(draw, tiny_request):
     assert set(first.attention.maps) == {"m1", "m2"}
     assert not first.attention.maps["m1"].flags.writeable
     assert first.guidance_loss is None
+
+
+@pytest.mark.parametrize("detail", AttentionDetail, ids=lambda detail: detail.value)
+def test_what_a_run_takes_is_told_before_it(draw, backend, tiny_model, tiny_request, detail):
+    request = replace(tiny_request, capture=CaptureSettings(detail=detail))
+    told = backend.estimate(request, tiny_model)
+    started, *_ = draw(request)
+    assert told == started.memory
+
+
+def test_no_model_is_pushed_out_for_an_estimate(draw, backend, tiny_model, tiny_request, tmp_path):
+    draw(tiny_request)
+    assert backend.estimate(tiny_request, replace(tiny_model, folder=tmp_path)) is None
+
+
+def test_a_large_model_is_not_loaded_for_an_estimate(tiny_model, tiny_request, tmp_path):
+    large = replace(tiny_model, size_bytes=2 * 1024**3)
+    assert DiffusersBackend(tmp_path).estimate(tiny_request, large) is None
 
 
 def test_the_same_seed_gives_the_same_picture(draw, tiny_request):

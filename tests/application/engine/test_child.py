@@ -4,7 +4,7 @@ from multiprocessing import Pipe
 import pytest
 
 from spatialstudio.application.engine.child import Inbox, send, work
-from spatialstudio.application.engine.messages import CancelJob, ReadTokens, Stop
+from spatialstudio.application.engine.messages import CancelJob, EstimateMemory, ReadTokens, Stop
 from spatialstudio.domain.errors import Cancelled
 from spatialstudio.domain.generation import RequestId
 from tests.fakes import FakeWorkshop
@@ -86,6 +86,14 @@ def test_only_the_newest_question_is_answered(job):
     for prompt in ("a", "a dog"):
         inbox.take(ReadTokens(prompt=prompt, model=job.model))
     assert inbox.next_question().prompt == "a dog"
+
+
+def test_a_question_of_another_kind_takes_no_ones_place(job):
+    inbox = Inbox()
+    inbox.take(ReadTokens(prompt="a dog", model=job.model))
+    inbox.take(EstimateMemory(request=job.request, model=job.model))
+    kinds = [type(inbox.next_question()) for _ in range(2)]
+    assert kinds == [ReadTokens, EstimateMemory]
 
 
 def test_stopping_ends_the_wait_for_questions():

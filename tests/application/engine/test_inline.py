@@ -5,6 +5,7 @@ import pytest
 
 from spatialstudio.application.engine.inline import InlineEngine
 from spatialstudio.application.engine.messages import (
+    EstimateMemory,
     EvaluateJob,
     JobFailed,
     Phase,
@@ -195,6 +196,12 @@ class LostModels(FakeBackend):
 
     def read_tokens(self, prompt, model):
         raise BackendError("The model is gone.", hint="Install it again.")
+
+
+def test_what_a_request_would_take_is_told(engine, reports, job):
+    engine.ask(EstimateMemory(request=job.request, model=job.model))
+    (told,) = reports
+    assert (told.request, told.memory.peak_bytes) == (job.request, 5)
 
 
 def test_a_question_is_answered(engine, reports, job):
