@@ -6,7 +6,7 @@ when it comes into sight.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 
 from spatialstudio.application.errands import ErrandId, Errands, Progress
@@ -152,24 +152,36 @@ def arrange(listing: Listing, wish: GalleryWish) -> tuple[tuple[Cell, ...], tupl
     """
     cells: list[Cell] = []
     days: list[Day] = []
-    for date, of_day in groupby(range(len(listing.ids)), key=listing.days.__getitem__):
+    ids, ratios = listing.ids, listing.ratios
+    for date, of_day in groupby(range(len(ids)), key=listing.days.__getitem__):
         places = tuple(of_day)
         days.append(Day(date, len(cells), len(places)))
-        if not wish.is_stacked:
-            cells += (Cell(listing.ids[p], listing.ratios[p], (listing.ids[p],)) for p in places)
-            continue
-        for _, of_batch in groupby(places, key=listing.batches.__getitem__):
-            cells += _stack(listing, tuple(of_batch), wish.opened)
+        for start, stop in _stacks(listing, places) if wish.is_stacked else _alone(places):
+            if stop - start == 1:
+                cells.append(Cell(ids[start], ratios[start], ids[start:stop]))
+            else:
+                cells += _stack(listing, start, stop, wish.opened)
     return tuple(cells), tuple(days)
 
 
-def _stack(listing: Listing, places: tuple[int, ...], opened: frozenset[EntryId]) -> Iterator[Cell]:
+def _alone(places: Sequence[int]) -> Iterator[tuple[int, int]]:
+    return ((place, place + 1) for place in places)
+
+
+def _stacks(listing: Listing, places: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Return where the runs of one prompt begin and end, for neighbours of one day."""
+    batches = listing.batches
+    changes = [place for place in places[1:] if batches[place] != batches[place - 1]]
+    return pairwise((places[0], *changes, places[-1] + 1))
+
+
+def _stack(listing: Listing, start: int, stop: int, opened: frozenset[EntryId]) -> Iterator[Cell]:
     """Yield one cell for runs of one prompt, or one for each when their stack is open."""
-    members = listing.ids[places[0] : places[-1] + 1]
-    if len(members) > 1 and not opened.isdisjoint(members):
-        for place in places:
+    members = listing.ids[start:stop]
+    if not opened.isdisjoint(members):
+        for place in range(start, stop):
             yield Cell(listing.ids[place], listing.ratios[place], members, is_open=True)
         return
-    guided = (place for place in places if listing.method_ids[place] != UNGUIDED)
-    top = next(guided, places[0])
+    guided = (place for place in range(start, stop) if listing.method_ids[place] != UNGUIDED)
+    top = next(guided, start)
     yield Cell(listing.ids[top], listing.ratios[top], members)

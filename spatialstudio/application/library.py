@@ -81,7 +81,10 @@ class Library:
         self._runs.close()
 
     def watch(self, every_s: float = WATCH_EVERY_S) -> None:
-        """Look for changes now and then, from a thread of its own, until ``close``."""
+        """Look for changes now and then, from a thread of its own, until ``close``.
+
+        What has been in the trash for ``TRASH_DAYS`` is deleted for good first.
+        """
         if self._watcher is None:
             self._watcher = threading.Thread(
                 target=self._look_again, args=(every_s,), name="library", daemon=True
@@ -263,8 +266,12 @@ class Library:
         return change
 
     def _look_again(self, every_s: float) -> None:
+        is_first = True
         while True:
             try:
+                if is_first:
+                    self.empty_trash()
+                    is_first = False
                 self.refresh()
             except StudioError as error:
                 log.warning("The library could not be looked through: %s", error.message)

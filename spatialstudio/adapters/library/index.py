@@ -25,7 +25,7 @@ from spatialstudio.domain.library import (
     RunSummary,
 )
 
-VERSION = 2
+VERSION = 3
 IN_MEMORY = ":memory:"
 BUSY_S = 10.0
 MOST_VALUES = 500
@@ -39,7 +39,7 @@ CREATE TABLE run (
   is_rejected INTEGER NOT NULL, is_missing INTEGER NOT NULL DEFAULT 0, batch INTEGER NOT NULL,
   ratio REAL NOT NULL, listing BLOB NOT NULL
 );
-CREATE INDEX run_by_time ON run (created DESC, path);
+CREATE INDEX run_by_time ON run (created DESC, path, batch, method, ratio);
 CREATE INDEX run_by_request ON run (request);
 CREATE TABLE claim (
   run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE, type TEXT NOT NULL,
