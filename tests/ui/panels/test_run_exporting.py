@@ -1,9 +1,11 @@
 """Runs leave the window as files, pictures with or without what they tell, bundles come in."""
 
+from pathlib import Path
+
 import pytest
 from PIL import Image
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QDrag, QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from spatialstudio.domain.export import FORMATS, ExportKind
@@ -132,6 +134,18 @@ def test_what_is_pulled_out_clean_tells_nothing(drawn, panel, studio):
     (copy,) = panel._exporting.clean_copies([drawn.context.gallery.current.path])
     assert copy.name == drawn.context.gallery.current.path.name
     assert told_in(copy) == ({}, {})
+
+
+@pytest.mark.parametrize("clean", [False, True], ids=["with metadata", "clean"])
+def test_pictures_are_pulled_out_as_files(drawn, panel, monkeypatch, clean):
+    pulled = []
+    monkeypatch.setattr(QDrag, "exec", lambda drag, _action: pulled.append(drag.mimeData().urls()))
+    drawn.context.actions[commands.DRAG_CLEAN].setChecked(clean)
+    panel.grid.drag_begun.emit()
+    ((url,),) = pulled
+    path = drawn.context.gallery.current.path
+    assert Path(url.toLocalFile()).name == path.name
+    assert (Path(url.toLocalFile()) == path) is not clean
 
 
 def test_a_bundle_comes_back_in(qtbot, drawn, panel, studio, out, answer):
