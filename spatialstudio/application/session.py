@@ -180,6 +180,7 @@ class Session:
     def __init__(self, publish: Callable[[object], None]) -> None:
         self._publish = publish
         self.scene: SceneGraph | None = None
+        self.last_scene: SceneGraph | None = None
         self.run: OpenRun | None = None
         self.baseline: OpenRun | None = None
         self.step = 0
@@ -193,8 +194,9 @@ class Session:
         contradictions: tuple[Contradiction, ...] = (),
         error: ErrorReport | None = None,
     ) -> None:
-        """Make a scene the one that is worked on."""
+        """Make a scene the one that is worked on; ``last_scene`` outlasts a prompt that is none."""
         self.scene = scene
+        self.last_scene = scene or self.last_scene
         self._publish(SceneChanged(scene=scene, contradictions=contradictions, error=error))
 
     def present(self) -> tuple[object, ...]:

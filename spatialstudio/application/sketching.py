@@ -10,15 +10,21 @@ from spatialstudio.science.layout_sketch import (
     Places,
     Point,
     arrange,
+    on_a_ring,
     relations_after,
 )
 
-__all__ = ["BLOB_SIDE", "Places", "Point", "after_move", "arranged"]
+__all__ = ["BLOB_SIDE", "Places", "Point", "after_move", "arranged", "graph_places"]
 
 
 def arranged(scene: SceneGraph, kept: Places) -> Places:
     """Place all things so that the relations are shown; see ``arrange``."""
     return arrange(scene, kept)
+
+
+def graph_places(scene: SceneGraph) -> Places:
+    """Place all things on a ring, each on the side that its relations ask for."""
+    return on_a_ring(arrange(scene, {}))
 
 
 def after_move(scene: SceneGraph, places: Places, moved: MentionId) -> SceneGraph:

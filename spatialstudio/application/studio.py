@@ -99,7 +99,6 @@ class Studio:
             lambda: registry.make_anew("extractor"),
         )
         self._cards: tuple[ModelCard, ...] | None = None
-        self._edited: SceneGraph | None = None
         self.tokens = TokenCounter(engine.ask, self.bus.subscribe)
         self._starter = RunStarter(engine, self.keeping, self._job_of)
         self.queue = RunQueue(self._starter, self.session, self.bus.publish)
@@ -242,7 +241,7 @@ class Studio:
         """Read a prompt and make its scene the one that is worked on; says why when it cannot."""
         try:
             self.keeping.keep_prompt(text, model_id)
-            self.edit_scene(keep_hand(self.scene_of(text, model_id), self._edited))
+            self.edit_scene(keep_hand(self.scene_of(text, model_id), self.session.last_scene))
         except StudioError as error:
             self.session.show_scene(None, error=report_on(error, "Reading the prompt"))
 
@@ -280,7 +279,6 @@ class Studio:
 
     def edit_scene(self, scene: SceneGraph) -> None:
         """Make a scene the one that is worked on, contradictions told."""
-        self._edited = scene
         self.session.show_scene(scene, contradictions_of(scene))
 
     def new_request(

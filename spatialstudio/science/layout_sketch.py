@@ -7,7 +7,7 @@ that a sketch claims what the judge would see. Ours throughout.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from math import dist
+from math import atan2, cos, dist, sin, tau
 from typing import TypeAlias
 
 from spatialstudio.domain.perception import Box, Perception
@@ -45,6 +45,7 @@ CENTRE = (0.5, 0.5)
 SWEEPS = 4
 """How often things are moved that stand in the way of a relation."""
 DIGITS = 6
+PAIR = 2
 SURFACE = Perception(image_sha256="", height=PIXELS, width=PIXELS, detections=(), masks=())
 
 
@@ -67,6 +68,27 @@ def arrange(scene: SceneGraph, kept: Places, settings: CheckerSettings = REPRODU
         for end in dict.fromkeys(end for relation in wrong for end in relation.ends):
             places[end] = _best_place(end, claims, places, settings)
     return places
+
+
+def on_a_ring(places: Places) -> Places:
+    """Spread things evenly over a ring, each on the side where it stands; for graphs.
+
+    On a ring no thing lies on the line between two others.
+    """
+    if len(places) < PAIR:
+        return dict.fromkeys(places, CENTRE)
+    middle = [sum(values) / len(places) for values in zip(*places.values(), strict=True)]
+    angles = {
+        name: atan2(place[1] - middle[1], place[0] - middle[0]) for name, place in places.items()
+    }
+    ranks = {name: rank for rank, name in enumerate(sorted(places, key=angles.__getitem__))}
+    turns = [angles[name] - tau * rank / len(places) for name, rank in ranks.items()]
+    turn = atan2(sum(map(sin, turns)), sum(map(cos, turns)))
+    spread = {name: turn + tau * rank / len(places) for name, rank in ranks.items()}
+    return {
+        name: (CENTRE[0] * (1 + cos(angle)), CENTRE[1] * (1 + sin(angle)))
+        for name, angle in spread.items()
+    }
 
 
 def can_sketch(relation_type: RelationType) -> bool:

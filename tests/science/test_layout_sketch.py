@@ -22,6 +22,7 @@ from spatialstudio.science.layout_sketch import (
     arrange,
     can_sketch,
     is_shown,
+    on_a_ring,
     relations_after,
     shown_type,
 )
@@ -122,3 +123,19 @@ def test_the_only_thing_is_related_to_nothing():
     scene = scene_of()
     alone = replace(scene, mentions=scene.mentions[:1], relations=())
     assert relations_after(alone, {"m1": (0.1, 0.1)}, "m1") == ()
+
+
+def test_two_things_stand_on_a_ring_as_they_stand():
+    ring = on_a_ring({"a": (0.6, 0.5), "b": (0.3, 0.5)})
+    assert ring["a"] == pytest.approx((1.0, 0.5))
+    assert ring["b"] == pytest.approx((0.0, 0.5))
+
+
+def test_things_in_a_row_stand_in_no_row_on_a_ring():
+    ring = on_a_ring({"a": (0.2, 0.5), "b": (0.5, 0.51), "c": (0.8, 0.5)})
+    sides = [dist(ring[one], ring[other]) for one, other in ("ab", "bc", "ca")]
+    assert sides == pytest.approx([sides[0]] * 3)
+
+
+def test_one_thing_stands_in_the_middle():
+    assert on_a_ring({"a": (0.1, 0.1)}) == {"a": (0.5, 0.5)}

@@ -78,6 +78,7 @@ def sketch_links(scene: SceneGraph) -> tuple[Link, ...]:
     doubts = doubts_of(scene)
     return tuple(
         Link(
+            relation.id,
             relation.ends,
             relation.type.phrase,
             scene.sentence(relation),

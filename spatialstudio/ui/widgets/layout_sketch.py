@@ -57,6 +57,7 @@ class Link:
     """A relation on the sketch.
 
     Attributes:
+        key: What it is known by.
         ends: Keys of the things, the one placed first.
         phrase: How it reads.
         sentence: How it reads with its things.
@@ -64,6 +65,7 @@ class Link:
         is_doubtful: Whether it contradicts another.
     """
 
+    key: Hashable
     ends: tuple[Hashable, ...]
     phrase: str
     sentence: str

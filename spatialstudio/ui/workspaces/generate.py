@@ -2,6 +2,7 @@
 
 from spatialstudio.ui.commands.frame import GENERATE_WORKSPACE
 from spatialstudio.ui.commands.generate import LAYOUTS
+from spatialstudio.ui.panels.graph_panel import GraphPanel
 from spatialstudio.ui.panels.queue_panel import QueuePanel
 from spatialstudio.ui.panels.results_panel import ResultsPanel
 from spatialstudio.ui.workspaces.shared_docks import ATTENTION, PROMPT, TIME, VERDICT
@@ -13,6 +14,15 @@ QUEUE = DockPlan(
     area=RIGHT,
     size_em=18,
     make=QueuePanel,
+    in_simple=False,
+    tab_of=VERDICT.id,
+)
+GRAPH = DockPlan(
+    id="graph",
+    title=GraphPanel.title,
+    area=RIGHT,
+    size_em=18,
+    make=GraphPanel,
     in_simple=False,
     tab_of=VERDICT.id,
 )
@@ -28,6 +38,6 @@ RESULTS = DockPlan(
 GENERATE = Workspace(
     id="generate",
     command=GENERATE_WORKSPACE,
-    docks=(PROMPT, VERDICT, QUEUE, ATTENTION, TIME, RESULTS),
+    docks=(PROMPT, VERDICT, QUEUE, GRAPH, ATTENTION, TIME, RESULTS),
     tools=(LAYOUTS,),
 )

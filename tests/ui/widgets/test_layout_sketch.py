@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 from spatialstudio.ui.widgets.layout_sketch import LEAP, NUDGE, Blob, LayoutSketch, Link
 
 DOG, CAR = Blob("m1", "dog", 0, 0.2, 0.5), Blob("m2", "car", 1, 0.8, 0.5)
-LEFT = Link(("m1", "m2"), "to the left of", "dog to the left of car")
+LEFT = Link("r1", ("m1", "m2"), "to the left of", "dog to the left of car")
 
 
 @pytest.fixture
