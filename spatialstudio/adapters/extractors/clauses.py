@@ -6,20 +6,18 @@ what "it" is in "a house with a tree behind it" (``_host``).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise, product
 
 from spatialstudio.adapters.extractors.picture_frame import Framed, opposites
 from spatialstudio.adapters.extractors.pieces import JOINERS, VERBS, Pieces, Thing
 from spatialstudio.adapters.extractors.references import Ends, References
 from spatialstudio.adapters.extractors.word_runs import NounPhrase, Piece
-from spatialstudio.adapters.extractors.words import PRONOUNS, Word, WordKind
+from spatialstudio.adapters.extractors.words import PRONOUNS, Claim, Word, WordKind, claim_of
 from spatialstudio.domain.prompt import Note, ObjectMention, TextSpan
 from spatialstudio.domain.relation import (
     BETWEEN,
     Relation,
     RelationId,
-    RelationType,
     Shape,
     relation_types,
 )
@@ -30,15 +28,6 @@ BEFORE_SUBJECT = (WordKind.COMMA, WordKind.COLON, WordKind.BE, *VERBS)
 FLANKS = 2
 MANY = 99
 TOWARDS = {"at", "to", "toward", "towards", "for", "after", "past"}
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """Words that claim a relation: its kind and where they stand."""
-
-    type: RelationType
-    text: str
-    span: TextSpan
 
 
 class ClauseReader:
@@ -91,7 +80,7 @@ class ClauseReader:
             case WordKind.FRAME | WordKind.CENTRE:
                 self._read_frame(word)
             case WordKind.ROW:
-                self._read_row(_claim(word))
+                self._read_row(claim_of(word))
             case WordKind.FLANKING:
                 self._read_flanking(word)
             case WordKind.NOT:
@@ -152,24 +141,24 @@ class ClauseReader:
         """Read one relation, or several with the same ends: "in front of and left of a dog"."""
         opens_clause = self._pieces.is_at_clause_start
         is_added = self._pieces.is_behind(WordKind.COMMA)
-        claims = [_claim(self._pieces.take_word())]
+        claims = [claim_of(self._pieces.take_word())]
         while self._pieces.is_at_joined_relation():
             self._pieces.skip(*JOINERS)
-            claims.append(_claim(self._pieces.take_word()))
+            claims.append(claim_of(self._pieces.take_word()))
         if self._pieces.is_at(WordKind.EACH_OTHER):
             self._relate_to_each_other(claims[-1], self._pieces.take_word())
             return
         against_pronoun = self._pieces.is_at(*PRONOUNS)
+        against_which = self._pieces.is_at_relative
         hangs = self._owner and not (against_pronoun or self._pieces.is_at_own_part)
         subjects = self._owner if hangs else self._focus
         things = self._take_objects(claims[-1])
         if not things:
             self._read_bare_relation(claims, subjects)
             return
-        is_fronted = not subjects or (
-            opens_clause and self._pieces.is_subject_ahead(after_verb=True)
-        )
-        topical = None if is_fronted and is_added else claims[-1]
+        is_late = opens_clause and self._pieces.is_subject_ahead(after_verb=True)
+        is_fronted = not subjects or against_which or is_late
+        topical = None if is_fronted and (is_added or against_which) else claims[-1]
         objects = self._resolve(things, () if is_fronted else subjects, topical)
         self._waiting += [(claim, objects) for claim in claims]
         if is_fronted and self._pieces.is_at_joined_relation():
@@ -276,7 +265,7 @@ class ClauseReader:
         if not ends or self._pieces.is_subject_ahead(after_verb=opens_clause):
             ends = self._take_fronted_subject(word.text, word.span)
         if across := self._across(word, ends):
-            self._relate(_claim(word), ends, across)
+            self._relate(claim_of(word), ends, across)
         else:
             self._framed.append(Framed(word, ends))
         self._start_clause(ends)
@@ -363,7 +352,12 @@ class ClauseReader:
         if len(self.relations) == self._said:
             return ()
         latest = self.relations[-1]
-        goes_on = claim.type == relation_types.inverse(latest.type) and (latest.subject,) == topic
+        is_depth = claim.type.axis is Axis.DEPTH
+        goes_on = (
+            not is_depth
+            and claim.type == relation_types.inverse(latest.type)
+            and (latest.subject,) == topic
+        )
         return (latest.object,) if goes_on and not self._references.is_place(latest.object) else ()
 
     def _note_unrelated(self) -> None:
@@ -389,8 +383,3 @@ class ClauseReader:
 def _is_surface(things: Sequence[Thing]) -> bool:
     """Tell whether things are a mere place, beyond which the sentence speaks on of its subject."""
     return any(isinstance(thing, NounPhrase) and thing.is_surface for thing in things)
-
-
-def _claim(word: Word) -> Claim:
-    assert word.relation_type is not None
-    return Claim(word.relation_type, word.text, word.span)

@@ -16,6 +16,7 @@ SPELLINGS_OF_SOUNDS = (
     (re.compile("ph"), "f"),
     (re.compile("ck|c(?![eiyh])"), "k"),
     (re.compile("(?<=[td])[aeo]r$"), "er"),
+    (re.compile("(?<=[^aeiou])e$"), ""),
     (re.compile("z"), "s"),
     (re.compile("(?<=.)y"), "i"),
 )

@@ -65,7 +65,8 @@ class PhraseFinder:
             return
         before = self._pieces[-1] if self._pieces else None
         cut = self._second_thing(words, before)
-        run = WordRun(self._text, tuple(words[:cut]), determiner, before, following)
+        after = words[cut] if cut < len(words) else following
+        run = WordRun(self._text, tuple(words[:cut]), determiner, before, after)
         if determiner is None and run.is_qualified_by_place(self._vocabulary):
             self._pieces[-1] = words[0]
             return

@@ -101,6 +101,13 @@ class Pieces:
         return self._is_thing_at(self._position)
 
     @property
+    def is_at_relative(self) -> bool:
+        """Whether "which" is at hand: "a bridge under which ..."."""
+        if not self.is_at(WordKind.IT):
+            return False
+        return self._pieces[self._position].text.lower().startswith("wh")
+
+    @property
     def is_at_adverbial(self) -> bool:
         """Whether a thing and a comma are at hand, behind one word: "in a barn, ..."."""
         is_set_off = self._is_at(self._position + 1, WordKind.COMMA)

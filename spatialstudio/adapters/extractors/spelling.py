@@ -26,8 +26,13 @@ REAL_JOINED_WORDS = frozenset({"into", "onto"})
 
 SHORTEST_WORD = 3
 SHORTEST_NAME = 4
-LENGTHS_OF_LAYOUT = {**dict.fromkeys(SlipKind, 5), SlipKind.DOUBLED: 3, SlipKind.SWAPPED: 3}
-LENGTHS_OF_NAMES = {**LENGTHS_OF_LAYOUT, SlipKind.WRONG: 7}
+LENGTHS_OF_NAMES = {
+    **dict.fromkeys(SlipKind, 5),
+    SlipKind.DOUBLED: 3,
+    SlipKind.SWAPPED: 3,
+    SlipKind.WRONG: 7,
+}
+LENGTHS_OF_LAYOUT = {**LENGTHS_OF_NAMES, SlipKind.MISSING: 4, SlipKind.WRONG: 5}
 LENGTHS_OF_BEGINNINGS = dict.fromkeys(SlipKind, 3)
 """From which length of the word meant a slip counts; in shorter words too much is alike."""
 FAMILIAR_ENDINGS = ("ing", "ed", "ly", "ness", "tion", "ish", "ous", "ful", "less")

@@ -157,7 +157,10 @@ class WordRun:
         opens = before is None or (isinstance(before, Word) and before.kind is WordKind.STOP)
         is_bare = self.determiner is None and len(self.words) == 1
         orders = self.words[0].text.lower() in vocabulary.base_verbs
-        return opens and is_bare and orders and self._is_followed_by(*DETERMINERS)
+        is_thing_next = self._is_followed_by(*DETERMINERS) or (
+            self.after is not None and self.after.text.lower() in vocabulary.numbers
+        )
+        return opens and is_bare and orders and is_thing_next
 
     def _is_doing(self) -> bool:
         """Tell whether the first word is what someone does: "is painting a bowl"."""

@@ -91,6 +91,21 @@ class Word:
     relation_type: RelationType | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Words that claim a relation: its kind and where they stand."""
+
+    type: RelationType
+    text: str
+    span: TextSpan
+
+
+def claim_of(word: Word) -> Claim:
+    """Return what a relation or a frame claims."""
+    assert word.relation_type is not None
+    return Claim(word.relation_type, word.text, word.span)
+
+
 class WordCutter:
     """Cuts prompts by the terminals of a grammar file."""
 
