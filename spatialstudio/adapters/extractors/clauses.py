@@ -352,12 +352,8 @@ class ClauseReader:
         if len(self.relations) == self._said:
             return ()
         latest = self.relations[-1]
-        is_depth = claim.type.axis is Axis.DEPTH
-        goes_on = (
-            not is_depth
-            and claim.type == relation_types.inverse(latest.type)
-            and (latest.subject,) == topic
-        )
+        is_inverse = claim.type == relation_types.inverse(latest.type)
+        goes_on = is_inverse and (latest.subject,) == topic
         return (latest.object,) if goes_on and not self._references.is_place(latest.object) else ()
 
     def _note_unrelated(self) -> None:
