@@ -9,6 +9,7 @@ from spatialstudio.application.engine.messages import (
     Phase,
     PhaseChanged,
     PictureJudged,
+    ReadTokens,
     TokensRead,
 )
 from spatialstudio.application.flow.perceive_image import hash_of_picture
@@ -98,8 +99,8 @@ class ScriptedEngine:
         self.questions.append(question)
 
     def answer(self, limit=100):
-        """Answer the newest question: a token a word, as many read as the limit says."""
-        asked = self.questions[-1]
+        """Answer the newest question about tokens: one a word, as many read as the limit says."""
+        asked = [each for each in self.questions if isinstance(each, ReadTokens)][-1]
         words = [word.span() for word in re.finditer(r"[^\s,]+|,", asked.prompt)]
         spans = tuple(TextSpan(start=start, stop=stop) for start, stop in words)
         read = min(len(spans), limit)
