@@ -31,7 +31,7 @@ class LayoutTemplate:
     Attributes:
         name: A few words.
         text: The prompt; ``{a0}`` stands for the first thing with its article, ``{0}`` without.
-        spots: One for each thing, those behind first.
+        spots: One for each thing, in the order of the text.
     """
 
     name: str

@@ -19,7 +19,7 @@ class LayoutTile(QAbstractButton):
         theme: The look.
         name: Under the picture.
         prompt: For screen readers and the tip.
-        blobs: (x, y, diameter) of each thing, shares of the picture; those behind first.
+        blobs: (x, y, diameter) of each thing, shares of the picture; larger is nearer.
     """
 
     def __init__(
@@ -50,7 +50,8 @@ class LayoutTile(QAbstractButton):
         painter.setPen(QPen(self._theme.colour("accent" if is_marked else "line"), 1.5))
         painter.setBrush(self._theme.colour("hover" if self.isDown() else "raised"))
         painter.drawRoundedRect(frame, em(0.4), em(0.4))
-        for hue, (x, y, size) in enumerate(self._blobs):
+        nearest_last = sorted(enumerate(self._blobs), key=lambda each: each[1][2])
+        for hue, (x, y, size) in nearest_last:
             painter.setPen(QPen(self._theme.mention(hue), 2))
             painter.setBrush(self._theme.mention(hue, BLOB_TINT))
             middle = QPointF(frame.left() + x * frame.width(), frame.top() + y * frame.height())

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QDropEvent, QIcon, QImage, QKeyEvent, QPainter, QPen
+from PySide6.QtGui import QDropEvent, QFontMetrics, QIcon, QImage, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QListWidget,
@@ -108,14 +108,17 @@ class QueueRowPainter(QStyledItemDelegate):
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(font(SMALL))
         painter.setPen(self._theme.colour("muted"))
-        room = painter.fontMetrics().horizontalAdvance(row.state) + em(0.4)
-        painter.drawText(above, middle | Qt.AlignmentFlag.AlignRight, row.state)
+        state = painter.fontMetrics().horizontalAdvance(row.state) + em(0.4)
+        title_needs = QFontMetrics(font(bold=True)).horizontalAdvance(row.title)
+        has_room = title_needs + state <= above.width()  # else the icon alone tells the state
+        if has_room:
+            painter.drawText(above, middle | Qt.AlignmentFlag.AlignRight, row.state)
+            above.setRight(above.right() - state)
         elided = Qt.TextElideMode.ElideRight
         detail = painter.fontMetrics().elidedText(row.detail, elided, round(below.width()))
         painter.drawText(below, middle, detail)
         painter.setFont(font(bold=True))
         painter.setPen(self._theme.colour("text"))
-        above.setRight(above.right() - room)
         title = painter.fontMetrics().elidedText(row.title, elided, round(above.width()))
         painter.drawText(above, middle, title)
 

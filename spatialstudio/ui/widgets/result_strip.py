@@ -106,8 +106,8 @@ class ResultPainter(QStyledItemDelegate):
         painter.setPen(self._theme.colour("muted"))
         captions = (result.caption, tr("baseline"))
         for number, caption in enumerate(captions[: len(result.pictures)]):
-            room = QRectF(line.left() + number * em(PICTURE_EM), line.top(), 0, line.height())
-            room.setWidth(em(PICTURE_EM))
+            left = line.left() + number * em(PICTURE_EM) - em(PAD_EM)
+            room = QRectF(left, line.top(), em(PICTURE_EM) + 2 * em(PAD_EM), line.height())
             elided = Qt.TextElideMode.ElideMiddle
             fitting = painter.fontMetrics().elidedText(caption, elided, round(room.width()))
             painter.drawText(room, Qt.AlignmentFlag.AlignCenter, fitting)

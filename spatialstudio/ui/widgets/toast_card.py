@@ -144,6 +144,8 @@ class ToastCard(QFrame):
         if buttons := self._buttons():
             foot = QVBoxLayout() if len(self._toast.offers) > 1 else QHBoxLayout()
             foot.setSpacing(em(0.3))
+            if len(self._toast.offers) > 1:
+                buttons.sort(key=lambda button: button.property("kind") == "quiet")
             foot.addStretch()
             for button in buttons:
                 foot.addWidget(button)
