@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFormLayout,
     QLabel,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -27,6 +26,7 @@ from spatialstudio.domain.memory import Saving
 from spatialstudio.domain.run_settings import Preset, RunSettings
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.disclosure import Disclosure
 from spatialstudio.ui.widgets.number_fields import count_field, share_field
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 
@@ -93,7 +93,7 @@ class GuidanceForm(QWidget):
         self._size = TextLabel(tone=Tone.MUTED, small=True)
         self._memory = _choice(tr("Memory"))
         self._fields = QWidget()
-        self._disclosure = self._disclosure_button()
+        self._disclosure = Disclosure(tr("Parameters of the method"), self._fields)
         self._lay_out()
         self._connect()
 
@@ -137,7 +137,7 @@ class GuidanceForm(QWidget):
 
     def disclose(self, shown: bool) -> None:
         """Show the fields, or put them away."""
-        self._disclosure.setChecked(shown)
+        self._disclosure.show_open(shown)
 
     def _show_savings(self, savings: tuple[Saving, ...]) -> None:
         offered = SAVINGS if savings in SAVINGS else {**SAVINGS, savings: savings_in_words(savings)}
@@ -186,22 +186,6 @@ class GuidanceForm(QWidget):
     def _edit(self, name: str, settings: RunSettings) -> None:
         self.settings_edited.emit(name, settings)
 
-    def _disclosure_button(self) -> QToolButton:
-        button = QToolButton()
-        button.setText(tr("Parameters of the method"))
-        button.setProperty("kind", "disclosure")
-        button.setAccessibleName(tr("Show the parameters of the method"))
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        button.setArrowType(Qt.ArrowType.RightArrow)
-        button.setCheckable(True)
-        button.toggled.connect(self._disclose)
-        return button
-
-    def _disclose(self, shown: bool) -> None:
-        self._fields.setVisible(shown)
-        arrow = Qt.ArrowType.DownArrow if shown else Qt.ArrowType.RightArrow
-        self._disclosure.setArrowType(arrow)
-
     def _lay_out(self) -> None:
         form = QFormLayout(self._fields)
         form.setContentsMargins(0, em(0.3), 0, 0)
@@ -222,14 +206,12 @@ class GuidanceForm(QWidget):
             label = QLabel(name)
             label.setProperty("tone", "muted")
             label.setBuddy(field)
+            label.setMinimumHeight(field.sizeHint().height())  # level with what stands beside it
             form.addRow(label, field)
         form.addRow(self._size)
-        self._fields.hide()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
         column.addWidget(self._disclosure)
-        column.addWidget(self._fields)
 
 
 def savings_in_words(savings: tuple[Saving, ...]) -> str:
