@@ -78,6 +78,8 @@ def evidence_scene(
     if lit is not None:
         return _lit(looked_at, lit, scene)
     boxes: list[BoxMark] = []
+    if Layer.BOXES in layers:
+        boxes += [*_missing(looked_at, scene), *_newly_chosen(looked_at)]
     if Layer.CANDIDATES in layers:
         boxes += _in_look(candidates(looked_at), looks.get(Layer.CANDIDATES, PLAIN_LOOK))
     if Layer.SECOND in layers:
@@ -179,6 +181,14 @@ def best_unsure(looked_at: LookedAt, end: MentionId) -> EvidenceBox | None:
         if box.mention_id == end and box.role in (Role.TOO_UNSURE, Role.PASSED_OVER)
     )
     return next(unsure, None)
+
+
+def _newly_chosen(looked_at: LookedAt) -> Iterator[BoxMark]:
+    """Yield the boxes that are judged by only with the change."""
+    stored = [box.box for box in chosen_boxes(looked_at.seen)]
+    for box in chosen_boxes(looked_at.now):
+        if box.box not in stored:
+            yield _mark(looked_at, box, BoxStyle.CHOSEN)
 
 
 def _bands(looked_at: LookedAt) -> tuple[BandMark, ...]:

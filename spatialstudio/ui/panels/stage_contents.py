@@ -129,10 +129,10 @@ def _masks(run: OpenRun, words: tuple[MentionId, ...]) -> tuple[MaskLayer, ...]:
 
 
 def _boxes(run: OpenRun) -> tuple[BoxLayer, ...]:
-    """Return each mention's best box; its rival as well where the checker could not choose."""
+    """Return each mention's best box that is sure enough; its rival where nobody could choose."""
     if run.evaluation is None:
         return ()
-    perception = run.evaluation.perception
+    perception, least = run.evaluation.perception, run.evaluation.checker.detection_score
     torn = {
         mention_id
         for verdict in run.evaluation.verdicts
@@ -143,7 +143,7 @@ def _boxes(run: OpenRun) -> tuple[BoxLayer, ...]:
         _box(run.scene, found, is_rival=rank > 0)
         for mention in run.scene.mentions
         for rank, found in enumerate(perception.detections_of(mention.id)[:2])
-        if rank == 0 or mention.id in torn
+        if found.score >= least and (rank == 0 or mention.id in torn)
     )
 
 

@@ -13,7 +13,7 @@ from spatialstudio.ui.widgets.picture_layers import Layer
 from spatialstudio.ui.widgets.picture_view import PictureView
 from spatialstudio.ui.widgets.verdict_card import VerdictCard
 from spatialstudio.ui.workspaces.evaluate import EVALUATE
-from tests.ui.judged_runs import CAR, NEAR_DOG, UNSURE_DOG, judged_run
+from tests.ui.judged_runs import CAR, NEAR_DOG, SECOND_DOG, UNSURE_DOG, judged_run
 
 NEAR = AbstentionReason.NEAR_BOUNDARY
 
@@ -83,6 +83,17 @@ def test_dragging_the_band_on_the_picture_tries_another_margin(qtbot, evaluating
     assert tried.checker.margin == pytest.approx(0.03, abs=0.01)
     qtbot.keyClick(evaluating, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert not evaluating.context.judgement.is_tried(studio.session.run)
+
+
+def test_a_candidate_is_chosen_by_clicking_it(qtbot, evaluating, studio):
+    studio.session.open(judged_run(NEAR_DOG, SECOND_DOG, CAR))
+    evaluating.context.stage.toggle(Layer.CANDIDATES)
+    view = picture(evaluating)
+    qtbot.waitUntil(lambda: "equally surely" in described(evaluating))
+    spot = view.place.to_widget(QPointF(0.97, 0.2)).toPoint()
+    qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=spot)
+    tried = evaluating.context.judgement.adjustment_of(studio.session.run)
+    assert tried.choices == (SECOND_DOG,)
 
 
 def test_the_lever_lowers_the_threshold(qtbot, evaluating, studio):

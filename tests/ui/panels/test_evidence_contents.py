@@ -89,6 +89,21 @@ def test_a_thing_that_is_nowhere_has_an_empty_frame(look_at):
     assert styles(scene)[0] == ("no dog anywhere", BoxStyle.EMPTY)
 
 
+def test_what_is_missing_is_told_without_being_asked(look_at):
+    looked_at = look_at(judged_run(UNSURE_DOG, CAR))
+    scene = evidence_scene(looked_at, None, {Layer.BOXES}, {})
+    assert styles(scene) == [("dog? 0.15", BoxStyle.GHOST)]
+    assert not scene.is_lit
+
+
+def test_what_a_change_lets_count_has_its_box(look_at, context):
+    run = judged_run(UNSURE_DOG, CAR)
+    look_at(run)
+    context.judgement.try_setting(run, "detection_score", 0.1, "least score")
+    scene = evidence_scene(LookingAt(context).now(), None, {Layer.BOXES}, {})
+    assert styles(scene) == [("dog 0.15", BoxStyle.CHOSEN)]
+
+
 def test_what_overlaps_is_hatched_with_its_iou(look_at):
     over = seen("m1", 72, 50)
     ((area, label),) = lit(look_at(judged_run(over, CAR)), Reason.HIGH_OVERLAP).hatched
