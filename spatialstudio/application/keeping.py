@@ -23,7 +23,7 @@ from spatialstudio.application.session import OpenRun, RunState, RunStored, afte
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.draft import Draft
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.domain.generation import PSG, GenerationRequest, RequestId
+from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.picture_settings import (
     FieldDifference,
     PictureSettings,
@@ -186,14 +186,14 @@ class Keeping:
         return replace(record.request, id=request_id, parent_run_id=record.id)
 
     def compare_picture(
-        self, path: Path, scene: SceneGraph | None, model_id: str
+        self, path: Path, scene: SceneGraph | None, usual: RunSettings
     ) -> tuple[FieldDifference, ...] | None:
         """Set what a picture tells of its making beside the draft; None when it tells nothing.
 
         Args:
             path: The picture.
             scene: That is worked on; None when there is none.
-            model_id: That draws when the draft names none.
+            usual: The form where nothing was set by hand.
 
         Raises:
             ImageError: The file cannot be read.
@@ -201,15 +201,17 @@ class Keeping:
         theirs = self.metadata.read(path)
         if theirs is None:
             return None
-        draft, form = self.draft, self.draft.settings
+        form = self.draft.settings or usual
         mine = PictureSettings(
             dialect="",
-            prompt=draft.prompt,
-            seed=form.seed if form else None,
-            steps=form.steps if form else None,
-            model=draft.model_id or model_id,
-            method=form.guidance.method_id if form else PSG,
-            strength=form.guidance.strength if form else None,
+            prompt=self.draft.prompt,
+            seed=form.seed,
+            steps=form.steps,
+            width=form.width,
+            height=form.height,
+            model=form.model_id,
+            method=form.guidance.method_id,
+            strength=form.guidance.strength,
             relations=tuple(map(scene.sentence, scene.relations)) if scene else (),
         )
         return compare_settings(mine, theirs)

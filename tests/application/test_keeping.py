@@ -21,8 +21,11 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.record import Sameness
+from spatialstudio.domain.run_settings import RunSettings
 from spatialstudio.domain.verdict import Evaluation
 from tests.fakes import scene_of
+
+USUAL = RunSettings(model_id="stickers", width=64, height=64, steps=10, seed=11)
 
 
 @pytest.fixture
@@ -137,11 +140,12 @@ def test_a_dropped_picture_is_compared_with_the_form_and_changes_nothing(
     keeping = opened()
     draw(keeping, request_)
     keeping.keep_prompt("something else", None)
-    rows = keeping.compare_picture(only(RunStored, published).path, None, "stickers")
+    rows = keeping.compare_picture(only(RunStored, published).path, None, USUAL)
     told = {row.name: (row.mine, row.theirs) for row in rows}
     assert told["prompt"] == ("something else", request_.scene.prompt.text)
-    assert told["seed"] == ("", "3")
+    assert told["seed"] == ("11", "3")
     assert told["model"] == ("stickers", "stickers")
+    assert told["width"][0] == "64"
     assert keeping.draft.prompt == "something else"
 
 

@@ -19,6 +19,7 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 
+TOP = Qt.AlignmentFlag.AlignTop
 SIZE_EM = (48, 30)
 NAMES = {
     "prompt": "Prompt",
@@ -37,6 +38,17 @@ NAMES = {
     "relations": "Relations",
 }
 """Fields by their names, untranslated."""
+
+
+PROGRAMS = {
+    "a1111": "AUTOMATIC1111",
+    "comfyui": "ComfyUI",
+    "fooocus": "Fooocus",
+    "invokeai": "InvokeAI",
+    "swarmui": "SwarmUI",
+    "spatial studio": "Spatial Studio",
+}
+"""What the dialects are called by people."""
 
 
 class SettingsComparison(QDialog):
@@ -78,15 +90,16 @@ class SettingsComparison(QDialog):
         buttons.addButton(self._take, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.addButton(judge, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.rejected.connect(self.reject)
+        program = PROGRAMS.get(dialect, dialect)
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(self._table(told, usable))
-        explanation = tr("Told as by {dialect}. What you tick replaces what is set now.")
+        explanation = tr("Told in the way of {program}. What you tick replaces what is set now.")
         column = QVBoxLayout(self)
         column.setContentsMargins(em(1), em(1), em(1), em(0.8))
         column.setSpacing(em(0.7))
-        column.addWidget(TextLabel(explanation.format(dialect=dialect), Tone.MUTED))
+        column.addWidget(TextLabel(explanation.format(program=program), Tone.MUTED))
         column.addWidget(area, 1)
         column.addWidget(buttons)
         self._follow()
@@ -140,6 +153,3 @@ class SettingsComparison(QDialog):
     def _ask_to_judge(self) -> None:
         self.judging_asked.emit()
         self.accept()
-
-
-TOP = Qt.AlignmentFlag.AlignTop
