@@ -7,7 +7,8 @@ from enum import Enum
 from spatialstudio.application.session import OpenRun, RunState, after
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import GenerationRequest, RequestId, unguided
-from spatialstudio.domain.verdict import Outcome
+from spatialstudio.domain.perception import Looks
+from spatialstudio.domain.verdict import Evaluation, Outcome
 
 THUMBNAIL_SIDE = 160
 """Pixels; at least so many are left of each side."""
@@ -127,7 +128,15 @@ def _end_of(runs: Sequence[OpenRun]) -> EntryState:
 def _light(run: OpenRun) -> OpenRun:
     if run.path is None or run.image is None:
         return run
-    return replace(run, steps=(), image=_small(run.image))
+    return replace(run, steps=(), image=_small(run.image), evaluation=_words_of(run.evaluation))
+
+
+def _words_of(evaluation: Evaluation | None) -> Evaluation | None:
+    """Return an evaluation without its arrays."""
+    if evaluation is None:
+        return None
+    seen = replace(evaluation.perception, masks=(), depth=None)
+    return replace(evaluation, perception=seen, looks=Looks())
 
 
 def _small(image: RgbImage) -> RgbImage:

@@ -25,6 +25,9 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.memory import Saving
 
+MOST_DONE = 50
+"""Older pictures are let go: they are in the gallery, and a long session stays light."""
+
 
 class Place(Enum):
     """Where in the queue something new goes."""
@@ -58,6 +61,9 @@ class RunQueue:
         starter: Checks, remembers, starts and stops runs.
         session: Where the entry that is drawn can be watched.
         publish: Takes ``QueueChanged``.
+
+    Attributes:
+        most_done: How many stored pictures are listed; older ones are let go.
     """
 
     def __init__(
@@ -68,6 +74,7 @@ class RunQueue:
         self._publish = publish
         self._entries: tuple[QueueEntry, ...] = ()
         self._is_held = False
+        self.most_done = MOST_DONE
 
     @property
     def entries(self) -> tuple[QueueEntry, ...]:
@@ -210,6 +217,7 @@ class RunQueue:
         if all(run.path is not None for run in moved.runs):
             moved = moved.lightened()
         self._entries = tuple(moved if each is entry else each for each in self._entries)
+        self._let_go(self._stored[: -self.most_done])
         if has_ended:
             open_run = self._session.run
             self._go_on(is_watched=open_run is not None and open_run.id == entry.id)
@@ -250,6 +258,12 @@ class RunQueue:
     def _line_up(self, in_order: Iterable[QueueEntry]) -> None:
         others = (entry for entry in self._entries if entry.state is not EntryState.WAITING)
         self._entries = (*others, *in_order)
+
+    @property
+    def _stored(self) -> tuple[QueueEntry, ...]:
+        """Those whose pictures are all on disk, judged."""
+        done = self._in(EntryState.DONE)
+        return tuple(each for each in done if all(run.path is not None for run in each.runs))
 
     def _in(self, state: EntryState) -> tuple[QueueEntry, ...]:
         return tuple(entry for entry in self._entries if entry.state is state)

@@ -266,3 +266,20 @@ def test_only_a_true_baseline_joins_the_picture_before_it(asked):
     baseline = unguided(first, RequestId("baseline"))
     pairs = entries_of([first, baseline, second])
     assert [len(entry.runs) for entry in pairs] == [2, 1]
+
+
+def test_a_long_session_lets_its_oldest_pictures_go(queue, asked, engine):
+    queue.most_done = 2
+    queue.add(*asked(1, 2, 3))
+    for place in range(3):
+        engine.play(engine.jobs[place])
+    assert [entry.seed for entry in queue.entries] == [2, 3]
+
+
+def test_what_is_on_disk_is_not_kept_in_memory_as_well(queue, asked, engine):
+    queue.add(*asked(1))
+    engine.play(engine.jobs[0])
+    (entry,) = queue.entries
+    assert entry.run.steps == ()
+    assert entry.run.evaluation.perception.masks == ()
+    assert entry.outcome is Outcome.PASS
