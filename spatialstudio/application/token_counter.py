@@ -82,6 +82,11 @@ def count_of(readings: Iterable[TokenReading]) -> TokenCount:
     )
 
 
+def unread_text(answer: TokensRead) -> str:
+    """Return the end of a prompt that no text encoder reads; empty when all is read."""
+    return answer.prompt[count_of(answer.readings).read :].strip()
+
+
 def cut_off(scene: SceneGraph, read: int) -> tuple[ObjectMention, ...]:
     """Return the things of relations that lie beyond what is read, wholly or in part.
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from spatialstudio.application.engine.messages import TokensRead
 from spatialstudio.application.error_reports import (
     EXIT_CANCELLED,
     EXIT_FAILURE,
@@ -15,6 +16,7 @@ from spatialstudio.application.error_reports import (
 from spatialstudio.application.judge_choice import DEFAULT_JUDGES
 from spatialstudio.application.session import RunState, StoreFailed
 from spatialstudio.application.studio import Studio
+from spatialstudio.application.token_counter import unread_text
 from spatialstudio.cli.answers import run_answer, run_lines
 from spatialstudio.cli.doctor import examine
 from spatialstudio.cli.guidance_options import with_guidance
@@ -79,10 +81,13 @@ def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     plain = studio.new_request(
         model_id=options.model, seed=options.seed, steps=options.steps, guided=False
     )
-    request = with_guidance(plain, studio.model(options.model), options)
+    model = studio.model(options.model)
+    request = with_guidance(plain, model, options)
     failures: list[ErrorReport] = []
     studio.bus.subscribe(lambda event: failures.extend(_store_failure(event)))
+    studio.bus.subscribe(_warn_of_unread)
     with _working(studio):
+        studio.tokens.read(options.prompt, model)
         studio.generate(replace(request, width=options.width, height=options.height))
     return _tell(studio, options, failures)
 
@@ -99,7 +104,7 @@ def evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     studio = open_studio(None)
     scene = studio.scene_of(options.prompt)
     with _working(studio):
-        studio.judge_picture(only, scene)
+        studio.pictures.judge(only, scene)
     return _tell(studio, options)
 
 
@@ -158,6 +163,11 @@ def _working(studio: Studio) -> Iterator[None]:
 
 def _store_failure(event: object) -> tuple[ErrorReport, ...]:
     return (event.error,) if isinstance(event, StoreFailed) else ()
+
+
+def _warn_of_unread(event: object) -> None:
+    if isinstance(event, TokensRead) and (unread := unread_text(event)):
+        show_progress(f'The model does not read "{unread}": the prompt is too long.')
 
 
 def _tell(studio: Studio, options: argparse.Namespace, failures: Sequence[ErrorReport] = ()) -> int:

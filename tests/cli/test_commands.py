@@ -15,6 +15,7 @@ from spatialstudio.domain.errors import (
 from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.memory import Saving
 from tests.cli.conftest import FakeShelf, InterruptedBackend
+from tests.fakes import WORD_LIMIT
 
 PROMPT = "a photo of a dog to the left of a car"
 
@@ -68,6 +69,14 @@ def test_generate_stores_the_run_and_tells_the_verdict(terminal, runs):
     (picture,) = runs.glob("*.png")
     assert str(picture) in done.out
     assert done.err == ""
+
+
+def test_words_beyond_the_limit_of_the_model_are_told_beside_the_answer(terminal, runs):
+    wordy = ", ".join([PROMPT, *["warm light"] * WORD_LIMIT])
+    done = terminal("generate", wordy, "--out", runs, "--json")
+    assert done.code == 0
+    assert json.loads(done.out)["prompt"] == wordy
+    assert 'The model does not read "light, warm light' in done.err
 
 
 def test_generate_answers_programs(terminal, runs):
