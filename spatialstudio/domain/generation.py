@@ -122,7 +122,7 @@ class NoiseSearch:
 
     Attributes:
         candidates: Most pictures that are drawn, >= 1; 1 searches nothing.
-        enough: The search ends with a picture whose PSE is at least this, [0, 1].
+        enough: The search ends with a picture whose PSE is at least this; above 1 all are drawn.
     """
 
     candidates: int = 1

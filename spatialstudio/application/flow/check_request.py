@@ -80,7 +80,7 @@ def _number_faults(request: GenerationRequest) -> Iterator[RequestError]:
         ("number of updates a step", guidance.inner_updates, 1, MAX_UPDATES),
         ("number of refinements", guidance.most_refinements, 1, MAX_STEPS),
         ("weight of presence", guidance.presence_weight, 0, inf),
-        ("PSE that is enough", request.search.enough, 0, 1),
+        ("PSE that is enough", request.search.enough, 0, inf),
         ("interval of recorded attention", capture.attention_every, 0, inf),
         ("interval of previews", capture.preview_every, 0, inf),
         *(("presence aimed at", goal.presence, 0, 1) for goal in guidance.refinements),

@@ -57,7 +57,7 @@ def test_the_ends_of_the_ranges_are_in_them(fine):
         ({"width": 60}, "width of 60"),
         ({"height": 8192}, "height of 8192"),
         ({"search": NoiseSearch(candidates=0)}, "search among 0"),
-        ({"search": NoiseSearch(enough=1.5)}, "PSE that is enough cannot be 1.5"),
+        ({"search": NoiseSearch(enough=-0.5)}, "PSE that is enough cannot be -0.5"),
         ({"capture": CaptureSettings(attention_every=-1)}, "recorded attention cannot be -1"),
         ({"capture": CaptureSettings(preview_every=-2)}, "previews cannot be -2"),
         (guided(strength=-1.0), "strength -1"),
