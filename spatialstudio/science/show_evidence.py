@@ -181,11 +181,12 @@ def _perturbed(
 
 
 def _crop(boxes: Sequence[Box], perception: Perception) -> Box:
-    """Return a box around all boxes, at least one, with a border, within the picture."""
-    border = CROP_BORDER * max(perception.width, perception.height)
+    """Return a box around all boxes, with a border, within the picture; without any, all of it."""
+    width, height = float(perception.width), float(perception.height)
+    border = CROP_BORDER * max(width, height)
     return Box(
-        left=max(min(box.left for box in boxes) - border, 0.0),
-        top=max(min(box.top for box in boxes) - border, 0.0),
-        right=min(max(box.right for box in boxes) + border, float(perception.width)),
-        bottom=min(max(box.bottom for box in boxes) + border, float(perception.height)),
+        left=max(min((box.left for box in boxes), default=0.0) - border, 0.0),
+        top=max(min((box.top for box in boxes), default=0.0) - border, 0.0),
+        right=min(max((box.right for box in boxes), default=width) + border, width),
+        bottom=min(max((box.bottom for box in boxes), default=height) + border, height),
     )

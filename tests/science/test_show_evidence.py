@@ -179,3 +179,11 @@ def test_nothing_seen_leaves_a_sentence():
     assert evidence.sentence == "Not found: the dog and the car."
     assert (evidence.boxes, evidence.bands, evidence.profiles) == ((), (), ())
     assert (evidence.crop, evidence.gap, evidence.pos_band) == (None, None, None)
+
+
+def test_where_nothing_was_chosen_a_changed_picture_is_shown_whole():
+    unsure = seen("dog", 20, 50, 0.1), seen("car", 80, 50, 0.1)
+    evidence = shown(*unsure, looks=Looks(perturbed=(perception(),)))
+    (answer,) = evidence.perturbed
+    assert answer.crop == Box(left=0, top=0, right=SIDE, bottom=SIDE)
+    assert evidence.crop is None

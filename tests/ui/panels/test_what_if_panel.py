@@ -77,6 +77,12 @@ def test_undo_takes_the_change_back(qtbot, panel, show, context):
     assert slider(panel, "Margin").value() == 20
 
 
+def test_nothing_may_be_sure_enough(qtbot, panel, show):
+    show(judged_run(DOG, CAR, perturbed=(perception(DOG, CAR),)))
+    drag(qtbot, panel, "Least score", 100)
+    assert tiles(panel)[1] == "With your change: UNDECIDABLE, missing"
+
+
 def test_levers_are_those_that_can_turn_the_verdict(panel, show):
     show(judged_run(DOG, CAR, relation_type=NEAR, perturbed=(perception(DOG, CAR),)))
     names = [each.accessibleName() for each in panel.findChildren(QSlider) if each.isVisible()]
