@@ -53,7 +53,7 @@ def test_every_field_stands_beside_what_is_set_now(dialog):
 
 def test_only_what_the_form_has_can_be_ticked(dialog):
     names = {each.text() for each in dialog.findChildren(QCheckBox)}
-    assert names == {"Prompt", "Seed", "Steps", "Width", "Height"}
+    assert names == {"Prompt", "Seed", "Steps", "Width"}
 
 
 def test_nothing_is_taken_unasked(qtbot, dialog, window, studio):
