@@ -90,9 +90,8 @@ class BoardTray(QListWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move the current frame with Ctrl and an arrow, remove it on Delete."""
-        move = MOVES.get(Qt.Key(event.key()), 0)
-        if event.modifiers() & CONTROL and move:
-            self._move_current(move)
+        if event.modifiers() & CONTROL and event.key() in MOVES:
+            self._move_current(MOVES[Qt.Key(event.key())])
         elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and self.current_key:
             self.removal_asked.emit(self.current_key)
         else:
