@@ -1,18 +1,16 @@
 """The top of the window: menus made from the commands, workspaces, tools, and the search."""
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QMenu, QToolButton, QWidget
 
 from spatialstudio.ui.actions import Actions
+from spatialstudio.ui.command_button import ICON_EM, command_button
 from spatialstudio.ui.commands import frame
 from spatialstudio.ui.commands.command import Menu
 from spatialstudio.ui.dock_rack import DockRack
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.workspaces.workspace import Workspace
-
-ICON_EM = 1.15
 
 
 class WindowBar:
@@ -106,15 +104,3 @@ class WindowBar:
         action.changed.connect(show_action)
         show_action()
         return button
-
-
-def command_button(action: QAction, kind: str) -> QToolButton:
-    """Return a button for an action; kinds are those of the stylesheet."""
-    button = QToolButton()
-    button.setDefaultAction(action)
-    button.setProperty("kind", kind)
-    button.setAccessibleName(action.text())
-    button.setIconSize(QSize(em(ICON_EM), em(ICON_EM)))
-    if kind == "icon":
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
-    return button

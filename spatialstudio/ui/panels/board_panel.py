@@ -11,6 +11,7 @@ from spatialstudio.application.session import RunChanged
 from spatialstudio.application.storyboard import BoardChanged, pinned
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.storyboard import BOARD_FORMATS, BoardFrame
+from spatialstudio.ui.command_button import command_button
 from spatialstudio.ui.commands import replay
 from spatialstudio.ui.commands.command import Command
 from spatialstudio.ui.panel_api import Panel, WindowContext
@@ -19,7 +20,6 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.array_images import rgb_image
 from spatialstudio.ui.widgets.board_tray import BoardTray, TrayFrame
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.window_bar import command_button
 
 EMPTY = "Pin a step to keep it here, with its picture, maps and PoS."
 ABOUT = "Drag, or Ctrl with an arrow, to reorder; Delete removes; Enter goes to the step."

@@ -22,6 +22,7 @@ from spatialstudio.application.gallery import (
 from spatialstudio.application.library import LibraryChanged
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.library import Cell, EntryId, LibraryEntry, Marks
+from spatialstudio.ui.command_button import command_button
 from spatialstudio.ui.commands import gallery as commands
 from spatialstudio.ui.commands.command import Command, Scope
 from spatialstudio.ui.commands.frame import GALLERY_WORKSPACE
@@ -45,7 +46,6 @@ from spatialstudio.ui.widgets.empty_gallery import EmptyGallery
 from spatialstudio.ui.widgets.filter_line import FilterLine
 from spatialstudio.ui.widgets.run_grid import RunGrid
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.window_bar import command_button
 
 GRID, NOTHING, COMPARISON = range(3)
 """Pages of the panel."""
