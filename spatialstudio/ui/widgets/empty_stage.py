@@ -1,7 +1,7 @@
 """The stage before there is a picture: a drawing, a sentence, and something to click."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from spatialstudio.ui.texts import tr
@@ -16,6 +16,7 @@ EXAMPLES = (
 )
 DRAWING_EM = (13, 6.5)
 SENTENCE_EM = 26
+NARROWEST_EM = 22
 BLOB_TINT = 0.25
 
 
@@ -79,14 +80,12 @@ class EmptyStage(QWidget):
         title = QLabel("Say what stands where")
         title.setFont(font(LARGE * LARGE, bold=True))
         column.addWidget(title, 0, Qt.AlignmentFlag.AlignHCenter)
-        sentence = TextLabel(
+        self._sentence = sentence = TextLabel(
             "The studio draws your prompt, holds things in their places while it draws, shows how, "
             "and judges the picture. Start with an example, or drop a picture here to judge it.",
             Tone.MUTED,
         )
         sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        sentence.setFixedWidth(em(SENTENCE_EM))
-        sentence.setMinimumHeight(sentence.heightForWidth(em(SENTENCE_EM)))
         column.addWidget(sentence, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(em(0.6))
         for example in EXAMPLES:
@@ -100,6 +99,16 @@ class EmptyStage(QWidget):
         sketch.clicked.connect(self.sketch_asked)
         column.addWidget(sketch, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)
+
+    def minimumSizeHint(self) -> QSize:
+        """Be narrower than the sentence would like, so that the docks keep their width."""
+        return QSize(em(NARROWEST_EM), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Break the sentence where the stage is narrow."""
+        super().resizeEvent(event)
+        width = min(em(SENTENCE_EM), self.width() - em(2))
+        self._sentence.setFixedSize(width, self._sentence.heightForWidth(width))
 
     def _tell(self) -> None:
         button = self.sender()
