@@ -3,7 +3,13 @@
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
 
 from spatialstudio.application.errands import ErrandEnded, ErrandId
 from spatialstudio.application.error_reports import report_on
