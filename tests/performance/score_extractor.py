@@ -24,8 +24,10 @@ from spatialstudio.domain.prompt import Prompt
 from spatialstudio.domain.relation import relation_types
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-PROMPTS_FILES = (GOLDEN / "free_prompts.jsonl", GOLDEN / "more_free_prompts.jsonl")
-SPLITS = ("tuning", "held_out", "second", "third", "fourth")
+PROMPTS_FILES = tuple(
+    GOLDEN / f"{name}.jsonl" for name in ("free_prompts", "more_free_prompts", "later_free_prompts")
+)
+SPLITS = (*("tuning", "held_out", "second", "third", "fourth", "fifth", "sixth", "seventh"),)
 
 Claim = tuple[str, str, tuple[str, ...]]
 

@@ -165,6 +165,8 @@ class ClauseReader:
             return
         if is_fronted:
             subjects = self._take_fronted_subject(claims[0].text, claims[0].span)
+        if len(subjects) > 1 and set(subjects) & set(objects):
+            subjects = subjects[-1:]
         if against_pronoun:
             self._references.pass_over(subjects)
         for claim, against in self._waiting:

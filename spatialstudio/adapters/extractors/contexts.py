@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary
 from spatialstudio.adapters.extractors.word_runs import NounPhrase, Piece
-from spatialstudio.adapters.extractors.words import PRONOUNS, Word, WordKind
+from spatialstudio.adapters.extractors.words import PRONOUNS, RELATIONS, Word, WordKind
 from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.domain.relation import NEAR, Axis, RelationType
 
@@ -56,7 +56,7 @@ class SettledPieces:
 def settle(text: str, pieces: Sequence[Piece], vocabulary: Vocabulary) -> SettledPieces:
     """Settle the pieces of one prompt, whose text is given as typed."""
     kept = _without_style(list(pieces), vocabulary)
-    kept = list(_with_settled_words(_with_contents(kept, text, vocabulary)))
+    kept = list(_with_settled_words(_with_contents(kept, text, vocabulary), vocabulary))
     settled: list[Piece] = []
     settings: list[TextSpan] = []
     for piece in kept:
@@ -130,7 +130,7 @@ def _is_colour(piece: Piece, vocabulary: Vocabulary) -> bool:
     return is_word and piece.text.lower() in vocabulary.adjectives
 
 
-def _with_settled_words(pieces: Sequence[Piece]) -> Iterator[Piece]:
+def _with_settled_words(pieces: Sequence[Piece], vocabulary: Vocabulary) -> Iterator[Piece]:
     for place, piece in enumerate(pieces):
         before = pieces[place - 1] if place else None
         after = pieces[place + 1] if place + 1 < len(pieces) else None
@@ -144,7 +144,9 @@ def _with_settled_words(pieces: Sequence[Piece]) -> Iterator[Piece]:
         elif piece.kind is WordKind.RELATIVE and _is_claim(before):
             yield replace(piece, kind=WordKind.IT)
         elif piece.kind is WordKind.LOOSE_RELATION:
-            agent = piece.relation_type is NEAR and _is_agent(pieces[:place], after)
+            by = piece.relation_type is NEAR
+            made = isinstance(before, NounPhrase) and _is_depiction(before, vocabulary)
+            agent = by and (_is_agent(pieces[:place], after, made=made))
             kind = WordKind.PREPOSITION if agent else _settled_kind(piece, before, after)
             yield replace(piece, kind=kind)
         elif piece.kind is not WordKind.SHOWING and not _is_emphasis(piece, before):
@@ -182,14 +184,16 @@ def _settled_kind(piece: Word, before: Piece | None, after: Piece | None) -> Wor
         is_thing = piece.relation_type is NEAR or not after.is_place or after.is_surface
         counts = after.is_known and is_thing
     else:
-        counts = after is not None and after.kind in PRONOUNS
+        counts = after is not None and after.kind in {*PRONOUNS, WordKind.RELATIVE}
     return WordKind.RELATION if counts else WordKind.PREPOSITION
 
 
-def _is_agent(before: Sequence[Piece], after: Piece | None) -> bool:
+def _is_agent(before: Sequence[Piece], after: Piece | None, *, made: bool) -> bool:
     """Tell whether "by" names who did it: "a cup was put on the table by a man"."""
     if not isinstance(after, NounPhrase) or not after.is_person:
         return False
+    if made:
+        return True
     words = [piece if isinstance(piece, Word) else None for piece in before]
     starts = [n for n, word in enumerate(words) if word and word.kind in CLAUSE_STARTS]
     clause = words[max(starts, default=-1) + 1 :]
@@ -201,7 +205,7 @@ def _is_agent(before: Sequence[Piece], after: Piece | None) -> bool:
 
 def _is_claim(piece: Piece | None) -> bool:
     """Tell whether "which" behind it stands for a thing: "a lake, behind which ..."."""
-    return isinstance(piece, Word) and piece.kind is WordKind.RELATION
+    return isinstance(piece, Word) and piece.kind in RELATIONS
 
 
 def _is_act(piece: Piece | None, *others: WordKind) -> bool:

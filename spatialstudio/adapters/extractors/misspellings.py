@@ -12,11 +12,11 @@ SOUNDING_ALIKE = frozenset(
 )
 """Letters written for each other: "howse", "tabal"."""
 SPELLINGS_OF_SOUNDS = (
+    (re.compile("(?<=[^aeiou])e$"), ""),
     (re.compile(r"(.)\1"), r"\1"),
     (re.compile("ph"), "f"),
     (re.compile("ck|c(?![eiyh])"), "k"),
     (re.compile("(?<=[td])[aeo]r$"), "er"),
-    (re.compile("(?<=[^aeiou])e$"), ""),
     (re.compile("z"), "s"),
     (re.compile("(?<=.)y"), "i"),
 )

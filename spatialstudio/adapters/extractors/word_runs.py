@@ -74,7 +74,7 @@ class WordRun:
         if found is None:
             return self._verb(self.words, vocabulary) or self.words[-1:]
         start, stop, head = found
-        if head in vocabulary.containers and self._is_followed_by(*HOLDING):
+        if head in vocabulary.containers and self._is_holding():
             return []
         if head in ONE and latest is not None:
             head = latest.head
@@ -97,6 +97,11 @@ class WordRun:
             is_surface=head in vocabulary.surfaces,
         )
         return [phrase, *self._verb(self.words[stop:], vocabulary)]
+
+    def _is_holding(self) -> bool:
+        """Tell whether what it holds follows: "a field with ...", but not "a field of clover"."""
+        is_of = self.after is not None and self.after.text.lower() == "of"
+        return self._is_followed_by(*HOLDING) and not is_of
 
     def _is_plural(self, start: int, stop: int, head: str, vocabulary: Vocabulary) -> bool:
         counted = any(word.text.lower() in vocabulary.numbers for word in self.words[:start])
@@ -231,7 +236,8 @@ class WordRun:
 
     def _may_be_open(self, vocabulary: Vocabulary) -> bool:
         words = [word.text.lower() for word in self.words]
-        is_named = self.determiner is not None and words[-1] in vocabulary.base_verbs
+        singular = vocabulary.singular(words[-1])
+        is_named = self.determiner is not None and singular in vocabulary.base_verbs
         may_act = (vocabulary.is_verb(word) or word in vocabulary.trailing for word in words)
         if all(may_act) and not is_named:
             return False

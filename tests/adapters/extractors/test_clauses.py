@@ -69,6 +69,17 @@ extractor = GrammarExtractor(resources_folder() / "prompts")
         ("a well at the front of a cabin", [("well", IN_FRONT_OF, "cabin")]),
         ("a watering can left of a spade", [("watering can", LEFT_OF, "spade")]),
         ("a photograph shows a cat under a sheet of paper", [("cat", BELOW, "sheet of paper")]),
+        (
+            "a table next to a window, and a vase on it",
+            [("table", NEAR, "window"), ("vase", ABOVE, "table")],
+        ),
+        ("two mugs, one left of the other", [("one", LEFT_OF, "the other")]),
+        ("on a shelf, behind a cup, is a dog", [("dog", ABOVE, "shelf"), ("dog", BEHIND, "cup")]),
+        ("a bridge under which a boat passes", [("boat", BELOW, "bridge")]),
+        ("a man watches a bird on a branch", [("bird", ABOVE, "branch")]),
+        ("kids are building a castle behind a bench", [("kids", BEHIND, "bench")]),
+        ("two houses far apart", [("two houses", FAR_FROM, "two houses")]),
+        ("a cat, above, a dog", [("cat", ABOVE, "dog")]),
         ("a barn nowhere near a pond", [("barn", FAR_FROM, "pond")]),
     ],
 )

@@ -14,7 +14,7 @@ from spatialstudio.application.flow.read_prompt import MAX_CHARACTERS
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.prompt import Prompt
 from spatialstudio.domain.relation import ABOVE, BELOW, LEFT_OF, RIGHT_OF
-from tests.performance.score_extractor import read_rows, score
+from tests.performance.score_extractor import SPLITS, read_rows, score
 
 LETTERS = string.ascii_letters + string.digits + " \n\t.,:;-'()äß中😀"
 WORDS = [
@@ -86,7 +86,7 @@ def slowest_milliseconds(texts):
     return slowest
 
 
-@pytest.mark.parametrize("split", ["tuning", "held_out", "second", "third", "fourth"])
+@pytest.mark.parametrize("split", SPLITS)
 def test_free_prompts_are_read_well(split):
     scores = score(extractor, read_rows([split]))
     assert scores["all"].f1 >= 0.95

@@ -15,6 +15,9 @@ speller = Speller(read_vocabulary(resources_folder() / "prompts" / "vocabulary.t
         ("a cat besiide a dog", "a cat beside a dog"),
         ("a cat in fromt of a dog", "a cat in front of a dog"),
         ("teh cat infront of it", "the cat in front of it"),
+        ("a boook and a bannana", "a book and a banana"),
+        ("an elefant and a trakter", "an elephant and a tractor"),
+        ("a tabke, a yelow 1girl", "a table, a yellow 1 girl"),
         ("a bycicle and three umbrelas", "a bicycle and three umbrella"),
     ],
 )
@@ -26,6 +29,8 @@ def test_a_slip_of_one_letter_is_mended(written, meant):
     "text",
     [
         "a bright light at night",
+        "it was with them from then on, and has been there for some time before we came back",
+        "what could they have done over here without those who have not seen any of it",
         "a thunder storm, a fright, an elbow",
         "the closet of my brother",
         "a blob by Hopper",
