@@ -68,7 +68,7 @@ def test_workspaces_leave_nothing_behind(window, workspace):
 
 def test_another_size_of_text_leaves_nothing_behind(qtbot, window, appearance):
     first = window.prompt
-    appearance.use_text_percent(110)
+    appearance.use_text_percent(90)
     qtbot.waitUntil(lambda: window.prompt is not first)
     settle()
     before, second = alive(window), window.prompt

@@ -43,7 +43,7 @@ TAKE_SETTINGS = Command(
     tip="Bring back prompt, model, size, steps, seed and guidance of the picture on the stage",
 )
 LAYOUTS = Command(
-    *("layouts", Menu.RUN, "Start from a layout…", "Ctrl+Shift+L", "layout"),
+    *("layouts", Menu.COMPOSE, "Start from a layout…", "Ctrl+Shift+L", "layout"),
     tip="A dozen layouts; the prompt is written anew",
     starts_group=True,
 )

@@ -63,7 +63,7 @@ class GenerationPanel(Panel):
         self._studio = context.studio
         self._context = context
         self._run_id = ""
-        self._is_running = False
+        self._shows_running = False
         self._unreadable: ErrorReport | None = None
         self._form = RunForm(context.theme)
         variants = tuple(context.actions[command] for command in commands.VARIANTS)
@@ -91,7 +91,9 @@ class GenerationPanel(Panel):
     @property
     def is_running(self) -> bool:
         """Whether a picture is being drawn or judged."""
-        return self._is_running
+        session = self._studio.session
+        runs = [run for run in (session.run, session.baseline) if run is not None]
+        return self._studio.queue.running is not None or any(not run.is_over for run in runs)
 
     def generate(self, place: Place = Place.LAST, pictures: int | None = None) -> None:
         """Draw the scene with what is set, or as many pictures of it as are asked for."""
@@ -150,13 +152,11 @@ class GenerationPanel(Panel):
         self._form.show_all(density is Density.FULL)
 
     def _follow(self) -> None:
-        session = self._studio.session
-        runs = [run for run in (session.run, session.baseline) if run is not None]
-        running = self._studio.queue.running is not None or any(not run.is_over for run in runs)
+        running = self.is_running
         self._context.actions[commands.STOP_AFTER].setChecked(self._studio.queue.is_held)
-        if running == self._is_running:
+        if running == self._shows_running:
             return
-        self._is_running = running
+        self._shows_running = running
         self._foot.show_running(running)
         self._context.actions[commands.CANCEL].setEnabled(running)
         self.running_changed.emit(running)

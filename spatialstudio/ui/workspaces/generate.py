@@ -1,7 +1,6 @@
 """The workspace Generate: a prompt is written and drawn."""
 
 from spatialstudio.ui.commands.frame import GENERATE_WORKSPACE
-from spatialstudio.ui.commands.generate import LAYOUTS
 from spatialstudio.ui.panels.graph_panel import GraphPanel
 from spatialstudio.ui.panels.queue_panel import QueuePanel
 from spatialstudio.ui.panels.results_panel import ResultsPanel
@@ -39,5 +38,4 @@ GENERATE = Workspace(
     id="generate",
     command=GENERATE_WORKSPACE,
     docks=(PROMPT, VERDICT, QUEUE, GRAPH, ATTENTION, TIME, RESULTS),
-    tools=(LAYOUTS,),
 )

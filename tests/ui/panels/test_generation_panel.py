@@ -38,7 +38,7 @@ def named(panel, kind, name):
 
 def foot(panel, name):
     buttons = panel.buttons.findChildren(QPushButton)
-    return next(each for each in buttons if each.text() == name)
+    return next((each for each in buttons if each.text() == name), None)
 
 
 def estimate(panel):
@@ -77,7 +77,7 @@ def test_what_is_set_can_be_undone(qtbot, panel, window):
 
 def test_while_it_runs_the_next_one_waits(qtbot, panel, engine, studio):
     panel.generate()
-    qtbot.waitUntil(lambda: panel.is_running)
+    qtbot.waitUntil(lambda: foot(panel, "Add to the queue") is not None)
     qtbot.mouseClick(foot(panel, "Add to the queue"), Qt.MouseButton.LeftButton)
     assert len(engine.jobs) == 2  # guided and baseline
     assert len(studio.queue.waiting) == 1
@@ -159,7 +159,7 @@ def test_stopping_after_this_holds_the_queue_and_once_more_lets_it_go(
 def test_cancelling_is_seen_at_once_and_the_next_one_comes(qtbot, panel, engine):
     panel.generate()
     panel.generate()
-    qtbot.waitUntil(lambda: panel.is_running)
+    qtbot.waitUntil(foot(panel, "Cancel").isEnabled)
     qtbot.mouseClick(foot(panel, "Cancel"), Qt.MouseButton.LeftButton)
     assert foot(panel, "Cancelling…")
     assert engine.cancelled == [job.job_id for job in engine.jobs]
