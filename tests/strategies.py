@@ -33,6 +33,8 @@ from spatialstudio.domain.prompt import Note, ObjectMention, Prompt, TextSpan, T
 from spatialstudio.domain.relation import BUILT_IN_TYPES, Relation, SceneGraph, Shape
 from spatialstudio.domain.verdict import (
     AbstentionReason,
+    AdjustedVerdict,
+    Adjustment,
     CheckerSettings,
     ConfidenceComponents,
     Evaluation,
@@ -242,6 +244,17 @@ evaluations = st.builds(
         stability=st.none() | shares,
     ),
     da_score=st.none() | da_scores,
+    adjusted=tuples_of(
+        st.builds(
+            AdjustedVerdict,
+            verdict=verdicts,
+            adjustment=st.builds(
+                Adjustment,
+                checker=st.builds(CheckerSettings, margin=shares),
+                choices=tuples_of(detections),
+            ),
+        )
+    ),
 )
 
 token_spans = st.builds(
