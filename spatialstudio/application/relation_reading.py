@@ -6,7 +6,12 @@ from spatialstudio.application.inspection import relation_in_words
 from spatialstudio.application.map_reading import PERCENT, Maps
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Axis, AxisClaim, Relation, SceneGraph
-from spatialstudio.science.dividing_line import Curve, DividingLine, cumulative, dividing_line
+from spatialstudio.science.dividing_line import (
+    Curve,
+    DividingLine,
+    cumulative_at_edges,
+    dividing_line,
+)
 from spatialstudio.science.relation_rules import can_guide, relation_pos
 from spatialstudio.science.superiority import marginal
 
@@ -96,8 +101,8 @@ def _read_axis(claim: AxisClaim, relation: Relation, maps: Maps) -> AxisReading:
         axis=claim.axis,
         first=first,
         second=second,
-        rising=cumulative(before),
-        falling=1 - cumulative(behind),
+        rising=cumulative_at_edges(before),
+        falling=1 - cumulative_at_edges(behind),
         line=dividing_line(before, behind),
     )
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from spatialstudio.science.superiority import cumulative
+
 Curve = npt.NDArray[np.float32]
 
 
@@ -27,7 +29,7 @@ class DividingLine:
     share: float
 
 
-def cumulative(profile: Curve) -> Curve:
+def cumulative_at_edges(profile: Curve) -> Curve:
     """Return the share of a distribution that lies before each edge of its bins.
 
     Args:
@@ -36,7 +38,7 @@ def cumulative(profile: Curve) -> Curve:
     Returns:
         (bins + 1,) from 0 to 1.
     """
-    return np.concatenate([[0], np.cumsum(profile, dtype=np.float64)]).astype(np.float32)
+    return np.concatenate([[0], cumulative(profile.astype(np.float64))]).astype(np.float32)
 
 
 def dividing_line(first: Curve, second: Curve) -> DividingLine:
@@ -46,7 +48,7 @@ def dividing_line(first: Curve, second: Curve) -> DividingLine:
         first: (bins,) distribution, summing to 1, of what should come first.
         second: (bins,) likewise, of what should come behind.
     """
-    rising, other = cumulative(first), cumulative(second)
+    rising, other = cumulative_at_edges(first), cumulative_at_edges(second)
     lead = rising + other - 1  # grows from -1 to 1
     edges = np.linspace(0, 1, len(lead))
     after = int(np.argmax(lead >= 0))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spatialstudio.domain.arrays import FloatMap
+from spatialstudio.science.superiority import cumulative
 
 Segments = npt.NDArray[np.float32]
 """(n, 2, 2): from and to, each x and y as shares of the picture's sides, [0, 1]."""
@@ -48,7 +49,7 @@ def mass_level(weights: FloatMap, share: float) -> float:
         The value of the last position taken in, highest first; 0 for an empty map.
     """
     falling = np.sort(weights, axis=None)[::-1].astype(np.float64)
-    held = np.cumsum(falling)
+    held = cumulative(falling)
     if held[-1] <= 0:
         return 0.0
     place = np.searchsorted(held, share * held[-1] * (1 - 1e-9))

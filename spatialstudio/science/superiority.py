@@ -63,8 +63,20 @@ def probability_of_superiority(first: ArrayT, second: ArrayT, ties: Ties = Ties.
     Returns:
         (...) PoS in [0, 1].
     """
-    first_lies_before = first.cumsum(-1) - (1 - ties.value) * first
+    first_lies_before = cumulative(first) - (1 - ties.value) * first
     return (second * first_lies_before).sum(-1)
+
+
+def cumulative(masses: ArrayT) -> ArrayT:
+    """Return how much lies in each bin and all before it.
+
+    Args:
+        masses: (..., bins) over ordered bins.
+
+    Returns:
+        (..., bins).
+    """
+    return masses.cumsum(-1)
 
 
 def pse_from_pos(pos: ValueT) -> ValueT:

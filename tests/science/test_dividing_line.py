@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spatialstudio.science.dividing_line import cumulative, dividing_line
+from spatialstudio.science.dividing_line import cumulative_at_edges, dividing_line
 
 
 def profile(*bins):
@@ -9,7 +9,7 @@ def profile(*bins):
 
 
 def test_the_cumulative_curve_goes_from_nothing_to_all():
-    assert cumulative(profile(1, 1, 2)) == pytest.approx([0, 0.25, 0.5, 1])
+    assert cumulative_at_edges(profile(1, 1, 2)) == pytest.approx([0, 0.25, 0.5, 1])
 
 
 def test_two_that_do_not_overlap_are_parted_wholly():
