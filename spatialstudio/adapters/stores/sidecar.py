@@ -3,7 +3,7 @@
     format, version   "spatialstudio-run", 2
     summary           what the run is listed and found by
     marks             stars, rejection, tags and note of the user
-    evaluation        verdicts and what was seen; null when the picture was not judged
+    evaluation        verdicts, also adjusted ones, and what was seen; null when not judged
     arrays            masks and depth of the evaluation: an .npz file in base64
 
 It can be deleted: the picture and its trace do not need it.
