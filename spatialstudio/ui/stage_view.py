@@ -106,7 +106,7 @@ class StageView(QObject):
             self.is_smooth = smooth
             self.smoothing_changed.emit()
 
-    def show_beside(self, wanted: bool) -> None:  # noqa: FBT001 - a switch's new state
+    def show_beside(self, wanted: bool) -> None:
         """Show a second run beside the first, or the first alone."""
         if wanted is not self.has_beside:
             self.has_beside = wanted
