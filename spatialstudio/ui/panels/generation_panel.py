@@ -115,6 +115,7 @@ class GenerationPanel(Panel):
             self.problem_met.emit(report_on(error, tr("Starting the run")))
             return
         self.use_seed(moved_on(settings).seed)
+        self._follow()
 
     def cancel(self) -> None:
         """Stop what runs."""
