@@ -32,8 +32,8 @@ from spatialstudio.application.run_starter import RunStarter
 from spatialstudio.application.second_reader import SecondReader
 from spatialstudio.application.second_run import SecondRun
 from spatialstudio.application.session import OpenRun, Session
-from spatialstudio.application.token_counter import TokenCounter
 from spatialstudio.application.storyboard import Storyboard
+from spatialstudio.application.token_counter import TokenCounter
 from spatialstudio.application.workshop import build_workshop
 from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
 from spatialstudio.domain.generation import GenerationRequest, RequestId
