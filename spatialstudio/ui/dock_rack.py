@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.dock_title import DockTitle
+from spatialstudio.ui.widgets.common.dock_title import DockTitle
 from spatialstudio.ui.window_settings import LAYOUT_VERSION, Density
 from spatialstudio.ui.workspaces.workspace import BOTTOM, DockPlan, Workspace
 

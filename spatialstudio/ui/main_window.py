@@ -18,15 +18,15 @@ from spatialstudio.ui.dialogs.settings_dialog import SettingsDialog
 from spatialstudio.ui.dialogs.settings_pages import settings_pages
 from spatialstudio.ui.dock_rack import DockRack
 from spatialstudio.ui.panel_api import Panel, WindowContext
-from spatialstudio.ui.panels.generation_panel import GenerationPanel
-from spatialstudio.ui.panels.progress_panel import ProgressPanel
-from spatialstudio.ui.panels.prompt_panel import PromptPanel
-from spatialstudio.ui.panels.readout_panel import ReadoutPanel
-from spatialstudio.ui.panels.stage_panel import StagePanel
+from spatialstudio.ui.panels.compose.prompt_panel import PromptPanel
+from spatialstudio.ui.panels.inspect.readout_panel import ReadoutPanel
+from spatialstudio.ui.panels.run.generation_panel import GenerationPanel
+from spatialstudio.ui.panels.run.progress_panel import ProgressPanel
+from spatialstudio.ui.panels.stage.stage_panel import StagePanel
 from spatialstudio.ui.picture_offer import offer_picture
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.toast_stack import ToastStack
+from spatialstudio.ui.widgets.common.toast_stack import ToastStack
 from spatialstudio.ui.window_bar import WindowBar
 from spatialstudio.ui.window_commands import WindowCommands
 from spatialstudio.ui.window_settings import Density

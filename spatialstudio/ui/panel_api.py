@@ -33,8 +33,8 @@ class WindowContext:
         stage: Layers, zoom and overlays of the picture.
         maps: Which attention maps lie on it, and how they are drawn.
         switchboard: Wishes that other panels may hear.
-        gallery: What is chosen among the kept runs.
         judgement: Which evidence is lit, and what is tried otherwise.
+        gallery: What is chosen among the kept runs.
     """
 
     studio: Studio
@@ -46,8 +46,8 @@ class WindowContext:
     stage: StageView
     maps: MapView
     switchboard: Switchboard
-    gallery: GalleryView
     judgement: Judgement
+    gallery: GalleryView
 
     @classmethod
     def of(cls, studio: Studio, theme: Theme, settings: WindowSettings) -> "WindowContext":
@@ -63,8 +63,8 @@ class WindowContext:
             stage=StageView(),
             maps=MapView(),
             switchboard=Switchboard(),
-            gallery=GalleryView(),
             judgement=Judgement(edits),
+            gallery=GalleryView(),
         )
 
 

@@ -2,13 +2,13 @@
 
 from PySide6.QtCore import QObject, QRectF, Signal
 
-from spatialstudio.ui.widgets.picture_layers import (
+from spatialstudio.ui.widgets.stage.picture_layers import (
     PLAIN_LAYERS,
     PLAIN_LOOK,
     Layer,
     LayerLook,
 )
-from spatialstudio.ui.widgets.stage_overlay import StageOverlay
+from spatialstudio.ui.widgets.stage.stage_overlay import StageOverlay
 
 WHOLE = QRectF(0, 0, 1, 1)
 

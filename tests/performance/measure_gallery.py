@@ -26,9 +26,9 @@ from spatialstudio.application.gallery import GalleryWish, arrange
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.ui.app import make_application
 from spatialstudio.ui.appearance import palette_of
-from spatialstudio.ui.panels.gallery_contents import face_with, sections_of
+from spatialstudio.ui.panels.contents.gallery_contents import face_with, sections_of
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.run_grid import RunGrid
+from spatialstudio.ui.widgets.gallery.run_grid import RunGrid
 from spatialstudio.ui.window_settings import ThemeChoice
 from tests.performance.measure_library import LINES, RUNS, fill, indexed, timed
 

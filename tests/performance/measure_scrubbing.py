@@ -25,10 +25,10 @@ from spatialstudio.application.studio import Studio
 from spatialstudio.domain.generation import StepEvent
 from spatialstudio.ui.app import make_application, open_window
 from spatialstudio.ui.main_window import MainWindow
-from spatialstudio.ui.widgets.picture_view import PictureView
-from spatialstudio.ui.widgets.pos_chart import PosChart
-from spatialstudio.ui.widgets.step_scrubber import StepScrubber
-from spatialstudio.ui.widgets.word_chips import WordChips
+from spatialstudio.ui.widgets.inspect.pos_chart import PosChart
+from spatialstudio.ui.widgets.inspect.step_scrubber import StepScrubber
+from spatialstudio.ui.widgets.inspect.word_chips import WordChips
+from spatialstudio.ui.widgets.stage.picture_view import PictureView
 from spatialstudio.ui.window_settings import FILE_NAME, WindowSettings
 
 PROMPT = "a dog to the left of a car and a bird above a clock"

@@ -21,13 +21,13 @@ from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationFailed
 from spatialstudio.domain.relation import relation_types
 from spatialstudio.ui.dialogs.shortcut_sheet import ShortcutSheet
-from spatialstudio.ui.widgets.map_strip import MapTile
-from spatialstudio.ui.widgets.picture_view import PictureView
-from spatialstudio.ui.widgets.prompt_editor import PromptEditor
-from spatialstudio.ui.widgets.relation_chip import RelationChip
-from spatialstudio.ui.widgets.step_scrubber import StepScrubber
-from spatialstudio.ui.widgets.toast_card import ToastCard
-from spatialstudio.ui.widgets.verdict_card import VerdictCard
+from spatialstudio.ui.widgets.common.toast_card import ToastCard
+from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor
+from spatialstudio.ui.widgets.compose.relation_chip import RelationChip
+from spatialstudio.ui.widgets.evaluate.verdict_card import VerdictCard
+from spatialstudio.ui.widgets.inspect.map_strip import MapTile
+from spatialstudio.ui.widgets.inspect.step_scrubber import StepScrubber
+from spatialstudio.ui.widgets.stage.picture_view import PictureView
 from spatialstudio.ui.workspaces.registry import WORKSPACES
 from tests.ui.scripted_engine import PROMPT, STEPS
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPushButton
 from spatialstudio.application.engine.messages import EvaluateJob
 from spatialstudio.domain.errors import ImageError
 from spatialstudio.ui.opening import open_picture
-from spatialstudio.ui.panels.evaluation_panel import EvaluationPanel
+from spatialstudio.ui.panels.evaluate.evaluation_panel import EvaluationPanel
 from tests.ui.judged_runs import CAR, DOG, judged_run
 
 THEIRS = "a cat to the left of a dog"

@@ -1,7 +1,7 @@
 """Commands for looking at a picture and at what was found in it."""
 
 from spatialstudio.ui.commands.command import Command, Menu
-from spatialstudio.ui.widgets.picture_layers import Layer
+from spatialstudio.ui.widgets.stage.picture_layers import Layer
 
 FIT = Command("fit", Menu.VIEW, "Fit the picture", "Z", "zoom_fit", starts_group=True)
 SHOW_PICTURE = Command("show_picture", Menu.VIEW, "Show picture", "1", starts_group=True)

@@ -10,8 +10,8 @@ from spatialstudio.application.flow.layout_templates import LAYOUTS, LayoutTempl
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.layout_tile import LayoutTile
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.compose.layout_tile import LayoutTile
 
 COLUMNS = 4
 

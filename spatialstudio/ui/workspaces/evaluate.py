@@ -4,11 +4,11 @@ from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.commands.frame import EVALUATE_WORKSPACE, OPEN_PICTURE
 from spatialstudio.ui.panel_api import WindowContext
-from spatialstudio.ui.panels.judges_panel import JudgesPanel
-from spatialstudio.ui.panels.stability_panel import StabilityPanel
-from spatialstudio.ui.panels.what_if_panel import WhatIfPanel
-from spatialstudio.ui.widgets.dock_column import DockColumn
-from spatialstudio.ui.widgets.picture_layers import PLAIN_LAYERS, Layer
+from spatialstudio.ui.panels.evaluate.judges_panel import JudgesPanel
+from spatialstudio.ui.panels.evaluate.stability_panel import StabilityPanel
+from spatialstudio.ui.panels.evaluate.what_if_panel import WhatIfPanel
+from spatialstudio.ui.widgets.common.dock_column import DockColumn
+from spatialstudio.ui.widgets.stage.picture_layers import PLAIN_LAYERS, Layer
 from spatialstudio.ui.workspaces.shared_docks import PROMPT, VERDICT
 from spatialstudio.ui.workspaces.workspace import BOTTOM, DockPlan, Workspace
 

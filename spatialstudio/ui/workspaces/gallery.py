@@ -5,11 +5,11 @@ from PySide6.QtWidgets import QWidget
 from spatialstudio.ui.commands.frame import GALLERY_WORKSPACE
 from spatialstudio.ui.commands.gallery import COMPARE, EXPORT
 from spatialstudio.ui.panel_api import WindowContext
-from spatialstudio.ui.panels.gallery_details_panel import GalleryDetailsPanel
-from spatialstudio.ui.panels.gallery_panel import GalleryPanel
-from spatialstudio.ui.panels.searches_panel import SearchesPanel
+from spatialstudio.ui.panels.gallery.gallery_details_panel import GalleryDetailsPanel
+from spatialstudio.ui.panels.gallery.gallery_panel import GalleryPanel
+from spatialstudio.ui.panels.gallery.searches_panel import SearchesPanel
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.dock_column import DockColumn
+from spatialstudio.ui.widgets.common.dock_column import DockColumn
 from spatialstudio.ui.workspaces.workspace import LEFT, RIGHT, DockPlan, Workspace
 
 NARROWEST_EM = 12

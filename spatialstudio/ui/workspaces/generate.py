@@ -1,9 +1,9 @@
 """The workspace Generate: a prompt is written and drawn."""
 
 from spatialstudio.ui.commands.frame import GENERATE_WORKSPACE
-from spatialstudio.ui.panels.graph_panel import GraphPanel
-from spatialstudio.ui.panels.queue_panel import QueuePanel
-from spatialstudio.ui.panels.results_panel import ResultsPanel
+from spatialstudio.ui.panels.compose.graph_panel import GraphPanel
+from spatialstudio.ui.panels.run.queue_panel import QueuePanel
+from spatialstudio.ui.panels.run.results_panel import ResultsPanel
 from spatialstudio.ui.workspaces.shared_docks import ATTENTION, PROMPT, TIME, VERDICT
 from spatialstudio.ui.workspaces.workspace import BOTTOM, RIGHT, DockPlan, Workspace
 

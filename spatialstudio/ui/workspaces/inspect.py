@@ -4,13 +4,13 @@ from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.commands.frame import INSPECT_WORKSPACE
 from spatialstudio.ui.panel_api import WindowContext
-from spatialstudio.ui.panels.blocks_panel import BlocksPanel
-from spatialstudio.ui.panels.board_panel import BoardPanel
-from spatialstudio.ui.panels.maps_panel import MapsPanel
-from spatialstudio.ui.panels.numbers_panel import NumbersPanel
+from spatialstudio.ui.panels.inspect.blocks_panel import BlocksPanel
+from spatialstudio.ui.panels.inspect.board_panel import BoardPanel
+from spatialstudio.ui.panels.inspect.maps_panel import MapsPanel
+from spatialstudio.ui.panels.inspect.numbers_panel import NumbersPanel
 from spatialstudio.ui.texts import tr
-from spatialstudio.ui.widgets.dock_column import DockColumn, section
-from spatialstudio.ui.widgets.picture_layers import Layer
+from spatialstudio.ui.widgets.common.dock_column import DockColumn, section
+from spatialstudio.ui.widgets.stage.picture_layers import Layer
 from spatialstudio.ui.workspaces.shared_docks import TIME, VERDICT
 from spatialstudio.ui.workspaces.workspace import BOTTOM, LEFT, DockPlan, Workspace
 

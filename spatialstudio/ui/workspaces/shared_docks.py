@@ -3,13 +3,13 @@
 from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.panel_api import WindowContext
-from spatialstudio.ui.panels.details_panel import DetailsPanel
-from spatialstudio.ui.panels.evaluation_panel import EvaluationPanel
-from spatialstudio.ui.panels.generation_panel import GenerationPanel
-from spatialstudio.ui.panels.layers_panel import LayersPanel
-from spatialstudio.ui.panels.prompt_panel import PromptPanel
+from spatialstudio.ui.panels.compose.prompt_panel import PromptPanel
+from spatialstudio.ui.panels.evaluate.evaluation_panel import EvaluationPanel
+from spatialstudio.ui.panels.run.generation_panel import GenerationPanel
+from spatialstudio.ui.panels.stage.details_panel import DetailsPanel
+from spatialstudio.ui.panels.stage.layers_panel import LayersPanel
 from spatialstudio.ui.texts import tr
-from spatialstudio.ui.widgets.dock_column import DockColumn, over, section
+from spatialstudio.ui.widgets.common.dock_column import DockColumn, over, section
 from spatialstudio.ui.workspaces.workspace import BOTTOM, LEFT, RIGHT, DockPlan
 
 
@@ -30,14 +30,14 @@ def make_verdict(context: WindowContext) -> QWidget:
 
 def make_attention(context: WindowContext) -> QWidget:
     """Return the maps of the words."""
-    from spatialstudio.ui.panels.attention_panel import AttentionPanel
+    from spatialstudio.ui.panels.inspect.attention_panel import AttentionPanel
 
     return AttentionPanel(context)
 
 
 def make_time(context: WindowContext) -> QWidget:
     """Return the curves over the steps; their plots are a library of their own."""
-    from spatialstudio.ui.panels.time_panel import TimePanel
+    from spatialstudio.ui.panels.inspect.time_panel import TimePanel
 
     return TimePanel(context)
 

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.commands.command import Command
 from spatialstudio.ui.panel_api import Panel, WindowContext
-from spatialstudio.ui.widgets.picture_layers import PLAIN_LAYERS, Layer
-from spatialstudio.ui.widgets.stage_overlay import StageOverlay
+from spatialstudio.ui.widgets.stage.picture_layers import PLAIN_LAYERS, Layer
+from spatialstudio.ui.widgets.stage.stage_overlay import StageOverlay
 
 LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea

@@ -4,7 +4,7 @@ from itertools import combinations
 from spatialstudio.ui.actions import may_meet
 from spatialstudio.ui.commands.evaluate import LAYER_COMMANDS
 from spatialstudio.ui.commands.table import TABLE
-from spatialstudio.ui.widgets.picture_layers import Layer
+from spatialstudio.ui.widgets.stage.picture_layers import Layer
 
 
 def repeated(values):

@@ -4,8 +4,8 @@ from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.commands import generate as commands
 from spatialstudio.ui.dialogs.layout_dialog import LayoutDialog
-from spatialstudio.ui.widgets.layout_tile import LayoutTile
-from spatialstudio.ui.widgets.prompt_editor import PromptEditor
+from spatialstudio.ui.widgets.compose.layout_tile import LayoutTile
+from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor
 
 
 @pytest.fixture

@@ -1,0 +1,135 @@
+"""Stage 1, doubts about the reading: what contradicts itself, what the model reads differently."""
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout
+
+from spatialstudio.application.flow.advise_on_scene import Advice, AdviceKind, advice_on, follow
+from spatialstudio.application.flow.compare_readings import Offer, accept
+from spatialstudio.application.language_model import KeyLookedUp, ServerKept, ServerTried
+from spatialstudio.application.second_reader import ReadAgain
+from spatialstudio.application.session import SceneChanged
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.widgets.compose.reading_notes import NoteKind, ReadingNote, ReadingNotes
+
+KINDS = {
+    AdviceKind.CONTRADICTION: NoteKind.CONTRADICTION,
+    AdviceKind.REDUNDANCY: NoteKind.REDUNDANCY,
+}
+
+
+class ReadingPanel(Panel):
+    """Tells what is doubtful in a prompt, and has a language model read it as well.
+
+    Emits ``scene_edited`` with a name for the edit and the new scene when the user takes a step.
+    """
+
+    scene_edited = Signal(str, object)
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._studio = context.studio
+        self._switchboard = context.switchboard
+        self._known_objects: Mapping[str, str] = {}
+        self._asked = ""
+        self._offers: tuple[Offer, ...] = ()
+        self._cut: tuple[str, ...] = ()
+        self._notes = ReadingNotes(context.theme)
+        self._notes.answer_picked.connect(self._take_answer)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._notes)
+
+    def read_again(self, text: str, known_objects: Mapping[str, str]) -> None:
+        """Have the language model read a prompt too, where one is chosen.
+
+        Args:
+            text: The prompt.
+            known_objects: Those of the model that draws, by their names; empty for any.
+        """
+        self._known_objects = known_objects
+        if text != self._asked:
+            self._asked = text
+            self._offers = self._cut = ()
+        if text.strip() and self._studio.language_model.choice.is_complete:
+            self._studio.read_again(text)
+
+    def tell_cut(self, phrases: tuple[str, ...]) -> None:
+        """Tell which things of the prompt the model does not read; none when it reads all."""
+        self._cut = phrases
+        if (scene := self._studio.session.scene) is not None:
+            self._show(scene)
+
+    def handle(self, event: object) -> None:
+        """Follow the scene, the second reading, and the choice of a server."""
+        match event:
+            case SceneChanged(scene=None, error=error):
+                said = f"{error.message} {error.hint}".strip() if error else ""
+                remarks = (said,) if said and self._asked.strip() else ()
+                self._notes.show_notes(_remarks(remarks))
+            case SceneChanged(scene=scene) if scene is not None:
+                self._show(scene)
+            case ReadAgain(scene=later):
+                self._compare(later)
+            case ServerKept() | ServerTried() | KeyLookedUp():
+                self._switchboard.server_told.emit(event)
+
+    def _compare(self, later: SceneGraph) -> None:
+        shown = self._studio.session.scene
+        if shown is None or shown.prompt.text != later.prompt.text:
+            return
+        self._offers = self._studio.compare_with_scene(later, self._known_objects or None)
+        if self._offers:
+            self._show(shown)
+
+    def _show(self, scene: SceneGraph) -> None:
+        if scene.prompt.text != self._asked:
+            self._asked = scene.prompt.text
+            self._offers = self._cut = ()
+        there = {relation.id for relation in scene.relations}
+        self._offers = tuple(
+            offer for offer in self._offers if offer.removed is None or offer.removed in there
+        )
+        offered = (tr("Take up"), tr("Dismiss"))
+        self._notes.show_notes(
+            (
+                *_cut_off(self._cut),
+                *(ReadingNote(o, NoteKind.OFFER, o.message, offered) for o in self._offers),
+                *map(_advised, advice_on(scene)),
+                *_remarks(tuple(note.message for note in scene.notes)),
+            )
+        )
+
+    def _take_answer(self, key: object, answer: int) -> None:
+        scene = self._studio.session.scene
+        if scene is None:
+            return
+        match key:
+            case Advice() as advice:
+                self.scene_edited.emit(tr("mended relation"), follow(advice, scene))
+            case Offer() as offer:
+                self._offers = tuple(each for each in self._offers if each != offer)
+                if answer == 0:
+                    self.scene_edited.emit(tr("other reading"), accept(scene, offer))
+                else:
+                    self._show(scene)
+
+
+def _advised(advice: Advice) -> ReadingNote:
+    message = f"{advice.message} {advice.fix}?"
+    return ReadingNote(advice, KINDS[advice.kind], message, (tr("Leave it out"),))
+
+
+def _cut_off(phrases: tuple[str, ...]) -> tuple[ReadingNote, ...]:
+    if not phrases:
+        return ()
+    names = ", ".join(phrases)
+    said = tr("The model's text ends before {names}. Shorten the prompt, or name it earlier.")
+    return (ReadingNote(names, NoteKind.CUT, said.format(names=names)),)
+
+
+def _remarks(messages: tuple[str, ...]) -> tuple[ReadingNote, ...]:
+    return tuple(ReadingNote(message, NoteKind.REMARK, message) for message in messages)

@@ -1,0 +1,129 @@
+"""Stage 1 on the stage: things pushed about on a sketch, relations made of where they stand."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
+
+from spatialstudio.application.session import (
+    MentionPicked,
+    RunChanged,
+    SceneChanged,
+)
+from spatialstudio.application.sketching import BLOB_SIDE, Places, after_move, arranged
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.ui.commands.compose import SKETCH
+from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.contents.prompt_contents import sketch_blobs, sketch_links
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.compose.layout_sketch import LayoutSketch
+
+
+@dataclass(frozen=True, slots=True)
+class Sketched:
+    """A scene and where its things stand: what an edit of the sketch changes."""
+
+    scene: SceneGraph
+    places: Places
+
+
+class SketchPanel(Panel):
+    """Lets the user lay out the scene by hand; the prompt and the chips follow."""
+
+    title = "Layout sketch"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._studio = context.studio
+        self._stage = context.stage
+        self._edits = context.edits
+        self._places: Places = {}
+        self._run_id = ""
+        self._action = context.actions[SKETCH]
+        self._hint = TextLabel("", Tone.MUTED)
+        self._hint.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._sketch = LayoutSketch(context.theme, BLOB_SIDE)
+        self._sketch.blob_moved.connect(self._preview)
+        self._sketch.blob_dropped.connect(self._take)
+        self._sketch.blob_picked.connect(self._studio.session.pick_mention)
+        done = QPushButton(tr("Close the sketch"))
+        done.clicked.connect(lambda: self._stage.show_sketch(False))
+        foot = QHBoxLayout()
+        foot.addWidget(self._hint, 1)
+        foot.addWidget(done)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.6))
+        column.addWidget(self._sketch, 1)
+        column.addLayout(foot)
+        self.setFocusProxy(self._sketch)
+        context.actions.bind_switch(SKETCH, self._stage.show_sketch)
+        self._stage.sketching_changed.connect(self._follow_switch)
+        self._follow_switch()
+
+    def handle(self, event: object) -> None:
+        """Follow the scene and the picked thing; make room for a picture that is drawn."""
+        match event:
+            case SceneChanged(scene=None):
+                self._show(None)
+            case SceneChanged(scene=scene) if scene is not None and scene is self._scene:
+                self._places = arranged(scene, self._places)
+                self._show(scene)
+            case MentionPicked(mention_id=mention_id):
+                self._sketch.show_picked(mention_id)
+            case RunChanged(run=run) if run.id != self._run_id:
+                self._run_id = run.id
+                self._stage.show_sketch(False)
+
+    @property
+    def _scene(self) -> SceneGraph | None:
+        """The scene that is worked on; a push may have changed it since an event was sent."""
+        return self._studio.session.scene
+
+    def _show(self, scene: SceneGraph | None) -> None:
+        if scene is None:
+            self._sketch.show_sketch((), ())
+        else:
+            blobs, links = sketch_blobs(scene, self._places), sketch_links(scene)
+            self._sketch.show_sketch(blobs, links)
+        has_things = scene is not None and bool(scene.mentions)
+        self._hint.setText(
+            tr("Push the things where they shall stand; the prompt follows.")
+            if has_things
+            else tr("Name two things in the prompt, for example: a cat and a dog.")
+        )
+
+    def _moved(self, key: MentionId, place: QPointF) -> Sketched | None:
+        """Return what the sketch would say with a thing in another place."""
+        scene = self._scene
+        if scene is None:
+            return None
+        places = {**self._places, key: (place.x(), place.y())}
+        return Sketched(after_move(scene, places, key), places)
+
+    def _preview(self, key: MentionId, place: QPointF) -> None:
+        if (moved := self._moved(key, place)) is not None:
+            blobs = sketch_blobs(moved.scene, moved.places)
+            self._sketch.show_sketch(blobs, sketch_links(moved.scene))
+
+    def _take(self, key: MentionId, place: QPointF) -> None:
+        scene, moved = self._scene, self._moved(key, place)
+        if scene is not None and moved is not None:
+            before = Sketched(scene, self._places)
+            name = tr("moved thing")
+            self._edits.change(name, before, moved, self._show_sketched, merge_key=f"sketch {key}")
+
+    def _show_sketched(self, sketched: Sketched) -> None:
+        self._places = sketched.places
+        if sketched.scene == self._scene:
+            self._show(sketched.scene)
+        else:
+            self._studio.edit_scene(sketched.scene)
+
+    def _follow_switch(self) -> None:
+        self._action.setChecked(self._stage.is_sketching)
+        if self._stage.is_sketching:
+            self._sketch.setFocus()

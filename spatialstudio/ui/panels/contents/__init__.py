@@ -1,0 +1,1 @@
+"""A session, turned into what widgets show."""

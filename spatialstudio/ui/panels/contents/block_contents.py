@@ -1,0 +1,82 @@
+"""Turns what a run tells of its model into blocks that can be picked."""
+
+from collections.abc import Iterable, Iterator
+
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.attention import TextLayer
+from spatialstudio.ui.widgets.inspect.block_picker import Block, BlockState
+
+REPEATED = ".transformer_blocks"
+"""What stands before the number of a layer within one block of a UNet."""
+PARTS_OF_A_BLOCK = 2
+
+
+def guiding_layers(run: OpenRun) -> frozenset[str]:
+    """Return the layers whose mean travels with every step; none before the first one."""
+    for event in run.steps:
+        if event.attention is not None:
+            return frozenset(event.attention.layers)
+    return frozenset()
+
+
+def kept_layers(run: OpenRun) -> frozenset[str]:
+    """Return the layers that a run has kept one by one."""
+    return frozenset(file.layer for file in run.attention_files)
+
+
+def layers_of(run: OpenRun, key: str) -> frozenset[str]:
+    """Return the layers of a block."""
+    return frozenset(layer.name for layer in run.text_layers if block_of(layer.name) == key)
+
+
+def layers_of_shape(run: OpenRun, shape: tuple[int, int]) -> frozenset[str]:
+    """Return the layers whose maps have a resolution, (h, w)."""
+    return frozenset(layer.name for layer in run.text_layers if layer.shape == shape)
+
+
+def shapes_of(run: OpenRun) -> tuple[tuple[int, int], ...]:
+    """Return the resolutions of a run's maps, (h, w), the finest first."""
+    return tuple(sorted({layer.shape for layer in run.text_layers}, reverse=True))
+
+
+def blocks_of(run: OpenRun, chosen: frozenset[str]) -> tuple[Block, ...]:
+    """Return the blocks of a run's model.
+
+    Args:
+        run: Its model told of its layers when it started.
+        chosen: Layers that are averaged; empty for the guiding ones.
+    """
+    included = chosen or guiding_layers(run)
+    kept = kept_layers(run)
+    return tuple(
+        Block(
+            key=key,
+            name=key.replace("_", " "),
+            shape=layers[0].shape,
+            layers=len(layers),
+            state=_state({layer.name for layer in layers}, included, kept),
+        )
+        for key, layers in _grouped(run.text_layers)
+    )
+
+
+def block_of(name: str) -> str:
+    """Return the block of a layer: "up_blocks.1.attentions.0", or "transformer_blocks.7"."""
+    head, found, _ = name.partition(REPEATED)
+    if found and head:
+        return head
+    return ".".join(name.split(".")[:PARTS_OF_A_BLOCK])
+
+
+def _grouped(layers: Iterable[TextLayer]) -> Iterator[tuple[str, list[TextLayer]]]:
+    groups: dict[str, list[TextLayer]] = {}
+    for layer in layers:
+        groups.setdefault(block_of(layer.name), []).append(layer)
+    yield from groups.items()
+
+
+def _state(names: set[str], included: frozenset[str], kept: frozenset[str]) -> BlockState:
+    is_included = not names.isdisjoint(included)
+    if names <= kept:
+        return BlockState.INCLUDED if is_included else BlockState.AVAILABLE
+    return BlockState.MEAN_ONLY if is_included else BlockState.MISSING

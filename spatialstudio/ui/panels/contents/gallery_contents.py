@@ -1,0 +1,175 @@
+"""Turns kept runs into what the gallery's widgets show."""
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+
+from PySide6.QtGui import QImage
+
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.generation import UNGUIDED
+from spatialstudio.domain.library import (
+    ClaimSummary,
+    Day,
+    Field,
+    Flag,
+    LibraryEntry,
+    RunSummary,
+)
+from spatialstudio.domain.record import Reproduction, Sameness
+from spatialstudio.domain.relation import relation_types
+from spatialstudio.domain.verdict import Outcome
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.widgets.common.array_images import rgb_image
+from spatialstudio.ui.widgets.gallery.claim_list import Claim
+from spatialstudio.ui.widgets.gallery.run_grid import GridSection
+from spatialstudio.ui.widgets.gallery.run_tile import TileFace
+
+NUMBERED = (Field.POS, Field.PSE, Field.CONFIDENCE, Field.STARS, Field.STEPS, Field.STRENGTH)
+
+
+def face_of(entry: LibraryEntry, thumbnail: RgbImage | None) -> TileFace:
+    """Return what the tile of a run shows; None for a picture that cannot be read."""
+    return face_with(entry, None if thumbnail is None else rgb_image(thumbnail))
+
+
+def face_with(entry: LibraryEntry, picture: QImage | None) -> TileFace:
+    """Return what the tile of a run shows, with a picture that is known already."""
+    marks = entry.marks
+    return TileFace(
+        picture=picture,
+        outcome=entry.summary.outcome,
+        caption=tr("seed {seed}").format(seed=entry.summary.seed),
+        brief=str(entry.summary.seed),
+        stars=marks.stars,
+        is_rejected=marks.is_rejected,
+        tags=" ".join(f"#{tag}" for tag in marks.tags),
+        is_missing=entry.is_missing,
+        place=str(entry.path),
+        words=in_words(entry),
+    )
+
+
+def in_words(entry: LibraryEntry) -> str:
+    """Say all that a tile shows: the textual twin of its drawing."""
+    told, marks = entry.summary, entry.marks
+    parts = [
+        told.prompt,
+        tr("seed {seed}").format(seed=told.seed),
+        told.outcome.value if told.outcome else tr("not judged"),
+    ]
+    if marks.stars:
+        parts.append(tr("{count} of 5 stars").format(count=marks.stars))
+    if marks.is_rejected:
+        parts.append(tr("sorted out"))
+    if marks.tags:
+        parts.append(tr("tags: {tags}").format(tags=", ".join(marks.tags)))
+    if entry.is_missing:
+        parts.append(tr("the file is missing"))
+    return "; ".join(parts)
+
+
+def sections_of(days: Sequence[Day], today: date) -> tuple[GridSection, ...]:
+    """Return the headings of a grid."""
+    return tuple(
+        GridSection(day_title(day.date, today), runs_in_words(day.runs), day.start) for day in days
+    )
+
+
+def day_title(day: str, today: date) -> str:
+    """Return what to call a day: "Today", "Yesterday", "20 November", of other years with it."""
+    when = date.fromisoformat(day)
+    if when == today:
+        return tr("Today")
+    if when == today - timedelta(days=1):
+        return tr("Yesterday")
+    return f"{when.day} {when:%B}" if when.year == today.year else f"{when.day} {when:%B %Y}"
+
+
+def runs_in_words(count: int) -> str:
+    """Return a number of runs in words."""
+    return tr("1 run") if count == 1 else tr("{count} runs").format(count=count)
+
+
+def filter_words(tags: Sequence[str], models: Sequence[str]) -> tuple[str, ...]:
+    """Return what the filter line offers to complete, fields before their values."""
+    words = [f"{field.value}:" for field in Field]
+    words += [f"{Field.VERDICT.value}:{outcome.value.lower()}" for outcome in Outcome]
+    words += [f"{Field.RELATION.value}:{kind.id}" for kind in relation_types]
+    words += [f"{Field.IS.value}:{flag.value}" for flag in Flag]
+    words += [f"{field.value}{sign}" for field in NUMBERED for sign in ("<", ">=")]
+    words += [f"{Field.TAG.value}:{quoted(tag)}" for tag in tags]
+    words += [f"{Field.MODEL.value}:{quoted(model)}" for model in models]
+    return tuple(sorted(words))
+
+
+def quoted(value: str) -> str:
+    """Return a value as the filter line takes it."""
+    return f'"{value}"' if " " in value else value
+
+
+def claims_of(entry: LibraryEntry) -> tuple[Claim, ...]:
+    """Return what a run claims, in words."""
+    return tuple(
+        Claim(sentence_of(claim), figures_of(claim), claim.outcome)
+        for claim in entry.summary.claims
+    )
+
+
+def sentence_of(claim: ClaimSummary) -> str:
+    """Return a relation in words: "dog to the left of car"."""
+    kind = next((each for each in relation_types if each.id == claim.type_id), None)
+    phrase = kind.phrase if kind is not None else claim.type_id.replace("_", " ")
+    return f"{claim.subject} {phrase} {claim.object}"
+
+
+def figures_of(claim: ClaimSummary) -> str:
+    """Return what was measured of a relation: "PoS 0.83, PSE 1.00"."""
+    figures = (("PoS", claim.pos), ("PSE", claim.pse), (tr("confidence"), claim.confidence))
+    return ", ".join(f"{name} {value:.2f}" for name, value in figures if value is not None)
+
+
+def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
+    """Return what a run was made with, names and values."""
+    told = entry.summary
+    facts = [
+        (tr("Seed"), str(told.seed)),
+        (tr("Model"), told.model_id or tr("not told")),
+        (tr("Steps"), str(told.steps)),
+        (tr("Guidance"), guidance_in_words(told)),
+    ]
+    if told.width:
+        facts.append((tr("Size"), f"{told.width} × {told.height}"))  # noqa: RUF001 - the right sign
+    facts.append((tr("Drawn"), f"{told.created:%Y-%m-%d %H:%M} UTC"))
+    if told.device:
+        facts.append((tr("Device"), told.device))
+    facts.append((tr("Folder"), str(entry.path.parent)))
+    return tuple(facts)
+
+
+def guidance_in_words(told: RunSummary) -> str:
+    """Return what held the layout: "psg, step size 5"."""
+    if told.method_id == UNGUIDED or not told.strength:
+        return tr("off")
+    return tr("{method}, step size {size:g}").format(method=told.method_id, size=told.strength)
+
+
+def tags_in(text: str) -> tuple[str, ...]:
+    """Return the tags of a line, divided by commas, each once."""
+    return tuple(dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip()))
+
+
+def reproduction_in_words(comparison: Reproduction) -> str:
+    """Say whether a run that was drawn again is the same, and why not."""
+    heads = {
+        Sameness.SAME: tr("Drawn again: the same, to the pixel."),
+        Sameness.CLOSE: tr("Drawn again: close, nobody would see the difference."),
+        Sameness.DIFFERENT: tr("Drawn again: different."),
+    }
+    parts = [heads[comparison.sameness]]
+    if comparison.largest_difference and comparison.mean_difference is not None:
+        numbers = tr("Pixels differ by {mean:.2f} of 255 in the mean, by {largest} at most.")
+        parts.append(
+            numbers.format(mean=comparison.mean_difference, largest=comparison.largest_difference)
+        )
+    parts += (f"{reason[:1].upper()}{reason[1:]}." for reason in comparison.reasons)
+    return " ".join(parts)

@@ -1,0 +1,52 @@
+"""What is looked at: one relation of the open run, its evidence, and what is tried with it."""
+
+from spatialstudio.application.adjusting import verdict_on
+from spatialstudio.application.inspection import evidence_of
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.relation import Relation
+from spatialstudio.domain.verdict import Adjustment, Evaluation
+from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.panels.contents.evidence_contents import LookedAt, picked_relation
+
+
+class LookingAt:
+    """Answers what is looked at now; gathers the evidence anew only when something has changed.
+
+    Args:
+        context: Knows the session and what is tried.
+    """
+
+    def __init__(self, context: WindowContext) -> None:
+        self._session = context.studio.session
+        self._adjusting = context.studio.adjusting
+        self._judgement = context.judgement
+        self._key: tuple[Evaluation, Adjustment, Relation] | None = None
+        self._known: LookedAt | None = None
+
+    def now(self) -> LookedAt | None:
+        """Return what is looked at; None while there is no verdict."""
+        run = self._session.run
+        if run is None or run.evaluation is None:
+            return None
+        relation = picked_relation(run, self._session.relation_id)
+        adjustment = self._judgement.adjustment_of(run)
+        if relation is None or adjustment is None:
+            return None
+        key = run.evaluation, adjustment, relation
+        if self._known is None or key != self._key:
+            self._key = key
+            self._known = self._gathered(run, relation, adjustment)
+        return self._known
+
+    def _gathered(self, run: OpenRun, relation: Relation, adjustment: Adjustment) -> LookedAt:
+        other = self._adjusting.adjusted(run, adjustment) if self._judgement.is_tried(run) else run
+        verdict = verdict_on(other, relation.id)
+        assert run.evaluation is not None
+        assert other.evaluation is not None
+        return LookedAt(
+            run=run,
+            relation=relation,
+            seen=evidence_of(verdict_on(run, relation.id), run.scene, run.evaluation),
+            now=evidence_of(verdict, run.scene, other.evaluation),
+            verdict=verdict,
+        )

@@ -1,0 +1,226 @@
+"""Turns a run's attention into what the stage shows of it: words, maps, crossings, legends."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from spatialstudio.application.layer_maps import LayersAveraged, peak_of_averages
+from spatialstudio.application.map_reading import (
+    Maps,
+    isolines_of,
+    map_in_words,
+    peak_of,
+    reading_at,
+    top_of,
+)
+from spatialstudio.application.prompt_words import PromptWord, words_of
+from spatialstudio.application.relation_reading import (
+    RelationReading,
+    read_relation,
+    relation_between,
+)
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.arrays import FloatMap
+from spatialstudio.domain.attention import MapScale
+from spatialstudio.domain.generation import RequestId, StepEvent
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.ui.map_view import MapLook, MapView
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.widgets.inspect.map_grid import GridRow
+from spatialstudio.ui.widgets.inspect.map_legend import LegendEntry
+from spatialstudio.ui.widgets.inspect.word_chips import WordTag
+from spatialstudio.ui.widgets.stage.picture_layers import Crossing, IsolineLayer, MapLayer
+
+PAIR = 2
+NO_MAP = "No map of this word was kept: only those of things are, unless more is captured"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapSight:
+    """Which maps are looked at, and how.
+
+    Attributes:
+        words: Asked for by hand; empty for those of the first relation.
+        look: How they are drawn.
+        peak: Of all maps that share one scale; 0 where none do.
+        averages: Maps over layers of choice, by run.
+        has_layers: Whether these take the place of the guiding layers' maps.
+    """
+
+    words: tuple[MentionId, ...] = ()
+    look: MapLook = field(default_factory=MapLook)
+    peak: float = 0.0
+    averages: Mapping[RequestId, LayersAveraged] = field(default_factory=dict)
+    has_layers: bool = False
+
+
+def sight_of(maps: MapView, *runs: OpenRun | None) -> MapSight:
+    """Return what is looked at now in runs that share one scale."""
+    there = [run for run in runs if run is not None]
+    averages = {run.id: maps.averages[run.id] for run in there if run.id in maps.averages}
+    has_layers = bool(maps.layers)
+    peak = 0.0
+    if maps.look.scale is MapScale.SHARED:
+        peak = peak_of_averages(averages.values()) if has_layers and averages else peak_of(there)
+    return MapSight(
+        words=maps.words,
+        look=maps.look,
+        peak=peak,
+        averages=averages,
+        has_layers=has_layers,
+    )
+
+
+def maps_at(run: OpenRun, step: int, sight: MapSight) -> Maps:
+    """Return a run's maps at a step; none where it was not captured."""
+    event = step_at(run, step)
+    own = {} if event is None or event.attention is None else event.attention.maps
+    average = sight.averages.get(run.id)
+    if average is None:
+        return own
+    every = average.at(step)
+    return {**own, **every} if sight.has_layers else {**every, **own}
+
+
+def step_at(run: OpenRun, step: int) -> StepEvent | None:
+    """Return what happened at a step; None when it did not happen (yet)."""
+    return next((event for event in run.steps if event.step == step), None)
+
+
+def words_in_sight(scene: SceneGraph, sight: MapSight) -> tuple[MentionId, ...]:
+    """Return the words asked for that are of this scene; else those of the first relation."""
+    known = {word.key for word in words_of(scene)}
+    if asked := tuple(word for word in sight.words if word in known):
+        return asked
+    if scene.relations:
+        return scene.relations[0].ends
+    return tuple(mention.id for mention in scene.mentions)
+
+
+def hues_of(scene: SceneGraph) -> Mapping[MentionId, int]:
+    """Return the hue of every word of a scene."""
+    return {word.key: word.hue for word in words_of(scene)}
+
+
+def map_layers(
+    scene: SceneGraph, maps: Maps, words: Iterable[MentionId], sight: MapSight
+) -> tuple[MapLayer, ...]:
+    """Return the maps of some words as they are drawn; words without a map are left out."""
+    hues = hues_of(scene)
+    return tuple(
+        MapLayer(
+            hue=hues[word],
+            weights=maps[word],
+            top=top_of(maps[word], sight.look.scale, sight.peak),
+            isolines=_isolines(maps[word]) if sight.look.has_isolines else (),
+        )
+        for word in words
+        if word in maps
+    )
+
+
+def relation_in_sight(
+    scene: SceneGraph, maps: Maps, words: tuple[MentionId, ...]
+) -> RelationReading | None:
+    """Return what the maps say of the relation of two words; None when they are not of one."""
+    if len(words) != PAIR:
+        return None
+    relation = relation_between(scene, *words)
+    return None if relation is None else read_relation(relation, scene, maps)
+
+
+def crossings_of(reading: RelationReading | None, scene: SceneGraph) -> tuple[Crossing, ...]:
+    """Return the cumulative curves of a relation as they are drawn."""
+    hues = hues_of(scene)
+    return tuple(
+        Crossing(
+            axis=axis.axis,
+            hues=(hues[axis.first], hues[axis.second]),
+            rising=axis.rising,
+            falling=axis.falling,
+            place=axis.line.place,
+            share=axis.line.share,
+        )
+        for axis in (reading.axes if reading else ())
+    )
+
+
+def maps_in_words(scene: SceneGraph, maps: Maps, words: Iterable[MentionId]) -> str:
+    """Say what the maps of some words show, and the relation of two."""
+    words = tuple(words)
+    texts = {word.key: word.text for word in words_of(scene)}
+    said = [map_in_words(texts[word], maps[word]) for word in words if word in maps]
+    reading = relation_in_sight(scene, maps, words)
+    if reading is not None and said:
+        said += [reading.sentence, *reading.details]
+    return " ".join(said)
+
+
+def words_to_script(
+    run: OpenRun, step: int, sight: MapSight
+) -> tuple[tuple[MentionId, ...], frozenset[str]]:
+    """Return the words in sight that have maps, and the layers from which a script makes these.
+
+    No layers where the maps of the step itself are shown.
+    """
+    maps = maps_at(run, step, sight)
+    words = tuple(word for word in words_in_sight(run.scene, sight) if word in maps)
+    event, average = step_at(run, step), sight.averages.get(run.id)
+    own = event.attention.maps if event is not None and event.attention is not None else {}
+    if average is None or (not sight.has_layers and own.keys() >= set(words)):
+        return words, frozenset()
+    return words, average.layers
+
+
+def word_tags(run: OpenRun, maps: Maps) -> tuple[WordTag, ...]:
+    """Return the chips of a run's words; those without a map say why."""
+    return tuple(_tag(word, maps) for word in words_of(run.scene))
+
+
+def grid_rows(run: OpenRun, sight: MapSight, pins: Collection[MentionId]) -> tuple[GridRow, ...]:
+    """Return a row for every word of a run that has maps, things first."""
+    by_step = {event.step: maps for event in run.steps if (maps := maps_at(run, event.step, sight))}
+    words = sorted(words_of(run.scene), key=lambda word: not word.is_mention)
+    return tuple(row for word in words if (row := _row(word, by_step, sight, pins)).maps)
+
+
+def legend_of(
+    scene: SceneGraph, maps: Maps, words: Iterable[MentionId], sight: MapSight
+) -> tuple[LegendEntry, ...]:
+    """Return the colour scale of each map in sight."""
+    entries = {word.key: (word.text, word.hue) for word in words_of(scene)}
+    return tuple(
+        LegendEntry(*entries[word], top_of(maps[word], sight.look.scale, sight.peak))
+        for word in words
+        if word in maps
+    )
+
+
+def place_in_words(
+    scene: SceneGraph, maps: Maps, words: Iterable[MentionId], x: float, y: float
+) -> str:
+    """Say what the maps in sight hold at a place, x and y as shares of the picture's sides."""
+    texts = {word.key: word.text for word in words_of(scene)}
+    readings = ((texts[word], reading_at(maps[word], x, y)) for word in words if word in maps)
+    template = tr("{word} {value:.4f}, {share:.2%} of its mass")
+    return "   ".join(
+        template.format(word=text, value=reading.value, share=reading.share)
+        for text, reading in readings
+    )
+
+
+def _row(
+    word: PromptWord, by_step: Mapping[int, Maps], sight: MapSight, pins: Collection[MentionId]
+) -> GridRow:
+    own = {step: maps[word.key] for step, maps in by_step.items() if word.key in maps}
+    tops = {step: top_of(one, sight.look.scale, sight.peak) for step, one in own.items()}
+    return GridRow(word.key, word.text, word.hue, own, tops, is_pinned=word.key in pins)
+
+
+def _isolines(weights: FloatMap) -> tuple[IsolineLayer, ...]:
+    return tuple(IsolineLayer(line.share, line.pieces) for line in isolines_of(weights))
+
+
+def _tag(word: PromptWord, maps: Maps) -> WordTag:
+    reason = "" if word.is_mention or word.key in maps else tr(NO_MAP)
+    return WordTag(word.key, word.text, word.hue, is_quiet=not word.is_mention, reason=reason)

@@ -1,0 +1,70 @@
+"""Turns a finished run into verdict cards and facts."""
+
+from spatialstudio.application.inspection import evidence_of
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.relation import Relation
+from spatialstudio.domain.verdict import Evaluation, Verdict
+from spatialstudio.ui.panels.contents.grounds import grounds_of, lower_threshold
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.widgets.evaluate.verdict_card import JudgedRelation
+
+
+def judged_relations(run: OpenRun, name: str = "") -> tuple[JudgedRelation, ...]:
+    """Return what the cards of one run say; nothing while it is not judged.
+
+    Args:
+        run: The run.
+        name: What to call its picture; empty when there is only one.
+    """
+    if run.evaluation is None:
+        return ()
+    by_id = {relation.id: relation for relation in run.scene.relations}
+    return tuple(
+        _judged(run, by_id[verdict.relation_id], verdict, run.evaluation, name)
+        for verdict in run.evaluation.verdicts
+    )
+
+
+def _judged(
+    run: OpenRun, relation: Relation, verdict: Verdict, evaluation: Evaluation, name: str
+) -> JudgedRelation:
+    evidence = evidence_of(verdict, run.scene, evaluation)
+    lower = lower_threshold(verdict, evidence)
+    return JudgedRelation(
+        relation=run.scene.sentence(relation),
+        verdict=verdict,
+        explanation=evidence.sentence,
+        run=name,
+        grounds=grounds_of(relation, verdict, evidence, run.scene),
+        lever=tr("Lower the threshold to {score}").format(score=f"{lower:.2f}") if lower else "",
+        adjusted=_adjusted(verdict, evaluation),
+    )
+
+
+def _adjusted(verdict: Verdict, evaluation: Evaluation) -> str:
+    for kept in evaluation.adjusted:
+        if kept.verdict.relation_id == verdict.relation_id:
+            outcome = kept.verdict.outcome.value
+            return tr("Human-adjusted: {outcome}").format(outcome=outcome)
+    return ""
+
+
+def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
+    """Return what a run was made with, names and values."""
+    facts: list[tuple[str, str]] = []
+    if (request := run.request) is not None:
+        guidance = request.guidance
+        facts += [
+            ("Seed", str(request.seed)),
+            ("Model", request.model.id),
+            ("Steps", str(request.steps)),
+            ("Guidance", f"step size {guidance.strength:g}" if guidance.strength else "off"),
+        ]
+    if run.image is not None:
+        height, width = run.image.shape[:2]
+        facts.append(("Size", f"{width} × {height} pixels"))  # noqa: RUF001 - the right sign
+    if run.seconds is not None:
+        facts.append(("Time", f"{run.seconds:.1f} s on {run.device or 'cpu'}"))
+    if run.folder is not None:
+        facts.append(("Folder", str(run.folder)))
+    return tuple(facts)

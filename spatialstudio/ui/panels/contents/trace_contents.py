@@ -1,0 +1,164 @@
+"""Turns an open run into curves over its steps, and its progress into words."""
+
+from spatialstudio.application.engine.messages import Phase
+from spatialstudio.application.session import OpenRun, RunState
+from spatialstudio.application.time_line import (
+    due_steps,
+    goal_of,
+    mean_pos,
+    name_beside,
+    pos_bounds,
+)
+from spatialstudio.domain.relation import Relation
+from spatialstudio.ui.panels.contents.map_contents import step_at
+from spatialstudio.ui.panels.contents.stage_contents import hue_of
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.widgets.inspect.pos_curve import (
+    GuidanceMark,
+    PosCurve,
+    TimeContents,
+    TimeLine,
+)
+from spatialstudio.ui.widgets.run.phase_bar import Progress
+
+PHASES = {
+    Phase.LOADING: "Load",
+    Phase.DENOISING: "Denoise",
+    Phase.DECODING: "Decode",
+    Phase.JUDGING: "Judge",
+}
+ENDED = {
+    RunState.FAILED: "Failed",
+    RunState.CANCELLED: "Cancelled",
+    RunState.WAITING: "Waits for the engine",
+}
+A_MINUTE = 60
+
+
+def time_contents(run: OpenRun, second: OpenRun | None) -> TimeContents:
+    """Return what the chart over the steps shows of a run, and of the one beside it."""
+    first = _time_line(run, tr("Guided") if goal_of(run) is not None else tr("This run"))
+    other = None if second is None else _time_line(second, tr(name_beside(run, second)))
+    return TimeContents(
+        first=first,
+        second=other,
+        differences=() if other is None else _differences(first, other),
+        step_count=run.total_steps if run.steps else 0,
+        goal=goal_of(run),
+    )
+
+
+def span_in_words(run: OpenRun, second: OpenRun | None, span: tuple[int, int] | None) -> str:
+    """Say what PoS was on average over a range of steps, both ends inclusive."""
+    if span is None:
+        return ""
+    first, last = span
+    told = tr("Mean of steps {first} to {last}:").format(first=first + 1, last=last + 1)
+    means, beside = mean_pos(run, first, last), {}
+    if second is not None:
+        named = mean_pos(second, first, last)
+        by_id = {relation.id: relation for relation in second.scene.relations}
+        beside = {second.scene.sentence(by_id[key]): value for key, value in named.items()}
+    parts = []
+    for relation in run.scene.relations:
+        if relation.id in means:
+            sentence = run.scene.sentence(relation)
+            part = f"{sentence} {means[relation.id]:.2f}"
+            if second is not None and sentence in beside:
+                part += f" ({tr(name_beside(run, second))} {beside[sentence]:.2f})"
+            parts.append(part)
+    return f"{told} {', '.join(parts)}" if parts else ""
+
+
+def _time_line(run: OpenRun, name: str) -> TimeLine:
+    by_step = {event.step: event for event in run.steps}
+    marks = (
+        GuidanceMark(
+            step=step,
+            loss=by_step[step].guidance_loss,
+            length=by_step[step].step_size,
+            passes=by_step[step].guiding_passes,
+        )
+        for step in due_steps(run)
+    )
+    curves = tuple(_curve(run, relation) for relation in run.scene.relations)
+    return TimeLine(name=name, curves=curves, marks=tuple(marks))
+
+
+def _curve(run: OpenRun, relation: Relation) -> PosCurve:
+    measured = [event for event in run.steps if relation.id in event.pos]
+    bounds = ((event.step, pos_bounds(event, relation)) for event in measured)
+    return PosCurve(
+        name=run.scene.sentence(relation),
+        hue=hue_of(run.scene, relation.subject),
+        points=tuple((event.step, event.pos[relation.id]) for event in measured),
+        bounds=tuple((step, *ends) for step, ends in bounds if ends is not None),
+    )
+
+
+def _differences(first: TimeLine, second: TimeLine) -> tuple[PosCurve, ...]:
+    """Return how far the first run's PoS is above the second's, where both were measured."""
+    others = {curve.name: dict(curve.points) for curve in second.curves}
+    return tuple(
+        PosCurve(
+            name=curve.name,
+            hue=curve.hue,
+            points=tuple(
+                (step, value - others[curve.name][step])
+                for step, value in curve.points
+                if step in others[curve.name]
+            ),
+        )
+        for curve in first.curves
+        if curve.name in others
+    )
+
+
+def step_name(run: OpenRun, step: int) -> str:
+    """Return how to call a step: "Step 7 of 16"."""
+    if not run.total_steps or step_at(run, step) is None:
+        return ""
+    return f"Step {step + 1} of {run.total_steps}"
+
+
+def progress_of(run: OpenRun, job: str, seconds_left: float | None, waiting: int = 0) -> Progress:
+    """Return how far a run is.
+
+    Args:
+        run: The one that goes on.
+        job: What to call it; empty when there is only one.
+        seconds_left: Until the picture is done; None when nobody knows.
+        waiting: How many pictures come after it.
+    """
+    if run.phase is None:
+        return Progress(message=_last_word(run))
+    phases = tuple(PHASES) if run.request else (Phase.JUDGING,)
+    is_denoising = run.phase is Phase.DENOISING and run.total_steps > 0
+    done = len(run.steps)
+    return Progress(
+        job=job,
+        phases=tuple(PHASES[phase] for phase in phases),
+        current=phases.index(run.phase),
+        detail=f"{done} of {run.total_steps}" if is_denoising else "",
+        share=done / run.total_steps if is_denoising else None,
+        remaining=_in_words(seconds_left),
+        queue=tr("{count} waiting").format(count=waiting) if waiting else "",
+    )
+
+
+def _last_word(run: OpenRun) -> str:
+    if run.state is not RunState.DONE:
+        return ENDED.get(run.state, "")
+    if run.seconds is None:
+        return "Judged"
+    return f"Done in {run.seconds:.1f} s"
+
+
+def _in_words(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    if seconds < 1:
+        return "less than 1 s left"
+    if seconds < A_MINUTE:
+        return f"about {seconds:.0f} s left"
+    return f"about {seconds / A_MINUTE:.0f} min left"

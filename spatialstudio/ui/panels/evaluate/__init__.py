@@ -1,0 +1,1 @@
+"""Verdicts, their evidence, and other ways to judge."""

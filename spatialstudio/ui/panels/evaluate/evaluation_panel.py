@@ -1,0 +1,168 @@
+"""Stage 3, image to verdicts: one card a relation."""
+
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QPushButton, QVBoxLayout
+
+from spatialstudio.application.session import (
+    BaselineChanged,
+    OpenRun,
+    RelationPicked,
+    RunChanged,
+    RunState,
+    SceneChanged,
+)
+from spatialstudio.domain.verdict import AbstentionReason, Evaluation
+from spatialstudio.ui.commands import evaluate as commands
+from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.contents.evidence_contents import picked_relation
+from spatialstudio.ui.panels.contents.grounds import lower_threshold
+from spatialstudio.ui.panels.contents.looking_at import LookingAt
+from spatialstudio.ui.panels.contents.result_contents import judged_relations
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.evaluate.verdict_card import JudgedRelation, VerdictCard
+
+NOT_YET = {
+    RunState.FAILED: "There is no picture to judge.",
+    RunState.CANCELLED: "The run was cancelled before it was judged.",
+    RunState.DONE: "The prompt claims no relation, so there is nothing to judge.",
+}
+
+
+class EvaluationPanel(Panel):
+    """Shows the verdicts on the open run, and on its baseline in brief; lights their evidence."""
+
+    title = "Verdict"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._session = context.studio.session
+        self._pictures = context.studio.pictures
+        self._theme = context.theme
+        self._judgement = context.judgement
+        self._looking_at = LookingAt(context)
+        self._run_id = ""
+        self._shown: tuple[Evaluation | None, ...] = ()
+        self._own: list[VerdictCard] = []
+        self._cards: list[VerdictCard] = []
+        self._waiting = TextLabel(tone=Tone.MUTED)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(em(0.5))
+        self._column.addWidget(self._waiting)
+        self._again = QPushButton(tr("Judge by this prompt"))
+        self._again.setToolTip(context.actions[commands.JUDGE_AGAIN].toolTip())
+        self._again.clicked.connect(self.judge_again)
+        self._column.addWidget(self._again)
+        self._judge_action = context.actions[commands.JUDGE_AGAIN]
+        context.actions.bind(commands.JUDGE_AGAIN, self.judge_again)
+        self._judgement.changed.connect(self._mark)
+        context.actions.bind(commands.CLEAR_EVIDENCE, partial(self._judgement.light, None))
+        self._draw()
+
+    def handle(self, event: object) -> None:
+        """Follow the run, its baseline and the picked relation."""
+        match event:
+            case RunChanged(run=run):
+                if run.id != self._run_id:
+                    self._run_id = run.id
+                    self._judgement.light(None)
+                self._draw()
+            case BaselineChanged():
+                self._draw()
+            case RelationPicked():
+                self._mark()
+            case SceneChanged():
+                self._offer_again()
+
+    def judge_again(self) -> None:
+        """Judge the open picture by the prompt that stands there now."""
+        if self._session.scene is not None:
+            self._pictures.judge_open(self._session.scene)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let Esc end the lighting of evidence."""
+        if event.key() == Qt.Key.Key_Escape and self._judgement.lit is not None:
+            self._judgement.light(None)
+        else:
+            super().keyPressEvent(event)
+
+    def _draw(self) -> None:
+        run, baseline = self._session.run, self._session.baseline
+        evaluations = tuple(each.evaluation if each else None for each in (run, baseline))
+        self._waiting.setText(_waiting_for(run))
+        if evaluations != self._shown:
+            self._shown = evaluations
+            judged = judged_relations(run, tr("Guided") if baseline else "") if run else ()
+            beside = judged_relations(baseline, tr("Baseline")) if baseline else ()
+            self._renew(judged, beside)
+        self._waiting.setVisible(not self._own)
+        self._mark()
+        self._offer_again()
+
+    def _offer_again(self) -> None:
+        """Offer to judge when the prompt claims something else than the open picture's."""
+        run, scene = self._session.run, self._session.scene
+        can = (
+            run is not None
+            and run.image is not None
+            and run.is_over
+            and scene is not None
+            and bool(scene.relations)
+            and (scene.prompt.text, scene.relations) != (run.scene.prompt.text, run.scene.relations)
+        )
+        self._again.setVisible(can)
+        self._judge_action.setEnabled(can)
+
+    def _renew(
+        self, judged: tuple[JudgedRelation, ...], beside: tuple[JudgedRelation, ...]
+    ) -> None:
+        for card in self._cards:
+            self._column.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+        self._own = [VerdictCard(self._theme, each) for each in judged]
+        for card, each in zip(self._own, judged, strict=True):
+            card.picked.connect(partial(self._session.pick_relation, each.verdict.relation_id))
+            card.ground_picked.connect(self._light)
+            card.lever_pulled.connect(self._lower_threshold)
+        self._cards = self._own + [VerdictCard(self._theme, each, brief=True) for each in beside]
+        for card in self._cards:
+            self._column.addWidget(card)
+
+    def _mark(self) -> None:
+        """Show which relation is looked at, and which ground is lit."""
+        run = self._session.run
+        relation = picked_relation(run, self._session.relation_id) if run else None
+        for card in self._own:
+            is_picked = relation is not None and card.relation_id == relation.id
+            card.show_picked(is_picked and len(self._own) > 1)
+            card.show_lit(self._judgement.lit if is_picked else None)
+
+    def _light(self, reason: AbstentionReason | None) -> None:
+        run = self._session.run
+        if reason is not None and run is not None and run.steps:
+            self._session.pick_step(run.steps[-1].step)
+        self._judgement.light(reason)
+
+    def _lower_threshold(self) -> None:
+        looked_at = self._looking_at.now()
+        if looked_at is None or looked_at.run.evaluation is None:
+            return
+        for verdict in looked_at.run.evaluation.verdicts:
+            if verdict.relation_id == looked_at.relation.id:
+                score = lower_threshold(verdict, looked_at.seen)
+                name = tr("lower threshold")
+                self._judgement.try_setting(looked_at.run, "detection_score", score or 0.0, name)
+
+
+def _waiting_for(run: OpenRun | None) -> str:
+    if run is None:
+        return tr("The verdict on each relation appears here when a picture is done.")
+    if not run.scene.prompt.text:
+        return tr("Write what the picture shall show, then have it judged.")
+    return tr(NOT_YET.get(run.state, "The verdict appears here when the picture is done."))

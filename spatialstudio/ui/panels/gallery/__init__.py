@@ -1,0 +1,1 @@
+"""Kept runs: found, marked, compared, taken along."""

@@ -1,0 +1,70 @@
+"""Finds out which two runs are compared, and what is shown of them."""
+
+from spatialstudio.application.flow.compare_runs import difference_picture
+from spatialstudio.application.library import Library
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.generation import UNGUIDED
+from spatialstudio.domain.library import EntryId, LibraryEntry
+from spatialstudio.ui.panels.contents.gallery_contents import guidance_in_words
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.widgets.common.array_images import rgb_image
+from spatialstudio.ui.widgets.gallery.compare_canvas import ComparedPicture
+
+PAIR = 2
+
+
+def pair_of(library: Library, chosen: tuple[EntryId, ...]) -> tuple[LibraryEntry, ...]:
+    """Return the two runs that are compared; none when there are not two.
+
+    Args:
+        library: All runs.
+        chosen: The first two are compared; one alone with the run of its prompt and seed that was
+            drawn by other guidance.
+    """
+    entries = library.entries(chosen[:PAIR])
+    if len(entries) != 1:
+        return entries if len(entries) == PAIR else ()
+    (run,) = entries
+    told = run.summary
+    like_it = library.entries(library.list(f"seed:{told.seed}"))
+    partners = [each for each in like_it if _is_partner(each, run)]
+    return tuple(sorted((run, *partners[:1]), key=_is_baseline)) if partners else ()
+
+
+def pictures_of(
+    library: Library, pair: tuple[LibraryEntry, ...]
+) -> tuple[ComparedPicture, ComparedPicture, ComparedPicture | None] | None:
+    """Return what is shown of two runs, and their difference; None when a file cannot be read."""
+    first, second = (library.picture(entry.path) for entry in pair)
+    if first is None or second is None:
+        return None
+    shown = [_compared(e, p) for e, p in zip(pair, (first, second), strict=True)]
+    return shown[0], shown[1], _difference(first, second)
+
+
+def _is_partner(entry: LibraryEntry, run: LibraryEntry) -> bool:
+    one, other = entry.summary, run.summary
+    is_same_asked = (one.prompt, one.model_id) == (other.prompt, other.model_id)
+    return is_same_asked and one.method_id != other.method_id and not entry.is_missing
+
+
+def _is_baseline(entry: LibraryEntry) -> bool:
+    return entry.summary.method_id == UNGUIDED
+
+
+def _compared(entry: LibraryEntry, picture: RgbImage) -> ComparedPicture:
+    told = entry.summary
+    title = tr("Baseline") if _is_baseline(entry) else tr("Guided")
+    outcome = told.outcome.value if told.outcome else tr("not judged")
+    remark = tr("seed {seed}, guidance {guidance}, {outcome}").format(
+        seed=told.seed, guidance=guidance_in_words(told), outcome=outcome
+    )
+    return ComparedPicture(rgb_image(picture), title, remark)
+
+
+def _difference(first: RgbImage, second: RgbImage) -> ComparedPicture | None:
+    if first.shape != second.shape:
+        return None
+    picture, largest = difference_picture(first, second)
+    remark = tr("white is {largest} of 255").format(largest=largest)
+    return ComparedPicture(rgb_image(picture), tr("Difference"), remark)

@@ -1,0 +1,228 @@
+"""Takes runs out of the window as files, and brings bundles in."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTemporaryDir, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QImage
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from spatialstudio.application.errands import ErrandEnded, ErrandId, ErrandMoved, Progress
+from spatialstudio.application.exports import ExportOrder, Exports
+from spatialstudio.domain.export import FORMATS, OF_MANY, ExportKind, ExportLayer, ExportLook
+from spatialstudio.ui.commands import gallery as commands
+from spatialstudio.ui.dialogs.export_dialog import ExportChoice, ExportDialog
+from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.widgets.stage.picture_layers import Layer
+
+EXPORTING = "Exporting"
+GALLERY = "gallery"
+ON_STAGE = {
+    Layer.MAPS: ExportLayer.MAPS,
+    Layer.MASKS: ExportLayer.MASKS,
+    Layer.BOXES: ExportLayer.BOXES,
+    Layer.MARGINALS: ExportLayer.MARGINALS,
+}
+THEMES = {"light": "Light", "dark": "Dark", "high_contrast": "High contrast"}
+"""Colours of figures: file names and titles, untranslated."""
+
+
+class RunExporting(QObject):
+    """Asks where to, has the files written beside the window, and tells what came of it.
+
+    Args:
+        context: Its commands are bound.
+        parent: Stands behind the dialogs.
+    """
+
+    def __init__(self, context: WindowContext, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._window = parent
+        self._errands = context.studio.keeping.errands
+        self._dialog: ExportDialog | None = None
+        self._copies = QTemporaryDir()
+        self._copying: ErrandId | None = None
+        self._exporting: ErrandId | None = None
+        self._importing: ErrandId | None = None
+        actions = context.actions
+        actions.bind(commands.SAVE_AS, partial(self._save, ExportKind.PICTURE))
+        actions.bind(commands.CLEAN_COPY, partial(self._save, ExportKind.CLEAN))
+        actions.bind(commands.COPY_PICTURE, self._copy)
+        actions.bind(commands.EXPORT, self.ask)
+        actions.bind(commands.IMPORT, self._import)
+
+    @property
+    def _exports(self) -> Exports:
+        return self._context.studio.exports
+
+    @property
+    def targets(self) -> tuple[Path, ...]:
+        """Pictures of the runs that are meant: those chosen in the gallery, or the open one."""
+        if self._context.settings.workspace == GALLERY:
+            entries = self._context.studio.library.entries(self._context.gallery.ids)
+            return tuple(entry.path for entry in entries if not entry.is_missing)
+        run = self._context.studio.session.run
+        return (run.path,) if run is not None and run.path is not None else ()
+
+    def handle(self, event: object) -> None:
+        """Follow what is being written."""
+        match event:
+            case ErrandMoved(errand_id=errand_id) if errand_id == self._exporting and self._dialog:
+                self._dialog.show_progress(event.done, event.total)
+            case ErrandEnded(errand_id=errand_id) if errand_id == self._exporting:
+                self._end_export(event)
+            case ErrandEnded(errand_id=errand_id, result=tuple(files)) if (
+                errand_id == self._copying
+            ):
+                self._end_copy(files)
+            case ErrandEnded(errand_id=errand_id, result=tuple(files)) if (
+                errand_id == self._importing
+            ):
+                told = tr("{count} runs were taken in.").format(count=len(files))
+                self._context.toasts.tell(told)
+
+    def ask(self) -> None:
+        """Open the dialog for the runs that are meant."""
+        if targets := self._targets_or_news():
+            on_stage = frozenset(
+                ON_STAGE[each] for each in self._context.stage.layers & set(ON_STAGE)
+            )
+            themes = {name: tr(title) for name, title in THEMES.items()}
+            dialog = ExportDialog(len(targets), on_stage, themes, self._window)
+            dialog.export_asked.connect(partial(self._export, targets))
+            dialog.cancel_asked.connect(self._cancel)
+            dialog.finished.connect(self._forget_dialog)
+            self._dialog = dialog
+            dialog.open()
+
+    def clean_copies(self, pictures: Sequence[Path]) -> tuple[Path, ...]:
+        """Write pictures that tell nothing, to be pulled out; return the files.
+
+        Raises:
+            StudioError: A run is damaged, or there is no room.
+        """
+        folder = Path(self._copies.path())
+        kind = ExportKind.CLEAN
+        return tuple(
+            self._exports.export([picture], kind, folder / picture.name)[0] for picture in pictures
+        )
+
+    def _targets_or_news(self) -> tuple[Path, ...]:
+        targets = self.targets
+        if not targets:
+            self._context.toasts.tell(
+                tr("There is no kept run to take along."),
+                tr("Draw a picture, or choose one in the gallery."),
+            )
+        return targets
+
+    def _save(self, kind: ExportKind) -> None:
+        if targets := self._targets_or_news():
+            choice = ExportChoice(
+                kind=kind,
+                ending=FORMATS[kind][0],
+                layers=frozenset(),
+                theme="light",
+                is_marked=True,
+            )
+            self._export(targets, choice)
+
+    def _export(self, runs: Sequence[Path], choice: ExportChoice) -> None:
+        target = self._ask_where(runs, choice)
+        if target is None:
+            return
+        self._exporting = self._start(runs, choice, target)
+        if self._dialog is not None:
+            self._dialog.show_running(True)
+
+    def _start(self, runs: Sequence[Path], choice: ExportChoice, target: Path) -> ErrandId:
+        look = self._look(choice)
+
+        def work(progress: Progress) -> tuple[Path, ...]:
+            order = ExportOrder(ending=choice.ending, progress=progress)
+            return self._exports.export(runs, choice.kind, target, look, order)
+
+        return self._errands.run(tr(EXPORTING), work)
+
+    def _look(self, choice: ExportChoice) -> ExportLook:
+        look = self._exports.look(choice.theme)
+        return replace(look, layers=choice.layers, is_marked=choice.is_marked)
+
+    def _ask_where(self, runs: Sequence[Path], choice: ExportChoice) -> Path | None:
+        """Return a file, or a folder when there will be several files; None for nowhere."""
+        kind, title = choice.kind, tr("Export to")
+        if len(runs) > 1 and kind not in OF_MANY:
+            folder = QFileDialog.getExistingDirectory(self._window, title)
+            return Path(folder) if folder else None
+        name = runs[0].stem if len(runs) == 1 else tr("runs")
+        suffix = "" if kind in (ExportKind.PICTURE, ExportKind.CLEAN) else f"_{kind.value}"
+        endings = (choice.ending, *(e for e in FORMATS[kind] if e != choice.ending))
+        patterns = ";;".join(f"{ending.upper()} (*.{ending})" for ending in endings)
+        start = str(Path.home() / f"{name}{suffix}.{choice.ending}")
+        file, _ = QFileDialog.getSaveFileName(self._window, title, start, patterns)
+        if not file:
+            return None
+        return Path(file) if Path(file).suffix else Path(f"{file}.{choice.ending}")
+
+    def _copy(self) -> None:
+        targets = self._targets_or_news()
+        if not targets:
+            return
+        run = self._context.studio.session.run
+        layers = self._context.stage.layers & set(ON_STAGE)
+        is_shown = run is not None and run.path == targets[0]
+        choice = ExportChoice(
+            kind=ExportKind.ANNOTATED,
+            ending="png",
+            layers=frozenset(ON_STAGE[layer] for layer in (layers if is_shown else ON_STAGE)),
+            theme="dark" if self._context.theme.palette.is_dark else "light",
+            is_marked=True,
+        )
+        target = Path(self._copies.path()) / "copied.png"
+        self._copying = self._start(targets[:1], choice, target)
+
+    def _end_copy(self, files: Sequence[Path]) -> None:
+        QGuiApplication.clipboard().setImage(QImage(str(files[0])))
+        self._context.toasts.tell(tr("The picture is on the clipboard, with its legend."))
+
+    def _end_export(self, ended: ErrandEnded) -> None:
+        self._exporting = None
+        if self._dialog is not None:
+            self._dialog.show_running(False)
+        if ended.is_cancelled:
+            self._context.toasts.tell(tr("The export was cancelled."))
+        if not isinstance(ended.result, tuple):
+            return
+        if self._dialog is not None:
+            self._dialog.accept()
+        files = ended.result
+        told = tr("Wrote {name}.").format(name=files[0].name)
+        if len(files) > 1:
+            told = tr("Wrote {count} files.").format(count=len(files))
+        folder = QUrl.fromLocalFile(str(files[0].parent))
+        self._context.toasts.offer(told, tr("Show"), lambda: QDesktopServices.openUrl(folder))
+
+    def _cancel(self) -> None:
+        if self._exporting is not None:
+            self._errands.cancel(self._exporting)
+
+    def _forget_dialog(self) -> None:
+        self._dialog = None
+
+    def _import(self) -> None:
+        title, kinds = tr("Import a bundle"), f"{tr('Bundles')} (*.zip)"
+        file, _ = QFileDialog.getOpenFileName(self._window, title, "", kinds)
+        if file:
+            self._importing = self._errands.run(
+                tr("Importing a bundle"), partial(self._take_in, Path(file))
+            )
+
+    def _take_in(self, bundle: Path, _: Progress) -> tuple[Path, ...]:
+        library = self._context.studio.library
+        pictures = self._exports.open_bundle(bundle, library.root)
+        library.refresh()
+        return pictures

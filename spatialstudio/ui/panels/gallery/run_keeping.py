@@ -1,0 +1,139 @@
+"""Looks after kept runs: verified, drawn again, found again when their files are gone."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from spatialstudio.application.errands import ErrandEnded, ErrandId, Progress
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.keeping import Reproduced
+from spatialstudio.domain.errors import ErrorReport, StudioError
+from spatialstudio.domain.record import Fault
+from spatialstudio.ui.commands import gallery as commands
+from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.panels.contents.gallery_contents import reproduction_in_words, runs_in_words
+from spatialstudio.ui.panels.gallery.run_exporting import RunExporting
+from spatialstudio.ui.texts import tr
+
+PICTURES = "*.png *.jpg *.jpeg *.webp"
+
+
+class RunKeeping(QObject):
+    """Carries out what concerns the files of runs. Emits ``list_changed`` when runs went.
+
+    Args:
+        context: Its commands are bound.
+        exporting: Knows which runs are meant.
+        parent: Stands behind the dialogs.
+    """
+
+    list_changed = Signal()
+
+    def __init__(self, context: WindowContext, exporting: RunExporting, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._exporting = exporting
+        self._window = parent
+        self._errands = context.studio.keeping.errands
+        self._verifying: ErrandId | None = None
+        self._reindexing: ErrandId | None = None
+        actions = context.actions
+        actions.bind(commands.VERIFY, self._verify)
+        actions.bind(commands.RUN_AGAIN, self._guarded(self._run_again))
+        actions.bind(commands.REINDEX, self._reindex)
+        actions.bind(commands.RESTORE, self._guarded(self._restore))
+        actions.bind(commands.LOCATE, self._guarded(self._locate))
+        actions.bind(commands.FORGET, self._forget)
+
+    def handle(self, event: object) -> None:
+        """Tell what came of it."""
+        match event:
+            case Reproduced(comparison=comparison):
+                self._context.toasts.tell(reproduction_in_words(comparison))
+            case ErrandEnded(errand_id=errand_id, result=dict(faults)) if (
+                errand_id == self._verifying
+            ):
+                self._tell_faults(faults)
+            case ErrandEnded(errand_id=errand_id, result=int(count)) if (
+                errand_id == self._reindexing
+            ):
+                told = tr("{runs} are in the index.").format(runs=runs_in_words(count))
+                self._context.toasts.tell(told)
+                self.list_changed.emit()
+
+    def _verify(self) -> None:
+        targets, library = self._exporting.targets, self._context.studio.library
+
+        def work(progress: Progress) -> Mapping[Path, tuple[Fault, ...]]:
+            faults = {}
+            for done, path in enumerate(targets):
+                progress(done, len(targets))
+                faults[path] = library.verify(path)
+            return faults
+
+        self._verifying = self._errands.run(tr("Verifying runs"), work)
+
+    def _tell_faults(self, faults: Mapping[Path, tuple[Fault, ...]]) -> None:
+        bad = {path: found for path, found in faults.items() if found}
+        count = runs_in_words(len(faults))
+        if not bad:
+            told = tr("{runs} verified: every part is as it was written.").format(runs=count)
+            self._context.toasts.tell(told)
+            return
+        lines = [f"{path.name}: {fault.message}" for path, found in bad.items() for fault in found]
+        message = tr("{runs} verified, {bad} with faults.").format(runs=count, bad=len(bad))
+        report = ErrorReport(
+            title=tr("Verifying runs"), message=message, hint=lines[0], details="\n".join(lines)
+        )
+        self._context.toasts.report(report)
+
+    def _run_again(self) -> None:
+        for path in self._exporting.targets[:1]:
+            self._context.studio.run_again(path)
+
+    def _reindex(self) -> None:
+        library = self._context.studio.library
+        self._reindexing = self._errands.run(
+            tr("Building the index anew"), lambda _progress: library.reindex()
+        )
+
+    def _restore(self) -> None:
+        library = self._context.studio.library
+        deletions = library.deletions()
+        if not deletions:
+            self._context.toasts.tell(tr("The trash is empty."))
+            return
+        pictures = library.restore(deletions[0].id)
+        told = tr("{runs} put back.").format(runs=runs_in_words(len(pictures)))
+        self._context.toasts.tell(told)
+
+    def _locate(self) -> None:
+        entry, library = self._context.gallery.current, self._context.studio.library
+        if entry is None or not entry.is_missing:
+            return
+        title = tr("Where is {name}?").format(name=entry.path.name)
+        kinds = f"{tr('Pictures')} ({PICTURES})"
+        file, _ = QFileDialog.getOpenFileName(self._window, title, "", kinds)
+        if file:
+            library.forget([entry.path])
+            library.move(Path(file), entry.path.parent)
+            self.list_changed.emit()
+
+    def _forget(self) -> None:
+        library = self._context.studio.library
+        entries = library.entries(self._context.gallery.ids)
+        library.forget([entry.path for entry in entries if entry.is_missing])
+        self.list_changed.emit()
+
+    def _guarded(self, work: Callable[[], None]) -> Callable[[], None]:
+        """Return the work with its failures told."""
+
+        def do() -> None:
+            try:
+                work()
+            except StudioError as error:
+                self._context.toasts.report(report_on(error, tr("Looking after runs")))
+
+        return do

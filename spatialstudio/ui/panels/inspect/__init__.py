@@ -1,0 +1,1 @@
+"""Attention and PoS, step by step."""

@@ -1,0 +1,103 @@
+"""Where each word is attended to, step by step, and what PoS makes of it."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+
+from spatialstudio.application.inspection import relation_in_words
+from spatialstudio.application.session import (
+    BaselineChanged,
+    MentionPicked,
+    OpenRun,
+    RunChanged,
+    StepPicked,
+)
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.commands import inspect
+from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.contents.map_contents import step_at
+from spatialstudio.ui.panels.contents.stage_contents import word_maps
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.inspect.map_strip import MapStrip
+
+TRACE_EM = 9
+NOTHING_YET = "While a picture is drawn, each object word's attention map appears here."
+NO_TRACE = (
+    "This picture has no trace: it was not drawn here, or the run ended before its first step."
+)
+
+
+class AttentionPanel(Panel):
+    """Shows the maps of all words, live or replayed alike."""
+
+    title = "Attention"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._session = context.studio.session  # Qt holds a plain Python receiver weakly
+        self._strip = MapStrip(context.theme)
+        self._strip.word_picked.connect(self._pick_word)
+        self._area = QScrollArea()
+        self._empty = TextLabel(NOTHING_YET, Tone.MUTED)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._words = TextLabel(tone=Tone.MUTED)
+        self._words.setWordWrap(False)
+        self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._clock = FrameClock(self._draw, self)
+        self._lay_out()
+        context.actions.use_stage_keys(self, without=(inspect.PLAY,))  # Space presses buttons here
+
+    def handle(self, event: object) -> None:
+        """Follow the run, the picked step and word."""
+        match event:
+            case RunChanged() | BaselineChanged() | StepPicked() | MentionPicked():
+                if self.isVisible():
+                    self._clock.request()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Take in what happened meanwhile."""
+        super().showEvent(event)
+        self._clock.request()
+
+    def _draw(self) -> None:
+        run, baseline, step = self._session.run, self._session.baseline, self._session.step
+        if run is None:
+            return
+        self._empty.setText(NO_TRACE if run.is_over else NOTHING_YET)
+        self._stack.setCurrentIndex(1 if run.steps else 0)
+        self._strip.show_words(word_maps(run, baseline, step))
+        self._strip.show_picked(self._session.mention_id or "")
+        self._words.setText(_meaning(run, step, self._session.mention_id))
+
+    def _pick_word(self, key: str) -> None:
+        self._session.pick_mention(MentionId(key) if key else None)
+
+    def _lay_out(self) -> None:
+        self._area.setWidgetResizable(True)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self._area.setWidget(self._strip)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        stack = QWidget()
+        stack.setMinimumHeight(em(TRACE_EM))
+        self._stack = QStackedLayout(stack)
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self._area)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
+        column.setSpacing(em(0.3))
+        column.addWidget(stack, 1)
+        column.addWidget(self._words)
+
+
+def _meaning(run: OpenRun, step: int, picked: MentionId | None) -> str:
+    """Say in plain words the PoS of the first relation, or the first of the picked word."""
+    event = step_at(run, step)
+    if event is None:
+        return ""
+    measured = [relation for relation in run.scene.relations if relation.id in event.pos]
+    of_word = [relation for relation in measured if picked in relation.ends]
+    for relation in of_word or measured:
+        return relation_in_words(relation, event.pos[relation.id], run.scene)
+    return ""

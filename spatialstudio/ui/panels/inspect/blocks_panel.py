@@ -1,0 +1,175 @@
+"""Which layers of the model the maps are averaged over, and what to capture next time."""
+
+from functools import partial
+
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from spatialstudio.application.layer_maps import LayersAveraged, LayersMissing
+from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.contents.block_contents import (
+    blocks_of,
+    guiding_layers,
+    kept_layers,
+    layers_of,
+    layers_of_shape,
+    shapes_of,
+)
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.common.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.inspect.block_picker import BlockPicker
+
+UNTOLD = "This run does not tell which layers its model has."
+MEAN_ONLY = "Only the mean over the filled blocks was kept."
+CAPTURE = "Capture next time"
+CAPTURE_TIP = "Keep every layer's maps of every word of the next picture, on disk"
+KEPT = "Click a block to take it in or out, double click for it alone."
+RUNNING = "Single layers can be picked once the picture is done."
+WILL_BE_KEPT = "The next picture will keep every layer's maps of every word."
+
+
+class BlocksPanel(Panel):
+    """Lets the user pick blocks and resolutions; has the maps averaged anew beside the window."""
+
+    title = "Layers of the model"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._context = context
+        self._session = context.studio.session
+        self._maps = context.maps
+        self._asked: tuple[object, ...] = ()
+        self._picker = BlockPicker(context.theme)
+        self._picker.block_toggled.connect(self._toggle)
+        self._picker.block_singled.connect(self._single)
+        self._picks = QWidget()
+        self._flow = FlowLayout(em(0.2))
+        self._picks.setLayout(self._flow)
+        self._shapes: tuple[tuple[int, int], ...] = ()
+        self._note = TextLabel(tone=Tone.MUTED, small=True)
+        self._capture = QPushButton(tr(CAPTURE))
+        self._capture.setToolTip(tr(CAPTURE_TIP))
+        self._capture.setAccessibleName(tr(CAPTURE_TIP))
+        self._capture.clicked.connect(self._ask_for_more)
+        self._clock = FrameClock(self._draw, self)
+        self._maps.changed.connect(self._clock.request)
+        self._lay_out()
+        self._draw()
+
+    def handle(self, event: object) -> None:
+        """Follow the run; take what was averaged for it."""
+        match event:
+            case RunChanged() | BaselineChanged():
+                self._clock.request()
+            case LayersAveraged():
+                self._maps.take(event)
+            case LayersMissing(request_id=request_id, error=error) if self._is_open(request_id):
+                self._note.setText(f"{error.message} {error.hint}")
+
+    def _is_open(self, request_id: object) -> bool:
+        return self._session.run is not None and self._session.run.id == request_id
+
+    def _draw(self) -> None:
+        run = self._session.run
+        if run is None:
+            self._show_note(tr(UNTOLD), offers_more=False)
+            return
+        self._picker.show_blocks(blocks_of(run, self._maps.layers))
+        self._picker.setVisible(bool(run.text_layers))
+        self._show_shapes(run)
+        self._note_on(run)
+        self._average(run)
+
+    def _note_on(self, run: OpenRun) -> None:
+        if not run.text_layers:
+            self._show_note(tr(UNTOLD), offers_more=run.request is not None)
+        elif not kept_layers(run):
+            self._show_note(tr(MEAN_ONLY), offers_more=True)
+        else:
+            self._show_note(tr(KEPT if run.is_over else RUNNING), offers_more=False)
+
+    def _show_note(self, text: str, *, offers_more: bool) -> None:
+        self._note.setText(text)
+        self._capture.setVisible(offers_more)
+
+    def _show_shapes(self, run: OpenRun) -> None:
+        shapes = shapes_of(run) if kept_layers(run) else ()
+        if shapes == self._shapes:
+            return
+        self._shapes = shapes
+        while (item := self._flow.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.hide()
+                old.deleteLater()
+        if shapes:
+            self._add_pick(tr("Guiding"), tr("The layers that guide"), self._pick_guiding)
+            self._add_pick(tr("All"), tr("Every layer that was kept"), self._pick_all)
+        for shape in shapes if len(shapes) > 1 else ():
+            name = f"{shape[1]}x{shape[0]}"
+            tip = tr("All layers of {resolution}").format(resolution=name)
+            self._add_pick(name, tip, partial(self._pick_shape, shape))
+
+    def _add_pick(self, text: str, tip: str, do: object) -> None:
+        button = QToolButton()
+        button.setText(text)
+        button.setToolTip(tip)
+        button.setAccessibleName(tip)
+        button.setProperty("kind", "pill")
+        button.clicked.connect(do)
+        self._flow.addWidget(button)
+
+    def _average(self, run: OpenRun) -> None:
+        """Have a finished run's maps averaged, once for every choice."""
+        layers = (self._maps.layers or guiding_layers(run)) & kept_layers(run)
+        runs = [
+            each
+            for each in (run, self._session.baseline)
+            if each is not None and each.is_over and each.attention_files
+        ]
+        asked = (tuple(each.id for each in runs), layers)
+        if not layers or not runs or asked == self._asked:
+            return
+        self._asked = asked
+        self._context.studio.keeping.layer_maps.average(runs, layers)
+
+    def _toggle(self, key: str) -> None:
+        run = self._session.run
+        if run is not None:
+            chosen = self._maps.layers or guiding_layers(run)
+            own = layers_of(run, key)
+            self._maps.average(chosen - own if own <= chosen else chosen | own)
+
+    def _single(self, key: str) -> None:
+        if self._session.run is not None:
+            self._maps.average(layers_of(self._session.run, key))
+
+    def _pick_guiding(self) -> None:
+        self._maps.average(frozenset())
+
+    def _pick_all(self) -> None:
+        if self._session.run is not None:
+            self._maps.average(kept_layers(self._session.run))
+
+    def _pick_shape(self, shape: tuple[int, int]) -> None:
+        if self._session.run is not None:
+            self._maps.average(layers_of_shape(self._session.run, shape))
+
+    def _ask_for_more(self) -> None:
+        self._context.switchboard.capture_asked.emit(AttentionDetail.EVERY_WORD)
+        self._context.toasts.tell(tr(WILL_BE_KEPT))
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.5))
+        column.addWidget(self._picker)
+        column.addWidget(self._picks)
+        column.addWidget(self._note)
+        row = QHBoxLayout()
+        row.addWidget(self._capture)
+        row.addStretch()
+        column.addLayout(row)

@@ -1,0 +1,109 @@
+"""The numbers of the open run, a row a step."""
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
+
+from spatialstudio.application.session import RunChanged, StepPicked
+from spatialstudio.application.step_numbers import (
+    Column,
+    Measure,
+    StepNumbers,
+    StepTable,
+    tab_separated,
+)
+from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.commands import inspect, replay
+from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.inspect.number_table import NumberColumn, NumberTable
+
+TIPS = {
+    Measure.ENTROPY: "Entropy of the map in bits: low where attention gathers in few places",
+    Measure.CENTRE_X: "Centre of the map, from the left, as a share of the width",
+    Measure.CENTRE_Y: "Centre of the map, from the top, as a share of the height",
+    Measure.SPREAD: "How far attention lies from its centre, as a share of the sides",
+    Measure.OVERLAP: "What the maps of both things share: 0 stand apart, 1 are the same",
+    Measure.POS: "How surely the relation holds on the maps; ties count half",
+}
+TOLD = "Places and distances are shares of the picture's sides; entropy is in bits."
+NOTHING_YET = "The numbers of each step appear here once a picture has been drawn."
+KEYS_OF_TABLES = (inspect.PLAY, inspect.PREVIOUS, inspect.NEXT, inspect.FIRST, inspect.LAST)
+
+
+class NumbersPanel(Panel):
+    """Shows entropy, centre and spread of each word's map, overlap and PoS of each relation."""
+
+    title = "Numbers"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._session = context.studio.session
+        self._toasts = context.toasts
+        self._numbers = StepNumbers()
+        self._shown = StepTable()
+        self._table = NumberTable()
+        self._table.step_picked.connect(self._session.pick_step)
+        self._table.copy_asked.connect(self._copy)
+        self._told = TextLabel(tr(NOTHING_YET), Tone.MUTED, small=True)
+        self._button = QPushButton(tr("Copy all"))
+        self._button.setToolTip(tr(replay.COPY_NUMBERS.tip))
+        self._button.setAccessibleName(tr(replay.COPY_NUMBERS.text))
+        self._button.setEnabled(False)
+        self._button.clicked.connect(context.actions[replay.COPY_NUMBERS].trigger)
+        self._clock = FrameClock(self._draw, self)
+        context.actions.bind(replay.COPY_NUMBERS, self._copy)
+        context.actions.use_stage_keys(self, without=KEYS_OF_TABLES)
+        self._lay_out()
+
+    def handle(self, event: object) -> None:
+        """Follow the run and the picked step, while it is in sight."""
+        match event:
+            case RunChanged() | StepPicked():
+                if self.isVisible():
+                    self._clock.request()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Take in what happened meanwhile."""
+        super().showEvent(event)
+        self._clock.request()
+
+    def _draw(self) -> None:
+        run = self._session.run
+        if run is None:
+            return
+        self._measure()
+        columns = tuple(_named(column) for column in self._shown.columns)
+        self._table.show_numbers(columns, self._shown.steps, self._shown.rows)
+        self._table.show_step(self._session.step)
+        self._told.setText(tr(TOLD if self._shown.rows else NOTHING_YET))
+        self._button.setEnabled(bool(self._shown.rows))
+
+    def _measure(self) -> None:
+        if (run := self._session.run) is not None:
+            self._shown = self._numbers.table(run)
+
+    def _copy(self, places: Iterable[int] | None = None) -> None:
+        self._measure()
+        if self._shown.rows:
+            QGuiApplication.clipboard().setText(tab_separated(self._shown, places))
+            self._toasts.tell(tr("The numbers are on the clipboard, ready for a spreadsheet."))
+
+    def _lay_out(self) -> None:
+        foot = QHBoxLayout()
+        foot.addWidget(self._told, 1)
+        foot.addWidget(self._button, 0, Qt.AlignmentFlag.AlignRight)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
+        column.setSpacing(em(0.4))
+        column.addWidget(self._table, 1)
+        column.addLayout(foot)
+
+
+def _named(column: Column) -> NumberColumn:
+    name, tip = tr(column.measure.value), tr(TIPS[column.measure])
+    return NumberColumn(column.of, name, f"{column.of}: {tip}")

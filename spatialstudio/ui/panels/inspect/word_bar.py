@@ -1,0 +1,114 @@
+"""Over the stage: the prompt's words, whose maps are looked at, and picture or grid."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy
+
+from spatialstudio.application.session import MentionPicked, RelationPicked, RunChanged, StepPicked
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.commands import inspect
+from spatialstudio.ui.held_key import HeldKey
+from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.contents.map_contents import maps_at, sight_of, word_tags
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.common.segments import Segments
+from spatialstudio.ui.widgets.inspect.word_chips import WordChips
+
+
+class WordBar(Panel):
+    """Lets the user hover, pin, compare and single out words; keeps pins and selection alike."""
+
+    title = "Words"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._session = context.studio.session
+        self._maps = context.maps
+        self._prompt = ""
+        self._chips = WordChips(context.theme)
+        self._chips.pin_asked.connect(self.toggle)
+        self._chips.compare_asked.connect(lambda key: self._do(self._maps.compare, key))
+        self._chips.solo_asked.connect(lambda key: self._do(self._maps.pin, key))
+        self._chips.word_hovered.connect(self._hover)
+        self._views = Segments(
+            tr("View"),
+            {
+                False: (tr("Picture"), tr("The picked words' maps on the picture")),
+                True: (tr("Grid"), context.actions[inspect.GRID].toolTip()),
+            },
+        )
+        self._views.choice_picked.connect(lambda grid: self._maps.show_look(is_grid=grid))
+        self._clock = FrameClock(self._draw, self)
+        self._maps.changed.connect(self._clock.request)
+        self._lay_out()
+        self._bind(context)
+
+    def handle(self, event: object) -> None:
+        """Follow the run, the step, and what is picked elsewhere."""
+        match event:
+            case RunChanged(run=run):
+                if run.scene.prompt.text != self._prompt:
+                    self._prompt = run.scene.prompt.text
+                    self._maps.pin()
+                self._clock.request()
+            case StepPicked():
+                self._clock.request()
+            case MentionPicked(mention_id=None):
+                self._maps.pin()
+            case MentionPicked(mention_id=str(mention)) if mention not in self._maps.pins:
+                self._maps.pin(MentionId(mention))
+            case RelationPicked(relation_id=relation_id) if self._session.run is not None:
+                for relation in self._session.run.scene.relations:
+                    if relation.id == relation_id:
+                        self._maps.pin(*relation.ends)
+
+    def toggle(self, key: str) -> None:
+        """Pin a word beside the others, or let it go."""
+        self._do(self._maps.toggle, key)
+
+    def _bind(self, context: WindowContext) -> None:
+        maps, actions = self._maps, context.actions
+        actions.bind_switch(inspect.GRID, lambda on: maps.show_look(is_grid=on))
+        actions.bind_switch(inspect.ISOLINES, lambda on: maps.show_look(has_isolines=on))
+        actions.bind_switch(inspect.PEEK, maps.peek)
+        HeldKey(actions[inspect.PEEK])
+        actions.bind(inspect.NEXT_SCALE, maps.show_next_scale)
+        actions.bind(inspect.LET_GO, lambda: self._do(maps.pin))
+
+        def show() -> None:
+            actions[inspect.GRID].setChecked(maps.look.is_grid)
+            actions[inspect.ISOLINES].setChecked(maps.look.has_isolines)
+
+        maps.changed.connect(show)
+        show()
+
+    def _do(self, change: Callable[..., None], *keys: str) -> None:
+        """Change the pins, and select the thing that was pinned last everywhere."""
+        change(*(MentionId(key) for key in keys))
+        run = self._session.run
+        things = {mention.id for mention in run.scene.mentions} if run else set()
+        pinned = [word for word in self._maps.pins if word in things]
+        if pinned or not self._maps.pins:
+            self._session.pick_mention(pinned[-1] if pinned else None)
+
+    def _hover(self, key: str) -> None:
+        self._maps.hover(MentionId(key) if key else None)
+
+    def _draw(self) -> None:
+        run = self._session.run
+        self._views.show_choice(self._maps.look.is_grid)
+        if run is not None:
+            maps = maps_at(run, self._session.step, sight_of(self._maps, run))
+            self._chips.show_words(word_tags(run, maps))
+            self._chips.show_pins(self._maps.pins)
+
+    def _lay_out(self) -> None:
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, em(0.3))
+        row.setSpacing(em(1))
+        row.addWidget(self._chips, 1)
+        row.addWidget(self._views, 0, Qt.AlignmentFlag.AlignTop)

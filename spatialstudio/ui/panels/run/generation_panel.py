@@ -1,0 +1,336 @@
+"""Stage 2, relations to image: how pictures are drawn; Generate and Cancel."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
+
+from spatialstudio.application.engine.messages import MemoryEstimated
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.flow.choose_settings import (
+    last_guided_step,
+    moved_on,
+    presets_of,
+    recommended_strength,
+    settings_of,
+    usual_settings,
+    with_method,
+    with_model,
+    with_steps,
+)
+from spatialstudio.application.flow.layout_templates import things_of
+from spatialstudio.application.flow.take_settings import with_fields
+from spatialstudio.application.run_queue import Place, QueueChanged
+from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged, SceneChanged
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.errors import ErrorReport, StudioError
+from spatialstudio.domain.generation import RequestId, unguided
+from spatialstudio.domain.memory import Saving
+from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode
+from spatialstudio.ui.actions import Actions
+from spatialstudio.ui.commands import generate as commands
+from spatialstudio.ui.dialogs.layout_dialog import LayoutDialog
+from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.contents.estimate_contents import (
+    A_MINUTE,
+    estimate_in_words,
+    size_in_words,
+)
+from spatialstudio.ui.switchboard import OfferedSettings
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.widgets.run.generate_foot import GenerateFoot
+from spatialstudio.ui.widgets.run.run_form import RunForm
+from spatialstudio.ui.window_settings import Density
+
+A_FEW = 4
+SETTINGS_FILES = "*.json"
+BASELINE = RequestId("baseline")
+"""Of what is only estimated."""
+
+
+class GenerationPanel(Panel):
+    """Lets the user set how pictures are drawn, and have them drawn or stopped.
+
+    Emits ``running_changed`` when work begins or ends.
+    """
+
+    title = "Generation"
+    running_changed = Signal(bool)
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._studio = context.studio
+        self._context = context
+        self._run_id = ""
+        self._shows_running = False
+        self._unreadable: ErrorReport | None = None
+        self._form = RunForm(context.theme)
+        variants = tuple(context.actions[command] for command in commands.VARIANTS)
+        self._foot = GenerateFoot(context.theme, variants)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._form)
+        self._settings = self._first_settings()
+        self._show()
+        if self._settings is not None:
+            context.switchboard.model_picked.emit(self._settings.model_id)
+        self._connect()
+        self._bind(context.actions)
+
+    @property
+    def buttons(self) -> QWidget:
+        """Generate and Cancel, to stand where they are always in sight."""
+        return self._foot
+
+    @property
+    def settings(self) -> RunSettings | None:
+        """What is set; None while there is no model."""
+        return self._settings
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a picture is being drawn or judged."""
+        session = self._studio.session
+        runs = [run for run in (session.run, session.baseline) if run is not None]
+        return self._studio.queue.running is not None or any(not run.is_over for run in runs)
+
+    def generate(self, place: Place = Place.LAST, pictures: int | None = None) -> None:
+        """Draw the scene with what is set, or as many pictures of it as are asked for."""
+        if self._unreadable is not None:
+            self.problem_met.emit(self._unreadable)
+            return
+        settings = self._settings
+        if settings is None:
+            return
+        settings = replace(settings, pictures=pictures or settings.pictures)
+        try:
+            requests = self._studio.requests(settings)
+            is_guided = requests[0].guidance.strength > 0
+            self._context.toasts.clear()
+            self._studio.queue.add(
+                *requests, with_baseline=settings.with_baseline and is_guided, place=place
+            )
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Starting the run")))
+            return
+        self.use_seed(moved_on(settings).seed)
+        self._follow()
+
+    def cancel(self) -> None:
+        """Stop what runs."""
+        if self.is_running:
+            self._foot.show_cancelling()
+            queue = self._studio.queue
+            (queue if queue.running else self._studio).cancel()
+
+    def use_seed(self, seed: int) -> None:
+        """Take a seed that was chosen elsewhere."""
+        if self._settings is not None:
+            self._take(replace(self._settings, seed=seed))
+
+    def handle(self, event: object) -> None:
+        """Follow the scene, the queue, and which picture is looked at."""
+        match event:
+            case SceneChanged(error=error):
+                self._unreadable = error
+                self._estimate()
+            case RunChanged(run=run):
+                if run.id != self._run_id:
+                    self._run_id = run.id
+                    self._reuse_seed(run)
+                self._follow()
+            case BaselineChanged():
+                self._follow()
+            case QueueChanged():
+                self._follow()
+                self._estimate()
+            case MemoryEstimated():
+                self._estimate()
+
+    def use_density(self, density: Density) -> None:
+        """Show every setting, or only how firmly the layout is held."""
+        self._form.show_all(density is Density.FULL)
+
+    def _follow(self) -> None:
+        running = self.is_running
+        self._context.actions[commands.STOP_AFTER].setChecked(self._studio.queue.is_held)
+        if running == self._shows_running:
+            return
+        self._shows_running = running
+        self._foot.show_running(running)
+        self._context.actions[commands.CANCEL].setEnabled(running)
+        self.running_changed.emit(running)
+
+    def _connect(self) -> None:
+        self._form.settings_edited.connect(self._edit)
+        self._form.model_picked.connect(self._pick_model)
+        self._form.steps_picked.connect(self._pick_steps)
+        self._form.method_picked.connect(self._pick_method)
+        self._context.switchboard.capture_asked.connect(self._pick_detail)
+        self._foot.generate_picked.connect(self.generate)
+        self._foot.cancel_picked.connect(self.cancel)
+        self._foot.offer_picked.connect(self._use_small_model)
+        self._context.switchboard.savings_wanted.connect(self._save_memory)
+        self._context.switchboard.settings_offered.connect(self._take_offered)
+
+    def _bind(self, actions: Actions) -> None:
+        actions.bind(commands.GENERATE, self.generate)
+        actions.bind(commands.GENERATE_FOUR, lambda: self.generate(pictures=A_FEW))
+        actions.bind(commands.GENERATE_NEXT, lambda: self.generate(Place.FIRST))
+        actions.bind(commands.GENERATE_INSTEAD, lambda: self.generate(Place.INSTEAD))
+        actions.bind(commands.CANCEL, self.cancel)
+        actions[commands.CANCEL].setEnabled(False)
+        actions.bind_switch(commands.STOP_AFTER, self._studio.queue.hold)
+        actions.bind(commands.BASELINE, self._form.toggle_baseline)
+        actions.bind(commands.NEW_SEED, self._form.roll)
+        actions.bind(commands.TAKE_SETTINGS, self._take_settings)
+        actions.bind(commands.LAYOUTS, self._offer_layouts)
+        actions.bind(commands.SAVE_SETTINGS, self._save_settings)
+        actions.bind(commands.OPEN_SETTINGS, self._open_settings)
+
+    def _pick_model(self, model_id: str) -> None:
+        if self._settings is not None:
+            chosen = with_model(self._settings, self._studio.model(model_id))
+            self._edit(tr("other model"), chosen)
+
+    def _pick_steps(self, steps: int) -> None:
+        if self._settings is not None:
+            model = self._studio.model(self._settings.model_id)
+            self._edit(tr("other steps"), with_steps(self._settings, model, steps))
+
+    def _pick_method(self, method_id: str, preset: Preset) -> None:
+        if self._settings is None:
+            return
+        model = self._studio.model(self._settings.model_id)
+        preset = preset if preset in presets_of(method_id, model) else Preset.RECOMMENDED
+        self._edit(tr("other method"), with_method(self._settings, model, method_id, preset))
+
+    def _save_memory(self, savings: tuple[Saving, ...]) -> None:
+        if self._settings is not None:
+            self._edit(tr("less memory"), replace(self._settings, savings=savings))
+
+    def _pick_detail(self, detail: AttentionDetail) -> None:
+        if self._settings is not None:
+            self._edit(tr("other capture"), replace(self._settings, detail=detail))
+
+    def _use_small_model(self) -> None:
+        self._pick_model(self._studio.model().id)
+
+    def _edit(self, name: str, settings: RunSettings) -> None:
+        """Make what the user has just set an edit that can be undone."""
+        if (before := self._settings) is not None:
+            self._context.edits.change(name, before, settings, self._take, merge_key=name)
+
+    def _take(self, settings: RunSettings) -> None:
+        before, self._settings = self._settings, settings
+        self._studio.keeping.keep_settings(settings)
+        self._show()
+        if before is None or before.model_id != settings.model_id:
+            self._context.switchboard.model_picked.emit(settings.model_id)
+
+    def _reuse_seed(self, run: OpenRun) -> None:
+        settings = self._settings
+        if settings and run.request and settings.seed_mode is SeedMode.REUSE:
+            self.use_seed(run.request.seed)
+
+    def _take_settings(self) -> None:
+        run = self._studio.session.run
+        if run is None or run.request is None or self._settings is None:
+            return
+        try:
+            model = self._studio.model(run.request.model.id)
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Taking the settings")))
+            return
+        scene = self._studio.session.scene
+        if scene is None or scene.prompt != run.scene.prompt:
+            self._context.switchboard.prompt_offered.emit(run.scene.prompt.text)
+        self._edit(tr("a picture's settings"), settings_of(run.request, model, self._settings))
+
+    def _take_offered(self, offered: OfferedSettings) -> None:
+        """Take what the user picked of what a picture tells."""
+        if self._settings is not None:
+            told, names = offered.settings, offered.names
+            model = self._studio.model(told.model) if "model" in names else None
+            taken = with_fields(self._settings, told, names, model)
+            self._edit(tr("a picture's settings"), taken)
+
+    def _offer_layouts(self) -> None:
+        things = things_of(self._studio.session.scene)
+        dialog = LayoutDialog(self._context.theme, things, self.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.prompt_picked.connect(self._context.switchboard.prompt_offered)
+        dialog.open()
+
+    def _save_settings(self) -> None:
+        if self._settings is None:
+            return
+        start = str(self._presets_folder / "settings.json")
+        path, _ = QFileDialog.getSaveFileName(self, tr("Save settings"), start, SETTINGS_FILES)
+        if path:
+            try:
+                self._studio.keeping.write_settings(self._settings, Path(path))
+            except StudioError as error:
+                self.problem_met.emit(report_on(error, tr("Saving the settings")))
+
+    def _open_settings(self) -> None:
+        start = str(self._presets_folder)
+        path, _ = QFileDialog.getOpenFileName(self, tr("Open settings"), start, SETTINGS_FILES)
+        if path:
+            try:
+                settings = self._studio.keeping.read_settings(Path(path))
+                self._studio.model(settings.model_id)
+                self._edit(tr("saved settings"), settings)
+            except StudioError as error:
+                self.problem_met.emit(report_on(error, tr("Opening settings")))
+
+    @property
+    def _presets_folder(self) -> Path:
+        folder = self._studio.paths.settings / "presets"
+        return folder if folder.is_dir() else self._studio.paths.settings
+
+    def _first_settings(self) -> RunSettings | None:
+        """Return what was set when the studio was last closed, else what the model recommends."""
+        models = self._studio.models
+        self._form.show_models(tuple((card.id, card.title) for card in models))
+        if not models:
+            return None
+        kept = self._studio.keeping.draft.settings
+        if kept is not None and kept.model_id in {card.id for card in models}:
+            return kept
+        return replace(usual_settings(models[0]), seed_mode=SeedMode.RANDOM)
+
+    def _show(self) -> None:
+        settings = self._settings
+        if settings is None:
+            return
+        model = self._studio.model(settings.model_id)
+        self._form.show_settings(
+            settings,
+            recommended=recommended_strength(settings, model),
+            presets=presets_of(settings.guidance.method_id, model),
+            last_step=last_guided_step(settings),
+        )
+        self._estimate()
+
+    def _estimate(self) -> None:
+        settings = self._settings
+        if settings is None or self._studio.session.scene is None:
+            self._foot.show_estimate("")
+            return
+        requests = list(self._studio.requests(settings))
+        if settings.with_baseline and settings.guidance.strength > 0:
+            requests += [unguided(request, BASELINE) for request in requests]
+        estimate = self._studio.estimates.estimate(requests)
+        model = self._studio.model(settings.model_id)
+        is_slow = estimate.device == "cpu" and (estimate.seconds or 0.0) > A_MINUTE
+        small = self._studio.model()
+        offer = tr("Use {model}").format(model=small.title) if model.id != small.id else ""
+        line = estimate_in_words(estimate, model.size_bytes)
+        if is_slow:
+            line = tr("Running on the processor. {line}").format(line=line)
+        self._foot.show_estimate(line, offer if is_slow else "")
+        kept = estimate.disk_bytes
+        size = tr("About {size} on disk.").format(size=size_in_words(kept)) if kept else ""
+        self._form.show_kept(size)

@@ -1,0 +1,112 @@
+"""After a failure: says what happened, and offers what helps."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from spatialstudio.application.engine.messages import EngineStopped
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.session import OpenRun, StoreFailed
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.errors import ErrorReport, StudioError
+from spatialstudio.domain.generation import GenerationFailed, RequestId
+from spatialstudio.domain.memory import MemoryFix
+from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.panels.contents.estimate_contents import size_in_words
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.widgets.common.toast_card import Offer
+from spatialstudio.ui.widgets.run.guidance_form import savings_in_words
+
+
+class Rescue:
+    """Tells of failed runs, with a button for each thing that helps.
+
+    Args:
+        context: Whose queue is asked again.
+        parent: Dialogs stand before it.
+    """
+
+    def __init__(self, context: WindowContext, parent: QWidget) -> None:
+        self._context = context
+        self._queue = context.studio.queue
+        self._parent = parent
+
+    def handle(self, event: object) -> None:
+        """Tell of a failure."""
+        match event:
+            case GenerationFailed(request_id=request_id, error=error):
+                self._tell(error, *self._remedies(request_id, error))
+            case EngineStopped(error=error, lost=lost):
+                self._tell(error, *(self._again(lost) if lost else ()))
+            case StoreFailed(error=error):
+                self._tell(error, *self._copies(event))
+
+    def _tell(self, error: ErrorReport, *offers: Offer) -> None:
+        self._context.toasts.report(error, *offers)
+
+    def _remedies(self, request_id: RequestId, error: ErrorReport) -> tuple[Offer, ...]:
+        entry_id = self._entry_id(request_id)
+        if error.fixes and entry_id:
+            return tuple(
+                Offer(fix_in_words(fix), partial(self._apply, entry_id, fix)) for fix in error.fixes
+            )
+        return () if error.is_mistake else self._again(request_id)
+
+    def _again(self, request_id: RequestId) -> tuple[Offer, ...]:
+        entry_id = self._entry_id(request_id)
+        return (Offer(tr("Draw again"), partial(self._retry, entry_id)),) if entry_id else ()
+
+    def _copies(self, failure: StoreFailed) -> tuple[Offer, ...]:
+        offers: list[Offer] = []
+        if (recovered := failure.recovered) is not None:
+            folder = QUrl.fromLocalFile(str(recovered.parent))
+            offers.append(Offer(tr("Show the copy"), partial(QDesktopServices.openUrl, folder)))
+        image = self._image(failure.request_id)
+        if image is not None:
+            offers.append(Offer(tr("Save as…"), partial(self._save, image)))
+        return tuple(offers)
+
+    def _apply(self, entry_id: str, fix: MemoryFix) -> None:
+        """Draw the picture once more with less, and those after it as well."""
+        self._context.switchboard.savings_wanted.emit(fix.savings)
+        self._retry(entry_id, fix)
+
+    def _retry(self, entry_id: str, fix: MemoryFix | None = None) -> None:
+        savings = fix.savings if fix else ()
+        self._try(tr("Drawing again"), lambda: self._queue.retry(entry_id, savings=savings))
+
+    def _save(self, image: RgbImage) -> None:
+        path, _ = QFileDialog.getSaveFileName(
+            self._parent, tr("Save the picture"), "picture.png", "*.png"
+        )
+        if path:
+            save = self._context.studio.keeping.save_picture
+            self._try(tr("Saving the picture"), lambda: save(image, Path(path)))
+
+    def _try(self, title: str, do: Callable[[], None]) -> None:
+        try:
+            do()
+        except StudioError as error:
+            self._tell(report_on(error, title))
+
+    def _entry_id(self, request_id: RequestId) -> str:
+        owns = (each.id for each in self._queue.entries if request_id in _ids(each.runs))
+        return next(owns, "")
+
+    def _image(self, request_id: RequestId) -> RgbImage | None:
+        runs = [run for entry in self._queue.entries for run in entry.runs]
+        return next((run.image for run in runs if run.id == request_id), None)
+
+
+def fix_in_words(fix: MemoryFix) -> str:
+    """Return what a button says: "Decode in tiles: 3.1 GB"."""
+    words = savings_in_words(fix.savings)
+    return words if fix.peak_bytes is None else f"{words}: {size_in_words(fix.peak_bytes)}"
+
+
+def _ids(runs: tuple[OpenRun, ...]) -> set[RequestId]:
+    return {run.id for run in runs}

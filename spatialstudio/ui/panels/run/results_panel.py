@@ -1,0 +1,68 @@
+"""The film strip: what was drawn in this session; a click brings it back onto the stage."""
+
+from PySide6.QtWidgets import QVBoxLayout
+
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.run_queue import QueueChanged
+from spatialstudio.application.session import OpenRun, RunChanged
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.contents.queue_contents import results_of
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.run.result_strip import ResultStrip
+
+
+class ResultsPanel(Panel):
+    """Shows the results of this session, and opens the one that is picked."""
+
+    title = "Results"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._studio = context.studio
+        self._shown: tuple[tuple[object, ...], ...] = ()
+        self._strip = ResultStrip(context.theme)
+        self._strip.result_picked.connect(self._open)
+        self._strip.hide()
+        self._waiting = TextLabel(tr("The results of this session appear here."), Tone.MUTED)
+        self._clock = FrameClock(self._draw, self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(0.7), em(0.2), em(0.7), em(0.2))
+        column.addWidget(self._waiting)
+        column.addWidget(self._strip)
+
+    def handle(self, event: object) -> None:
+        """Follow what is done, and which picture is on the stage."""
+        match event:
+            case QueueChanged():
+                self._clock.request()
+            case RunChanged(run=run):
+                self._strip.show_picked(run.id)
+
+    def _draw(self) -> None:
+        entries = self._studio.queue.entries
+        shown = tuple((each.id, each.state, each.outcome, len(each.unfinished)) for each in entries)
+        if shown != self._shown:
+            self._shown = shown
+            results = results_of(entries)
+            self._waiting.setVisible(not results)
+            self._strip.setVisible(bool(results))
+            self._strip.show_results(results)
+            if (run := self._studio.session.run) is not None:
+                self._strip.show_picked(run.id)
+
+    def _open(self, key: str) -> None:
+        entry = self._studio.queue.entry(key)
+        if entry is None:
+            return
+        try:
+            self._studio.session.open(*(self._whole(run) for run in entry.runs))
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Opening the picture")))
+
+    def _whole(self, run: OpenRun) -> OpenRun:
+        """Return a run with all its steps, from its files where it has some."""
+        return run if run.path is None else self._studio.keeping.read_run(run.path)

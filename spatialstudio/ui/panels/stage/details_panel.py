@@ -1,0 +1,31 @@
+"""What the open run was made with."""
+
+from PySide6.QtWidgets import QVBoxLayout
+
+from spatialstudio.application.session import RunChanged
+from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.contents.result_contents import facts_of
+from spatialstudio.ui.widgets.common.fact_list import FactList
+from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+
+
+class DetailsPanel(Panel):
+    """Shows seed, model, time and folder of the open run."""
+
+    title = "Details"
+
+    def __init__(self, context: WindowContext) -> None:  # noqa: ARG002 - like every panel
+        super().__init__()
+        self._waiting = TextLabel("Seed, time and folder of the open run.", Tone.MUTED)
+        self._facts = FactList()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._waiting)
+        column.addWidget(self._facts)
+
+    def handle(self, event: object) -> None:
+        """Follow the run."""
+        match event:
+            case RunChanged(run=run):
+                self._waiting.hide()
+                self._facts.show_facts(facts_of(run))

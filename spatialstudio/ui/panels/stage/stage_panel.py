@@ -1,0 +1,175 @@
+"""The stage: the picture, the baseline beside it, and everything that lies on them."""
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from spatialstudio.application.engine.messages import JobFailed
+from spatialstudio.application.session import (
+    BaselineChanged,
+    MentionPicked,
+    OpenRun,
+    RelationPicked,
+    RunChanged,
+    StepPicked,
+)
+from spatialstudio.application.time_line import name_beside
+from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.compose.sketch_panel import SketchPanel
+from spatialstudio.ui.panels.contents.map_contents import grid_rows, sight_of
+from spatialstudio.ui.panels.contents.stage_contents import picture_scene
+from spatialstudio.ui.panels.evaluate.evidence_stage import EvidenceStage
+from spatialstudio.ui.panels.inspect.word_bar import WordBar
+from spatialstudio.ui.panels.stage.layer_looks import dressed
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.inspect.map_grid import GridView
+from spatialstudio.ui.widgets.stage.empty_stage import EmptyStage
+from spatialstudio.ui.widgets.stage.picture_layers import Layer
+from spatialstudio.ui.widgets.stage.picture_view import PictureView
+
+BARE = frozenset({Layer.PICTURE})
+
+
+class StagePanel(Panel):
+    """Shows the run at the picked step; opens what is dropped on it."""
+
+    title = "Stage"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._session = context.studio.session
+        self._stage = context.stage
+        self._maps = context.maps
+        self._switchboard = context.switchboard
+        self._empty = EmptyStage(context.theme)
+        self._empty.example_picked.connect(self._switchboard.prompt_offered)
+        self._empty.sketch_asked.connect(lambda: self._stage.show_sketch(True))
+        self.sketch = SketchPanel(context)
+        self._stage.sketching_changed.connect(self._show_sketch)
+        self._picture = PictureView(context.theme, tr("Picture"))
+        self._beside = PictureView(context.theme, tr("Second picture"))
+        self._beside.hide()
+        self._pictures = QWidget()
+        self._pictures.hide()
+        for view in (self._picture, self._beside):
+            view.view_picked.connect(self._stage.show_region)
+            view.place_pointed.connect(self._stage.place_pointed)
+        self.words = WordBar(context)
+        self._grid = GridView(context.theme)
+        self._grid.map_picked.connect(lambda _, step: self._session.pick_step(step))
+        self._grid.pin_asked.connect(self.words.toggle)
+        self._clock = FrameClock(self._draw, self)
+        self._evidence = EvidenceStage(context, self)
+        self._judgement = context.judgement
+        self._judgement.changed.connect(self._clock.request)
+        self._stage.words_changed.connect(self._clock.request)
+        self._maps.changed.connect(lambda: self._clock.request(by_hand=True))
+        self._stage.layers_changed.connect(self._clock.request)
+        self._stage.beside_changed.connect(self._clock.request)
+        self._stage.region_changed.connect(self._show_region)
+        self._stage.smoothing_changed.connect(self._show_smoothing)
+        self._stage.overlays_changed.connect(self._show_overlays)
+        context.actions.use_stage_keys(self._pictures)
+        self._lay_out()
+        self._show_overlays()
+        self.setAcceptDrops(True)
+
+    def handle(self, event: object) -> None:
+        """Follow the run, the picked step and word; tell of pictures that were not judged."""
+        match event:
+            case RunChanged() | BaselineChanged() | MentionPicked() | RelationPicked():
+                self._clock.request()
+            case StepPicked():
+                self._clock.request(by_hand=not self._session.follows_live)
+            case JobFailed():
+                self.problem_met.emit(event.error)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Welcome files."""
+        if event.mimeData().hasUrls():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Take the first file dropped."""
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if paths:
+            event.acceptProposedAction()
+            self._switchboard.path_offered.emit(Path(paths[0]))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let Esc end the lighting of evidence."""
+        if event.key() == Qt.Key.Key_Escape and self._judgement.lit is not None:
+            self._judgement.light(None)
+        else:
+            super().keyPressEvent(event)
+
+    def _show_region(self) -> None:
+        for view in (self._picture, self._beside):
+            view.show_view(self._stage.region)
+
+    def _show_smoothing(self) -> None:
+        for view in (self._picture, self._beside):
+            view.show_smooth(self._stage.is_smooth)
+
+    def _show_overlays(self) -> None:
+        self._picture.show_overlays((self._evidence.overlay, *self._stage.overlays))
+
+    def _show_sketch(self) -> None:
+        """Let the sketch stand in the place of all else, or all else come back."""
+        sketching = self._stage.is_sketching
+        for part in (self._empty, self.words, self._pictures, self._grid):
+            part.hide()
+        self.sketch.setVisible(sketching)
+        self._empty.setVisible(not sketching and self._session.run is None)
+        self._draw()
+
+    def _draw(self) -> None:
+        run = self._session.run
+        baseline = self._session.baseline if self._stage.has_beside else None
+        if run is None or self._stage.is_sketching:
+            return
+        self._empty.hide()
+        shows_grid = self._stage.shows_words and self._maps.look.is_grid
+        self.words.setVisible(self._stage.shows_words)
+        self._grid.setVisible(shows_grid)
+        self._pictures.setVisible(not shows_grid)
+        if shows_grid:
+            self._draw_grid(run)
+            return
+        step, sight = self._session.step, sight_of(self._maps, run, baseline)
+        title = tr("Guided") if baseline else tr("Picture" if run.request else "Your picture")
+        layers = BARE if self._maps.is_peeking else self._stage.in_sight
+        scene = picture_scene(run, step, sight, layers, title)
+        self._picture.show_scene(dressed(scene, run, self._stage))
+        self._evidence.draw(is_bare=self._maps.is_peeking)
+        self._beside.setVisible(baseline is not None)
+        if baseline is not None:
+            scene = picture_scene(baseline, step, sight, layers, tr(name_beside(run, baseline)))
+            self._beside.show_scene(dressed(scene, baseline, self._stage))
+
+    def _draw_grid(self, run: OpenRun) -> None:
+        sight = sight_of(self._maps, run, self._session.baseline)
+        height, width = run.image.shape[:2] if run.image is not None else (1, 1)
+        self._grid.show_rows(grid_rows(run, sight, self._maps.pins), width / height)
+        self._grid.show_step(self._session.step)
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self._pictures)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(em(1))
+        row.addWidget(self._picture)
+        row.addWidget(self._beside)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(1), em(0.8), em(1), em(0.8))
+        column.addWidget(self.words)
+        column.addWidget(self._empty, 1)
+        column.addWidget(self.sketch, 1)
+        self.sketch.hide()
+        column.addWidget(self._pictures, 1)
+        column.addWidget(self._grid, 1)
+        self.words.hide()
+        self._grid.hide()

@@ -1,0 +1,63 @@
+"""Parts of a dock one under the other, scrolled only when there is too little room."""
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+
+
+class DockColumn(QScrollArea):
+    """Shows widgets in a column, and asks for just the height that they need."""
+
+    def __init__(self, *parts: QWidget) -> None:
+        super().__init__()
+        self._content = QWidget()
+        column = QVBoxLayout(self._content)
+        column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
+        column.setSpacing(em(1))
+        for part in parts:
+            column.addWidget(part)
+        column.addStretch()
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self.setWidget(self._content)
+        self._content.installEventFilter(self)
+
+    def sizeHint(self) -> QSize:
+        """Ask for the content's own height at the present width."""
+        hint = self._content.sizeHint()
+        if self._content.hasHeightForWidth():
+            hint.setHeight(self._content.heightForWidth(self.viewport().width()))
+        return hint
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Ask anew when the content has changed."""
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
+
+
+def over(content: QWidget, foot: QWidget) -> QWidget:
+    """Return content over a foot that is always in sight, close under it where there is room."""
+    both = QWidget()
+    column = QVBoxLayout(both)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    column.addWidget(content)
+    column.addWidget(foot)
+    column.addStretch(1)
+    return both
+
+
+def section(title: str, content: QWidget) -> QWidget:
+    """Return content under its title."""
+    both = QWidget()
+    column = QVBoxLayout(both)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(em(0.5))
+    column.addWidget(TextLabel(title, Tone.HEADING))
+    column.addWidget(content)
+    return both

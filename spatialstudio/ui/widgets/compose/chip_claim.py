@@ -1,0 +1,44 @@
+"""What a chip says of one relation."""
+
+from dataclasses import dataclass
+
+from spatialstudio.ui.widgets.compose.relation_wheel import Choice
+from spatialstudio.ui.widgets.compose.word_handle import ThingWord
+
+USUAL = 1.0
+"""Weight of a relation that nobody has weighed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChipClaim:
+    """What a chip shows.
+
+    Attributes:
+        ends: The thing placed, then what it is placed against; two for "between".
+        chosen: The relation.
+        inverse: The relation with the sides turned.
+        weight: How much it counts; 1 is usual.
+        is_muted: Whether guidance passes it over.
+        doubt: Why it cannot hold; empty when nothing speaks against it.
+        fix: The step that mends that, in words.
+        why: Why it stands here.
+    """
+
+    ends: tuple[ThingWord, ...]
+    chosen: Choice
+    inverse: Choice
+    weight: float = USUAL
+    is_muted: bool = False
+    doubt: str = ""
+    fix: str = ""
+    why: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The claim in words."""
+        return self.said(self.chosen, self.ends)
+
+    def said(self, choice: Choice, ends: tuple[ThingWord, ...]) -> str:
+        """Return another claim in words."""
+        subject, *others = (end.phrase for end in ends)
+        return f"{subject} {choice.phrase} {' and '.join(others)}"

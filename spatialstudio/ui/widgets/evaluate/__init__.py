@@ -1,0 +1,1 @@
+"""Parts of verdicts and their evidence."""

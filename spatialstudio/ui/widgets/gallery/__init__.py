@@ -1,0 +1,1 @@
+"""Parts of the grid of kept runs."""

@@ -1,0 +1,74 @@
+"""The gallery when it has nothing to show: a drawing, a sentence, a button."""
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from spatialstudio.ui.theme.metrics import LARGE, em, font
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+
+DRAWING_EM = (12, 5.5)
+SENTENCE_EM = 24
+WIDTHS = (0.34, 0.24, 0.34), (0.24, 0.42, 0.26)
+"""Of the tiles in the two rows of the drawing, as shares."""
+
+
+class EmptyGrid(QWidget):
+    """Shows two rows of tiles without pictures."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        """Ask for a small landscape."""
+        return QSize(*(em(side) for side in DRAWING_EM))
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the tiles."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self._theme.colour("line"), 1.5))
+        painter.setBrush(self._theme.colour("raised"))
+        gap = em(0.4)
+        height = (self.height() - gap) / 2 - 2
+        for row, widths in enumerate(WIDTHS):
+            left = 1.0
+            for width in widths:
+                size = width * (self.width() - 2 * gap - 2)
+                tile = QRectF(left, 1 + row * (height + gap), size, height)
+                painter.drawRoundedRect(tile, em(0.3), em(0.3))
+                left += size + gap
+        painter.end()
+
+
+class EmptyGallery(QWidget):
+    """Shows why there is nothing, and what to do. Emits ``action_picked``."""
+
+    action_picked = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._title = QLabel()
+        self._title.setFont(font(LARGE, bold=True))
+        self._sentence = TextLabel(tone=Tone.MUTED)
+        self._sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._sentence.setFixedWidth(em(SENTENCE_EM))
+        self._button = QPushButton()
+        self._button.clicked.connect(self.action_picked)
+        column = QVBoxLayout(self)
+        column.setSpacing(em(0.6))
+        column.addStretch(2)
+        for part in (EmptyGrid(theme), self._title, self._sentence, self._button):
+            column.addWidget(part, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(3)
+
+    def show_words(self, title: str, sentence: str, action: str) -> None:
+        """Say this, and offer this."""
+        self._title.setText(title)
+        self._sentence.setText(sentence)
+        self._sentence.setMinimumHeight(self._sentence.heightForWidth(em(SENTENCE_EM)))
+        self._button.setText(action)

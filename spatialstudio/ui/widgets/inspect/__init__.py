@@ -1,0 +1,1 @@
+"""Parts of attention and PoS, step by step."""

@@ -1,0 +1,171 @@
+"""One tile an object word: its attention map at the picked step, guided over baseline."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
+
+from spatialstudio.domain.arrays import FloatMap
+from spatialstudio.ui.theme.metrics import SMALL, em, font
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.common.array_images import heat_image
+
+MAP_EM = 6.4
+LABEL_EM = 1.5
+PAD_EM = 0.35
+DOT_EM = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WordMaps:
+    """What one tile shows.
+
+    Attributes:
+        key: Comes back when the tile is picked.
+        phrase: The object word.
+        hue: Its hue.
+        guided: (h, w) of the run; None when this step was not captured.
+        baseline: (h, w) of the baseline; None when this step was not captured (yet).
+        has_baseline: Whether there is room for the baseline's map.
+    """
+
+    key: str
+    phrase: str
+    hue: int
+    guided: FloatMap | None
+    baseline: FloatMap | None = None
+    has_baseline: bool = False
+
+
+class MapTile(QAbstractButton):
+    """Shows one word's map as a heat map, and the baseline's beside it when there is one."""
+
+    def __init__(self, theme: Theme, word: WordMaps) -> None:
+        super().__init__()
+        self._theme = theme
+        self._word = word
+        self._images: tuple[QImage | None, ...] = ()
+        self.setCheckable(True)
+        self.setText(word.phrase)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName(f"Attention map of {word.phrase}")
+        self.setToolTip("Show this word's map on the picture")
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+        self.show_maps(word)
+
+    @property
+    def key(self) -> str:
+        """Which word it shows."""
+        return self._word.key
+
+    def show_maps(self, word: WordMaps) -> None:
+        """Show the word's maps of another step."""
+        had_baseline = self._word.has_baseline
+        self._word = word
+        maps = [word.guided, word.baseline] if word.has_baseline else [word.guided]
+        table = self._theme.heat_table()
+        self._images = tuple(None if one is None else heat_image(one, table) for one in maps)
+        if had_baseline != word.has_baseline:
+            self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Ask for a square a map, and a line for the word."""
+        maps = max(len(self._images), 1)
+        width = maps * em(MAP_EM) + (maps + 1) * em(PAD_EM)
+        return QSize(width, em(MAP_EM) + em(LABEL_EM) + 2 * em(PAD_EM))
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the card, the maps and the word."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        self._draw_card(painter)
+        left = em(PAD_EM)
+        for image in self._images:
+            square = QRectF(left, em(PAD_EM) + em(LABEL_EM), em(MAP_EM), em(MAP_EM))
+            painter.fillRect(square, self._theme.colour("sunken"))
+            if image is not None:
+                painter.drawImage(square, image)
+            left += em(MAP_EM) + em(PAD_EM)
+        self._draw_word(painter)
+        painter.end()
+
+    def _draw_card(self, painter: QPainter) -> None:
+        marked = self.isChecked() or self.hasFocus()
+        ink = self._theme.mention(self._word.hue) if self.isChecked() else None
+        ink = ink or self._theme.colour("accent" if marked else "line")
+        painter.setPen(QPen(ink, 2 if self.isChecked() else 1))
+        painter.setBrush(self._theme.colour("hover" if self.underMouse() else "raised"))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), em(0.35), em(0.35))
+
+    def _draw_word(self, painter: QPainter) -> None:
+        dot = em(DOT_EM)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.mention(self._word.hue))
+        middle = em(PAD_EM) + em(LABEL_EM) / 2 - em(0.1)
+        painter.drawEllipse(QRectF(em(PAD_EM) + 2, middle - dot / 2, dot, dot))
+        painter.setFont(font(bold=True))
+        painter.setPen(self._theme.colour("text"))
+        start = em(PAD_EM) + 2 + dot + em(0.35)
+        line = QRectF(start, em(PAD_EM) - em(0.1), self.width() - start - em(PAD_EM), em(LABEL_EM))
+        low = Qt.AlignmentFlag.AlignVCenter
+        phrase = painter.fontMetrics().elidedText(
+            self._word.phrase, Qt.TextElideMode.ElideRight, round(line.width())
+        )
+        painter.drawText(line, low | Qt.AlignmentFlag.AlignLeft, phrase)
+        if self._word.has_baseline:
+            painter.setFont(font(SMALL))
+            painter.setPen(self._theme.colour("muted"))
+            line.setLeft(em(PAD_EM) * 2 + em(MAP_EM))
+            painter.drawText(line, low | Qt.AlignmentFlag.AlignLeft, "baseline")
+
+
+class MapStrip(QWidget):
+    """Shows a tile for every object word, side by side.
+
+    Emits ``word_picked`` with the word's key by the user's hand, empty when it is let go.
+    """
+
+    word_picked = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._tiles: tuple[MapTile, ...] = ()
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(em(0.5))
+        self._row.addStretch()
+
+    def show_words(self, words: tuple[WordMaps, ...]) -> None:
+        """Show the maps of these words; tiles are kept while the words stay the same."""
+        if [tile.key for tile in self._tiles] != [word.key for word in words]:
+            self._renew(words)
+        for tile, word in zip(self._tiles, words, strict=True):
+            tile.show_maps(word)
+
+    def show_picked(self, key: str) -> None:
+        """Mark the word that someone else picked; empty for none."""
+        for tile in self._tiles:
+            tile.setChecked(tile.key == key)
+
+    def _renew(self, words: tuple[WordMaps, ...]) -> None:
+        for tile in self._tiles:
+            self._row.removeWidget(tile)
+            tile.hide()
+            tile.deleteLater()
+        self._tiles = tuple(MapTile(self._theme, word) for word in words)
+        for place, tile in enumerate(self._tiles):
+            tile.clicked.connect(self._tell)
+            self._row.insertWidget(place, tile, 0, Qt.AlignmentFlag.AlignTop)
+
+    def _tell(self) -> None:
+        tile = self.sender()
+        if isinstance(tile, MapTile):
+            key = tile.key if tile.isChecked() else ""
+            self.show_picked(key)
+            self.word_picked.emit(key)

@@ -1,0 +1,1 @@
+"""Parts of the settings of a run, and of where it stands."""

@@ -1,0 +1,88 @@
+"""What stands under the settings: the estimate, Generate with its variants, Cancel."""
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+
+
+class GenerateFoot(QWidget):
+    """Shows what a run will take, and starts or stops it.
+
+    Emits ``generate_picked``, ``cancel_picked`` and ``offer_picked`` by the user's hand.
+
+    Args:
+        theme: The look.
+        variants: Other ways to generate, in a menu beside the button.
+    """
+
+    generate_picked = Signal()
+    cancel_picked = Signal()
+    offer_picked = Signal()
+
+    def __init__(self, theme: Theme, variants: tuple[QAction, ...]) -> None:
+        super().__init__()
+        self._theme = theme
+        self._estimate = TextLabel(tone=Tone.MUTED, small=True)
+        self._estimate.setAccessibleName(tr("Estimate"))
+        self._offer = QPushButton()
+        self._offer.setProperty("kind", "quiet")
+        self._offer.clicked.connect(self.offer_picked)
+        self._generate = QPushButton(tr("Generate"))
+        self._generate.setProperty("kind", "primary")
+        self._generate.setToolTip(tr("Draw and judge the picture (Ctrl+Enter)"))
+        self._generate.clicked.connect(self.generate_picked)
+        self._more = QToolButton()
+        self._more.setAccessibleName(tr("More ways to generate"))
+        self._more.setToolTip(tr("More ways to generate"))
+        self._more.setIconSize(QSize(em(0.9), em(0.9)))
+        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self._more)
+        menu.addActions(variants)
+        self._more.setMenu(menu)
+        self._cancel = QPushButton(tr("Cancel"))
+        self._cancel.setToolTip(tr("Stop before the next model call (Esc Esc)"))
+        self._cancel.clicked.connect(self.cancel_picked)
+        self._lay_out()
+        self.show_estimate("")
+        self.show_running(False)
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    def show_estimate(self, text: str, offer: str = "") -> None:
+        """Say what the run will take, and offer something lighter where that is much."""
+        self._estimate.setText(text)
+        self._estimate.setVisible(bool(text))
+        self._offer.setText(offer)
+        self._offer.setVisible(bool(offer))
+
+    def show_running(self, running: bool) -> None:
+        """Show whether there is something to cancel, and that pictures can be queued behind it."""
+        self._cancel.setEnabled(running)
+        self._cancel.setText(tr("Cancel"))
+        self._generate.setText(tr("Add to the queue") if running else tr("Generate"))
+
+    def show_cancelling(self) -> None:
+        """Show that the wish to stop was heard."""
+        self._cancel.setText(tr("Cancelling…"))
+
+    def _lay_out(self) -> None:
+        buttons = QHBoxLayout()
+        buttons.setSpacing(em(0.3))
+        buttons.addWidget(self._generate, 1)
+        buttons.addWidget(self._more)
+        buttons.addSpacing(em(0.2))
+        buttons.addWidget(self._cancel)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(0.9), em(0.5), em(0.9), em(0.8))
+        column.setSpacing(em(0.45))
+        column.addWidget(self._estimate)
+        column.addWidget(self._offer)
+        column.addLayout(buttons)
+
+    def _dress(self) -> None:
+        self._more.setIcon(self._theme.icon("chevron-neutral"))

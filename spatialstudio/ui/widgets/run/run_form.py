@@ -1,0 +1,190 @@
+"""How pictures are drawn: model, size, steps, seed, how many, how firmly the layout is held."""
+
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from spatialstudio.domain.generation import MAX_SEED
+from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.run.guidance_form import GuidanceForm
+from spatialstudio.ui.widgets.run.number_fields import count_field
+from spatialstudio.ui.widgets.run.seed_field import SeedField, SeedModeField
+from spatialstudio.ui.widgets.run.size_field import SizeField
+from spatialstudio.ui.widgets.run.strength_slider import StrengthSlider
+
+MOST_STEPS = 200
+MOST_PICTURES = 64
+SIDE_UNIT = 8
+LONGEST_SIDE = 4096
+
+
+class RunForm(QWidget):
+    """Shows ``RunSettings`` and lets the user change them.
+
+    By the user's hand only it emits ``settings_edited`` with the name of the edit and the new
+    settings; and, where a choice brings others with it, ``model_picked`` with an id,
+    ``steps_picked``, and ``method_picked`` with a method's id and a ``Preset``.
+    """
+
+    settings_edited = Signal(str, object)
+    model_picked = Signal(str)
+    steps_picked = Signal(int)
+    method_picked = Signal(str, object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._settings: RunSettings | None = None
+        self._model = QComboBox()
+        self._model.setAccessibleName(tr("Model"))
+        self._size = SizeField(theme, SIDE_UNIT, LONGEST_SIDE)
+        self._steps = count_field(tr("Denoising steps"), MOST_STEPS)
+        self._seed = SeedField(theme, MAX_SEED)
+        self._seed_mode = SeedModeField()
+        self._pictures = count_field(tr("Pictures"), MOST_PICTURES)
+        self._pictures.setToolTip(tr("How many are drawn at once, each from a seed of its own"))
+        self._strength = StrengthSlider()
+        self._baseline = QCheckBox(tr("Also draw the baseline"))
+        self._baseline.setToolTip(tr("The same seed without guidance, for comparison (Ctrl+B)"))
+        self._guidance = GuidanceForm()
+        self._rows = QWidget()
+        self._lay_out()
+        self._connect()
+
+    def show_models(self, models: tuple[tuple[str, str], ...]) -> None:
+        """Offer models, each an id and a title."""
+        with QSignalBlocker(self._model):
+            self._model.clear()
+            for model_id, title in models:
+                self._model.addItem(title, model_id)
+            if not models:
+                self._model.addItem(tr("No model found"))
+        self.setEnabled(bool(models))
+
+    def show_settings(
+        self,
+        settings: RunSettings,
+        *,
+        recommended: float,
+        presets: tuple[Preset, ...],
+        last_step: int,
+    ) -> None:
+        """Show settings that someone else chose.
+
+        Args:
+            settings: All of them.
+            recommended: Step size in the middle of the slider, > 0.
+            presets: Whose settings there are of the method.
+            last_step: The last step that is guided, from 0.
+        """
+        self._settings = settings
+        fields = (self._model, self._steps, self._pictures, self._baseline)
+        blocked = [QSignalBlocker(field) for field in fields]
+        self._model.setCurrentIndex(self._model.findData(settings.model_id))
+        self._steps.setValue(settings.steps)
+        self._pictures.setValue(settings.pictures)
+        self._baseline.setChecked(settings.with_baseline)
+        for blocker in blocked:
+            blocker.unblock()
+        self._size.show_size(settings.width, settings.height)
+        self._seed.show_seed(settings.seed)
+        self._seed_mode.show_mode(settings.seed_mode)
+        self._strength.show_strength(settings.guidance.strength, recommended)
+        self._guidance.show_settings(settings, presets, last_step)
+
+    def show_kept(self, size: str) -> None:
+        """Say how much attention goes to disk; empty where nobody knows."""
+        self._guidance.show_kept(size)
+
+    def show_all(self, full: bool) -> None:
+        """Show every field, or only how firmly the layout is held."""
+        for part in (self._rows, self._baseline, self._guidance):
+            part.setVisible(full)
+
+    def roll(self) -> None:
+        """Take another seed by chance, as the user asked."""
+        self._seed.roll()
+
+    def toggle_baseline(self) -> None:
+        """Switch the baseline on or off, as the user asked."""
+        self._baseline.toggle()
+
+    def _connect(self) -> None:
+        self._model.currentIndexChanged.connect(
+            lambda _place: self.model_picked.emit(self._model.currentData())
+        )
+        self._steps.valueChanged.connect(self.steps_picked)
+        self._guidance.method_picked.connect(self.method_picked)
+        self._guidance.settings_edited.connect(self.settings_edited)
+        self._size.size_picked.connect(self._pick_size)
+        self._seed.seed_picked.connect(lambda seed: self._edit(tr("other seed"), seed=seed))
+        self._seed_mode.mode_picked.connect(self._pick_mode)
+        self._pictures.valueChanged.connect(
+            lambda count: self._edit(tr("other number of pictures"), pictures=count)
+        )
+        self._baseline.toggled.connect(lambda on: self._edit(tr("baseline"), with_baseline=on))
+        self._strength.strength_picked.connect(self._pick_strength)
+
+    def _pick_size(self, width: int, height: int) -> None:
+        self._edit(tr("other size"), width=width, height=height)
+
+    def _pick_mode(self, mode: SeedMode) -> None:
+        self._edit(tr("other use of seeds"), seed_mode=mode)
+
+    def _pick_strength(self, strength: float) -> None:
+        if self._settings is not None:
+            guidance = replace(self._settings.guidance, strength=strength)
+            self._edit(tr("other strength"), guidance=guidance)
+
+    def _edit(self, name: str, **changes: Any) -> None:
+        if self._settings is not None:
+            self.settings_edited.emit(name, replace(self._settings, **changes))
+
+    def _counts(self) -> QWidget:
+        """Return the numbers of steps and of pictures, side by side."""
+        both = QWidget()
+        row = QHBoxLayout(both)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(em(0.6))
+        row.addWidget(self._steps, 1)
+        row.addWidget(_label(tr("Pictures"), self._pictures))
+        row.addWidget(self._pictures, 1)
+        both.setFocusProxy(self._steps)
+        return both
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout(self._rows)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(em(0.8))
+        grid.setVerticalSpacing(em(0.45))
+        grid.setColumnStretch(1, 1)
+        fields: tuple[tuple[str, QWidget], ...] = (
+            (tr("Model"), self._model),
+            (tr("Size"), self._size),
+            (tr("Steps"), self._counts()),
+            (tr("Seed"), self._seed),
+            (tr("Next seed"), self._seed_mode),
+        )
+        for row, (name, field) in enumerate(fields):
+            grid.addWidget(_label(name, field), row, 0, Qt.AlignmentFlag.AlignVCenter)
+            grid.addWidget(field, row, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.6))
+        column.addWidget(self._rows)
+        column.addWidget(TextLabel(tr("Hold layout"), Tone.HEADING))
+        column.addWidget(self._strength)
+        column.addWidget(self._baseline)
+        column.addWidget(self._guidance)
+
+
+def _label(name: str, field: QWidget) -> TextLabel:
+    label = TextLabel(name, Tone.MUTED)
+    label.setWordWrap(False)
+    label.setBuddy(field)
+    return label

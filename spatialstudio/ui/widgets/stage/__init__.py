@@ -1,0 +1,1 @@
+"""Parts of the picture, and of what lies on it."""

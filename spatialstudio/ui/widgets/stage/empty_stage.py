@@ -1,0 +1,116 @@
+"""The stage before there is a picture: a drawing, a sentence, and something to click."""
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import LARGE, em, font
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+
+EXAMPLES = (
+    "a photo of a dog to the left of a car",
+    "a photo of a bird above an elephant",
+    "a clock to the right of a couch",
+)
+DRAWING_EM = (13, 6.5)
+SENTENCE_EM = 26
+NARROWEST_EM = 22
+BLOB_TINT = 0.25
+
+
+class SceneDrawing(QWidget):
+    """Shows two things in a frame with an arrow between them: what the studio is about."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        """Ask for a small landscape."""
+        return QSize(*(em(side) for side in DRAWING_EM))
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the frame, the two blobs, the arrow."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        frame = QRectF(self.rect()).adjusted(1, 1, -1, -1)
+        painter.setPen(QPen(self._theme.colour("line"), 1.5))
+        painter.setBrush(self._theme.colour("raised"))
+        painter.drawRoundedRect(frame, em(0.6), em(0.6))
+        radius = frame.height() * 0.24
+        middle = frame.center().y()
+        left, right = frame.left() + frame.width() * 0.25, frame.left() + frame.width() * 0.75
+        for hue, x in ((0, left), (1, right)):
+            painter.setPen(QPen(self._theme.mention(hue), 2))
+            painter.setBrush(self._theme.mention(hue, BLOB_TINT))
+            painter.drawEllipse(QPointF(x, middle), radius, radius)
+        ink = self._theme.colour("faint")
+        painter.setPen(QPen(ink, 2, c=Qt.PenCapStyle.RoundCap))
+        start, end = left + radius + em(0.8), right - radius - em(0.8)
+        painter.drawLine(QPointF(start, middle), QPointF(end - em(0.3), middle))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(ink)
+        head = em(0.4)
+        corners = [
+            (end, middle),
+            (end - 1.5 * head, middle - head),
+            (end - 1.5 * head, middle + head),
+        ]
+        painter.drawPolygon(QPolygonF([QPointF(*corner) for corner in corners]))
+        painter.end()
+
+
+class EmptyStage(QWidget):
+    """Shows what to do first. Emits ``example_picked`` with a prompt, or ``sketch_asked``."""
+
+    example_picked = Signal(str)
+    sketch_asked = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setSpacing(em(0.5))
+        column.addStretch(2)
+        column.addWidget(SceneDrawing(theme), 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addSpacing(em(0.8))
+        title = QLabel("Say what stands where")
+        title.setFont(font(LARGE * LARGE, bold=True))
+        column.addWidget(title, 0, Qt.AlignmentFlag.AlignHCenter)
+        self._sentence = sentence = TextLabel(
+            "The studio draws your prompt, holds things in their places while it draws, shows how, "
+            "and judges the picture. Start with an example, or drop a picture here to judge it.",
+            Tone.MUTED,
+        )
+        sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(sentence, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addSpacing(em(0.6))
+        for example in EXAMPLES:
+            button = QPushButton(example)
+            button.setAccessibleName(f"Example: {example}")
+            button.setMinimumWidth(em(20))
+            button.clicked.connect(self._tell)
+            column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
+        sketch = QPushButton(tr("Sketch the layout instead"))
+        sketch.setProperty("kind", "quiet")
+        sketch.clicked.connect(self.sketch_asked)
+        column.addWidget(sketch, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(3)
+
+    def minimumSizeHint(self) -> QSize:
+        """Be narrower than the sentence would like, so that the docks keep their width."""
+        return QSize(em(NARROWEST_EM), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Break the sentence where the stage is narrow."""
+        super().resizeEvent(event)
+        width = min(em(SENTENCE_EM), self.width() - em(2))
+        self._sentence.setFixedSize(width, self._sentence.heightForWidth(width))
+
+    def _tell(self) -> None:
+        button = self.sender()
+        if isinstance(button, QPushButton):
+            self.example_picked.emit(button.text())

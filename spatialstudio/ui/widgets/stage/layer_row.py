@@ -1,0 +1,179 @@
+"""One layer of the picture: its eye, how strong and in which hue it is drawn, and its solo."""
+
+from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QActionGroup, QIcon, QPainter, QPixmap
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QSlider, QToolButton, QWidget
+
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.stage.picture_layers import PLAIN_LOOK, Layer, LayerLook
+
+FULL = 100
+OWN_HUES = 3
+"""Dots that stand for "each word in its own hue"."""
+HUES = ("Orange", "Violet", "Green", "Pink", "Blue", "Olive", "Brown", "Slate")
+HUELESS = frozenset({Layer.PICTURE, Layer.DEPTH})
+SWATCH_SIDE = 48
+OPACITY_EM = 2.6
+
+
+class LayerRow(QWidget):
+    """Lets the user show a layer, alone or not, and choose its strength and hue.
+
+    Emits ``shown_picked``, ``look_picked`` with a ``LayerLook`` and ``solo_picked``, by the user's
+    hand only.
+
+    Args:
+        theme: The look of the window.
+        layer: Which one.
+        key: On the keyboard, for the eye.
+    """
+
+    shown_picked = Signal(bool)
+    look_picked = Signal(object)
+    solo_picked = Signal(bool)
+
+    def __init__(self, theme: Theme, layer: Layer, key: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self._name = tr(layer.value)
+        self._look = PLAIN_LOOK
+        self._eye = self._eye_button()
+        self._opacity = self._opacity_slider()
+        self._hue = self._hue_button(layer)
+        self._solo = self._solo_button()
+        keys = QLabel(key)
+        keys.setProperty("tone", "muted")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(em(0.1))
+        row.addWidget(self._eye, 1)
+        for widget in (self._opacity, self._hue, self._solo, keys):
+            row.addWidget(widget)
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether its eye is open."""
+        return self._eye.isChecked()
+
+    def show_shown(self, shown: bool) -> None:
+        """Open or close the eye."""
+        with QSignalBlocker(self._eye):
+            self._eye.setChecked(shown)
+        self._dress()
+
+    def show_look(self, look: LayerLook) -> None:
+        """Show how the layer is drawn."""
+        self._look = look
+        with QSignalBlocker(self._opacity):
+            self._opacity.setValue(round(look.opacity * FULL))
+        for action in self._hue.menu().actions():
+            if action.isCheckable():
+                action.setChecked(action.data() == look.hue)
+        self._dress()
+
+    def show_solo(self, solo: bool) -> None:
+        """Show whether the layer is alone on the picture."""
+        with QSignalBlocker(self._solo):
+            self._solo.setChecked(solo)
+
+    def _eye_button(self) -> QPushButton:
+        button = QPushButton(self._name)
+        button.setProperty("kind", "layer")
+        button.setCheckable(True)
+        button.setChecked(True)
+        button.setIconSize(QSize(em(), em()))
+        button.setAccessibleName(tr("Show {layer}").format(layer=self._name.lower()))
+        button.toggled.connect(self._dress)
+        button.toggled.connect(self.shown_picked)
+        return button
+
+    def _opacity_slider(self) -> QSlider:
+        slider = QSlider(Qt.Orientation.Horizontal)
+        slider.setAccessibleName(tr("Opacity of {layer}").format(layer=self._name.lower()))
+        slider.setRange(0, FULL)
+        slider.setValue(FULL)
+        slider.setFixedWidth(em(OPACITY_EM))
+        slider.valueChanged.connect(self._pick_opacity)
+        return slider
+
+    def _hue_button(self, layer: Layer) -> QToolButton:
+        button = QToolButton()
+        button.setAccessibleName(tr("Colour of {layer}").format(layer=self._name.lower()))
+        button.setToolTip(button.accessibleName())
+        button.setIconSize(QSize(em(), em()))
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(button)
+        group = QActionGroup(menu)
+        for hue, name in ((None, "Each word's own"), *enumerate(HUES)):
+            action = QAction(tr(name), group, checkable=True, checked=hue is None)
+            action.setData(hue)
+            menu.addAction(action)
+        group.triggered.connect(self._pick_hue)
+        button.setMenu(menu)
+        if layer in HUELESS:
+            keeps_room = button.sizePolicy()
+            keeps_room.setRetainSizeWhenHidden(True)
+            button.setSizePolicy(keeps_room)
+            button.hide()
+        return button
+
+    def _solo_button(self) -> QToolButton:
+        button = QToolButton()
+        button.setCheckable(True)
+        button.setIconSize(QSize(em(), em()))
+        button.setAccessibleName(tr("Show {layer} alone").format(layer=self._name.lower()))
+        button.setToolTip(button.accessibleName())
+        button.toggled.connect(self.solo_picked)
+        return button
+
+    def _pick_opacity(self, percent: int) -> None:
+        self._pick(LayerLook(opacity=percent / FULL, hue=self._look.hue))
+
+    def _pick_hue(self, action: QAction) -> None:
+        self._pick(LayerLook(opacity=self._look.opacity, hue=action.data()))
+
+    def _pick(self, look: LayerLook) -> None:
+        self._look = look
+        self._dress()
+        self.look_picked.emit(look)
+
+    def _dress(self) -> None:
+        shown = self._eye.isChecked()
+        self._eye.setIcon(self._theme.icon("eye" if shown else "eye_off", _ink(shown)))
+        self._solo.setIcon(self._theme.icon("solo", "muted"))
+        self._hue.setIcon(self._swatch())
+        for action in self._hue.menu().actions():
+            action.setIcon(self._swatch_of(action.data()))
+        percent = f"{self._look.opacity:.0%}"
+        self._opacity.setToolTip(tr("Opacity {percent}").format(percent=percent))
+
+    def _swatch(self) -> QIcon:
+        return self._swatch_of(self._look.hue)
+
+    def _swatch_of(self, hue: int | None) -> QIcon:
+        """Return a dot in a hue; several small ones for each word's own."""
+        pixmap = QPixmap(SWATCH_SIDE, SWATCH_SIDE)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        side = SWATCH_SIDE / OWN_HUES
+        if hue is None:
+            for place in range(OWN_HUES):
+                painter.setBrush(self._theme.mention(place))
+                painter.drawEllipse(QRectF(place * side, side, side, side).adjusted(1, 1, -1, -1))
+        else:
+            painter.setBrush(self._theme.mention(hue))
+            painter.drawEllipse(
+                QRectF(pixmap.rect()).adjusted(side / 2, side / 2, -side / 2, -side / 2)
+            )
+        painter.end()
+        return QIcon(pixmap)
+
+
+def _ink(shown: bool) -> str:
+    return "text" if shown else "faint"

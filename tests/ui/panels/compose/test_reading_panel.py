@@ -1,0 +1,118 @@
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from spatialstudio.application.second_reader import ReadAgain
+from spatialstudio.domain.relation import BEHIND
+from spatialstudio.ui.panels.compose.reading_panel import ReadingPanel
+from tests.ui.scripted_engine import PROMPT
+
+
+@pytest.fixture
+def panel(window):
+    """The doubts about the prompt, within a window."""
+    return window.prompt.findChild(ReadingPanel)
+
+
+@pytest.fixture
+def type_prompt(window):
+    return window.prompt.use_prompt
+
+
+@pytest.fixture
+def read_again(qtbot, studio):
+    """Have a model read the same prompt, with "behind" in the place of every relation."""
+
+    def publish():
+        qtbot.waitUntil(lambda: studio.session.scene is not None)
+        read = studio.session.scene
+        relations = tuple(replace(each, type=BEHIND) for each in read.relations)
+        studio.bus.publish(ReadAgain(scene=replace(read, relations=relations, extractor_id="llm")))
+
+    return publish
+
+
+def shown(panel):
+    return [label.text() for label in panel.findChildren(QLabel) if label.isVisibleTo(panel)]
+
+
+def says(panel, words):
+    return any(words in text for text in shown(panel))
+
+
+def buttons(panel, words):
+    return [
+        each
+        for each in panel.findChildren(QPushButton)
+        if words in each.text() and each.isVisibleTo(panel)
+    ]
+
+
+def press(qtbot, panel, words):
+    qtbot.waitUntil(lambda: bool(buttons(panel, words)))
+    qtbot.mouseClick(buttons(panel, words)[0], Qt.MouseButton.LeftButton)
+
+
+def types(studio):
+    return [relation.type.phrase for relation in studio.session.scene.relations]
+
+
+def test_a_contradiction_is_mended_in_one_step(qtbot, panel, studio, type_prompt):
+    type_prompt("a dog left of a car and the car left of the dog")
+    qtbot.waitUntil(lambda: says(panel, "Contradiction"))
+    press(qtbot, panel, "Leave it out")
+    qtbot.waitUntil(lambda: not says(panel, "Contradiction"))
+    assert types(studio) == ["to the left of"]
+    assert studio.session.scene.prompt.text == "a dog to the left of a car"
+
+
+def test_a_mended_contradiction_comes_back_with_undo(qtbot, panel, window, type_prompt):
+    type_prompt("a dog left of a car and the car left of the dog")
+    press(qtbot, panel, "Leave it out")
+    window.context.edits.undo()
+    qtbot.waitUntil(lambda: says(panel, "Contradiction"))
+
+
+def test_what_is_said_twice_is_no_contradiction(qtbot, panel, type_prompt):
+    type_prompt("a dog left of a car and the car to the right of the dog")
+    qtbot.waitUntil(lambda: says(panel, "Said twice"))
+    assert not says(panel, "Contradiction")
+
+
+def test_what_was_not_understood_is_told(qtbot, panel, type_prompt):
+    type_prompt("a dog not left of a car")
+    qtbot.waitUntil(lambda: says(panel, "Note: I do not understand"))
+
+
+def test_another_reading_is_offered_not_imposed(qtbot, panel, studio, type_prompt, read_again):
+    type_prompt(PROMPT)
+    read_again()
+    qtbot.waitUntil(lambda: len(buttons(panel, "Take up")) == 2)
+    assert types(studio) == ["to the left of"]
+
+
+def test_an_offer_is_taken_up(qtbot, panel, studio, type_prompt, read_again):
+    type_prompt(PROMPT)
+    read_again()
+    press(qtbot, panel, "Take up")
+    qtbot.waitUntil(lambda: types(studio) == ["to the left of", "behind"])
+    qtbot.waitUntil(lambda: len(buttons(panel, "Take up")) == 1)
+    assert studio.session.scene.prompt.text == PROMPT
+
+
+def test_an_offer_is_dismissed(qtbot, panel, studio, type_prompt, read_again):
+    type_prompt(PROMPT)
+    read_again()
+    press(qtbot, panel, "Dismiss")
+    qtbot.waitUntil(lambda: len(buttons(panel, "Dismiss")) == 1)
+    assert types(studio) == ["to the left of"]
+
+
+def test_offers_go_with_their_prompt(qtbot, panel, type_prompt, read_again):
+    type_prompt(PROMPT)
+    read_again()
+    qtbot.waitUntil(lambda: bool(buttons(panel, "Take up")))
+    type_prompt("a dog above a car")
+    qtbot.waitUntil(lambda: not buttons(panel, "Take up"))

@@ -1,0 +1,51 @@
+from pathlib import Path
+
+import pytest
+
+from spatialstudio.application.flow.generate_image import new_request
+from spatialstudio.application.session import OpenRun, RunState
+from spatialstudio.ui.panels.contents.result_contents import facts_of, judged_relations
+from tests.fakes import scene_of
+from tests.ui.scripted_engine import STICKERS, evaluation_of, picture_of
+
+
+@pytest.fixture
+def done():
+    request = new_request(scene_of(), STICKERS, seed=7)
+    picture = picture_of(7)
+    return OpenRun(
+        id=request.id,
+        scene=request.scene,
+        request=request,
+        state=RunState.DONE,
+        image=picture,
+        evaluation=evaluation_of(request.scene, picture),
+        device="cpu",
+        seconds=2.5,
+        path=Path("runs") / "one.png",
+    )
+
+
+def test_a_verdict_is_told_with_its_relation_and_sentence(done):
+    (judged,) = judged_relations(done, "Guided")
+    assert judged.relation == "dog to the left of car"
+    assert judged.run == "Guided"
+    assert "0.50" in judged.explanation
+
+
+def test_what_is_not_judged_says_nothing():
+    assert judged_relations(OpenRun(id="x", scene=scene_of())) == ()
+
+
+def test_the_facts_suffice_to_draw_it_again(done):
+    facts = dict(facts_of(done))
+    assert facts["Seed"] == "7"
+    assert facts["Model"] == "stickers"
+    assert facts["Guidance"] == "step size 5"
+    assert facts["Time"] == "2.5 s on cpu"
+    assert facts["Folder"] == "runs"
+
+
+def test_a_foreign_picture_has_a_size_only(done):
+    foreign = OpenRun(id="x", scene=done.scene, image=done.image)
+    assert [name for name, _ in facts_of(foreign)] == ["Size"]

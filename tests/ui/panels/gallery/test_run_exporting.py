@@ -1,0 +1,168 @@
+"""Runs leave the window as files, pictures with or without what they tell, bundles come in."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDrag, QGuiApplication
+from PySide6.QtWidgets import QFileDialog
+
+from spatialstudio.domain.export import FORMATS, ExportKind
+from spatialstudio.ui.commands import gallery as commands
+from spatialstudio.ui.dialogs.export_dialog import KINDS, ExportDialog
+from spatialstudio.ui.panels.gallery.gallery_panel import GalleryPanel
+from spatialstudio.ui.workspaces.gallery import GALLERY
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+@pytest.fixture
+def panel(qtbot, drawn, studio):
+    qtbot.waitUntil(lambda: studio.session.baseline.path is not None)
+    drawn.use_workspace(GALLERY)
+    panel = drawn.findChild(GalleryPanel)
+    qtbot.waitUntil(lambda: panel.grid.current is not None)
+    return panel
+
+
+@pytest.fixture
+def out(tmp_path):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def answer(monkeypatch):
+    """Answers the next question for a file or folder."""
+
+    def say(path):
+        for question in ("getSaveFileName", "getOpenFileName"):
+            monkeypatch.setattr(QFileDialog, question, lambda *_a, **_k: (str(path), ""))
+        monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_a, **_k: str(path))
+
+    return say
+
+
+def told(window):
+    return [toast.message for toast in window.context.toasts.earlier]
+
+
+def told_in(picture):
+    """Return what a picture tells: its texts, and its EXIF."""
+    with Image.open(picture) as image:
+        return dict(image.info), dict(image.getexif())
+
+
+def trigger(window, command):
+    window.context.actions[command].trigger()
+
+
+def export(qtbot, window, kind):
+    trigger(window, commands.EXPORT)
+    dialog = window.findChild(ExportDialog)
+    dialog._kinds.setCurrentRow(list(KINDS).index(kind))
+    qtbot.mouseClick(dialog._export, Qt.MouseButton.LeftButton)
+
+
+def test_a_picture_is_saved_with_all_that_it_tells(qtbot, drawn, panel, out, answer):
+    answer(out / "mine.png")
+    trigger(drawn, commands.SAVE_AS)
+    qtbot.waitUntil(lambda: "Wrote mine.png." in told(drawn))
+    assert "spatial_studio" in told_in(out / "mine.png")[0]
+
+
+def test_a_clean_copy_tells_nothing(qtbot, drawn, panel, out, answer):
+    answer(out / "mine.png")
+    trigger(drawn, commands.CLEAN_COPY)
+    qtbot.waitUntil(lambda: "Wrote mine.png." in told(drawn))
+    assert told_in(out / "mine.png") == ({}, {})
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [ExportKind.ANNOTATED, ExportKind.TABLE, ExportKind.BUNDLE],
+    ids=lambda kind: kind.value,
+)
+@pytest.mark.usefixtures("panel")
+def test_a_kind_is_exported(qtbot, drawn, out, answer, kind):
+    name = f"a.{FORMATS[kind][0]}"
+    answer(out / name)
+    export(qtbot, drawn, kind)
+    qtbot.waitUntil(lambda: f"Wrote {name}." in told(drawn))
+    assert (out / name).stat().st_size > 0
+
+
+def test_many_pictures_go_into_a_folder(qtbot, drawn, panel, out, answer):
+    qtbot.keyClick(panel.grid, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: len(panel.grid._keys) == 2)
+    qtbot.keyClick(panel.grid, Qt.Key.Key_A, CONTROL)
+    answer(out)
+    export(qtbot, drawn, ExportKind.ANNOTATED)
+    qtbot.waitUntil(lambda: "Wrote 2 files." in told(drawn))
+    assert len(list(out.glob("*_annotated.png"))) == 2
+
+
+def test_nowhere_is_no_export(qtbot, drawn, panel, answer, out):
+    answer("")
+    trigger(drawn, commands.SAVE_AS)
+    assert list(out.iterdir()) == []
+    assert not told(drawn)
+
+
+def test_the_open_run_is_meant_outside_the_gallery(qtbot, drawn, studio, panel, out, answer):
+    drawn.context.switchboard.workspace_asked.emit("inspect")
+    answer(out / "open.png")
+    trigger(drawn, commands.SAVE_AS)
+    qtbot.waitUntil(lambda: (out / "open.png").exists())
+
+
+def test_without_a_run_there_is_a_hint(qtbot, window):
+    trigger(window, commands.EXPORT)
+    assert told(window) == ["There is no kept run to take along."]
+
+
+def test_the_picture_is_copied_with_its_legend(qtbot, drawn, panel):
+    QGuiApplication.clipboard().clear()
+    trigger(drawn, commands.COPY_PICTURE)
+    qtbot.waitUntil(lambda: not QGuiApplication.clipboard().image().isNull())
+    assert QGuiApplication.clipboard().image().width() > 128
+
+
+def test_what_is_pulled_out_clean_tells_nothing(drawn, panel, studio):
+    (copy,) = panel._exporting.clean_copies([drawn.context.gallery.current.path])
+    assert copy.name == drawn.context.gallery.current.path.name
+    assert told_in(copy) == ({}, {})
+
+
+@pytest.mark.parametrize("clean", [False, True], ids=["with metadata", "clean"])
+def test_pictures_are_pulled_out_as_files(drawn, panel, monkeypatch, clean):
+    pulled = []
+    monkeypatch.setattr(QDrag, "exec", lambda drag, _action: pulled.append(drag.mimeData().urls()))
+    drawn.context.actions[commands.DRAG_CLEAN].setChecked(clean)
+    panel.grid.drag_begun.emit()
+    ((url,),) = pulled
+    path = drawn.context.gallery.current.path
+    assert Path(url.toLocalFile()).name == path.name
+    assert (Path(url.toLocalFile()) == path) is not clean
+
+
+def test_a_bundle_comes_back_in(qtbot, drawn, panel, studio, out, answer):
+    answer(out / "runs.zip")
+    export(qtbot, drawn, ExportKind.BUNDLE)
+    qtbot.waitUntil(lambda: "Wrote runs.zip." in told(drawn))
+    before = drawn.context.gallery.current.path
+    qtbot.keyClick(panel.grid, Qt.Key.Key_Delete)
+    qtbot.waitUntil(lambda: not before.exists())
+    trigger(drawn, commands.IMPORT)
+    qtbot.waitUntil(lambda: "1 runs were taken in." in told(drawn))
+    assert len(studio.library.list()) == 2
+
+
+def test_an_export_that_fails_says_why(qtbot, drawn, panel, out, answer):
+    (out / "file").write_text("taken")
+    answer(out / "file" / "mine.png")
+    trigger(drawn, commands.SAVE_AS)
+    qtbot.waitUntil(lambda: len(told(drawn)) == 1)
+    assert "Wrote" not in told(drawn)[0]

@@ -1,0 +1,148 @@
+"""Layers are picked on a run of the real files, averaged in their thread."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
+
+from spatialstudio.application.flow.generate_image import new_request
+from spatialstudio.application.session import OpenRun, RunState
+from spatialstudio.domain.attention import (
+    ATTENTION_FOLDER,
+    AttentionDetail,
+    AttentionFile,
+    AttentionSnapshot,
+    TextLayer,
+)
+from spatialstudio.ui.commands import frame
+from spatialstudio.ui.panels.inspect.blocks_panel import BlocksPanel
+from spatialstudio.ui.widgets.inspect.block_picker import BlockPicker
+from spatialstudio.ui.widgets.inspect.word_chips import WordChip
+from spatialstudio.ui.widgets.stage.picture_view import PictureView
+from tests.fakes import scene_of
+from tests.ui.scripted_engine import STICKERS, picture_of, step_of
+
+LEFT = Qt.MouseButton.LeftButton
+GUIDING, OTHER = "down_blocks.0.attentions.0", "mid_block.attentions.0"
+LAYERS = (TextLayer(name=GUIDING, shape=(16, 16)), TextLayer(name=OTHER, shape=(8, 8)))
+WORDS = ("a", "photo", "of", "a", "dog", "to", "the", "left", "of", "a", "car")
+STEPS = 3
+
+
+def run_of(files):
+    request = new_request(scene_of(), STICKERS, seed=4)
+    steps = [step_of(request, step) for step in range(STEPS)]
+    return OpenRun(
+        id=request.id,
+        scene=request.scene,
+        request=request,
+        state=RunState.DONE,
+        total_steps=STEPS,
+        steps=tuple(
+            replace(s, attention=AttentionSnapshot(maps=s.attention.maps, layers=(GUIDING,)))
+            for s in steps
+        ),
+        image=picture_of(4),
+        text_layers=LAYERS,
+        attention_files=files,
+    )
+
+
+@pytest.fixture
+def open_run(qtbot, window, studio):
+    """Opens a run in Inspect."""
+
+    def open_(run):
+        window.context.actions[frame.INSPECT_WORKSPACE].trigger()
+        studio.session.open(run)
+        panel = window.panel(BlocksPanel)
+        qtbot.waitUntil(panel.findChild(BlockPicker).isVisible)
+        return panel
+
+    return open_
+
+
+@pytest.fixture
+def kept(open_run, registry_cache):
+    """The panel on a run that has left its attention on disk, each layer a corner of its own."""
+    files = tuple(
+        AttentionFile(
+            layer=layer.name,
+            name=f"{number}.npy",
+            words=WORDS,
+            shape=(STEPS, 1, len(WORDS), *layer.shape),
+        )
+        for number, layer in enumerate(LAYERS)
+    )
+    run = run_of(files)
+    folder = registry_cache / ATTENTION_FOLDER / run.id
+    folder.mkdir(parents=True)
+    for file, corner in zip(files, (0, -1), strict=True):
+        array = np.full(file.shape, 0.01, np.float16)
+        array[..., corner, corner] = 0.5
+        np.save(folder / file.name, array)
+    return open_run(run)
+
+
+@pytest.fixture
+def registry_cache(studio, tmp_path):
+    """Where the studio's adapters look for what models have left."""
+    studio.keeping._registry._surroundings = replace(  # the scripted studio keeps nothing
+        studio.keeping._registry._surroundings, cache=tmp_path / "cache"
+    )
+    return tmp_path / "cache"
+
+
+def said(window):
+    return window.stage.findChildren(PictureView)[0].accessibleDescription()
+
+
+def test_a_block_alone_shows_its_own_maps(qtbot, window, kept):
+    picker = kept.findChild(BlockPicker)
+    qtbot.mouseDClick(picker, LEFT, pos=picker.cell(1).center().toPoint())
+    qtbot.waitUntil(lambda: "dog peaks at 0.500, 94 % from the left" in said(window))
+
+
+def test_a_resolution_picks_its_layers(qtbot, window, kept):
+    one = next(each for each in kept.findChildren(QToolButton) if each.text() == "8x8")
+    qtbot.mouseClick(one, LEFT)
+    assert window.context.maps.layers == {OTHER}
+
+
+def test_guiding_layers_come_back(qtbot, window, kept):
+    window.context.maps.average(frozenset({OTHER}))
+    one = next(each for each in kept.findChildren(QToolButton) if each.text() == "Guiding")
+    qtbot.mouseClick(one, LEFT)
+    assert window.context.maps.layers == frozenset()
+
+
+def test_words_that_name_no_thing_have_maps_as_well(qtbot, window, kept):
+    def is_there(text):
+        chips = window.stage.words.findChildren(WordChip)
+        return any(chip.text() == text and chip.isEnabled() for chip in chips)
+
+    qtbot.waitUntil(lambda: is_there("photo"))
+
+
+def test_attention_that_is_gone_is_told(qtbot, open_run, registry_cache):
+    file = AttentionFile(
+        layer=GUIDING, name="0.npy", words=WORDS, shape=(STEPS, 1, len(WORDS), 16, 16)
+    )
+    panel = open_run(run_of((file,)))
+    qtbot.waitUntil(lambda: any("no longer here" in text for text in texts(panel)))
+
+
+def test_what_was_not_captured_can_be_asked_for(qtbot, window, open_run):
+    panel = open_run(run_of(()))
+    button = panel.findChild(QPushButton)
+    qtbot.waitUntil(button.isVisible)
+    with qtbot.waitSignal(window.context.switchboard.capture_asked) as asked:
+        qtbot.mouseClick(button, LEFT)
+    assert asked.args == [AttentionDetail.EVERY_WORD]
+    assert window.generation.settings.detail is AttentionDetail.EVERY_WORD
+
+
+def texts(panel):
+    return [label.text() for label in panel.findChildren(QLabel)]

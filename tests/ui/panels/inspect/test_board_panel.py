@@ -1,0 +1,82 @@
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDockWidget
+
+from spatialstudio.ui.commands import frame, replay
+from spatialstudio.ui.panels.inspect.board_panel import BoardPanel
+from spatialstudio.ui.widgets.inspect.board_tray import BoardTray
+
+
+@pytest.fixture
+def board(drawn):
+    """The storyboard in sight, two steps pinned."""
+    drawn.context.switchboard.workspace_asked.emit("inspect")
+    drawn.findChild(QDockWidget, "storyboard").raise_()
+    return drawn.panel(BoardPanel)
+
+
+@pytest.fixture
+def pin(qtbot, drawn, studio):
+    """Pins steps by the command."""
+
+    def pin_steps(*steps):
+        for step in steps:
+            before = len(studio.storyboard.frames)
+            studio.session.pick_step(step)
+            drawn.context.actions[replay.PIN_FRAME].trigger()
+            assert len(studio.storyboard.frames) == before + 1
+
+    return pin_steps
+
+
+def steps(studio):
+    return [each.step for each in studio.storyboard.frames]
+
+
+def test_steps_are_pinned_in_order(qtbot, board, pin, studio):
+    pin(1, 4)
+    tray = board.findChild(BoardTray)
+    qtbot.waitUntil(lambda: tray.count() == 2)
+    assert tray.item(1).text() == "Step 5 of 6, seed " + str(studio.session.run.request.seed)
+
+
+def test_every_change_can_be_undone(qtbot, drawn, board, pin, studio):
+    pin(1, 4)
+    tray = board.findChild(BoardTray)
+    qtbot.waitUntil(lambda: tray.count() == 2)
+    qtbot.keyClick(tray, Qt.Key.Key_Left, Qt.KeyboardModifier.ControlModifier)
+    assert steps(studio) == [4, 1]
+    qtbot.waitUntil(lambda: tray.keys[0] == studio.storyboard.frames[0].id)
+    qtbot.keyClick(tray, Qt.Key.Key_Delete)
+    assert steps(studio) == [1]
+    for expected in ([4, 1], [1, 4], [1], []):
+        drawn.context.actions[frame.UNDO].trigger()
+        assert steps(studio) == expected
+
+
+def test_a_frame_leads_back_to_its_step(qtbot, board, pin, studio):
+    pin(2)
+    studio.session.pick_step(0)
+    tray = board.findChild(BoardTray)
+    qtbot.waitUntil(lambda: tray.count() == 1)
+    qtbot.keyClick(tray, Qt.Key.Key_Return)
+    assert studio.session.step == 2
+
+
+@pytest.mark.parametrize("name", ["board.svg", "board.csv"])
+def test_the_board_is_written_beside_the_window(qtbot, board, pin, tmp_path, name):
+    pin(1, 4)
+    board.export_to(tmp_path / name)
+    qtbot.waitUntil(lambda: (tmp_path / name).exists())
+
+
+def test_what_it_cannot_be_written_as_is_told(qtbot, board, pin, tmp_path):
+    pin(1)
+    with qtbot.waitSignal(board.problem_met):
+        board.export_to(tmp_path / "board.doc")
+
+
+def test_an_empty_board_offers_nothing_to_export(drawn, board):
+    actions = drawn.context.actions
+    assert not actions[replay.EXPORT_BOARD].isEnabled()
+    assert actions[replay.PIN_FRAME].isEnabled()

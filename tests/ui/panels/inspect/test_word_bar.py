@@ -1,0 +1,129 @@
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox
+
+from spatialstudio.ui.commands import frame, inspect
+from spatialstudio.ui.panels.inspect.maps_panel import MapsPanel
+from spatialstudio.ui.widgets.inspect.map_grid import MapGrid
+from spatialstudio.ui.widgets.inspect.word_chips import WordChip
+from spatialstudio.ui.widgets.stage.picture_view import PictureView
+
+LEFT = Qt.MouseButton.LeftButton
+DOG, CAR = "m1", "m2"
+
+
+@pytest.fixture
+def inspected(qtbot, drawn):
+    """The workspace Inspect after a guided run, its chips in sight."""
+    drawn.context.actions[frame.INSPECT_WORKSPACE].trigger()
+    qtbot.waitUntil(lambda: chip(drawn, DOG) is not None and chip(drawn, DOG).isVisible())
+    return drawn
+
+
+def chip(window, key):
+    chips = window.stage.words.findChildren(WordChip)
+    return next((each for each in chips if each.tag.key == key), None)
+
+
+def picture(window):
+    return window.stage.findChildren(PictureView)[0]
+
+
+def said(window):
+    return picture(window).accessibleDescription()
+
+
+def test_words_stand_over_the_picture_where_maps_are_inspected(qtbot, inspected):
+    assert inspected.stage.words.isVisible()
+    inspected.context.actions[frame.GENERATE_WORKSPACE].trigger()
+    qtbot.waitUntil(lambda: not inspected.stage.words.isVisible())
+
+
+def test_a_pinned_word_is_selected_everywhere(qtbot, inspected, studio):
+    qtbot.mouseClick(chip(inspected, CAR), LEFT)
+    assert studio.session.mention_id == CAR
+    inspected.context.maps.hover(None)  # wherever the pointer of the test's machine rests
+    qtbot.waitUntil(lambda: "map of car" in said(inspected) and "dog" not in said(inspected))
+
+
+def test_a_word_selected_elsewhere_is_pinned(qtbot, inspected, studio):
+    studio.session.pick_mention(CAR)
+    qtbot.waitUntil(lambda: inspected.context.maps.pins == (CAR,))
+    studio.session.pick_mention(None)
+    qtbot.waitUntil(lambda: inspected.context.maps.pins == ())
+
+
+def test_a_relation_selected_elsewhere_pins_both_its_words(qtbot, inspected, studio):
+    studio.session.pick_relation(studio.session.run.scene.relations[0].id)
+    qtbot.waitUntil(lambda: inspected.context.maps.pins == (DOG, CAR))
+
+
+def test_the_keyboard_s_word_is_shown_in_passing(qtbot, inspected):
+    chip(inspected, DOG).setFocus()
+    chip(inspected, CAR).setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(lambda: inspected.context.maps.words == (CAR,))
+    assert inspected.context.maps.pins == ()
+
+
+def test_two_words_of_a_relation_say_how_surely_it_holds(qtbot, inspected):
+    qtbot.mouseClick(chip(inspected, DOG), LEFT)
+    qtbot.mouseClick(chip(inspected, CAR), LEFT, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(lambda: "The curves cross at" in said(inspected))
+
+
+def test_words_of_which_no_map_was_kept_cannot_be_pinned(inspected):
+    others = [
+        each
+        for each in inspected.stage.words.findChildren(WordChip)
+        if each.tag.key not in (DOG, CAR)
+    ]
+    assert others
+    assert not any(each.isEnabled() for each in others)
+
+
+def test_the_grid_takes_the_picture_s_place(qtbot, inspected, studio):
+    qtbot.keyClick(inspected, Qt.Key.Key_G)
+    grid = inspected.stage.findChild(MapGrid)
+    qtbot.waitUntil(grid.isVisible)
+    assert not picture(inspected).isVisible()
+    qtbot.mouseClick(grid, LEFT, pos=grid.cell(1, 0).center().toPoint())
+    assert studio.session.step == 0
+    inspected.context.actions[frame.GENERATE_WORKSPACE].trigger()
+    qtbot.waitUntil(picture(inspected).isVisible)
+
+
+def test_the_bare_picture_is_seen_while_its_key_is_held(qtbot, inspected):
+    qtbot.waitUntil(lambda: "map of dog" in said(inspected))
+    qtbot.keyPress(inspected, Qt.Key.Key_QuoteLeft)
+    qtbot.waitUntil(lambda: "map of dog" not in said(inspected))
+    qtbot.keyRelease(inspected, Qt.Key.Key_QuoteLeft)
+    qtbot.waitUntil(lambda: "map of dog" in said(inspected))
+
+
+def test_other_keys_do_not_end_the_look_at_the_bare_picture(qtbot, inspected):
+    inspected.context.actions[inspect.PEEK].trigger()
+    qtbot.keyClick(inspected, Qt.Key.Key_Shift)
+    assert inspected.context.maps.is_peeking
+    inspected.context.actions[inspect.PEEK].trigger()
+    assert not inspected.context.maps.is_peeking
+
+
+def test_another_prompt_lets_all_words_go(qtbot, inspected, studio, engine):
+    qtbot.mouseClick(chip(inspected, DOG), LEFT)
+    inspected.prompt.use_prompt("a cat above a dog")
+    inspected.generation.generate()
+    qtbot.waitUntil(lambda: inspected.context.maps.pins == ())
+
+
+def test_lines_and_scale_follow_their_keys(qtbot, inspected):
+    qtbot.keyClick(inspected, Qt.Key.Key_O)
+    assert inspected.context.maps.look.has_isolines
+    before = inspected.context.maps.look.scale
+    qtbot.keyClick(inspected, Qt.Key.Key_O, Qt.KeyboardModifier.ShiftModifier)
+    assert inspected.context.maps.look.scale is not before
+
+
+def test_the_panel_shows_what_was_chosen_by_key(qtbot, inspected):
+    box = inspected.panel(MapsPanel).findChild(QCheckBox)
+    qtbot.keyClick(inspected, Qt.Key.Key_O)
+    qtbot.waitUntil(box.isChecked)

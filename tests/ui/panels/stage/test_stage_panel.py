@@ -1,0 +1,45 @@
+import pytest
+from PySide6.QtCore import QRectF, Qt
+
+from spatialstudio.ui.stage_view import WHOLE
+from spatialstudio.ui.widgets.inspect.step_scrubber import StepScrubber
+from spatialstudio.ui.widgets.stage.empty_stage import EmptyStage
+from spatialstudio.ui.widgets.stage.picture_view import PictureView
+
+PART = QRectF(0.25, 0.25, 0.5, 0.5)
+
+
+@pytest.fixture
+def views(qtbot, drawn):
+    """The guided picture and the baseline."""
+    views = drawn.stage.findChildren(PictureView)
+    qtbot.waitUntil(lambda: all(view.isVisible() for view in views))
+    return views
+
+
+def test_before_the_first_run_the_stage_says_what_to_do(window):
+    assert window.stage.findChild(EmptyStage).isVisible()
+
+
+def test_guided_and_baseline_stand_side_by_side(qtbot, views):
+    assert [view.accessibleName() for view in views] == ["Picture", "Second picture"]
+    qtbot.waitUntil(lambda: views[0].accessibleDescription().startswith("Guided"))
+
+
+def test_both_pictures_zoom_together(views):
+    views[0].view_picked.emit(PART)
+    assert [view.view for view in views] == [PART, PART]
+
+
+def test_z_fits_both_pictures(qtbot, drawn, views):
+    views[1].view_picked.emit(PART)
+    qtbot.keyClick(drawn, Qt.Key.Key_Z)
+    assert [view.view for view in views] == [WHOLE, WHOLE]
+
+
+def test_arrows_on_the_picture_go_through_the_steps(qtbot, drawn, views, studio):
+    last = studio.session.step
+    qtbot.waitUntil(lambda: drawn.findChild(StepScrubber).value() == last)
+    views[0].setFocus()
+    qtbot.keyClick(views[0], Qt.Key.Key_Left)
+    assert studio.session.step == last - 1

@@ -1,0 +1,42 @@
+import pytest
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from spatialstudio.ui.widgets.common.dock_column import DockColumn
+
+
+@pytest.fixture
+def part():
+    part = QLabel("text")
+    part.setMinimumHeight(100)
+    return part
+
+
+@pytest.fixture
+def home(qtbot, part):
+    """A column over a stretch, as in a dock."""
+    home = QWidget()
+    qtbot.addWidget(home)
+    layout = QVBoxLayout(home)
+    layout.addWidget(DockColumn(part))
+    layout.addStretch(1)
+    home.resize(300, 600)
+    home.show()
+    return home
+
+
+def column_of(home):
+    return home.findChild(DockColumn)
+
+
+def test_a_short_column_takes_only_the_height_it_needs(qtbot, home):
+    qtbot.waitUntil(lambda: 100 <= column_of(home).height() < 200)
+
+
+def test_it_grows_with_its_content(qtbot, home, part):
+    part.setMinimumHeight(400)
+    qtbot.waitUntil(lambda: column_of(home).height() >= 400)
+
+
+def test_it_scrolls_when_there_is_too_little_room(qtbot, home, part):
+    part.setMinimumHeight(2000)
+    qtbot.waitUntil(lambda: column_of(home).verticalScrollBar().maximum() > 1000)

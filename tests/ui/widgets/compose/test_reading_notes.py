@@ -1,0 +1,57 @@
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from spatialstudio.ui.widgets.compose.reading_notes import NoteKind, ReadingNote, ReadingNotes
+
+REMARK = ReadingNote("remark", NoteKind.REMARK, "I read a slip.")
+CLASH = ReadingNote("clash", NoteKind.CONTRADICTION, "Both cannot be.", ("Leave one out",))
+OFFER = ReadingNote("offer", NoteKind.OFFER, "It may say more.", ("Take up", "Dismiss"))
+
+
+@pytest.fixture
+def notes(qtbot, theme):
+    notes = ReadingNotes(theme)
+    qtbot.addWidget(notes)
+    return notes
+
+
+def texts(notes):
+    labels = notes.findChildren(QLabel)
+    return [label.text() for label in labels if label.text() and label.isVisible()]
+
+
+def test_without_notes_nothing_is_in_sight(notes):
+    notes.show_notes((REMARK,))
+    notes.show_notes(())
+    assert not notes.isVisible()
+
+
+def test_each_kind_is_told_by_a_word_and_the_graver_first(notes):
+    notes.show_notes((REMARK, OFFER, CLASH))
+    assert texts(notes) == [
+        "Contradiction: Both cannot be.",
+        "Read differently: It may say more.",
+        "Note: I read a slip.",
+    ]
+
+
+def test_other_notes_take_the_place_of_those_before(qtbot, notes):
+    notes.show_notes((REMARK, CLASH))
+    notes.show_notes((OFFER,))
+    qtbot.waitUntil(lambda: texts(notes) == ["Read differently: It may say more."])
+
+
+@pytest.mark.parametrize(("answer", "number"), [("Take up", 0), ("Dismiss", 1)])
+def test_an_answer_comes_back_with_its_note(qtbot, notes, answer, number):
+    notes.show_notes((CLASH, OFFER))
+    button = next(each for each in notes.findChildren(QPushButton) if each.text() == answer)
+    with qtbot.waitSignal(notes.answer_picked) as picked:
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert picked.args == ["offer", number]
+
+
+def test_contradictions_stand_out_by_their_frame(notes):
+    notes.show_notes((REMARK, CLASH))
+    kinds = [notes.layout().itemAt(row).widget().property("kind") for row in range(2)]
+    assert kinds == ["warning", "quiet"]

@@ -1,0 +1,65 @@
+import pytest
+from PySide6.QtCore import Qt
+
+from spatialstudio.ui.widgets.inspect.map_strip import MapStrip, MapTile, WordMaps
+from tests.ui.scripted_engine import blob
+
+DOG = WordMaps("m1", "dog", 0, blob(0.2, 0.5))
+CAR = WordMaps("m2", "car", 1, blob(0.8, 0.5))
+
+
+@pytest.fixture
+def strip(qtbot, theme):
+    strip = MapStrip(theme)
+    qtbot.addWidget(strip)
+    strip.show_words((DOG, CAR))
+    strip.show()
+    return strip
+
+
+def tiles(strip):
+    return strip.findChildren(MapTile)
+
+
+def test_every_word_has_a_tile(strip):
+    assert [tile.text() for tile in tiles(strip)] == ["dog", "car"]
+
+
+def test_a_click_picks_a_word_and_another_lets_it_go(qtbot, strip):
+    picked = []
+    strip.word_picked.connect(picked.append)
+    qtbot.mouseClick(tiles(strip)[1], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(tiles(strip)[1], Qt.MouseButton.LeftButton)
+    assert picked == ["m2", ""]
+
+
+def test_space_picks_the_word_in_focus(qtbot, strip):
+    with qtbot.waitSignal(strip.word_picked) as picked:
+        qtbot.keyClick(tiles(strip)[0], Qt.Key.Key_Space)
+    assert picked.args == ["m1"]
+
+
+def test_only_one_word_is_marked(strip):
+    strip.show_picked("m1")
+    strip.show_picked("m2")
+    assert [tile.isChecked() for tile in tiles(strip)] == [False, True]
+
+
+def test_another_step_keeps_the_tiles(strip):
+    before = tiles(strip)
+    strip.show_words((WordMaps("m1", "dog", 0, blob(0.3, 0.3)), CAR))
+    assert tiles(strip) == before
+
+
+def test_a_baseline_makes_room_for_a_second_map(strip):
+    narrow = tiles(strip)[0].sizeHint().width()
+    strip.show_words((WordMaps("m1", "dog", 0, None, None, has_baseline=True), CAR))
+    assert tiles(strip)[0].sizeHint().width() > 1.8 * narrow
+
+
+def test_the_map_is_brightest_where_the_word_is_attended_to(strip):
+    image = tiles(strip)[0].grab().toImage()
+    middle = image.height() * 3 // 5
+    left = image.pixelColor(image.width() // 4, middle).lightness()
+    right = image.pixelColor(image.width() * 9 // 10, middle).lightness()
+    assert left > right + 50

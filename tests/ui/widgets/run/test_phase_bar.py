@@ -1,0 +1,46 @@
+import pytest
+from PySide6.QtWidgets import QLabel, QProgressBar
+
+from spatialstudio.ui.widgets.run.phase_bar import PhaseBar, Progress
+
+PHASES = ("Load", "Denoise", "Judge")
+
+
+@pytest.fixture
+def bar(qtbot):
+    bar = PhaseBar()
+    qtbot.addWidget(bar)
+    bar.show()
+    return bar
+
+
+def seen(bar):
+    return [label.text() for label in bar.findChildren(QLabel) if label.isVisible()]
+
+
+def test_the_current_phase_tells_its_detail(bar):
+    bar.show_progress(Progress("Guided", PHASES, 1, "7 of 16", 0.5, "about 3 s left"))
+    assert {"Guided", "Load", "Denoise 7 of 16", "Judge", "about 3 s left"} <= set(seen(bar))
+
+
+def test_the_bar_fills_with_the_phase(bar):
+    bar.show_progress(Progress(phases=PHASES, current=1, share=0.5))
+    meter = bar.findChild(QProgressBar)
+    assert meter.value() / meter.maximum() == pytest.approx(0.5)
+
+
+def test_an_unknown_share_keeps_moving(bar):
+    bar.show_progress(Progress(phases=PHASES, current=0))
+    assert bar.findChild(QProgressBar).maximum() == 0
+
+
+def test_when_nothing_runs_only_the_message_is_left(bar):
+    bar.show_progress(Progress("Guided", PHASES, 1))
+    bar.show_progress(Progress(message="Done in 2.5 s"))
+    assert [text for text in seen(bar) if text] == ["Done in 2.5 s"]
+    assert not bar.findChild(QProgressBar).isVisible()
+
+
+def test_progress_can_be_heard(bar):
+    bar.show_progress(Progress("Guided", PHASES, 1, "7 of 16"))
+    assert bar.accessibleDescription() == "Guided Denoise 7 of 16"

@@ -1,0 +1,73 @@
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QCheckBox, QSlider
+
+from spatialstudio.ui.widgets.stage.layer_list import LayerList
+from spatialstudio.ui.widgets.stage.picture_layers import Layer, LayerLook
+
+
+@pytest.fixture
+def layers(qtbot, theme):
+    widget = LayerList(theme)
+    qtbot.addWidget(widget)
+    widget.show()
+    return widget
+
+
+def button(layers, name):
+    buttons = layers.findChildren(QAbstractButton)
+    return next(each for each in buttons if each.accessibleName() == name)
+
+
+def test_all_layers_are_in_sight_at_first(layers):
+    assert layers.layers == frozenset(Layer)
+
+
+def test_space_hides_a_layer(qtbot, layers):
+    with qtbot.waitSignal(layers.layers_picked) as picked:
+        qtbot.keyClick(button(layers, "Show picture"), Qt.Key.Key_Space)
+    assert picked.args == [frozenset(Layer) - {Layer.PICTURE}]
+
+
+def test_showing_layers_emits_nothing(qtbot, layers):
+    with qtbot.assertNotEmitted(layers.layers_picked):
+        layers.show_layers(frozenset({Layer.BOXES}))
+    assert layers.layers == {Layer.BOXES}
+
+
+def test_a_layer_can_be_made_fainter_by_keys(qtbot, layers):
+    slider = next(
+        each for each in layers.findChildren(QSlider) if each.accessibleName() == "Opacity of masks"
+    )
+    with qtbot.waitSignal(layers.look_picked) as picked:
+        qtbot.keyClick(slider, Qt.Key.Key_Left)
+    assert picked.args == [Layer.MASKS, LayerLook(opacity=0.99)]
+
+
+def test_a_layer_can_have_one_hue(qtbot, layers):
+    layers.row(Layer.BOXES).show_look(LayerLook(opacity=0.5))
+    menu = button(layers, "Colour of boxes").menu()
+    pink = next(action for action in menu.actions() if action.text() == "Pink")
+    with qtbot.waitSignal(layers.look_picked) as picked:
+        pink.trigger()
+    assert picked.args == [Layer.BOXES, LayerLook(opacity=0.5, hue=3)]
+
+
+def test_showing_a_look_emits_nothing(qtbot, layers):
+    with qtbot.assertNotEmitted(layers.look_picked):
+        layers.row(Layer.MASKS).show_look(LayerLook(opacity=0.2, hue=1))
+
+
+def test_one_layer_at_most_is_alone(qtbot, layers):
+    for name in ("Show masks alone", "Show boxes alone"):
+        qtbot.mouseClick(button(layers, name), Qt.MouseButton.LeftButton)
+    assert not button(layers, "Show masks alone").isChecked()
+    with qtbot.waitSignal(layers.solo_picked) as picked:
+        qtbot.mouseClick(button(layers, "Show boxes alone"), Qt.MouseButton.LeftButton)
+    assert picked.args == [None]
+
+
+def test_smoothing_can_be_switched_off(qtbot, layers):
+    with qtbot.waitSignal(layers.smoothing_picked) as picked:
+        qtbot.keyClick(layers.findChild(QCheckBox), Qt.Key.Key_Space)
+    assert picked.args == [False]
