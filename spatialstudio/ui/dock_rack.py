@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.dock_title import DockTitle
+from spatialstudio.ui.widgets.basic.dock_title import DockTitle
 from spatialstudio.ui.window_settings import LAYOUT_VERSION, Density
 from spatialstudio.ui.workspaces.workspace import BOTTOM, DockPlan, Workspace
 
@@ -136,6 +136,11 @@ class DockRack:
             down = plan.area is BOTTOM
             way = Qt.Orientation.Vertical if down else Qt.Orientation.Horizontal
             self._window.resizeDocks([self._docks[plan.id]], [em(plan.size_em)], way)
-            if down and plan.breadth_em:
-                across = Qt.Orientation.Horizontal
-                self._window.resizeDocks([self._docks[plan.id]], [em(plan.breadth_em)], across)
+        self._share_breadth()
+
+    def _share_breadth(self) -> None:
+        """Give docks that stand beside each other at the bottom their shares of it."""
+        plans = () if self._up is None else self._up.docks
+        shares = {plan.id: em(plan.breadth_em) for plan in plans if plan.breadth_em}
+        docks = [self._docks[name] for name in shares]
+        self._window.resizeDocks(docks, list(shares.values()), Qt.Orientation.Horizontal)

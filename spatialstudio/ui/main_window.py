@@ -26,7 +26,7 @@ from spatialstudio.ui.panels.stage.stage_panel import StagePanel
 from spatialstudio.ui.picture_offer import offer_picture
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.toast_stack import ToastStack
+from spatialstudio.ui.widgets.basic.toast_stack import ToastStack
 from spatialstudio.ui.window_bar import WindowBar
 from spatialstudio.ui.window_commands import WindowCommands
 from spatialstudio.ui.window_settings import Density
@@ -118,6 +118,7 @@ class MainWindow(QMainWindow):
         stage.show_layers(self._layers[workspace.id])
         stage.show_overlays(self._overlays[workspace.id])
         stage.show_words(workspace.shows_words)
+        stage.show_ending(workspace.shows_ending)
 
     def hide_docks(self, hidden: bool) -> None:
         """Leave the stage alone, or bring back what was in sight."""

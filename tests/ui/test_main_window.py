@@ -21,7 +21,7 @@ from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationFailed
 from spatialstudio.domain.relation import relation_types
 from spatialstudio.ui.dialogs.shortcut_sheet import ShortcutSheet
-from spatialstudio.ui.widgets.common.toast_card import ToastCard
+from spatialstudio.ui.widgets.basic.toast_card import ToastCard
 from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor
 from spatialstudio.ui.widgets.compose.relation_chip import RelationChip
 from spatialstudio.ui.widgets.evaluate.verdict_card import VerdictCard

@@ -42,7 +42,7 @@ from spatialstudio.ui.panels.contents.prompt_contents import (
 from spatialstudio.ui.prompt_history import PromptHistory
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor, TokenMarks
 from spatialstudio.ui.widgets.compose.relation_chips import RelationChips
 

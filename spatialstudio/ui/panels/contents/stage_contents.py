@@ -50,6 +50,18 @@ def shows_result(run: OpenRun, step: int) -> bool:
     return run.image is not None and step >= len(run.steps) - 1
 
 
+def step_seen(run: OpenRun, step: int, *, of_ending: bool) -> int:
+    """Return the step of a run that is in sight: never one that it has not reached yet.
+
+    Args:
+        run: Live, replayed, or only judged.
+        step: The picked one.
+        of_ending: Whether the last one is wanted, whichever is picked.
+    """
+    newest = max(len(run.steps) - 1, 0)
+    return newest if of_ending else min(step, newest)
+
+
 def picture_scene(
     run: OpenRun,
     step: int,

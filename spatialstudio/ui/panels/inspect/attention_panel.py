@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QScrollArea, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QStackedLayout, QVBoxLayout, QWidget
 
 from spatialstudio.application.inspection import relation_in_words
 from spatialstudio.application.session import (
@@ -19,7 +19,7 @@ from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.map_contents import step_at
 from spatialstudio.ui.panels.contents.stage_contents import word_maps
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.inspect.map_strip import MapStrip
 
 TRACE_EM = 9
@@ -43,8 +43,6 @@ class AttentionPanel(Panel):
         self._empty = TextLabel(NOTHING_YET, Tone.MUTED)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._words = TextLabel(tone=Tone.MUTED)
-        self._words.setWordWrap(False)
-        self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._clock = FrameClock(self._draw, self)
         self._lay_out()
         context.actions.use_stage_keys(self, without=(inspect.PLAY,))  # Space presses buttons here

@@ -18,7 +18,7 @@ from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.trace_contents import span_in_words, step_name, time_contents
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.inspect.pos_chart import ZOOM, PosChart, Span
 from spatialstudio.ui.widgets.inspect.pos_curve import Lanes
 from spatialstudio.ui.widgets.inspect.replay_bar import FASTER_BY, PlayMode, ReplayBar

@@ -5,8 +5,8 @@ from PySide6.QtWidgets import QVBoxLayout
 from spatialstudio.application.session import RunChanged
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.result_contents import facts_of
-from spatialstudio.ui.widgets.common.fact_list import FactList
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.fact_list import FactList
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 
 class DetailsPanel(Panel):

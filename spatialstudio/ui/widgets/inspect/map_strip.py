@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.array_images import heat_image
+from spatialstudio.ui.widgets.basic.array_images import heat_image
 
 MAP_EM = 6.4
 LABEL_EM = 1.5

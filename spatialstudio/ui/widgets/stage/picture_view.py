@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from spatialstudio.domain.relation import Axis
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.array_images import (
+from spatialstudio.ui.widgets.basic.array_images import (
     heat_image,
     mask_image,
     mask_outline,
