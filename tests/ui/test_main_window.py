@@ -132,11 +132,11 @@ def test_escape_twice_cancels(qtbot, window, engine):
 
 def test_stage_only_twice_brings_the_docks_back(qtbot, window):
     qtbot.keyClick(window, Qt.Key.Key_2, CONTROL)
-    before = shown(window, QDockWidget)
+    before = set(shown(window, QDockWidget))
     qtbot.keyClick(window, Qt.Key.Key_F)
     assert shown(window, QDockWidget) == []
     qtbot.keyClick(window, Qt.Key.Key_F)
-    assert shown(window, QDockWidget) == before
+    assert set(shown(window, QDockWidget)) == before
 
 
 def test_the_docks_keep_their_place_when_a_run_begins(qtbot, window, engine):
