@@ -6,6 +6,7 @@ from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
+    QApplication,
     QCheckBox,
     QComboBox,
     QDockWidget,
@@ -341,3 +342,21 @@ def drop(widget, path):
     )
     widget.dragEnterEvent(QDragEnterEvent(middle, copy, data, left, none))
     widget.dropEvent(QDropEvent(QPointF(middle), copy, data, left, none))
+
+
+def test_tab_never_leads_into_a_dock_behind_another(qtbot, window):
+    window.use_workspace(WORKSPACES[1])
+    behind = window.findChild(QDockWidget, "numbers")
+    visited = []
+    for _ in range(80):
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        visited.append(QApplication.focusWidget())
+    assert len(set(visited)) > 8
+    assert not any(behind.isAncestorOf(widget) for widget in visited)
+
+
+def test_tab_leads_from_the_prompt_to_its_relations(qtbot, window):
+    window.prompt.use_prompt(PROMPT)
+    qtbot.waitUntil(lambda: any(chip.isVisible() for chip in window.findChildren(RelationChip)))
+    qtbot.keyClick(window.findChild(PromptEditor), Qt.Key.Key_Tab)
+    assert window.findChild(RelationChip).isAncestorOf(QApplication.focusWidget())

@@ -43,7 +43,7 @@ def make_time(context: WindowContext) -> QWidget:
 
 
 PROMPT = DockPlan(id="prompt", title="Prompt", area=LEFT, size_em=19, make=make_prompt)
-VERDICT = DockPlan(id="verdict", title="Verdict", area=RIGHT, size_em=18, make=make_verdict)
+VERDICT = DockPlan(id="verdict", title="Verdict", area=RIGHT, size_em=19, make=make_verdict)
 ATTENTION = DockPlan(
     id="attention",
     title="Attention of the words",

@@ -200,6 +200,7 @@ class PromptPanel(Panel):
             self._chips.show_rows((), ())
         else:
             self._chips.show_rows(chip_rows(scene), things_of(scene))
+            self._chips.follow_tabs(self._editor)
         can_relate = scene is not None and len(scene.mentions) > 1
         self._heading.setVisible(can_relate)
         self._add.setVisible(can_relate)

@@ -18,6 +18,7 @@ from spatialstudio.ui.commands import inspect
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.map_contents import step_at
 from spatialstudio.ui.panels.contents.stage_contents import word_maps
+from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.inspect.map_strip import MapStrip
@@ -40,7 +41,7 @@ class AttentionPanel(Panel):
         self._strip = MapStrip(context.theme)
         self._strip.word_picked.connect(self._pick_word)
         self._area = QScrollArea()
-        self._empty = TextLabel(NOTHING_YET, Tone.MUTED)
+        self._empty = TextLabel(tr(NOTHING_YET), Tone.MUTED)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._words = TextLabel(tone=Tone.MUTED)
         self._clock = FrameClock(self._draw, self)
@@ -63,7 +64,7 @@ class AttentionPanel(Panel):
         run, baseline, step = self._session.run, self._session.baseline, self._session.step
         if run is None:
             return
-        self._empty.setText(NO_TRACE if run.is_over else NOTHING_YET)
+        self._empty.setText(tr(NO_TRACE if run.is_over else NOTHING_YET))
         self._stack.setCurrentIndex(1 if run.steps else 0)
         self._strip.show_words(word_maps(run, baseline, step))
         self._strip.show_picked(self._session.mention_id or "")

@@ -24,7 +24,7 @@ from spatialstudio.ui.widgets.inspect.pos_curve import Lanes
 from spatialstudio.ui.widgets.inspect.replay_bar import FASTER_BY, PlayMode, ReplayBar
 from spatialstudio.ui.widgets.inspect.time_header import TimeHeader
 
-TRACE_EM = 8
+TRACE_EM = 7
 FAR_STEPS = 10_000
 STRIDES = {
     inspect.PREVIOUS: -1,

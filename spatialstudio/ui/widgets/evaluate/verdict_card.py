@@ -107,7 +107,9 @@ class VerdictCard(QFrame):
         verdict = judged.verdict
         self.setProperty("kind", "card")
         self.setAccessibleName(
-            f"{judged.run} verdict on {judged.relation}: {verdict.outcome.value}".strip()
+            tr("{run} verdict on {relation}: {outcome}")
+            .format(run=judged.run, relation=judged.relation, outcome=verdict.outcome.value)
+            .strip()
         )
         self._word = QLabel(verdict.outcome.value)
         self._word.setFont(font(LARGE, bold=True))
