@@ -58,7 +58,7 @@ class TrainingSettings:
 FULL = TrainingSettings(
     autoencoder=AutoencoderSettings(
         recipe=Recipe(
-            steps=3500,
+            steps=7800,
             batch=16,
             learning_rate=1e-3,
             weight_decay=1e-4,
@@ -68,17 +68,18 @@ FULL = TrainingSettings(
     ),
     generator=GeneratorSettings(
         recipe=Recipe(
-            steps=20_000,
+            steps=28_000,
             batch=24,
             learning_rate=1e-3,
             weight_decay=1e-2,
             workers=2,
-            average_decay=0.998,
+            average_decay=0.999,
             seed=2,
         )
     ),
     segmenter=PerceptionSettings(
-        recipe=Recipe(steps=5800, batch=16, learning_rate=3e-3, average_decay=0.998, seed=3)
+        recipe=Recipe(steps=10_300, batch=16, learning_rate=3e-3, average_decay=0.998, seed=3),
+        decoded_share=0.3,
     ),
     depth=PerceptionSettings(
         recipe=Recipe(steps=800, batch=16, learning_rate=2e-3, seed=4),

@@ -49,7 +49,7 @@ class AutoencoderSettings:
     channels: int = 32
     latent_channels: int = 16
     crop: int = 64
-    most_latent_noise: float = 0.3
+    most_latent_noise: float = 0.2
     gradient_weight: float = 0.5
     fitted_to: int = 500
 
