@@ -156,6 +156,7 @@ class PosChart(QWidget):
     def _lay_out(self) -> None:
         view = pg.GraphicsLayoutWidget()
         view.setBackground(None)
+        view.viewport().setAutoFillBackground(False)
         view.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         view.ci.layout.setContentsMargins(0, 0, 0, 0)
