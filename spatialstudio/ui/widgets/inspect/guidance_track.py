@@ -57,7 +57,7 @@ class GuidanceTrack(StepPlot):
         ]
         steps, feet, heights = zip(*pieces, strict=True) if pieces else ((), (), ())
         # A rim in the colour of the ground parts the pieces.
-        rim, fill = self._theme.colour("raised"), self._theme.colour("faint")
+        rim, fill = self._theme.colour("surface"), self._theme.colour("faint")
         bars = pg.BarGraphItem(x=steps, y0=feet, height=heights, width=BAR, pen=rim, brush=fill)
         self.field.addItem(bars)
 
