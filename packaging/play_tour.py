@@ -33,7 +33,7 @@ from spatialstudio.ui.demo import pass_on
 from spatialstudio.ui.dialogs.command_palette import CommandPalette
 from spatialstudio.ui.main_window import MainWindow
 from spatialstudio.ui.tour import FOLDER, STATIONS
-from spatialstudio.ui.widgets.prompt_editor import PromptEditor
+from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor
 from spatialstudio.ui.window_settings import FILE_NAME, Density, ThemeChoice, WindowSettings
 
 RESOURCES = Path(__file__).resolve().parent.parent / "resources"

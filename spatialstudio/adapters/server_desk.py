@@ -8,13 +8,13 @@ from pathlib import Path
 from time import monotonic
 from urllib.parse import urlsplit
 
-from spatialstudio.adapters.chat_client import ChatClient, ChatQuestion, ServerFailure
 from spatialstudio.adapters.durable_files import explained_writing, write_whole
 from spatialstudio.adapters.server import (
     KEY_VARIABLE,
     MODEL_VARIABLE,
     SERVER_VARIABLE,
     SETTINGS_FILE,
+    ServerSettings,
     UnusableKeyring,
     chosen_server,
     forget_key,
@@ -104,15 +104,22 @@ class UserServerDesk:
         settings = replace(settings_of(choice), attempts=1, answer_tokens=ANSWER_TOKENS)
         if key is not None:
             settings = replace(settings, key=key or None)
-        started = monotonic()
-        try:
-            ChatClient(settings).ask(ChatQuestion(instruction=INSTRUCTION, text=QUESTION), token)
-        except ServerFailure as failure:
-            raise SettingsError(
-                f"The language model at {settings.host} {failure.reason}.",
-                hint="Check address, model and key, and whether the server runs.",
-            ) from failure
-        return f'"{choice.model}" at {settings.host} answers in {monotonic() - started:.1f} s.'
+        return _asked(settings, choice.model, token)
+
+
+def _asked(settings: ServerSettings, model: str, token: CancelToken) -> str:
+    # the client takes its time to import, and a choice is read in the window's thread
+    from spatialstudio.adapters.chat_client import ChatClient, ChatQuestion, ServerFailure
+
+    started = monotonic()
+    try:
+        ChatClient(settings).ask(ChatQuestion(instruction=INSTRUCTION, text=QUESTION), token)
+    except ServerFailure as failure:
+        raise SettingsError(
+            f"The language model at {settings.host} {failure.reason}.",
+            hint="Check address, model and key, and whether the server runs.",
+        ) from failure
+    return f'"{model}" at {settings.host} answers in {monotonic() - started:.1f} s.'
 
 
 def _check_address(url: str) -> None:

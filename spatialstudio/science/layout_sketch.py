@@ -38,6 +38,8 @@ GRID = 15
 """Points of the grid on which things are placed, each way."""
 CLEARANCE = 2.0
 """A thing is placed this many margins from where its relations turn."""
+ROOMY = 0.75
+"""Share of the picture over which things are first spread; each can be pushed past another."""
 DIAGONAL = 0.7
 """Share of the longer offset that the shorter one needs for a diagonal."""
 PIXELS = 1000
@@ -208,11 +210,15 @@ def _grid() -> Iterable[Point]:
 
 
 def _ranked(claims: Sequence[Relation]) -> dict[MentionId, Point]:
-    """Return the middles of the boxes that the relations ask for."""
+    """Return the middles of the boxes that the relations ask for, with room on all sides."""
     return {
-        mention: ((box.left + box.right) / 2, (box.top + box.bottom) / 2)
+        mention: (_inwards((box.left + box.right) / 2), _inwards((box.top + box.bottom) / 2))
         for mention, box in relation_boxes(claims).items()
     }
+
+
+def _inwards(share: float) -> float:
+    return 0.5 + ROOMY * (share - 0.5)
 
 
 def _rank(mention: MentionId, claims: Sequence[Relation]) -> bool:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.dock_title import DockTitle
+from spatialstudio.ui.widgets.basic.dock_title import DockTitle
 from spatialstudio.ui.window_settings import LAYOUT_VERSION, Density
 from spatialstudio.ui.workspaces.workspace import BOTTOM, DockPlan, Workspace
 
@@ -30,6 +30,8 @@ class DockRack:
         self._context = context
         self._serve = serve
         self._docks: dict[str, QDockWidget] = {}
+        self._shed = QWidget(window)  # Qt would put up every dock among the window's own children
+        self._shed.hide()
         self._up: Workspace | None = None
         self._density = Density.FULL
         self._are_hidden = False
@@ -57,14 +59,12 @@ class DockRack:
         self._window.setUpdatesEnabled(False)
         for dock in self._docks.values():
             self._window.removeDockWidget(dock)
+            dock.setParent(self._shed)
         self._up, self._density, self._are_hidden = workspace, density, False
         stored = self._context.settings.layout_of(self._layout_name())
         self._arrange(workspace, density)
         if not stored.isEmpty():
             self._window.restoreState(stored, LAYOUT_VERSION)
-            for dock in self._docks.values():  # Qt also puts up docks that it finds nowhere stored
-                if dock.objectName() not in {plan.id for plan in workspace.docks}:
-                    self._window.removeDockWidget(dock)
         self._window.setUpdatesEnabled(True)
 
     def take_down(self) -> None:
@@ -73,6 +73,7 @@ class DockRack:
             self._window.removeDockWidget(dock)
             dock.deleteLater()
         self._docks = {}
+        self._shed.deleteLater()
         self._up = None
 
     def put_back(self) -> None:
@@ -102,7 +103,7 @@ class DockRack:
 
     def _frame_of(self, plan: DockPlan) -> QDockWidget:
         if plan.id not in self._docks:
-            dock = QDockWidget(tr(plan.title), self._window)
+            dock = QDockWidget(tr(plan.title), self._shed)
             dock.setObjectName(plan.id)
             bare = plan.is_across  # a low dock has no room for a title
             dock.setTitleBarWidget(QWidget() if bare else DockTitle(self._context.theme, dock))
@@ -136,6 +137,11 @@ class DockRack:
             down = plan.area is BOTTOM
             way = Qt.Orientation.Vertical if down else Qt.Orientation.Horizontal
             self._window.resizeDocks([self._docks[plan.id]], [em(plan.size_em)], way)
-            if down and plan.breadth_em:
-                across = Qt.Orientation.Horizontal
-                self._window.resizeDocks([self._docks[plan.id]], [em(plan.breadth_em)], across)
+        self._share_breadth()
+
+    def _share_breadth(self) -> None:
+        """Give docks that stand beside each other at the bottom their shares of it."""
+        plans = () if self._up is None else self._up.docks
+        shares = {plan.id: em(plan.breadth_em) for plan in plans if plan.breadth_em}
+        docks = [self._docks[name] for name in shares]
+        self._window.resizeDocks(docks, list(shares.values()), Qt.Orientation.Horizontal)

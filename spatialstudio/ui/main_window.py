@@ -6,7 +6,14 @@ from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QDialog, QMainWindow, QStackedWidget, QStatusBar
+from PySide6.QtWidgets import (
+    QDialog,
+    QDockWidget,
+    QMainWindow,
+    QStackedWidget,
+    QStatusBar,
+    QWidget,
+)
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.errors import StudioError
@@ -26,7 +33,7 @@ from spatialstudio.ui.panels.stage.stage_panel import StagePanel
 from spatialstudio.ui.picture_offer import offer_picture
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.toast_stack import ToastStack
+from spatialstudio.ui.widgets.basic.toast_stack import ToastStack
 from spatialstudio.ui.window_bar import WindowBar
 from spatialstudio.ui.window_commands import WindowCommands
 from spatialstudio.ui.window_settings import Density
@@ -36,6 +43,15 @@ from spatialstudio.ui.workspaces.workspace import Workspace
 Kind = TypeVar("Kind", bound=Panel)
 
 SIZE_EM = (90, 56)
+
+
+class Centre(QStackedWidget):
+    """What stands in the middle; asks for the room of the page in sight alone."""
+
+    def minimumSizeHint(self) -> QSize:
+        """Let no hidden page widen the window."""
+        page = self.currentWidget()
+        return page.minimumSizeHint() if page is not None else super().minimumSizeHint()
 
 
 class MainWindow(QMainWindow):
@@ -118,6 +134,7 @@ class MainWindow(QMainWindow):
         stage.show_layers(self._layers[workspace.id])
         stage.show_overlays(self._overlays[workspace.id])
         stage.show_words(workspace.shows_words)
+        stage.show_ending(workspace.shows_ending)
 
     def hide_docks(self, hidden: bool) -> None:
         """Leave the stage alone, or bring back what was in sight."""
@@ -154,6 +171,14 @@ class MainWindow(QMainWindow):
             title = tr("Opening {name}").format(name=path.name)
             self.context.toasts.report(report_on(error, title))
 
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Lead Tab past docks that lie behind others: Qt counts them as visible."""
+        start = self.focusWidget()
+        while super().focusNextPrevChild(forward):
+            if (now := self.focusWidget()) is start or not _is_behind(now):
+                return True
+        return False
+
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Welcome files anywhere."""
         if any(url.isLocalFile() for url in event.mimeData().urls()):
@@ -185,7 +210,7 @@ class MainWindow(QMainWindow):
         self._layers = {workspace.id: workspace.layers for workspace in WORKSPACES}
         self._overlays = {each.id: each.make_overlays(context) for each in WORKSPACES}
         self.stage = StagePanel(context)
-        self._centre = QStackedWidget()
+        self._centre = Centre()
         self._centre.addWidget(self.stage)
         self._centres: dict[str, Panel] = {}
         self.setCentralWidget(self._centre)
@@ -282,3 +307,10 @@ class MainWindow(QMainWindow):
         for workspace in WORKSPACES:
             if workspace.id == workspace_id:
                 self.use_workspace(workspace)
+
+
+def _is_behind(widget: QWidget | None) -> bool:
+    """Whether a widget stands in a dock that is a tab not chosen."""
+    while widget is not None and not isinstance(widget, QDockWidget):
+        widget = widget.parentWidget()
+    return widget is not None and widget.visibleRegion().isEmpty()

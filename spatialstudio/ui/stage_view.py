@@ -17,7 +17,7 @@ class StageView(QObject):
     """Belongs to the window, not to a workspace: zoom and picture stay when one is switched.
 
     Emits ``layers_changed``, ``region_changed``, ``words_changed``, ``smoothing_changed``,
-    ``overlays_changed``, ``sketching_changed``, and ``place_pointed`` with the place of the picture
+    ``overlays_changed``, ``sketching_changed``, ``ending_changed``, and ``place_pointed`` with the place of the picture
     under the pointer, as shares of its sides, None for none.
 
     Attributes:
@@ -30,6 +30,7 @@ class StageView(QObject):
         has_beside: Whether a second run stands beside the first, when there is one.
         overlays: Drawn over the picture and asked for the mouse, the last one first.
         is_sketching: Whether the layout sketch stands in the place of the picture.
+        shows_ending: Whether the finished picture is seen, whichever step is picked.
     """
 
     layers_changed = Signal()
@@ -40,6 +41,7 @@ class StageView(QObject):
     beside_changed = Signal()
     overlays_changed = Signal()
     sketching_changed = Signal()
+    ending_changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,6 +54,7 @@ class StageView(QObject):
         self.has_beside = True
         self.overlays: tuple[StageOverlay, ...] = ()
         self.is_sketching = False
+        self.shows_ending = False
 
     @property
     def in_sight(self) -> frozenset[Layer]:
@@ -117,6 +120,12 @@ class StageView(QObject):
         if sketching is not self.is_sketching:
             self.is_sketching = sketching
             self.sketching_changed.emit()
+
+    def show_ending(self, wanted: bool) -> None:
+        """Show the finished picture, whichever step is picked, or the picked step again."""
+        if wanted is not self.shows_ending:
+            self.shows_ending = wanted
+            self.ending_changed.emit()
 
     def show_overlays(self, overlays: tuple[StageOverlay, ...]) -> None:
         """Draw these over the picture, and let them have the mouse."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from spatialstudio.domain.errors import ErrorReport
-from spatialstudio.ui.widgets.common.toast_card import Offer, Toast, ToastKind
+from spatialstudio.ui.widgets.basic.toast_card import Offer, Toast, ToastKind
 
 MOST_KEPT = 100
 

@@ -1,3 +1,4 @@
+import subprocess
 import sys
 
 import keyring
@@ -169,3 +170,13 @@ def test_a_test_can_be_stopped(desk):
 def test_a_model_must_be_named(desk):
     with pytest.raises(SettingsError, match="No model"):
         desk.try_out(ServerChoice(url=URL), None, CountingToken())
+
+
+def test_a_choice_is_read_without_importing_the_client():
+    script = (
+        "import sys;"
+        "from spatialstudio.adapters.server_desk import UserServerDesk;"
+        "UserServerDesk({}, None).choice(); print('openai' in sys.modules)"
+    )
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert said.stdout.decode().strip() == "False"

@@ -28,6 +28,11 @@ def slow():
     slow.may_go_on.set()
 
 
+def come_to_rest(wishes):
+    while (thread := wishes._thread) is not None:
+        thread.join()
+
+
 def test_what_waits_is_given_up_for_what_is_newer(slow):
     wishes = NewestWish("test", slow.fulfil)
     wishes.ask("first")
@@ -36,17 +41,17 @@ def test_what_waits_is_given_up_for_what_is_newer(slow):
     wishes.ask("third")
     assert wishes.is_out_of_date
     slow.may_go_on.set()
-    thread = wishes._thread
-    thread.join()
+    come_to_rest(wishes)
     assert slow.done == ["first", "third"]
 
 
 def test_after_a_rest_the_next_wish_is_heard_as_well(slow):
     slow.may_go_on.set()
     wishes = NewestWish("test", slow.fulfil)
-    wishes.ask(1)
-    wishes.close()
-    assert slow.done == [1]
+    for wish in (1, 2):
+        wishes.ask(wish)
+        come_to_rest(wishes)
+    assert slow.done == [1, 2]
 
 
 def test_nothing_is_begun_once_it_is_closed(slow):

@@ -6,6 +6,7 @@ from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
+    QApplication,
     QCheckBox,
     QComboBox,
     QDockWidget,
@@ -21,7 +22,7 @@ from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationFailed
 from spatialstudio.domain.relation import relation_types
 from spatialstudio.ui.dialogs.shortcut_sheet import ShortcutSheet
-from spatialstudio.ui.widgets.common.toast_card import ToastCard
+from spatialstudio.ui.widgets.basic.toast_card import ToastCard
 from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor
 from spatialstudio.ui.widgets.compose.relation_chip import RelationChip
 from spatialstudio.ui.widgets.evaluate.verdict_card import VerdictCard
@@ -132,11 +133,11 @@ def test_escape_twice_cancels(qtbot, window, engine):
 
 def test_stage_only_twice_brings_the_docks_back(qtbot, window):
     qtbot.keyClick(window, Qt.Key.Key_2, CONTROL)
-    before = shown(window, QDockWidget)
+    before = set(shown(window, QDockWidget))
     qtbot.keyClick(window, Qt.Key.Key_F)
     assert shown(window, QDockWidget) == []
     qtbot.keyClick(window, Qt.Key.Key_F)
-    assert shown(window, QDockWidget) == before
+    assert set(shown(window, QDockWidget)) == before
 
 
 def test_the_docks_keep_their_place_when_a_run_begins(qtbot, window, engine):
@@ -341,3 +342,21 @@ def drop(widget, path):
     )
     widget.dragEnterEvent(QDragEnterEvent(middle, copy, data, left, none))
     widget.dropEvent(QDropEvent(QPointF(middle), copy, data, left, none))
+
+
+def test_tab_never_leads_into_a_dock_behind_another(qtbot, window):
+    window.use_workspace(WORKSPACES[1])
+    behind = window.findChild(QDockWidget, "numbers")
+    visited = []
+    for _ in range(80):
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        visited.append(QApplication.focusWidget())
+    assert len(set(visited)) > 8
+    assert not any(behind.isAncestorOf(widget) for widget in visited)
+
+
+def test_tab_leads_from_the_prompt_to_its_relations(qtbot, window):
+    window.prompt.use_prompt(PROMPT)
+    qtbot.waitUntil(lambda: any(chip.isVisible() for chip in window.findChildren(RelationChip)))
+    qtbot.keyClick(window.findChild(PromptEditor), Qt.Key.Key_Tab)
+    assert window.findChild(RelationChip).isAncestorOf(QApplication.focusWidget())

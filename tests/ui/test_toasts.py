@@ -4,7 +4,7 @@ import pytest
 
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.ui.toasts import Toasts, report_text
-from spatialstudio.ui.widgets.common.toast_card import ToastKind
+from spatialstudio.ui.widgets.basic.toast_card import ToastKind
 
 FAILURE = ErrorReport(
     title="Drawing",

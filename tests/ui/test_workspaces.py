@@ -11,7 +11,7 @@ from spatialstudio.ui.window_settings import Density
 from spatialstudio.ui.workspaces.registry import WORKSPACES
 
 PART = QRectF(0.25, 0.25, 0.5, 0.5)
-GENERATE, INSPECT, *_ = WORKSPACES
+GENERATE, INSPECT, EVALUATE, *_ = WORKSPACES
 
 
 def in_sight(window):
@@ -109,3 +109,16 @@ def test_the_last_prompt_stands_there_at_the_next_start(qtbot, window, another):
     again = another()
     again.prompt.restore()
     assert again.context.studio.session.scene.prompt.text == "a cat above a dog"
+
+
+def test_docks_side_by_side_have_fair_shares_and_keep_them(qtbot, window):
+    def widths():
+        return [window.findChild(QDockWidget, plan.id).width() for plan in side_by_side]
+
+    side_by_side = [plan for plan in EVALUATE.docks if plan.breadth_em]
+    window.use_workspace(EVALUATE)
+    qtbot.waitUntil(lambda: min(widths()) > 0.6 * max(widths()))
+    before = widths()
+    window.use_workspace(GENERATE)
+    window.use_workspace(EVALUATE)
+    qtbot.waitUntil(lambda: widths() == before)

@@ -8,7 +8,7 @@ from spatialstudio.ui.dialogs.settings_dialog import SettingsPage
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.window_settings import Density, ThemeChoice
 
 NAMES = {

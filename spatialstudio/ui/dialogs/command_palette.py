@@ -9,7 +9,7 @@ from spatialstudio.ui.commands.command import Command
 from spatialstudio.ui.commands.table import TABLE
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 SIZE_EM = (32, 22)
 COMMAND_ROLE = Qt.ItemDataRole.UserRole

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.domain.export import FORMATS, ExportKind, ExportLayer
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 SIZE_EM = (40, 27)
 LIST_EM = 14

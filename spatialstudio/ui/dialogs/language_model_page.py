@@ -21,7 +21,7 @@ from spatialstudio.domain.servers import ServerChoice
 from spatialstudio.ui.dialogs.settings_dialog import SettingsPage
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 NOBODY, OTHER = "", "other"
 """Entries of the list of servers that are no presets."""

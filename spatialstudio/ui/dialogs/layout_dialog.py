@@ -10,7 +10,7 @@ from spatialstudio.application.flow.layout_templates import LAYOUTS, LayoutTempl
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.compose.layout_tile import LayoutTile
 
 COLUMNS = 4

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLa
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.toast_card import Toast
+from spatialstudio.ui.widgets.basic.toast_card import Toast
 
 SIZE_EM = (42, 26)
 

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.domain.picture_settings import FieldDifference
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 TOP = Qt.AlignmentFlag.AlignTop
 SIZE_EM = (48, 30)

@@ -15,7 +15,7 @@ from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.commands.command import Menu
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 COLUMNS = (
     (Menu.FILE, Menu.EDIT, Menu.RUN, Menu.HELP),

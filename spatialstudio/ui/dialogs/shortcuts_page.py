@@ -18,7 +18,7 @@ from spatialstudio.ui.commands.table import TABLE
 from spatialstudio.ui.dialogs.settings_dialog import SettingsPage
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 MOST_KEYS = 2
 COMMAND_ROLE = Qt.ItemDataRole.UserRole

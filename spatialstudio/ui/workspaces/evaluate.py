@@ -7,7 +7,7 @@ from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.panels.evaluate.judges_panel import JudgesPanel
 from spatialstudio.ui.panels.evaluate.stability_panel import StabilityPanel
 from spatialstudio.ui.panels.evaluate.what_if_panel import WhatIfPanel
-from spatialstudio.ui.widgets.common.dock_column import DockColumn
+from spatialstudio.ui.widgets.basic.dock_column import DockColumn
 from spatialstudio.ui.widgets.stage.picture_layers import PLAIN_LAYERS, Layer
 from spatialstudio.ui.workspaces.shared_docks import PROMPT, VERDICT
 from spatialstudio.ui.workspaces.workspace import BOTTOM, DockPlan, Workspace
@@ -37,6 +37,7 @@ WHAT_IF = DockPlan(
     size_em=HEIGHT_EM,
     make=make_what_if,
     can_wait=True,
+    breadth_em=26,
 )
 JUDGES = DockPlan(
     id="judges",
@@ -45,6 +46,7 @@ JUDGES = DockPlan(
     size_em=HEIGHT_EM,
     make=make_judges,
     can_wait=True,
+    breadth_em=20,
 )
 STABILITY = DockPlan(
     id="stability",
@@ -54,6 +56,7 @@ STABILITY = DockPlan(
     make=make_stability,
     in_simple=False,
     can_wait=True,
+    breadth_em=18,
 )
 
 EVALUATE = Workspace(
@@ -62,4 +65,5 @@ EVALUATE = Workspace(
     docks=(PROMPT, VERDICT, WHAT_IF, JUDGES, STABILITY),
     tools=(OPEN_PICTURE,),
     layers=PLAIN_LAYERS - {Layer.MAPS} | {Layer.BAND},
+    shows_ending=True,
 )

@@ -9,7 +9,7 @@ from spatialstudio.ui.panels.gallery.gallery_details_panel import GalleryDetails
 from spatialstudio.ui.panels.gallery.gallery_panel import GalleryPanel
 from spatialstudio.ui.panels.gallery.searches_panel import SearchesPanel
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.dock_column import DockColumn
+from spatialstudio.ui.widgets.basic.dock_column import DockColumn
 from spatialstudio.ui.workspaces.workspace import LEFT, RIGHT, DockPlan, Workspace
 
 NARROWEST_EM = 12

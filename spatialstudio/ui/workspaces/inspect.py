@@ -9,7 +9,7 @@ from spatialstudio.ui.panels.inspect.board_panel import BoardPanel
 from spatialstudio.ui.panels.inspect.maps_panel import MapsPanel
 from spatialstudio.ui.panels.inspect.numbers_panel import NumbersPanel
 from spatialstudio.ui.texts import tr
-from spatialstudio.ui.widgets.common.dock_column import DockColumn, section
+from spatialstudio.ui.widgets.basic.dock_column import DockColumn, section
 from spatialstudio.ui.widgets.stage.picture_layers import Layer
 from spatialstudio.ui.workspaces.shared_docks import TIME, VERDICT
 from spatialstudio.ui.workspaces.workspace import BOTTOM, LEFT, DockPlan, Workspace

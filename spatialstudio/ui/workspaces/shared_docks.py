@@ -9,7 +9,7 @@ from spatialstudio.ui.panels.run.generation_panel import GenerationPanel
 from spatialstudio.ui.panels.stage.details_panel import DetailsPanel
 from spatialstudio.ui.panels.stage.layers_panel import LayersPanel
 from spatialstudio.ui.texts import tr
-from spatialstudio.ui.widgets.common.dock_column import DockColumn, over, section
+from spatialstudio.ui.widgets.basic.dock_column import DockColumn, over, section
 from spatialstudio.ui.workspaces.workspace import BOTTOM, LEFT, RIGHT, DockPlan
 
 
@@ -43,7 +43,7 @@ def make_time(context: WindowContext) -> QWidget:
 
 
 PROMPT = DockPlan(id="prompt", title="Prompt", area=LEFT, size_em=19, make=make_prompt)
-VERDICT = DockPlan(id="verdict", title="Verdict", area=RIGHT, size_em=18, make=make_verdict)
+VERDICT = DockPlan(id="verdict", title="Verdict", area=RIGHT, size_em=19, make=make_verdict)
 ATTENTION = DockPlan(
     id="attention",
     title="Attention of the words",

@@ -61,6 +61,7 @@ class Workspace:
         tools: Commands with a button at the top, while it is chosen.
         layers: On the stage when it is first chosen; then the user's own choice holds.
         shows_words: Whether the prompt's words stand over the picture.
+        shows_ending: Whether the finished picture is seen, whichever step is picked.
         make_overlays: Builds what lies over the picture, once.
         make_centre: Builds what stands in the stage's place, once; None for the stage itself.
     """
@@ -71,5 +72,6 @@ class Workspace:
     tools: tuple[Command, ...] = ()
     layers: frozenset[Layer] = PLAIN_LAYERS
     shows_words: bool = False
+    shows_ending: bool = False
     make_overlays: Callable[[WindowContext], tuple[StageOverlay, ...]] = lambda _context: ()
     make_centre: Callable[[WindowContext], Panel] | None = None

@@ -7,7 +7,7 @@ from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.servers import ServerChoice
 from spatialstudio.ui.dialogs.language_model_page import LanguageModelPage
 from spatialstudio.ui.switchboard import Switchboard
-from spatialstudio.ui.widgets.common.text_label import TextLabel
+from spatialstudio.ui.widgets.basic.text_label import TextLabel
 from tests.server_fakes import PRESETS, FakeServerDesk
 
 CHOICE = ServerChoice(url=PRESETS["near"].url, model="small")

@@ -4,7 +4,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton
 
 from spatialstudio.ui.dialogs.message_list import MessageList
-from spatialstudio.ui.widgets.common.toast_card import Toast, ToastKind
+from spatialstudio.ui.widgets.basic.toast_card import Toast, ToastKind
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ from spatialstudio.ui.panels.contents.prompt_contents import (
 from spatialstudio.ui.prompt_history import PromptHistory
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor, TokenMarks
 from spatialstudio.ui.widgets.compose.relation_chips import RelationChips
 
@@ -200,6 +200,7 @@ class PromptPanel(Panel):
             self._chips.show_rows((), ())
         else:
             self._chips.show_rows(chip_rows(scene), things_of(scene))
+            self._chips.follow_tabs(self._editor)
         can_relate = scene is not None and len(scene.mentions) > 1
         self._heading.setVisible(can_relate)
         self._add.setVisible(can_relate)

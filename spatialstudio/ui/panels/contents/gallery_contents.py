@@ -19,7 +19,7 @@ from spatialstudio.domain.record import Reproduction, Sameness
 from spatialstudio.domain.relation import relation_types
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.texts import tr
-from spatialstudio.ui.widgets.common.array_images import rgb_image
+from spatialstudio.ui.widgets.basic.array_images import rgb_image
 from spatialstudio.ui.widgets.gallery.claim_list import Claim
 from spatialstudio.ui.widgets.gallery.run_grid import GridSection
 from spatialstudio.ui.widgets.gallery.run_tile import TileFace

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from spatialstudio.application.queue_entry import EntryState, QueueEntry, outcome_of
 from spatialstudio.ui.texts import tr
-from spatialstudio.ui.widgets.common.array_images import rgb_image
+from spatialstudio.ui.widgets.basic.array_images import rgb_image
 from spatialstudio.ui.widgets.run.queue_list import QueueRow
 from spatialstudio.ui.widgets.run.result_strip import Result
 

@@ -55,16 +55,23 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
     if (request := run.request) is not None:
         guidance = request.guidance
         facts += [
-            ("Seed", str(request.seed)),
-            ("Model", request.model.id),
-            ("Steps", str(request.steps)),
-            ("Guidance", f"step size {guidance.strength:g}" if guidance.strength else "off"),
+            (tr("Seed"), str(request.seed)),
+            (tr("Model"), request.model.id),
+            (tr("Steps"), str(request.steps)),
+            (tr("Guidance"), _guidance_in_words(guidance.strength)),
         ]
     if run.image is not None:
         height, width = run.image.shape[:2]
-        facts.append(("Size", f"{width} × {height} pixels"))  # noqa: RUF001 - the right sign
+        size = tr("{width} × {height} pixels")  # noqa: RUF001 - the right sign
+        facts.append((tr("Size"), size.format(width=width, height=height)))
     if run.seconds is not None:
-        facts.append(("Time", f"{run.seconds:.1f} s on {run.device or 'cpu'}"))
+        time = tr("{seconds} s on {device}")
+        told = time.format(seconds=f"{run.seconds:.1f}", device=run.device or "cpu")
+        facts.append((tr("Time"), told))
     if run.folder is not None:
-        facts.append(("Folder", str(run.folder)))
+        facts.append((tr("Folder"), str(run.folder)))
     return tuple(facts)
+
+
+def _guidance_in_words(strength: float) -> str:
+    return tr("step size {size}").format(size=f"{strength:g}") if strength else tr("off")

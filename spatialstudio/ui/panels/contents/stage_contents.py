@@ -20,6 +20,7 @@ from spatialstudio.ui.panels.contents.map_contents import (
     step_at,
     words_in_sight,
 )
+from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.inspect.map_strip import WordMaps
 from spatialstudio.ui.widgets.stage.picture_layers import (
     BoxLayer,
@@ -37,6 +38,7 @@ WAITING = {
     RunState.CANCELLED: "Cancelled",
     RunState.DONE: "There is no picture",
 }
+HIDDEN = "The picture is hidden"
 FOUND = frozenset({Layer.MASKS, Layer.BOXES})
 
 
@@ -48,6 +50,18 @@ def hue_of(scene: SceneGraph, mention_id: MentionId) -> int:
 def shows_result(run: OpenRun, step: int) -> bool:
     """Whether at this step the finished picture is seen rather than a preview."""
     return run.image is not None and step >= len(run.steps) - 1
+
+
+def step_seen(run: OpenRun, step: int, *, of_ending: bool) -> int:
+    """Return the step of a run that is in sight: never one that it has not reached yet.
+
+    Args:
+        run: Live, replayed, or only judged.
+        step: The picked one.
+        of_ending: Whether the last one is wanted, whichever is picked.
+    """
+    newest = max(len(run.steps) - 1, 0)
+    return newest if of_ending else min(step, newest)
 
 
 def picture_scene(
@@ -80,7 +94,7 @@ def picture_scene(
         title=title,
         remark=_remark(run, step, at_result=at_result),
         picture=picture if Layer.PICTURE in layers else None,
-        waiting=WAITING[run.state] if picture is None else "The picture is hidden",
+        waiting=tr(WAITING[run.state] if picture is None else HIDDEN),
         maps=drawn,
         masks=_masks(run, words) if at_result and Layer.MASKS in layers else (),
         boxes=_boxes(run) if at_result and Layer.BOXES in layers else (),
@@ -109,8 +123,8 @@ def word_maps(run: OpenRun, baseline: OpenRun | None, step: int) -> tuple[WordMa
 
 def _remark(run: OpenRun, step: int, *, at_result: bool) -> str:
     if at_result or not run.steps:
-        return f"seed {run.request.seed}" if run.request else ""
-    return f"step {step + 1} of {run.total_steps}"
+        return tr("seed {seed}").format(seed=run.request.seed) if run.request else ""
+    return tr("step {step} of {total}").format(step=step + 1, total=run.total_steps)
 
 
 def _map_of(event: StepEvent | None, mention_id: MentionId) -> FloatMap | None:

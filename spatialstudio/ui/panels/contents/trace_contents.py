@@ -137,9 +137,9 @@ def progress_of(run: OpenRun, job: str, seconds_left: float | None, waiting: int
     done = len(run.steps)
     return Progress(
         job=job,
-        phases=tuple(PHASES[phase] for phase in phases),
+        phases=tuple(tr(PHASES[phase]) for phase in phases),
         current=phases.index(run.phase),
-        detail=f"{done} of {run.total_steps}" if is_denoising else "",
+        detail=_detail(done, run.total_steps) if is_denoising else "",
         share=done / run.total_steps if is_denoising else None,
         remaining=_in_words(seconds_left),
         queue=tr("{count} waiting").format(count=waiting) if waiting else "",
@@ -148,17 +148,21 @@ def progress_of(run: OpenRun, job: str, seconds_left: float | None, waiting: int
 
 def _last_word(run: OpenRun) -> str:
     if run.state is not RunState.DONE:
-        return ENDED.get(run.state, "")
+        return tr(ENDED[run.state]) if run.state in ENDED else ""
     if run.seconds is None:
-        return "Judged"
-    return f"Done in {run.seconds:.1f} s"
+        return tr("Judged")
+    return tr("Done in {seconds} s").format(seconds=f"{run.seconds:.1f}")
+
+
+def _detail(done: int, total: int) -> str:
+    return tr("{done} of {total}").format(done=done, total=total)
 
 
 def _in_words(seconds: float | None) -> str:
     if seconds is None:
         return ""
     if seconds < 1:
-        return "less than 1 s left"
+        return tr("less than 1 s left")
     if seconds < A_MINUTE:
-        return f"about {seconds:.0f} s left"
-    return f"about {seconds / A_MINUTE:.0f} min left"
+        return tr("about {seconds} s left").format(seconds=round(seconds))
+    return tr("about {minutes} min left").format(minutes=round(seconds / A_MINUTE))

@@ -23,7 +23,7 @@ from spatialstudio.ui.panels.contents.looking_at import LookingAt
 from spatialstudio.ui.panels.contents.result_contents import judged_relations
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.evaluate.verdict_card import JudgedRelation, VerdictCard
 
 NOT_YET = {

@@ -24,7 +24,6 @@ class EvidenceStage(QObject):
 
     def __init__(self, context: WindowContext, parent: QObject) -> None:
         super().__init__(parent)
-        self._session = context.studio.session
         self._stage = context.stage
         self._judgement = context.judgement
         self._looking_at = LookingAt(context)
@@ -33,14 +32,15 @@ class EvidenceStage(QObject):
         self.overlay.margin_picked.connect(self._try_margin)
         self.overlay.candidate_picked.connect(self._try_candidate)
 
-    def draw(self, *, is_bare: bool = False) -> None:
+    def draw(self, step: int, *, is_bare: bool = False) -> None:
         """Show the marks of what is looked at; nothing on a picture that is still being drawn.
 
         Args:
+            step: The one in sight.
             is_bare: Whether nothing shall lie on the picture.
         """
         looked_at = None if is_bare else self._looking_at.now()
-        if looked_at is None or not shows_result(looked_at.run, self._session.step):
+        if looked_at is None or not shows_result(looked_at.run, step):
             self.overlay.show_scene(NOTHING)
             return
         stage = self._stage

@@ -9,7 +9,7 @@ from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.evaluate.judge_rows import JudgeRows, JudgesRow
 
 

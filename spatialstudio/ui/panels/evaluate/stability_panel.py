@@ -14,7 +14,7 @@ from spatialstudio.ui.panels.contents.looking_at import LookingAt
 from spatialstudio.ui.panels.contents.stage_contents import hue_of
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.evaluate.crop_strip import Crop, CropStrip
 from spatialstudio.ui.widgets.evaluate.depth_histogram import DepthHistogram, DepthProfile
 

@@ -22,8 +22,8 @@ from spatialstudio.ui.panels.contents.evidence_contents import (
 from spatialstudio.ui.panels.contents.looking_at import LookingAt
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.flow_layout import FlowLayout
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.evaluate.lever_form import Choices, Lever, LeverForm
 from spatialstudio.ui.widgets.evaluate.verdict_tile import BriefVerdict, VerdictTile
 

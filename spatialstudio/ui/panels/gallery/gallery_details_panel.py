@@ -19,8 +19,8 @@ from spatialstudio.ui.panels.contents.gallery_contents import (
 )
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.fact_list import FactList
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.fact_list import FactList
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.gallery.claim_list import ClaimList
 from spatialstudio.ui.widgets.gallery.star_row import StarRow
 

@@ -41,7 +41,7 @@ from spatialstudio.ui.panels.gallery.run_marking import RunMarking
 from spatialstudio.ui.scoped_keys import ScopedKeys
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.gallery.compare_view import CompareView
 from spatialstudio.ui.widgets.gallery.empty_gallery import EmptyGallery
 from spatialstudio.ui.widgets.gallery.filter_line import FilterLine

@@ -7,7 +7,7 @@ from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.library import EntryId, LibraryEntry
 from spatialstudio.ui.panels.contents.gallery_contents import guidance_in_words
 from spatialstudio.ui.texts import tr
-from spatialstudio.ui.widgets.common.array_images import rgb_image
+from spatialstudio.ui.widgets.basic.array_images import rgb_image
 from spatialstudio.ui.widgets.gallery.compare_canvas import ComparedPicture
 
 PAIR = 2

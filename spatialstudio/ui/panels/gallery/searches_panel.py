@@ -15,7 +15,7 @@ from spatialstudio.domain.errors import StudioError
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.gallery.day_list import DayList
 
 LINE = Qt.ItemDataRole.UserRole

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QScrollArea, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QStackedLayout, QVBoxLayout, QWidget
 
 from spatialstudio.application.inspection import relation_in_words
 from spatialstudio.application.session import (
@@ -18,8 +18,9 @@ from spatialstudio.ui.commands import inspect
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.map_contents import step_at
 from spatialstudio.ui.panels.contents.stage_contents import word_maps
+from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.inspect.map_strip import MapStrip
 
 TRACE_EM = 9
@@ -40,11 +41,9 @@ class AttentionPanel(Panel):
         self._strip = MapStrip(context.theme)
         self._strip.word_picked.connect(self._pick_word)
         self._area = QScrollArea()
-        self._empty = TextLabel(NOTHING_YET, Tone.MUTED)
+        self._empty = TextLabel(tr(NOTHING_YET), Tone.MUTED)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._words = TextLabel(tone=Tone.MUTED)
-        self._words.setWordWrap(False)
-        self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._clock = FrameClock(self._draw, self)
         self._lay_out()
         context.actions.use_stage_keys(self, without=(inspect.PLAY,))  # Space presses buttons here
@@ -65,7 +64,7 @@ class AttentionPanel(Panel):
         run, baseline, step = self._session.run, self._session.baseline, self._session.step
         if run is None:
             return
-        self._empty.setText(NO_TRACE if run.is_over else NOTHING_YET)
+        self._empty.setText(tr(NO_TRACE if run.is_over else NOTHING_YET))
         self._stack.setCurrentIndex(1 if run.steps else 0)
         self._strip.show_words(word_maps(run, baseline, step))
         self._strip.show_picked(self._session.mention_id or "")

@@ -19,8 +19,8 @@ from spatialstudio.ui.panels.contents.block_contents import (
 )
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.flow_layout import FlowLayout
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.inspect.block_picker import BlockPicker
 
 UNTOLD = "This run does not tell which layers its model has."

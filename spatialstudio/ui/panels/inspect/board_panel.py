@@ -23,8 +23,8 @@ from spatialstudio.ui.commands.command import Command
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.array_images import rgb_image
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.array_images import rgb_image
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.inspect.board_tray import BoardTray, TrayFrame
 
 EMPTY = "Pin a step to keep it here, with its picture, maps and PoS."

@@ -22,8 +22,8 @@ from spatialstudio.ui.panels.contents.map_contents import (
 )
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.segments import Segments
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.segments import Segments
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.inspect.map_legend import MapLegend
 from spatialstudio.ui.widgets.stage.picture_layers import Layer
 

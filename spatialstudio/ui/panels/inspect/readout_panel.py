@@ -13,7 +13,7 @@ from spatialstudio.ui.panels.contents.map_contents import (
 )
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 MOST_OF_THE_WINDOW = 0.7
 

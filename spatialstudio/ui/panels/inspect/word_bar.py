@@ -14,7 +14,7 @@ from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.map_contents import maps_at, sight_of, word_tags
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.segments import Segments
+from spatialstudio.ui.widgets.basic.segments import Segments
 from spatialstudio.ui.widgets.inspect.word_chips import WordChips
 
 

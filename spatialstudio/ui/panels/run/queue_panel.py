@@ -17,7 +17,7 @@ from spatialstudio.ui.panels.contents.queue_contents import rows_of
 from spatialstudio.ui.panels.run.rescue import Rescue
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.run.queue_list import QueueList
 
 TOOLS = (commands.STOP_AFTER, commands.RETRY, commands.CLEAR_QUEUE)

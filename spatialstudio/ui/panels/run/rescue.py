@@ -18,7 +18,7 @@ from spatialstudio.domain.memory import MemoryFix
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.panels.contents.estimate_contents import size_in_words
 from spatialstudio.ui.texts import tr
-from spatialstudio.ui.widgets.common.toast_card import Offer
+from spatialstudio.ui.widgets.basic.toast_card import Offer
 from spatialstudio.ui.widgets.run.guidance_form import savings_in_words
 
 

@@ -5,8 +5,9 @@ from PySide6.QtWidgets import QVBoxLayout
 from spatialstudio.application.session import RunChanged
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.result_contents import facts_of
-from spatialstudio.ui.widgets.common.fact_list import FactList
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.widgets.basic.fact_list import FactList
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 
 class DetailsPanel(Panel):
@@ -16,7 +17,7 @@ class DetailsPanel(Panel):
 
     def __init__(self, context: WindowContext) -> None:  # noqa: ARG002 - like every panel
         super().__init__()
-        self._waiting = TextLabel("Seed, time and folder of the open run.", Tone.MUTED)
+        self._waiting = TextLabel(tr("Seed, time and folder of the open run."), Tone.MUTED)
         self._facts = FactList()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

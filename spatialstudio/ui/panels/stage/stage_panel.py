@@ -20,7 +20,7 @@ from spatialstudio.ui.bridge import FrameClock
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.compose.sketch_panel import SketchPanel
 from spatialstudio.ui.panels.contents.map_contents import grid_rows, sight_of
-from spatialstudio.ui.panels.contents.stage_contents import picture_scene
+from spatialstudio.ui.panels.contents.stage_contents import picture_scene, step_seen
 from spatialstudio.ui.panels.evaluate.evidence_stage import EvidenceStage
 from spatialstudio.ui.panels.inspect.word_bar import WordBar
 from spatialstudio.ui.panels.stage.layer_looks import dressed
@@ -70,6 +70,7 @@ class StagePanel(Panel):
         self._maps.changed.connect(lambda: self._clock.request(by_hand=True))
         self._stage.layers_changed.connect(self._clock.request)
         self._stage.beside_changed.connect(self._clock.request)
+        self._stage.ending_changed.connect(self._clock.request)
         self._stage.region_changed.connect(self._show_region)
         self._stage.smoothing_changed.connect(self._show_smoothing)
         self._stage.overlays_changed.connect(self._show_overlays)
@@ -140,16 +141,20 @@ class StagePanel(Panel):
         if shows_grid:
             self._draw_grid(run)
             return
-        step, sight = self._session.step, sight_of(self._maps, run, baseline)
+        sight, step = sight_of(self._maps, run, baseline), self._step_of(run)
         title = tr("Guided") if baseline else tr("Picture" if run.request else "Your picture")
         layers = BARE if self._maps.is_peeking else self._stage.in_sight
         scene = picture_scene(run, step, sight, layers, title)
         self._picture.show_scene(dressed(scene, run, self._stage))
-        self._evidence.draw(is_bare=self._maps.is_peeking)
+        self._evidence.draw(step, is_bare=self._maps.is_peeking)
         self._beside.setVisible(baseline is not None)
         if baseline is not None:
-            scene = picture_scene(baseline, step, sight, layers, tr(name_beside(run, baseline)))
+            title, step = tr(name_beside(run, baseline)), self._step_of(baseline)
+            scene = picture_scene(baseline, step, sight, layers, title)
             self._beside.show_scene(dressed(scene, baseline, self._stage))
+
+    def _step_of(self, run: OpenRun) -> int:
+        return step_seen(run, self._session.step, of_ending=self._stage.shows_ending)
 
     def _draw_grid(self, run: OpenRun) -> None:
         sight = sight_of(self._maps, run, self._session.baseline)

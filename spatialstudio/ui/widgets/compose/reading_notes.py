@@ -7,9 +7,10 @@ from enum import Enum
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 MARK_EM = 1.2
 
@@ -73,7 +74,7 @@ class ReadingNotes(QWidget):
         self._theme = theme
         self._notes: tuple[ReadingNote, ...] = ()
         self._marks: list[tuple[QLabel, NoteLook]] = []
-        self.setAccessibleName("Notes on the prompt")
+        self.setAccessibleName(tr("Notes on the prompt"))
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(em(0.4))
@@ -136,4 +137,4 @@ class ReadingNotes(QWidget):
 
 
 def _words(note: ReadingNote) -> str:
-    return f"{note.kind.value}: {note.message}"
+    return f"{tr(note.kind.value)}: {note.message}"

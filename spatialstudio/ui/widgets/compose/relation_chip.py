@@ -38,7 +38,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.compose.chip_claim import USUAL, ChipClaim
 from spatialstudio.ui.widgets.compose.relation_wheel import Choice, RelationWheel
 from spatialstudio.ui.widgets.compose.word_handle import ThingWord, WordHandle

@@ -89,6 +89,14 @@ class RelationChips(QWidget):
         for name, chip in self._chips.items():
             chip.show_picked(name == key)
 
+    def follow_tabs(self, before: QWidget) -> None:
+        """Take the places after a widget in the order of Tab; new chips would come last."""
+        for chip in self._chips.values():
+            for part in (chip, *chip.findChildren(QWidget)):
+                if part.focusPolicy() is not Qt.FocusPolicy.NoFocus:
+                    self.setTabOrder(before, part)
+                    before = part
+
     def open_wheel(self, key: Hashable) -> None:
         """Let the user pick another type for a relation."""
         self._chips[key].open_wheel()

@@ -12,10 +12,10 @@ from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.array_images import rgb_image
-from spatialstudio.ui.widgets.common.flow_layout import FlowLayout
-from spatialstudio.ui.widgets.common.outcome_mark import draw_outcome
-from spatialstudio.ui.widgets.common.text_label import TextLabel
+from spatialstudio.ui.widgets.basic.array_images import rgb_image
+from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.basic.outcome_mark import draw_outcome
+from spatialstudio.ui.widgets.basic.text_label import TextLabel
 
 SIDE_EM, MARK_EM = 5.0, 1.4
 

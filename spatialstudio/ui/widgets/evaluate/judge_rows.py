@@ -10,10 +10,10 @@ from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.disclosure import Disclosure
-from spatialstudio.ui.widgets.common.fact_list import FactList
-from spatialstudio.ui.widgets.common.outcome_mark import OutcomeMark
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.disclosure import Disclosure
+from spatialstudio.ui.widgets.basic.fact_list import FactList
+from spatialstudio.ui.widgets.basic.outcome_mark import OutcomeMark
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 
 @dataclass(frozen=True, slots=True)

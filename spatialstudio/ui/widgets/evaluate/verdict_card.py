@@ -21,10 +21,10 @@ from spatialstudio.domain.verdict import AbstentionReason, Verdict
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import LARGE, em, font
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.disclosure import Disclosure
-from spatialstudio.ui.widgets.common.flow_layout import FlowLayout
-from spatialstudio.ui.widgets.common.outcome_mark import LOOKS, OutcomeMark
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.disclosure import Disclosure
+from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.basic.outcome_mark import LOOKS, OutcomeMark
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.evaluate.ground_chip import Ground, GroundChip
 
 BAR_EM = 0.32
@@ -107,7 +107,9 @@ class VerdictCard(QFrame):
         verdict = judged.verdict
         self.setProperty("kind", "card")
         self.setAccessibleName(
-            f"{judged.run} verdict on {judged.relation}: {verdict.outcome.value}".strip()
+            tr("{run} verdict on {relation}: {outcome}")
+            .format(run=judged.run, relation=judged.relation, outcome=verdict.outcome.value)
+            .strip()
         )
         self._word = QLabel(verdict.outcome.value)
         self._word.setFont(font(LARGE, bold=True))

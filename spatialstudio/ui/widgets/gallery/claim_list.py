@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.outcome_mark import OutcomeMark
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.outcome_mark import OutcomeMark
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 MARK_EM = 1.35
 

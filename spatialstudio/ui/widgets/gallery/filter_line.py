@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QListView, QVBoxLay
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 MOST_OFFERS = 12
 

@@ -18,7 +18,7 @@ from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.outcome_mark import draw_outcome
+from spatialstudio.ui.widgets.basic.outcome_mark import draw_outcome
 
 CAPTION_EM = 1.5
 ROUNDING_EM = 0.3

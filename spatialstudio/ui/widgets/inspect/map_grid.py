@@ -12,7 +12,7 @@ from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.array_images import heat_image
+from spatialstudio.ui.widgets.basic.array_images import heat_image
 
 NARROWEST_EM = 4.2
 FEWEST_COLUMNS = 6

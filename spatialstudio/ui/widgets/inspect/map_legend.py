@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.array_images import CONTRAST
+from spatialstudio.ui.widgets.basic.array_images import CONTRAST
 
 ROW_EM = 1.5
 BAR_EM = 0.65

@@ -7,9 +7,10 @@ from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
 
 from spatialstudio.domain.arrays import FloatMap
+from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.array_images import heat_image
+from spatialstudio.ui.widgets.basic.array_images import heat_image
 
 MAP_EM = 6.4
 LABEL_EM = 1.5
@@ -50,8 +51,8 @@ class MapTile(QAbstractButton):
         self.setText(word.phrase)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName(f"Attention map of {word.phrase}")
-        self.setToolTip("Show this word's map on the picture")
+        self.setAccessibleName(tr("Attention map of {word}").format(word=word.phrase))
+        self.setToolTip(tr("Show this word's map on the picture"))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
         self.show_maps(word)

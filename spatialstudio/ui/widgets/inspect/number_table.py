@@ -119,6 +119,7 @@ class NumberTable(QTableView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setShowGrid(False)
+        self.setTabKeyNavigation(False)  # Tab leads on, arrows go through the rows
         self.setAlternatingRowColors(True)
         self.verticalHeader().setDefaultSectionSize(em(1.5))
         self.verticalHeader().setMinimumWidth(em(2))

@@ -4,6 +4,8 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
+from spatialstudio.ui.texts import tr
+
 PAGE = 5
 PAGES = {Qt.Key.Key_Left: -PAGE, Qt.Key.Key_Right: PAGE}
 
@@ -20,7 +22,7 @@ class StepScrubber(QSlider):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
-        self.setAccessibleName("Denoising step")
+        self.setAccessibleName(tr("Denoising step"))
         self.setPageStep(PAGE)
         self.valueChanged.connect(self.step_picked)
         self.set_step_count(0)

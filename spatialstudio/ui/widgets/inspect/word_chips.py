@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em, font
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
 
 HEIGHT_EM = 1.55
 PAD_EM = 0.55

@@ -26,8 +26,8 @@ from spatialstudio.domain.memory import Saving
 from spatialstudio.domain.run_settings import Preset, RunSettings
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.common.disclosure import Disclosure
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.disclosure import Disclosure
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.run.number_fields import count_field, share_field
 
 METHODS = {

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QWidget
 
+from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 
 FINE = 1000
@@ -39,12 +40,12 @@ class PhaseBar(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("Progress")
+        self.setAccessibleName(tr("Progress"))
         self._job = QLabel()
         self._job.setProperty("tone", "heading")
         self._names: list[QLabel] = []
         self._bar = QProgressBar()
-        self._bar.setAccessibleName("Progress of the phase")
+        self._bar.setAccessibleName(tr("Progress of the phase"))
         self._bar.setTextVisible(False)
         self._bar.setRange(0, FINE)
         self._bar.setFixedWidth(em(14))

@@ -11,7 +11,7 @@ from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.run.guidance_form import GuidanceForm
 from spatialstudio.ui.widgets.run.number_fields import count_field
 from spatialstudio.ui.widgets.run.seed_field import SeedField, SeedModeField

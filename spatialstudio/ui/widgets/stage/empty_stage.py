@@ -2,21 +2,26 @@
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import LARGE, em, font
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 EXAMPLES = (
     "a photo of a dog to the left of a car",
     "a photo of a bird above an elephant",
     "a clock to the right of a couch",
 )
+WELCOME = (
+    "The studio draws your prompt, holds things in their places while it draws, shows how, "
+    "and judges the picture. Start with an example, or drop a picture here to judge it."
+)
 DRAWING_EM = (13, 6.5)
 SENTENCE_EM = 26
 NARROWEST_EM = 22
+LOWEST_EM = 8
 BLOB_TINT = 0.25
 
 
@@ -64,33 +69,36 @@ class SceneDrawing(QWidget):
         painter.end()
 
 
-class EmptyStage(QWidget):
-    """Shows what to do first. Emits ``example_picked`` with a prompt, or ``sketch_asked``."""
+class EmptyStage(QScrollArea):
+    """Shows what to do first, scrolled where there is little room.
+
+    Emits ``example_picked`` with a prompt, or ``sketch_asked``.
+    """
 
     example_picked = Signal(str)
     sketch_asked = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        column = QVBoxLayout(self)
+        content = QWidget()
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        column = QVBoxLayout(content)
         column.setSpacing(em(0.5))
         column.addStretch(2)
         column.addWidget(SceneDrawing(theme), 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(em(0.8))
-        title = QLabel("Say what stands where")
+        title = QLabel(tr("Say what stands where"))
         title.setFont(font(LARGE * LARGE, bold=True))
         column.addWidget(title, 0, Qt.AlignmentFlag.AlignHCenter)
-        self._sentence = sentence = TextLabel(
-            "The studio draws your prompt, holds things in their places while it draws, shows how, "
-            "and judges the picture. Start with an example, or drop a picture here to judge it.",
-            Tone.MUTED,
-        )
+        self._sentence = sentence = TextLabel(tr(WELCOME), Tone.MUTED)
         sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         column.addWidget(sentence, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(em(0.6))
         for example in EXAMPLES:
             button = QPushButton(example)
-            button.setAccessibleName(f"Example: {example}")
+            button.setAccessibleName(tr("Example: {prompt}").format(prompt=example))
             button.setMinimumWidth(em(20))
             button.clicked.connect(self._tell)
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
@@ -101,8 +109,8 @@ class EmptyStage(QWidget):
         column.addStretch(3)
 
     def minimumSizeHint(self) -> QSize:
-        """Be narrower than the sentence would like, so that the docks keep their width."""
-        return QSize(em(NARROWEST_EM), super().minimumSizeHint().height())
+        """Be smaller than the content would like, so that the docks keep their sizes."""
+        return QSize(em(NARROWEST_EM), em(LOWEST_EM))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Break the sentence where the stage is narrow."""

@@ -4,7 +4,7 @@ from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.array_images import tinted_image
+from spatialstudio.ui.widgets.basic.array_images import tinted_image
 from spatialstudio.ui.widgets.stage.picture_layers import IsolineLayer, MapLayer
 
 INNER_WIDTH = 2.4

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from spatialstudio.domain.relation import Axis
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.array_images import (
+from spatialstudio.ui.widgets.basic.array_images import (
     heat_image,
     mask_image,
     mask_outline,
@@ -33,6 +33,7 @@ CLOSEST = 1 / 16
 ZOOM_PER_NOTCH = 1.25
 NOTCH = 120
 GAP_EM = 0.4
+LEAST_EM = 8
 TITLE_EM = 1.7
 MASK_TINT = 0.22
 ROUNDING_EM = 0.25
@@ -65,7 +66,7 @@ class PictureView(QWidget):
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setMinimumSize(em(12), em(12))
+        self.setMinimumSize(em(LEAST_EM), em(LEAST_EM))
         self.setMouseTracking(True)
         theme.changed.connect(self.update)
 
@@ -229,9 +230,13 @@ class PictureView(QWidget):
         painter.setFont(font(bold=True))
         painter.setPen(self._theme.colour("text"))
         painter.drawText(line, low | Qt.AlignmentFlag.AlignLeft, self._scene.title)
+        taken = painter.fontMetrics().horizontalAdvance(self._scene.title) + em(GAP_EM)
         painter.setFont(font(SMALL))
         painter.setPen(self._theme.colour("muted"))
-        painter.drawText(line, low | Qt.AlignmentFlag.AlignRight, self._scene.remark)
+        remark = painter.fontMetrics().elidedText(
+            self._scene.remark, Qt.TextElideMode.ElideRight, max(round(line.width()) - taken, 0)
+        )
+        painter.drawText(line, low | Qt.AlignmentFlag.AlignRight, remark)
 
     def _draw_inside(self, painter: QPainter, frame: QRectF) -> None:
         if self._picture is None:

@@ -7,7 +7,12 @@ from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.verdict import AbstentionReason, Outcome
 from spatialstudio.ui.panels.contents.map_contents import MapSight
-from spatialstudio.ui.panels.contents.stage_contents import picture_scene, shows_result, word_maps
+from spatialstudio.ui.panels.contents.stage_contents import (
+    picture_scene,
+    shows_result,
+    step_seen,
+    word_maps,
+)
 from spatialstudio.ui.widgets.stage.picture_layers import Layer
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STEPS, STICKERS, evaluation_of, picture_of, step_of
@@ -121,6 +126,12 @@ def test_an_earlier_step_of_a_finished_run_has_no_boxes(done):
     shown = picture_scene(done, 0, MapSight(), ALL, "Guided")
     assert shown.boxes == ()
     assert not shows_result(done, 0)
+
+
+def test_a_run_is_seen_at_its_newest_step_until_it_reaches_the_picked_one(live):
+    assert step_seen(live, STEPS - 1, of_ending=False) == 2
+    assert step_seen(live, 1, of_ending=False) == 1
+    assert step_seen(live, 0, of_ending=True) == 2
 
 
 def test_marginals_are_distributions(live):

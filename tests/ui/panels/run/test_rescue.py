@@ -13,7 +13,7 @@ from spatialstudio.application.session import StoreFailed
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationFailed, GenerationFinished
 from spatialstudio.domain.memory import MemoryFix, Saving
-from spatialstudio.ui.widgets.common.toast_card import ToastCard
+from spatialstudio.ui.widgets.basic.toast_card import ToastCard
 from tests.ui.scripted_engine import PROMPT, STEPS, picture_of
 
 TILES = MemoryFix(savings=(Saving.TILING,), peak_bytes=3_100_000_000)

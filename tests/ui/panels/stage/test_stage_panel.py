@@ -1,6 +1,7 @@
 import pytest
 from PySide6.QtCore import QRectF, Qt
 
+from spatialstudio.ui.commands import frame
 from spatialstudio.ui.stage_view import WHOLE
 from spatialstudio.ui.widgets.inspect.step_scrubber import StepScrubber
 from spatialstudio.ui.widgets.stage.empty_stage import EmptyStage
@@ -43,3 +44,13 @@ def test_arrows_on_the_picture_go_through_the_steps(qtbot, drawn, views, studio)
     views[0].setFocus()
     qtbot.keyClick(views[0], Qt.Key.Key_Left)
     assert studio.session.step == last - 1
+
+
+def test_evaluate_shows_the_finished_picture_and_gives_the_step_back(qtbot, drawn, views, studio):
+    studio.session.pick_step(1)
+    qtbot.waitUntil(lambda: "step 2 of" in views[0].accessibleDescription())
+    drawn.context.actions[frame.EVALUATE_WORKSPACE].trigger()
+    qtbot.waitUntil(lambda: "step 2 of" not in views[0].accessibleDescription())
+    assert studio.session.step == 1
+    drawn.context.actions[frame.INSPECT_WORKSPACE].trigger()
+    qtbot.waitUntil(lambda: "step 2 of" in views[0].accessibleDescription())

@@ -3,7 +3,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 from shiboken6 import isValid
 
-from spatialstudio.ui.widgets.common.text_label import TextLabel
+from spatialstudio.ui.widgets.basic.text_label import TextLabel
 from spatialstudio.ui.widgets.compose.relation_wheel import Choice, RelationWheel
 from spatialstudio.ui.widgets.compose.word_handle import ThingWord
 

@@ -10,8 +10,8 @@ from spatialstudio.domain.verdict import (
     Outcome,
     Verdict,
 )
-from spatialstudio.ui.widgets.common.disclosure import Disclosure
-from spatialstudio.ui.widgets.common.outcome_mark import OutcomeMark
+from spatialstudio.ui.widgets.basic.disclosure import Disclosure
+from spatialstudio.ui.widgets.basic.outcome_mark import OutcomeMark
 from spatialstudio.ui.widgets.evaluate.ground_chip import Ground, GroundChip, GroundState
 from spatialstudio.ui.widgets.evaluate.verdict_card import JudgedRelation, VerdictCard
 

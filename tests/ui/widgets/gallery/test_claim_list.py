@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QLabel
 
 from spatialstudio.domain.verdict import Outcome
-from spatialstudio.ui.widgets.common.outcome_mark import OutcomeMark
+from spatialstudio.ui.widgets.basic.outcome_mark import OutcomeMark
 from spatialstudio.ui.widgets.gallery.claim_list import Claim, ClaimList
 
 JUDGED = Claim("dog to the left of car", "PoS 0.83", Outcome.PASS)

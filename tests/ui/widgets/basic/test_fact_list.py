@@ -1,6 +1,6 @@
 from PySide6.QtWidgets import QLabel
 
-from spatialstudio.ui.widgets.common.fact_list import FactList
+from spatialstudio.ui.widgets.basic.fact_list import FactList
 
 
 def seen(facts):

@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton
 
-from spatialstudio.ui.widgets.common.segments import Segments
+from spatialstudio.ui.widgets.basic.segments import Segments
 
 
 @pytest.fixture

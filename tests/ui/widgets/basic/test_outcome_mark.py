@@ -1,7 +1,7 @@
 import pytest
 
 from spatialstudio.domain.verdict import Outcome
-from spatialstudio.ui.widgets.common.outcome_mark import LOOKS, OutcomeMark
+from spatialstudio.ui.widgets.basic.outcome_mark import LOOKS, OutcomeMark
 
 
 def covered(qtbot, theme, outcome):

@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QToolButton
 
-from spatialstudio.ui.widgets.common.dock_title import DockTitle
+from spatialstudio.ui.widgets.basic.dock_title import DockTitle
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import numpy as np
 from PySide6.QtGui import QColor
 
-from spatialstudio.ui.widgets.common.array_images import (
+from spatialstudio.ui.widgets.basic.array_images import (
     heat_image,
     mask_image,
     mask_outline,

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 DETAILS_LINES = 9
 WIDTH_EM = 25

@@ -1,7 +1,7 @@
 import pytest
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from spatialstudio.ui.widgets.common.dock_column import DockColumn
+from spatialstudio.ui.widgets.basic.dock_column import DockColumn
 
 
 @pytest.fixture

@@ -3,9 +3,10 @@
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QToolButton, QWidget
 
+from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.common.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 
 class DockTitle(QWidget):
@@ -17,9 +18,9 @@ class DockTitle(QWidget):
         title = TextLabel(dock.windowTitle(), Tone.HEADING)
         title.setWordWrap(False)
         title.setTextInteractionFlags(title.textInteractionFlags().NoTextInteraction)
-        self._float = _button(f"Float or dock {dock.windowTitle()}")
+        self._float = _button(tr("Float or dock {title}").format(title=dock.windowTitle()))
         self._float.clicked.connect(lambda: dock.setFloating(not dock.isFloating()))
-        self._hide = _button(f"Hide {dock.windowTitle()}")
+        self._hide = _button(tr("Hide {title}").format(title=dock.windowTitle()))
         self._hide.clicked.connect(dock.close)
         row = QHBoxLayout(self)
         row.setContentsMargins(em(0.9), em(0.5), em(0.5), em(0.2))
