@@ -17,8 +17,8 @@ class StageView(QObject):
     """Belongs to the window, not to a workspace: zoom and picture stay when one is switched.
 
     Emits ``layers_changed``, ``region_changed``, ``words_changed``, ``smoothing_changed``,
-    ``overlays_changed``, ``sketching_changed``, ``ending_changed``, and ``place_pointed`` with the place of the picture
-    under the pointer, as shares of its sides, None for none.
+    ``overlays_changed``, ``sketching_changed``, ``ending_changed``, and ``place_pointed`` with the
+    place of the picture under the pointer, as shares of its sides, None for none.
 
     Attributes:
         layers: What is switched on.
