@@ -43,6 +43,7 @@ class BlocksPanel(Panel):
         self._session = context.studio.session
         self._maps = context.maps
         self._asked: tuple[object, ...] = ()
+        self._failures: dict[object, str] = {}
         self._picker = BlockPicker(context.theme)
         self._picker.block_toggled.connect(self._toggle)
         self._picker.block_singled.connect(self._single)
@@ -67,11 +68,9 @@ class BlocksPanel(Panel):
                 self._clock.request()
             case LayersAveraged():
                 self._maps.take(event)
-            case LayersMissing(request_id=request_id, error=error) if self._is_open(request_id):
-                self._note.setText(f"{error.message} {error.hint}")
-
-    def _is_open(self, request_id: object) -> bool:
-        return self._session.run is not None and self._session.run.id == request_id
+            case LayersMissing(request_id=request_id, error=error):
+                self._failures[request_id] = f"{error.message} {error.hint}"
+                self._clock.request()
 
     def _draw(self) -> None:
         run = self._session.run
@@ -89,6 +88,8 @@ class BlocksPanel(Panel):
             self._show_note(tr(UNTOLD), offers_more=run.request is not None)
         elif not kept_layers(run):
             self._show_note(tr(MEAN_ONLY), offers_more=True)
+        elif failure := self._failures.get(run.id):
+            self._show_note(failure, offers_more=False)
         else:
             self._show_note(tr(KEPT if run.is_over else RUNNING), offers_more=False)
 
