@@ -210,6 +210,7 @@ def opened(look: Look, home: Path) -> Iterator[tuple[MainWindow, Studio]]:
     window.resize(*look.size)
     window.show()
     window.activateWindow()
+    wait(window.isActiveWindow)
     settle()
     try:
         yield window, studio

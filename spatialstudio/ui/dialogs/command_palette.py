@@ -23,13 +23,12 @@ class LetterFilter(QSortFilterProxyModel):
         super().__init__()
         self._wanted = ""
         self.setDynamicSortFilter(True)
+        self.sort(0)
 
     def look_for(self, text: str) -> None:
         """Take what was typed."""
-        self.beginFilterChange()
         self._wanted = text.casefold().strip()
-        self.endFilterChange()
-        self.sort(0)
+        self.invalidate()
 
     def filterAcceptsRow(self, row: int, parent: object) -> bool:  # noqa: ARG002 - Qt's
         """Say whether a row holds the letters."""

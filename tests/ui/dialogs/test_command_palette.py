@@ -39,6 +39,14 @@ def test_letters_find_a_command_and_return_carries_it_out(qtbot, palette, done):
     assert done == [OPEN_RUN]
 
 
+def test_the_best_match_stands_first_whatever_was_typed_before(qtbot, palette):
+    field = palette.findChild(QLineEdit)
+    qtbot.keyClicks(field, "q")
+    field.clear()
+    qtbot.keyClicks(field, "base")
+    assert "baseline" in rows(palette)[0]
+
+
 def test_arrows_walk_the_list_while_one_types(qtbot, palette, done):
     field = palette.findChild(QLineEdit)
     qtbot.keyClicks(field, "show")
