@@ -19,10 +19,9 @@ from spatialstudio.ui.panels.contents.trace_contents import span_in_words, step_
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.inspect.pos_chart import ZOOM, PosChart
+from spatialstudio.ui.widgets.inspect.pos_chart import ZOOM, PosChart, Span
 from spatialstudio.ui.widgets.inspect.pos_curve import Lanes
 from spatialstudio.ui.widgets.inspect.replay_bar import FASTER_BY, PlayMode, ReplayBar
-from spatialstudio.ui.widgets.inspect.step_plot import Span
 from spatialstudio.ui.widgets.inspect.time_header import TimeHeader
 
 TRACE_EM = 7

@@ -1,26 +1,61 @@
 """PoS of every relation over the denoising steps, and a second run on the same clock."""
 
-from dataclasses import replace
-from itertools import pairwise
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
-import pyqtgraph as pg  # type: ignore[import-untyped]
-from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QHelpEvent, QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QHelpEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.inspect.curve_lane import DIFFERENCE, CurveLane, LaneContents
-from spatialstudio.ui.widgets.inspect.guidance_track import GuidanceTrack
-from spatialstudio.ui.widgets.inspect.pos_curve import GuidanceMark, Lanes, TimeContents
-from spatialstudio.ui.widgets.inspect.step_plot import Span
+from spatialstudio.ui.widgets.inspect.chart_painter import (
+    DIFFERENCE,
+    POS,
+    RIGHT,
+    ChartPainter,
+    Scale,
+)
+from spatialstudio.ui.widgets.inspect.pos_curve import (
+    GuidanceMark,
+    Lanes,
+    PosCurve,
+    TimeContents,
+    TimeLine,
+)
+from spatialstudio.ui.widgets.inspect.step_axis import StepAxis
 
+AXIS_EM = 2.8
+VALUE_EM = 2.6
+TOP_EM = 0.6
+TRACK_EM = 1.8
+CLOCK_EM = 1.2
+GAP_EM = 0.75
 DIFFERENCE_SHARE = 0.8
-FEWEST_IN_SIGHT = 4
 ZOOM = 1.25
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 CONTROL = Qt.KeyboardModifier.ControlModifier
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One field of the chart: whose curves it holds, on which scale, where."""
+
+    area: QRectF
+    scale: Scale
+    name: str
+    lines: tuple[TimeLine, ...]
 
 
 class PosChart(QWidget):
@@ -38,21 +73,17 @@ class PosChart(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self._theme = theme
         self._contents = TimeContents()
         self._lanes = Lanes.TOGETHER
+        self._axis = StepAxis()
         self._step = 0
         self._span: Span | None = None
         self._brushed_from: int | None = None
-        self._upper, self._lower = CurveLane(theme), CurveLane(theme)
-        self._track = GuidanceTrack(theme)
-        self._plots = (self._upper, self._lower, self._track)
-        self._steps = self._upper.front
-        self._lay_out()
+        self._ground: QPixmap | None = None
         self.setAccessibleName(tr("PoS over the steps"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         theme.changed.connect(self._redraw)
-        self._show_count()
-        self._redraw()
 
     def sizeHint(self) -> QSize:
         """Ask for a wide, low field."""
@@ -60,22 +91,22 @@ class PosChart(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """Never too small to read; two lanes take more."""
-        return QSize(em(16), em(9.5 if len(self._shown()) > 1 else 7))
+        return QSize(em(16), em(9.5 if len(self._places()) > 1 else 7))
 
     @property
     def is_zoomed(self) -> bool:
         """Whether only some of the steps are in sight."""
-        low, high = self._steps.viewRange()[0]
-        return bool(high - low < self._contents.step_count - 0.5)
+        return self._axis.is_zoomed
 
     def show_contents(self, contents: TimeContents) -> None:
         """Show a run, and the one beside it."""
         if contents == self._contents:
             return
-        before, self._contents = self._contents, contents
-        if contents.step_count != before.step_count:
-            self._show_count()
-        if (before.second is None) is not (contents.second is None):
+        if contents.step_count != self._contents.step_count:
+            self._axis = StepAxis(count=contents.step_count)
+        had_second = self._contents.second is not None
+        self._contents = contents
+        if had_second is (contents.second is None):
             self.updateGeometry()
         self._redraw()
 
@@ -91,25 +122,30 @@ class PosChart(QWidget):
         if step == self._step:
             return
         self._step = step
-        low, high = self._steps.viewRange()[0]
-        self._steps.translateBy(x=min(step - 0.5 - low, 0) + max(step + 0.5 - high, 0))
-        self._draw_step()
+        moved = self._axis.showing(step)
+        if moved != self._axis:
+            self._axis = moved
+            self._ground = None
+        self._describe()
+        self.update()
 
     def show_span(self, span: Span | None) -> None:
         """Mark a range of steps, both ends inclusive."""
         if span != self._span:
             self._span = span
-            for each in self._plots:
-                each.show_span(span)
+            self._redraw()
 
     def zoom(self, factor: float, around: float | None = None) -> None:
         """Show ``factor`` times as many steps; ``around`` is the place that stays, in pixels."""
-        kept = self._step if around is None else self._place_of(QPointF(around, 0))
-        self._steps.scaleBy(x=factor, center=(kept, 0))
+        axis = self._placed(self._axis)
+        kept = axis.x_of(self._step) if around is None else around
+        self._axis = axis.zoomed(factor, kept)
+        self._redraw()
 
     def show_all_steps(self) -> None:
         """Show every step again."""
-        self._steps.setXRange(-0.5, self._steps_drawn - 0.5, padding=0)
+        self._axis = StepAxis(count=self._contents.step_count)
+        self._redraw()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Pick the step under the pointer; with Shift begin a range there."""
@@ -153,88 +189,118 @@ class PosChart(QWidget):
             return True
         return super().event(event)
 
-    def _lay_out(self) -> None:
-        view = pg.GraphicsLayoutWidget()
-        view.setBackground(None)
-        view.viewport().setAutoFillBackground(False)
-        view.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        view.ci.layout.setContentsMargins(0, 0, 0, 0)
-        view.ci.layout.setSpacing(0)
-        self._rows = view.ci.layout
-        for row, each in enumerate(self._plots):
-            view.addItem(each.plot, row, 0)
-        for above, below in pairwise(self._plots):
-            below.plot.setXLink(above.plot)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(view)
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw anew in the new size."""
+        self._ground = None
 
-    @property
-    def _steps_drawn(self) -> int:
-        """How many steps have room: a plot of none cannot be drawn."""
-        return max(self._contents.step_count, 1)
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Put playhead and values over what stays the same from step to step."""
+        if self._ground is None:
+            self._ground = self._draw_ground()
+        painter = QPainter(self)
+        painter.drawPixmap(0, 0, self._ground)
+        if self._contents.step_count:
+            chart = ChartPainter(painter, self._theme, self._placed(self._axis))
+            lanes = self._places()
+            reach = self._field()
+            reach.setBottom(self.height() - em(CLOCK_EM))
+            chart.playhead(self._step, reach)
+            for lane in lanes:
+                chart.values(self._step, list(self._here(lane)), lane.area, lane.scale)
+        painter.end()
 
-    def _show_count(self) -> None:
-        count = self._steps_drawn
-        fewest = min(FEWEST_IN_SIGHT, count)
-        self._steps.setLimits(xMin=-0.5, xMax=count - 0.5, minXRange=fewest, maxXRange=count)
-        self.show_all_steps()
-
-    def _shown(self) -> tuple[LaneContents, ...]:
-        """Return what the lanes show, one above the other."""
-        first, second, goal = self._contents.first, self._contents.second, self._contents.goal
-        guided = first.guided_steps
-        upper = LaneContents(curves=first.curves, guided=guided, goal=goal)
-        if second is None:
-            return (upper,)
-        if self._lanes is Lanes.APART:
-            upper = replace(upper, name=first.name)
-            return upper, replace(upper, name=second.name, curves=(), second=second.curves)
-        upper = replace(upper, second=second.curves)
-        if self._lanes is Lanes.TOGETHER:
-            return (upper,)
-        told = tr("{first} less {second}").format(first=first.name, second=second.name)
-        lower = LaneContents(
-            scale=DIFFERENCE, name=told, curves=self._contents.differences, guided=guided
+    def _draw_ground(self) -> QPixmap:
+        ratio = self.devicePixelRatioF()
+        ground = QPixmap(self.size() * ratio)
+        ground.setDevicePixelRatio(ratio)
+        ground.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(ground)
+        chart = ChartPainter(painter, self._theme, self._placed(self._axis))
+        field, track = self._field(), self._track()
+        contents = self._contents
+        for lane in self._places():
+            chart.guided(contents.first.guided_steps, lane.area)
+            chart.levels(lane.area, lane.scale, None if lane.scale is DIFFERENCE else contents.goal)
+            self._draw_curves(chart, lane)
+        if self._span is not None:
+            chart.span(self._span, field)
+        if contents.first.marks:
+            chart.marks(contents.first.marks, track)
+            beside = QRectF(0, track.top(), track.left() - em(0.35), track.height() / 2)
+            chart.text(beside, tr("loss"), "bad", RIGHT)
+            beside.translate(0, track.height() / 2)
+            chart.text(beside, tr("length"), "muted", RIGHT)
+        clock = QRectF(0, self.height() - em(CLOCK_EM), self.width(), em(CLOCK_EM))
+        chart.clock(clock)
+        chart.text(
+            QRectF(0, clock.top(), field.left() - em(0.7), clock.height()),
+            tr("step"),
+            "muted",
+            RIGHT,
         )
-        return upper, lower
+        painter.end()
+        return ground
 
-    def _redraw(self) -> None:
-        marks, shown = self._contents.first.marks, self._shown()
-        self._rows.setRowStretchFactor(0, 100)
+    def _draw_curves(self, chart: ChartPainter, lane: Lane) -> None:
+        if lane.scale is DIFFERENCE:
+            for curve in self._contents.differences:
+                chart.difference(curve, lane.area)
+        for line in reversed(lane.lines):
+            for curve in line.curves:
+                is_second = line is self._contents.second
+                chart.curve(curve, lane.area, lane.scale, is_second=is_second)
+        if lane.name:
+            above = QRectF(
+                lane.area.left(), lane.area.top() - em(GAP_EM) - 2, lane.area.width(), em(GAP_EM)
+            )
+            chart.text(above, lane.name, "muted", RIGHT)
+
+    def _here(self, lane: Lane) -> Iterator[tuple[PosCurve, float, bool]]:
+        found = [
+            (curve, line is self._contents.second) for line in lane.lines for curve in line.curves
+        ]
+        if lane.scale is DIFFERENCE:
+            found = [(curve, False) for curve in self._contents.differences]
+        for curve, is_second in found:
+            if (value := curve.at(self._step)) is not None:
+                yield curve, value, is_second
+
+    def _field(self) -> QRectF:
+        """Return where the lanes lie, one above the other."""
+        left, top = em(AXIS_EM), em(TOP_EM)
+        foot = em(CLOCK_EM) + em(0.5)
+        if self._contents.first.marks:
+            foot += em(TRACK_EM) + em(0.5)
+        width = self.width() - left - em(VALUE_EM)
+        return QRectF(left, top, max(width, 1.0), max(self.height() - top - foot, 1.0))
+
+    def _track(self) -> QRectF:
+        field = self._field()
+        return QRectF(field.left(), field.bottom() + em(0.5), field.width(), em(TRACK_EM))
+
+    def _places(self) -> tuple[Lane, ...]:
+        field, first, second = self._field(), self._contents.first, self._contents.second
+        both = (first,) if second is None else (first, second)
+        if second is None or self._lanes is Lanes.TOGETHER:
+            return (Lane(field, POS, "", both),)
+        gap = em(GAP_EM) + em(0.5)
+        field.setTop(field.top() + em(0.3))
         share = DIFFERENCE_SHARE if self._lanes is Lanes.DIFFERENCE else 1.0
-        self._rows.setRowStretchFactor(1, round(100 * share) if len(shown) > 1 else 0)
-        for plot, is_wanted in (
-            (self._lower.plot, len(shown) > 1),
-            (self._track.plot, bool(marks)),
-        ):
-            self._place(plot, is_wanted=is_wanted)
-        for lane, contents in zip((self._upper, self._lower), shown, strict=False):
-            lane.show_contents(contents, has_clock=contents is shown[-1] and not marks)
-        self._track.show_marks(marks)
-        self._draw_step()
+        upper = QRectF(field)
+        upper.setHeight((field.height() - gap) / (1 + share))
+        lower = QRectF(field)
+        lower.setTop(upper.bottom() + gap)
+        if self._lanes is Lanes.DIFFERENCE:
+            told = tr("{first} less {second}").format(first=first.name, second=second.name)
+            return (Lane(upper, POS, "", both), Lane(lower, DIFFERENCE, told, ()))
+        return (Lane(upper, POS, first.name, (first,)), Lane(lower, POS, second.name, (second,)))
 
-    def _place(self, plot: pg.PlotItem, *, is_wanted: bool) -> None:
-        """Give a plot a row of its own, or none: a hidden one would keep its room."""
-        if plot.isVisible() and not is_wanted:
-            self._rows.removeItem(plot)
-        elif is_wanted and not plot.isVisible():
-            self._rows.addItem(plot, [each.plot for each in self._plots].index(plot), 0)
-        plot.setVisible(is_wanted)
-
-    def _draw_step(self) -> None:
-        for each in self._plots:
-            each.show_step(self._step)
-        self._describe()
-
-    def _place_of(self, place: QPointF) -> float:
-        """Return which step lies under a place; may lie between two."""
-        return float(self._steps.mapSceneToView(place).x())
+    def _placed(self, axis: StepAxis) -> StepAxis:
+        field = self._field()
+        return replace(axis, left=field.left(), width=field.width())
 
     def _step_at(self, place: QPointF) -> int | None:
-        count = self._contents.step_count
-        return min(max(round(self._place_of(place)), 0), count - 1) if count else None
+        return self._placed(self._axis).step_at(place.x()) if self._contents.step_count else None
 
     def _pick(self, step: int | None) -> None:
         if step is not None and step != self._step:
@@ -250,6 +316,11 @@ class PosChart(QWidget):
         if span != self._span:
             self.show_span(span)
             self.span_picked.emit(span)
+
+    def _redraw(self) -> None:
+        self._ground = None
+        self._describe()
+        self.update()
 
     def _describe(self) -> None:
         self.setAccessibleDescription(self._told(self._step) if self._contents.step_count else "")

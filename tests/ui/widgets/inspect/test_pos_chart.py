@@ -5,7 +5,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
 from spatialstudio.ui.appearance import palette_of
-from spatialstudio.ui.widgets.inspect.curve_lane import spread, stretches
+from spatialstudio.ui.widgets.inspect.chart_painter import spread
 from spatialstudio.ui.widgets.inspect.pos_chart import PosChart
 from spatialstudio.ui.widgets.inspect.pos_curve import (
     GuidanceMark,
@@ -128,20 +128,6 @@ def test_a_zoomed_chart_follows_the_playhead(qtbot, chart):
     assert picked.args == [7]
 
 
-@pytest.mark.parametrize(("step", "first"), [(0, 0), (10, 7)], ids=str)
-def test_a_few_steps_stay_in_sight_and_none_beyond_the_ends(qtbot, chart, step, first):
-    chart.show_step(step)
-    for _ in range(20):
-        chart.zoom(0.5)
-    chart.show_step(step - 1)
-    with qtbot.waitSignal(chart.step_picked) as picked:
-        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(46, 40))
-    assert picked.args == [first]
-    with qtbot.waitSignal(chart.step_picked) as picked:
-        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(457, 40))
-    assert picked.args == [first + 3]
-
-
 def test_shift_and_drag_brush_a_range_and_leave_the_playhead(qtbot, chart):
     brushed = []
     chart.span_picked.connect(brushed.append)
@@ -208,10 +194,6 @@ def test_an_empty_chart_picks_nothing(qtbot, chart):
     chart.show_contents(TimeContents())
     with qtbot.assertNotEmitted(chart.step_picked):
         qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=MIDDLE)
-
-
-def test_steps_in_a_row_are_one_stretch():
-    assert stretches((0, 1, 2, 5, 7, 8)) == [(0, 2), (5, 5), (7, 8)]
 
 
 @pytest.mark.parametrize(
