@@ -50,10 +50,12 @@ def work(commands: Connection, reports: Connection, build: BuildWorkshop) -> Non
 
     worker = Worker(build, report)
     worker.warm_up()
-    Thread(target=_answer, args=(worker, inbox), daemon=True).start()
+    answering = Thread(target=_answer, args=(worker, inbox), daemon=True)
+    answering.start()
     while (job := inbox.next_job()) is not None:
         worker.run(job, inbox.flag(job.job_id))
         inbox.forget(job.job_id)
+    answering.join()  # the models' libraries abort when the process ends within them
 
 
 class Inbox:
