@@ -166,6 +166,7 @@ class AttentionArchive:
     def _open(self) -> None:
         if self._arrays:
             return
+        forget_oldest(self._folder.parent)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._arrays = [

@@ -14,7 +14,6 @@ import torch
 
 from spatialstudio.adapters.backends.attention_archive import (
     AttentionArchive,
-    forget_oldest,
     plan_archive,
     text_layers,
 )
@@ -157,7 +156,6 @@ class DiffusersBackend:
         device = torch.device("cpu") if on_processor else pick_device()
         reset_peak_memory(device)
         token.raise_if_cancelled()
-        forget_oldest(self._archives)
         try:
             with memory_errors_told():
                 loaded = self._ready(model, device, request)
