@@ -1,9 +1,11 @@
 """The workspace Evaluate: a picture is judged, and the evidence looked at."""
 
+from collections.abc import Callable
+
 from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.commands.frame import EVALUATE_WORKSPACE, OPEN_PICTURE
-from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.evaluate.judges_panel import JudgesPanel
 from spatialstudio.ui.panels.evaluate.stability_panel import StabilityPanel
 from spatialstudio.ui.panels.evaluate.what_if_panel import WhatIfPanel
@@ -15,19 +17,9 @@ from spatialstudio.ui.workspaces.workspace import BOTTOM, DockPlan, Workspace
 HEIGHT_EM = 16
 
 
-def make_what_if(context: WindowContext) -> QWidget:
-    """Return thresholds and instances to try."""
-    return DockColumn(WhatIfPanel(context))
-
-
-def make_judges(context: WindowContext) -> QWidget:
-    """Return both judges' answers."""
-    return DockColumn(JudgesPanel(context))
-
-
-def make_stability(context: WindowContext) -> QWidget:
-    """Return how the answer bears small changes."""
-    return DockColumn(StabilityPanel(context))
+def _in_column(kind: Callable[[WindowContext], Panel]) -> Callable[[WindowContext], QWidget]:
+    """Build a panel in a column that scrolls where there is too little room."""
+    return lambda context: DockColumn(kind(context))
 
 
 WHAT_IF = DockPlan(
@@ -35,7 +27,7 @@ WHAT_IF = DockPlan(
     title=WhatIfPanel.title,
     area=BOTTOM,
     size_em=HEIGHT_EM,
-    make=make_what_if,
+    make=_in_column(WhatIfPanel),
     can_wait=True,
     breadth_em=26,
 )
@@ -44,7 +36,7 @@ JUDGES = DockPlan(
     title=JudgesPanel.title,
     area=BOTTOM,
     size_em=HEIGHT_EM,
-    make=make_judges,
+    make=_in_column(JudgesPanel),
     can_wait=True,
     breadth_em=20,
 )
@@ -53,7 +45,7 @@ STABILITY = DockPlan(
     title=StabilityPanel.title,
     area=BOTTOM,
     size_em=HEIGHT_EM,
-    make=make_stability,
+    make=_in_column(StabilityPanel),
     in_simple=False,
     can_wait=True,
     breadth_em=18,
