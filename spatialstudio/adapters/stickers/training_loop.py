@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from spatialstudio.adapters.stickers.checkpoints import load_checkpoint, save_checkpoint
+from spatialstudio.adapters.stickers.optimizer import WeightUpdates
 
 Report = Callable[[str], None]
 """Takes one line of progress for people."""
@@ -36,7 +37,8 @@ class Recipe:
         steps: Optimizer steps.
         batch: Scenes or crops a step, shared by the workers.
         learning_rate: Highest learning rate; it warms up, holds, then falls to almost zero.
-        weight_decay: Of AdamW.
+        weight_decay: Of the optimizer.
+        orthogonal: Whether Muon updates linear layers and convolutions, instead of AdamW.
         workers: Threads, each with its share of the batch and one core.
         average_decay: Decay of the running average of the weights; 0 keeps the latest weights.
         checkpoint_every: Steps between checkpoints.
@@ -47,6 +49,7 @@ class Recipe:
     batch: int
     learning_rate: float
     weight_decay: float = 1e-3
+    orthogonal: bool = False
     workers: int = 1
     average_decay: float = 0.0
     checkpoint_every: int = 500
@@ -65,13 +68,7 @@ class TrainingLoop:
             weight for weight in model.parameters() if weight.requires_grad
         ]
         self._average = [weight.detach().clone() for weight in self._weights]
-        self._optimizer = torch.optim.AdamW(
-            self._weights,
-            lr=recipe.learning_rate,
-            betas=(0.9, 0.99),
-            weight_decay=recipe.weight_decay,
-            fused=True,
-        )
+        self._updates = WeightUpdates(model, recipe.weight_decay, orthogonal=recipe.orthogonal)
         self._step = 0
 
     def run(self, draw_shares: DrawShares) -> None:
@@ -99,14 +96,12 @@ class TrainingLoop:
         recipe = self._recipe
         rng = np.random.default_rng((recipe.seed, self._step))
         torch.manual_seed(recipe.seed * 1_000_003 + self._step)
-        for group in self._optimizer.param_groups:
-            group["lr"] = recipe.learning_rate * learning_rate_share(self._step, recipe.steps)
         shares = draw_shares(rng, self._step / recipe.steps)
         results = list(threads.map(self._differentiate, shares))
         for index, weight in enumerate(self._weights):
             weight.grad = torch.stack([gradients[index] for gradients, _ in results]).mean(0)
         torch.nn.utils.clip_grad_norm_(self._weights, LARGEST_GRADIENT)
-        self._optimizer.step()
+        self._updates.step(recipe.learning_rate * learning_rate_share(self._step, recipe.steps))
         self._update_average()
         return _means([figures for _, figures in results])
 
@@ -130,7 +125,7 @@ class TrainingLoop:
             {
                 "model": self._model.state_dict(),
                 "average": self._average,
-                "optimizer": self._optimizer.state_dict(),
+                "optimizer": self._updates.state(),
                 "step": self._step,
             },
         )
@@ -140,7 +135,7 @@ class TrainingLoop:
             return
         self._model.load_state_dict(state["model"])
         self._average = list(state["average"])
-        self._optimizer.load_state_dict(state["optimizer"])
+        self._updates.restore(state["optimizer"])
         self._step = state["step"]
 
 
