@@ -8,7 +8,10 @@ PLACE_ON_KEYBOARD = {
     letter: (x + y / 2, y) for y, row in enumerate(ROWS) for x, letter in enumerate(row)
 }
 SOUNDING_ALIKE = frozenset(
-    map(frozenset, ("uw", "ck", "sz", "iy", "cs", "kq", "gj", "ie", "ae", "ao", "ou", "ai", "eo"))
+    map(
+        frozenset,
+        ("uw", "ck", "sz", "iy", "cs", "kq", "gj", "ie", "ae", "ao", "ou", "ai", "eo", "ey"),
+    )
 )
 """Letters written for each other: "howse", "tabal"."""
 SPELLINGS_OF_SOUNDS = (

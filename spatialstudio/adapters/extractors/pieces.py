@@ -54,9 +54,12 @@ class Pieces:
     def take_subjects(self) -> list[Thing]:
         """Take the things that "and" or commas join.
 
-        A comma alone starts a clause: in "a cat and a dog, a bird above them" the bird waits.
+        A comma alone starts a clause: in "a cat and a dog, a bird above them" the bird waits, but
+        not in "a cat, a dog, a bird from left to right".
         """
         places = self._one_list(self._joined_things())
+        if len(places) > 1 and self._is_row_at(places[-1] + 1):
+            return self._take(places)
         if len(places) > 1 and self._is_at(places[-1] - 1, WordKind.COMMA):
             places.pop()
         return self._take(places)
@@ -173,6 +176,12 @@ class Pieces:
             after += 1
         acts = after > place and self._is_thing_at(after)
         return acts or (self._is_at(after, *CLAIMS) and not self._is_inverted_at(after))
+
+    def _is_row_at(self, place: int) -> bool:
+        """Tell whether words that order a list follow, "lined up from left to right" as well."""
+        while self._is_at(place, *VERBS, WordKind.WORD, WordKind.COMMA):
+            place += 1
+        return self._is_at(place, WordKind.ROW)
 
     def _joined_things(self) -> list[int]:
         places = []

@@ -27,6 +27,7 @@ class References:
         self._persons: set[MentionId] = set()
         self._places: set[MentionId] = set()
         self._groups: list[Ends] = []
+        self._pair: Ends = ()
 
     @property
     def latest(self) -> Ends:
@@ -88,14 +89,22 @@ class References:
         if pronoun.kind is WordKind.ITSELF:
             return subjects
         others = [mention for mention in self.mentions if mention.id not in subjects]
-        if pronoun.kind is WordKind.THEM:
-            groups = (g for g in reversed(self._groups) if not set(g) & set(subjects))
-            ends = next(groups, tuple(mention.id for mention in others))
+        if pronoun.kind is WordKind.FORMER:
+            self._pair = self._latest_group(())
+            ends = self._pair[:1]
+        elif pronoun.kind is WordKind.LATTER:
+            ends, self._pair = (self._pair or self._latest_group(()))[-1:], ()
+        elif pronoun.kind is WordKind.THEM:
+            ends = self._latest_group(subjects) or tuple(mention.id for mention in others)
         else:
             ends = host or self._likely(pronoun, others, topic)
         if not ends:
             self._note(f'I do not know what "{pronoun.text}" stands for.', pronoun)
         return ends
+
+    def _latest_group(self, apart_from: Ends) -> Ends:
+        groups = (g for g in reversed(self._groups) if not set(g) & set(apart_from))
+        return next(groups, ())
 
     def _likely(self, pronoun: Word, others: Sequence[ObjectMention], topic: Ends) -> Ends:
         """Take the topic, else what was named last and was not placed against a pronoun itself."""

@@ -33,6 +33,7 @@ LENGTHS_OF_NAMES = {
     SlipKind.WRONG: 7,
 }
 LENGTHS_OF_LAYOUT = {**LENGTHS_OF_NAMES, SlipKind.MISSING: 4, SlipKind.WRONG: 5}
+LENGTHS_OF_EVERYDAY = {**dict.fromkeys(SlipKind, 3), SlipKind.WRONG: 4}
 LENGTHS_OF_BEGINNINGS = dict.fromkeys(SlipKind, 3)
 """From which length of the word meant a slip counts; in shorter words too much is alike."""
 FAMILIAR_ENDINGS = ("ing", "ed", "ly", "ness", "tion", "ish", "ous", "ful", "less")
@@ -80,6 +81,8 @@ class Speller:
         for first, _, rest in (noun.partition(" ") for noun in sorted(vocabulary.nouns)):
             if rest:
                 self._beginnings[rest].append(first)
+        self._joined = {noun.replace(" ", ""): noun for noun in vocabulary.nouns if " " in noun}
+        self._everyday = sorted(vocabulary.everyday)
         self._targets = sorted(vocabulary.slip_targets)
         self._mended_word = lru_cache(maxsize=4096)(self._mend_word)
 
@@ -121,6 +124,8 @@ class Speller:
         joined = JOINED_WORDS.fullmatch(word)
         if joined and word not in REAL_JOINED_WORDS:
             return f"{joined['first']} {joined['second']}"
+        if word in self._joined:
+            return self._joined[word]
         endings = self._beginnings.get(following, ())
         slips = _slips_from(self._targets, word, LENGTHS_OF_LAYOUT)
         slips += _slips_from(endings, word, LENGTHS_OF_BEGINNINGS)
@@ -138,6 +143,7 @@ class Speller:
             for name in self._names.get((letter, length), ())
         )
         slips = _slips_from(alike, word, LENGTHS_OF_NAMES)
+        slips += _slips_from(self._everyday, word, LENGTHS_OF_EVERYDAY)
         if (heard := self._by_sound.get(sound(word))) is not None:
             slips.append((SlipKind.SOUND, heard))
         return slips

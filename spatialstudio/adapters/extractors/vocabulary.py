@@ -46,6 +46,7 @@ class Vocabulary:
         ambience: Light and weather, never what a thing is placed against.
         plurals: Irregular plural to singular.
         slip_targets: Words of the layout that a slip of one letter may hide.
+        everyday: Nouns so short that a slip is mended only where it is likely to mean these.
         lookalikes: Real words that look like such a slip.
     """
 
@@ -68,6 +69,7 @@ class Vocabulary:
     ambience: frozenset[str]
     plurals: Mapping[str, str]
     slip_targets: frozenset[str]
+    everyday: frozenset[str]
     lookalikes: frozenset[str]
 
     def noun(self, words: Sequence[str], *, counted: bool = False) -> str | None:
@@ -186,6 +188,7 @@ def read_vocabulary(path: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
         ambience=_words(kinds["ambience"]),
         plurals=table["plurals"],
         slip_targets=_words(spelling["targets"]),
+        everyday=_words(spelling["everyday"]),
         lookalikes=_words(spelling["real"]),
     )
 

@@ -41,6 +41,8 @@ class WordKind(Enum):
     ITS = "ITS"
     """The owner of a side: "to its left"."""
     THEM = "THEM"
+    FORMER = "FORMER"
+    LATTER = "LATTER"
     EACH_OTHER = "EACH_OTHER"
     ITSELF = "ITSELF"
     RELATIVE = "RELATIVE"
@@ -69,6 +71,7 @@ ARTICLES = {WordKind.INDEFINITE, WordKind.DEFINITE}
 DETERMINERS = {*ARTICLES, WordKind.MEASURE}
 PRONOUNS = {
     *(WordKind.IT, WordKind.ITS, WordKind.THEM, WordKind.ITSELF, WordKind.EACH_OTHER),
+    *(WordKind.FORMER, WordKind.LATTER),
 }
 LEADING_ON = {*RELATIONS, WordKind.INDEFINITE, WordKind.DEFINITE, WordKind.WITH, WordKind.AND}
 """After these no sentence ends."""

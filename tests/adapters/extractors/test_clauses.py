@@ -80,6 +80,18 @@ extractor = GrammarExtractor(resources_folder() / "prompts")
         ("kids are building a castle behind a bench", [("kids", BEHIND, "bench")]),
         ("two houses far apart", [("two houses", FAR_FROM, "two houses")]),
         ("a cat, above, a dog", [("cat", ABOVE, "dog")]),
+        (
+            "a cat and a dog sit on a sofa. The former is left of the latter.",
+            [("cat", ABOVE, "sofa"), ("dog", ABOVE, "sofa"), ("cat", LEFT_OF, "dog")],
+        ),
+        (
+            "a lamp behind a chair; the latter is next to a table",
+            [("lamp", BEHIND, "chair"), ("chair", NEAR, "table")],
+        ),
+        (
+            "a cat, a dog, a bird, lined up from left to right",
+            [("cat", LEFT_OF, "dog"), ("dog", LEFT_OF, "bird")],
+        ),
         ("a barn nowhere near a pond", [("barn", FAR_FROM, "pond")]),
     ],
 )

@@ -18,6 +18,8 @@ speller = Speller(read_vocabulary(resources_folder() / "prompts" / "vocabulary.t
         ("a boook and a bannana", "a book and a banana"),
         ("an elefant and a trakter", "an elephant and a tractor"),
         ("a tabke, a yelow 1girl", "a table, a yellow 1 girl"),
+        ("a cst, a dgo and a fixh", "a cat, a dog and a fish"),
+        ("a kat and a monkee on a palmtree", "a cat and a monkey on a palm tree"),
         ("a bycicle and three umbrelas", "a bicycle and three umbrella"),
     ],
 )
@@ -34,6 +36,7 @@ def test_a_slip_of_one_letter_is_mended(written, meant):
         "a thunder storm, a fright, an elbow",
         "the closet of my brother",
         "a blob by Hopper",
+        "a boa, a gnat, a rink, a clef and a nook",
         "a xylophonist and a gremlin",
         "4k, unreal engine, trending on artstation",
     ],
