@@ -183,7 +183,7 @@ class Keeping:
         """
         record, _ = self.store.load(path)
         self._repeated[request_id] = self.store.picture_of(path)
-        return replace(record.request, id=request_id, parent_run_id=record.id)
+        return replace(record.request, id=request_id, parent_run_id=record.id, sweep=None)
 
     def compare_picture(
         self, path: Path, scene: SceneGraph | None, usual: RunSettings

@@ -8,6 +8,7 @@ from spatialstudio.application.session import OpenRun, RunState, after
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import GenerationRequest, RequestId, unguided
 from spatialstudio.domain.perception import Looks
+from spatialstudio.domain.sweep import SweepId
 from spatialstudio.domain.verdict import Evaluation, Outcome
 
 THUMBNAIL_SIDE = 160
@@ -68,6 +69,12 @@ class QueueEntry:
     def seed(self) -> int:
         """Of the first noise."""
         return self.requests[0].seed
+
+    @property
+    def sweep_id(self) -> SweepId | None:
+        """Of the sweep that it belongs to; None when it belongs to none."""
+        asked = self.run.request
+        return asked.sweep.sweep_id if asked and asked.sweep else None
 
     @property
     def outcome(self) -> Outcome | None:

@@ -24,6 +24,7 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.memory import Saving
+from spatialstudio.domain.sweep import SweepId
 
 MOST_DONE = 50
 """Older pictures are let go: they are in the gallery, and a long session stays light."""
@@ -164,6 +165,14 @@ class RunQueue:
         """Stop what is drawn before its next model call; what waits comes next."""
         if (entry := self.running) is not None:
             self._starter.cancel(run.id for run in entry.runs if not run.is_over)
+
+    def cancel_sweep(self, sweep_id: SweepId) -> None:
+        """Draw nothing more of a sweep; what it has drawn already stays."""
+        running = self.running
+        if running is not None and running.sweep_id == sweep_id:
+            self.cancel()
+        self._drop(entry for entry in self.waiting if entry.sweep_id == sweep_id)
+        self._tell()
 
     def retry(self, *entry_ids: str, savings: tuple[Saving, ...] = ()) -> None:
         """Ask once more for what failed, was cancelled or interrupted, with all its inputs.

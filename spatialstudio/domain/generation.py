@@ -16,6 +16,7 @@ from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.memory import MemoryEstimate, Saving
 from spatialstudio.domain.prompt import MentionId, TokenSpan
 from spatialstudio.domain.relation import RelationId, SceneGraph
+from spatialstudio.domain.sweep import SweepCell
 
 RequestId = NewType("RequestId", str)
 
@@ -164,6 +165,7 @@ class GenerationRequest:
         capture: What is recorded.
         parent_run_id: The run this one was made from; empty for none.
         savings: What is given up to draw with less memory.
+        sweep: Where it stands in a sweep; None for a picture that belongs to none.
     """
 
     id: RequestId
@@ -181,6 +183,7 @@ class GenerationRequest:
     capture: CaptureSettings = field(default_factory=CaptureSettings)
     parent_run_id: str = ""
     savings: tuple[Saving, ...] = ()
+    sweep: SweepCell | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,7 +344,8 @@ GenerationEvent: TypeAlias = (
 
 def unguided(request: GenerationRequest, request_id: RequestId) -> GenerationRequest:
     """Return the same request without guidance and search: the baseline of the same seed."""
-    return replace(request, id=request_id, guidance=GuidanceSettings(), search=NoiseSearch())
+    plain = replace(request, guidance=GuidanceSettings(), search=NoiseSearch())
+    return replace(plain, id=request_id, sweep=None)
 
 
 def spared(request: GenerationRequest) -> GenerationRequest:

@@ -39,6 +39,7 @@ class RunSettings:
         width: Pixels, divisible by 8.
         height: Likewise.
         steps: Denoising steps, >= 1.
+        guidance_scale: Of classifier-free guidance, >= 0; None for the model's own.
         seed: Of the next picture, 0 to ``MAX_SEED``.
         seed_mode: Which seed comes after it.
         pictures: How many are drawn at once, each from a seed of its own, >= 1.
@@ -53,6 +54,7 @@ class RunSettings:
     width: int
     height: int
     steps: int
+    guidance_scale: float | None = None
     seed: int = 0
     seed_mode: SeedMode = SeedMode.FIXED
     pictures: int = 1

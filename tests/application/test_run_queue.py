@@ -1,5 +1,7 @@
 """What is asked for is drawn one after the other, and nothing of it is lost."""
 
+from dataclasses import replace
+
 import pytest
 
 from spatialstudio.application.engine.messages import EngineStopped
@@ -12,6 +14,7 @@ from spatialstudio.domain.generation import (
     RequestId,
     unguided,
 )
+from spatialstudio.domain.sweep import SweepCell, SweepField, SweepId, SweepPoint
 from spatialstudio.domain.verdict import Outcome
 from tests.ui.scripted_engine import PROMPT, ScriptedEngine, studio_around
 
@@ -283,3 +286,14 @@ def test_what_is_on_disk_is_not_kept_in_memory_as_well(queue, asked, engine):
     assert entry.run.steps == ()
     assert entry.run.evaluation.perception.masks == ()
     assert entry.outcome is Outcome.PASS
+
+
+def test_a_cancelled_sweep_leaves_the_others_in_the_queue(queue, asked, engine):
+    point = SweepPoint(field=SweepField.SEED, value=1)
+    cells = [SweepCell(sweep_id=SweepId(name), column=point) for name in ("mine", "other")]
+    first, second, third = asked(1, 2, 3)
+    of_sweep = [replace(each, sweep=cells[0]) for each in (first, second)]
+    queue.add(*of_sweep, replace(third, sweep=cells[1]))
+    queue.cancel_sweep(SweepId("mine"))
+    assert engine.cancelled == [first.id]
+    assert waiting_seeds(queue) == [3]

@@ -36,6 +36,7 @@ def with_model(settings: RunSettings, model: ModelCard) -> RunSettings:
         width=usual.width,
         height=usual.height,
         steps=usual.steps,
+        guidance_scale=None,
         preset=usual.preset,
         guidance=usual.guidance,
     )
@@ -129,11 +130,13 @@ def request_of(
     is_held = any(not relation.is_muted for relation in scene.relations)
     has_work = is_held or settings.guidance.method_id in PRESENCE_IDS
     plain = new_request(scene, model, seed=seed, steps=settings.steps, guided=False)
+    scale = settings.guidance_scale
     is_own_size = (settings.width, settings.height) == (model.native_size, model.native_size)
     return replace(
         plain,
         width=None if is_own_size else settings.width,
         height=None if is_own_size else settings.height,
+        guidance_scale=plain.guidance_scale if scale is None else scale,
         guidance=settings.guidance if has_work else plain.guidance,
         capture=replace(plain.capture, detail=settings.detail),
         savings=settings.savings,
@@ -149,12 +152,14 @@ def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSetti
         settings: As they stand in the form.
     """
     is_guided = request.guidance.method_id != UNGUIDED
+    scale = request.guidance_scale
     return replace(
         settings,
         model_id=model.id,
         width=request.width or model.native_size,
         height=request.height or model.native_size,
         steps=request.steps,
+        guidance_scale=None if scale == model.guidance_scale else scale,
         seed=request.seed,
         guidance=request.guidance
         if is_guided

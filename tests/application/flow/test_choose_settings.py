@@ -125,3 +125,16 @@ def test_seeds_by_chance_begin_with_the_one_in_sight(settings):
     assert seeds[0] == 5
     assert len(set(seeds)) == 50
     assert moved_on(chosen).seed != 5
+
+
+def test_a_guidance_scale_of_ones_own_is_drawn_with_and_found_again(settings):
+    by_hand = replace(settings, guidance_scale=2.0)
+    request = request_of(scene_of("a cat left of a dog"), STICKERS, by_hand, 7)
+    assert request.guidance_scale == 2.0
+    assert settings_of(request, STICKERS, settings).guidance_scale == 2.0
+
+
+def test_without_one_the_models_own_is_drawn_with(settings):
+    request = request_of(scene_of("a cat left of a dog"), STICKERS, settings, 7)
+    assert request.guidance_scale == STICKERS.guidance_scale
+    assert settings_of(request, STICKERS, settings).guidance_scale is None
