@@ -10,8 +10,9 @@ class GalleryView(QObject):
 
     Emits ``chosen_changed`` when other runs are chosen or their marks change, ``line_offered``
     with a filter line to use, ``day_offered`` with the number of a day to bring into sight,
-    ``days_changed`` when others are listed, ``tags_asked`` when tags shall be written and
-    ``grid_asked`` when the keyboard shall go back to the grid. ``stars_picked``, ``tags_written``
+    ``days_changed`` when others are listed, ``tags_asked`` when tags shall be written,
+    ``grid_asked`` when the keyboard shall go back to the grid and ``sweep_asked`` with the id of a
+    sweep to show. ``stars_picked``, ``tags_written``
     (added, dropped) and ``note_written`` tell what the user says of all chosen runs.
 
     Attributes:
@@ -28,6 +29,7 @@ class GalleryView(QObject):
     days_changed = Signal()
     tags_asked = Signal()
     grid_asked = Signal()
+    sweep_asked = Signal(str)
     stars_picked = Signal(int)
     tags_written = Signal(object, object)
     note_written = Signal(str)

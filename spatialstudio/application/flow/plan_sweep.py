@@ -7,11 +7,11 @@ from dataclasses import replace
 from math import floor, isfinite
 
 from spatialstudio.application.flow.check_request import check_request
-from spatialstudio.application.flow.choose_settings import with_steps
+from spatialstudio.application.flow.choose_settings import recommended_strength, with_steps
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.ports import ModelCard
-from spatialstudio.domain.run_settings import RunSettings, SeedMode
+from spatialstudio.domain.run_settings import RunSettings, SeedMode, seed_after
 from spatialstudio.domain.sweep import (
     SweepAxis,
     SweepCell,
@@ -25,6 +25,16 @@ MOST_PICTURES = 400
 ROUNDING = 1e-9
 """Shares of a step by which the end of a range may be missed."""
 EXAMPLE = 'Write "0, 5, 10" or "0 to 20 by 5".'
+SOME = 3
+"""Seeds that are suggested."""
+USUAL_VALUES: Mapping[SweepField, tuple[float, ...]] = {
+    SweepField.DECAY: (0.25, 0.5, 1),
+    SweepField.EVERY: (1, 2, 3),
+    SweepField.INNER_UPDATES: (1, 2, 4),
+    SweepField.GOAL: (0.8, 0.9, 1),
+    SweepField.PRESENCE_WEIGHT: (0, 1, 2),
+}
+"""Suggested whatever is set."""
 
 _NUMBER = r"\d+(?:\.\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\s*(?:to|\.\.|-)\s*({_NUMBER})(?:\s*(?:by|/)\s*({_NUMBER}))?")
@@ -87,6 +97,24 @@ def sweep_requests(
         check_request(request)
         requests.append(replace(request, sweep=cell))
     return tuple(requests)
+
+
+def suggested_values(field: SweepField, settings: RunSettings, model: ModelCard) -> str:
+    """Return values around those that are set, as they are typed."""
+    strength, steps = recommended_strength(settings, model), settings.steps
+    scale = settings.guidance_scale or model.guidance_scale
+    around: Mapping[SweepField, tuple[float, ...]] = {
+        SweepField.SEED: tuple(seed_after(settings.seed, count) for count in range(SOME)),
+        SweepField.STEPS: (max(steps // 2, 1), steps, 2 * steps),
+        SweepField.WIDTH: (settings.width, settings.width * 2),
+        SweepField.HEIGHT: (settings.height, settings.height * 2),
+        SweepField.GUIDANCE_SCALE: (scale / 2, scale, 2 * scale),
+        SweepField.STRENGTH: (0, strength / 2, strength, 2 * strength),
+        SweepField.GUIDED_STEPS: (max(steps // 4, 1), max(steps // 2, 1), steps),
+        **USUAL_VALUES,
+    }
+    values = dict.fromkeys(around[field])
+    return ", ".join(SweepPoint(field=field, value=value).label for value in values)
 
 
 def cells_of(plan: SweepPlan, sweep_id: SweepId) -> Iterator[SweepCell]:

@@ -15,6 +15,14 @@ GENERATE_INSTEAD = Command(
     *("generate_instead", Menu.RUN, "Generate instead of the others", "Ctrl+Alt+Return"),
     tip="Draw this in place of all that waits",
 )
+SWEEP = Command(
+    *("sweep", Menu.RUN, "Sweep over numbers…", "Ctrl+Alt+S", "sweep"),
+    tip="Draw a grid of pictures whose settings differ along one axis or two",
+)
+CANCEL_SWEEP = Command(
+    *("cancel_sweep", Menu.RUN, "Cancel the whole sweep"),
+    tip="Stop what is drawn of a sweep, and take the rest of it out of the queue",
+)
 CANCEL = Command(
     *("cancel", Menu.RUN, "Cancel", "Esc, Esc", "cancel"),
     tip="Stop this picture before the next model call; what waits comes next",
@@ -50,10 +58,10 @@ LAYOUTS = Command(
 SAVE_SETTINGS = Command("save_settings", Menu.RUN, "Save these settings…")
 OPEN_SETTINGS = Command("open_settings", Menu.RUN, "Open settings…")
 
-VARIANTS = (GENERATE_FOUR, GENERATE_NEXT, GENERATE_INSTEAD)
+VARIANTS = (GENERATE_FOUR, GENERATE_NEXT, GENERATE_INSTEAD, SWEEP)
 COMMANDS = (
     *(GENERATE, *VARIANTS),
-    *(CANCEL, STOP_AFTER, CLEAR_QUEUE, RETRY),
+    *(CANCEL, CANCEL_SWEEP, STOP_AFTER, CLEAR_QUEUE, RETRY),
     *(BASELINE, NEW_SEED),
     *(LAYOUTS, TAKE_SETTINGS, SAVE_SETTINGS, OPEN_SETTINGS),
 )

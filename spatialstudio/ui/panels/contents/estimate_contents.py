@@ -16,6 +16,16 @@ def estimate_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
         estimate: What is known.
         weights_bytes: Of the model; the least that it takes.
     """
+    if estimate.guided_steps is None:
+        steps = tr("not guided")
+    else:
+        first, last = (step + 1 for step in estimate.guided_steps)
+        steps = tr("guided steps {first} to {last}").format(first=first, last=last)
+    return f"{cost_in_words(estimate, weights_bytes)}, {steps}."
+
+
+def cost_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
+    """Return time and memory alone: "About 4 s, 310 MB"."""
     if estimate.seconds is None:
         time = tr("Time is known after the first picture")
     else:
@@ -24,12 +34,7 @@ def estimate_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
         memory = tr("at least {size}").format(size=size_in_words(weights_bytes))
     else:
         memory = size_in_words(estimate.memory_bytes)
-    if estimate.guided_steps is None:
-        steps = tr("not guided")
-    else:
-        first, last = (step + 1 for step in estimate.guided_steps)
-        steps = tr("guided steps {first} to {last}").format(first=first, last=last)
-    return f"{time}, {memory}, {steps}."
+    return f"{time}, {memory}"
 
 
 def time_in_words(seconds: float) -> str:

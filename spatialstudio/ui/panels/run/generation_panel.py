@@ -37,6 +37,7 @@ from spatialstudio.ui.panels.contents.estimate_contents import (
     estimate_in_words,
     size_in_words,
 )
+from spatialstudio.ui.panels.run.sweeping import Sweeping
 from spatialstudio.ui.switchboard import OfferedSettings
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.run.generate_foot import GenerateFoot
@@ -77,6 +78,7 @@ class GenerationPanel(Panel):
             context.switchboard.model_picked.emit(self._settings.model_id)
         self._connect()
         self._bind(context.actions)
+        self._sweeping = Sweeping(context, lambda: self._settings, self)
 
     @property
     def buttons(self) -> QWidget:
@@ -131,6 +133,7 @@ class GenerationPanel(Panel):
 
     def handle(self, event: object) -> None:
         """Follow the scene, the queue, and which picture is looked at."""
+        self._sweeping.handle(event)
         match event:
             case SceneChanged(error=error):
                 self._unreadable = error

@@ -55,6 +55,7 @@ SAVINGS = {
     (Saving.PROCESSOR,): "Use the processor",
 }
 LARGEST_STEP_SIZE = 100_000.0
+LARGEST_SCALE = 100.0
 MOST_UPDATES = 50
 LOWEST_GOAL, NEVER = 0.51, 1.0
 
@@ -78,6 +79,10 @@ class GuidanceForm(QWidget):
         self._preset = _choice(tr("Whose settings"))
         self._strength = share_field(tr("Step size"), LARGEST_STEP_SIZE)
         self._strength.setToolTip(tr("How far each guided step moves the latents"))
+        self._scale = share_field(tr("Guidance scale"), LARGEST_SCALE)
+        self._scale.setSingleStep(0.5)
+        self._scale.setSpecialValueText(tr("the model's own"))
+        self._scale.setToolTip(tr("How firmly the whole prompt is followed; 1 is off"))
         self._last = count_field(tr("Guided steps"), 1)
         self._last.setPrefix(tr("the first "))
         self._updates = count_field(tr("Inner updates"), MOST_UPDATES)
@@ -110,7 +115,7 @@ class GuidanceForm(QWidget):
         self._settings = settings
         guidance = settings.guidance
         fields = (self._method, self._preset, self._strength, self._last, self._updates)
-        others = (self._goal, self._detail, self._memory)
+        others = (self._goal, self._scale, self._detail, self._memory)
         blocked = [QSignalBlocker(each) for each in (*fields, *others)]
         self._method.setCurrentIndex(self._method.findData(guidance.method_id))
         self._preset.clear()
@@ -124,6 +129,7 @@ class GuidanceForm(QWidget):
         self._last.setSuffix(tr(" of {steps}").format(steps=settings.steps))
         self._updates.setValue(guidance.inner_updates)
         self._goal.setValue(guidance.goal)
+        self._scale.setValue(settings.guidance_scale or 0.0)
         self._detail.setCurrentIndex(self._detail.findData(settings.detail))
         self._show_savings(settings.savings)
         for blocker in blocked:
@@ -158,6 +164,7 @@ class GuidanceForm(QWidget):
         self._last.valueChanged.connect(
             lambda count: self._guide(tr("other guided steps"), "last_step")(count - 1)
         )
+        self._scale.valueChanged.connect(self._pick_scale)
         self._detail.currentIndexChanged.connect(self._pick_detail)
         self._memory.currentIndexChanged.connect(self._pick_savings)
 
@@ -172,6 +179,11 @@ class GuidanceForm(QWidget):
 
     def _pick_method(self) -> None:
         self.method_picked.emit(self._method.currentData(), self._preset.currentData())
+
+    def _pick_scale(self, scale: float) -> None:
+        if self._settings is not None:
+            changed = replace(self._settings, guidance_scale=scale or None)
+            self._edit(tr("other guidance scale"), changed)
 
     def _pick_detail(self) -> None:
         if self._settings is not None:
@@ -200,6 +212,7 @@ class GuidanceForm(QWidget):
             (tr("Guided"), self._last),
             (tr("Updates"), self._updates),
             (tr("Rest at PoS"), self._goal),
+            (tr("Scale"), self._scale),
             (tr("Memory"), self._memory),
             (tr("Keep"), self._detail),
         ):
