@@ -6,17 +6,17 @@ when it comes into sight.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
 from pathlib import Path
 
 from spatialstudio.application.errands import ErrandId, Errands, Progress
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.flow.arrange_runs import arrange_runs
 from spatialstudio.application.library import Library
 from spatialstudio.application.newest_wish import NewestWish
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import ErrorReport, StudioError
-from spatialstudio.domain.generation import UNGUIDED
-from spatialstudio.domain.library import Cell, Day, EntryId, LibraryEntry, Listing, Marks
+from spatialstudio.domain.library import EntryId, LibraryEntry, Marks
+from spatialstudio.domain.listing import Cells, Day
 
 FINDING = "Finding runs"
 READING = 8
@@ -38,12 +38,12 @@ class GalleryWish:
     opened: frozenset[EntryId] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RunsFound:
     """The answer to a wish. Published by the gallery; may cross threads."""
 
     wish: GalleryWish
-    cells: tuple[Cell, ...]
+    cells: Cells
     days: tuple[Day, ...]
     runs: int
 
@@ -123,9 +123,9 @@ class Gallery:
         except StudioError as error:
             self._publish(FilterRefused(wish=wish, error=report_on(error, FINDING)))
             return
-        cells, days = arrange(listing, wish)
+        cells, days = arrange_runs(listing, is_stacked=wish.is_stacked, opened=wish.opened)
         if not self._finding.is_out_of_date:
-            self._publish(RunsFound(wish=wish, cells=cells, days=days, runs=len(listing.ids)))
+            self._publish(RunsFound(wish=wish, cells=cells, days=days, runs=len(listing)))
 
     def _read(self, ids: tuple[EntryId, ...]) -> None:
         for start in range(0, len(ids), READING):
@@ -141,47 +141,3 @@ class Gallery:
             for entry in self._library.entries([entry_id]):
                 thumbnail = None if entry.is_missing else self._library.thumbnail(entry.path)
                 yield TileRead(id=entry_id, entry=entry, thumbnail=thumbnail)
-
-
-def arrange(listing: Listing, wish: GalleryWish) -> tuple[tuple[Cell, ...], tuple[Day, ...]]:
-    """Make the cells of a grid, and say where each day begins.
-
-    Args:
-        listing: What was found, newest first.
-        wish: Whether there are stacks, and which are open.
-    """
-    cells: list[Cell] = []
-    days: list[Day] = []
-    ids, ratios = listing.ids, listing.ratios
-    for date, of_day in groupby(range(len(ids)), key=listing.days.__getitem__):
-        places = tuple(of_day)
-        days.append(Day(date, len(cells), len(places)))
-        for start, stop in _stacks(listing, places) if wish.is_stacked else _alone(places):
-            if stop - start == 1:
-                cells.append(Cell(ids[start], ratios[start], ids[start:stop]))
-            else:
-                cells += _stack(listing, start, stop, wish.opened)
-    return tuple(cells), tuple(days)
-
-
-def _alone(places: Sequence[int]) -> Iterator[tuple[int, int]]:
-    return ((place, place + 1) for place in places)
-
-
-def _stacks(listing: Listing, places: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Return where the runs of one prompt begin and end, for neighbours of one day."""
-    batches = listing.batches
-    changes = [place for place in places[1:] if batches[place] != batches[place - 1]]
-    return pairwise((places[0], *changes, places[-1] + 1))
-
-
-def _stack(listing: Listing, start: int, stop: int, opened: frozenset[EntryId]) -> Iterator[Cell]:
-    """Yield one cell for runs of one prompt, or one for each when their stack is open."""
-    members = listing.ids[start:stop]
-    if not opened.isdisjoint(members):
-        for place in range(start, stop):
-            yield Cell(listing.ids[place], listing.ratios[place], members, is_open=True)
-        return
-    guided = (place for place in range(start, stop) if listing.method_ids[place] != UNGUIDED)
-    top = next(guided, start)
-    yield Cell(listing.ids[top], listing.ratios[top], members)

@@ -20,9 +20,9 @@ from spatialstudio.domain.library import (
     EntryId,
     LibraryChange,
     LibraryEntry,
-    Listing,
     Marks,
 )
+from spatialstudio.domain.listing import Listing
 from spatialstudio.domain.record import Fault
 from spatialstudio.domain.run_ports import RunLibrary, RunStore, StateFiles
 

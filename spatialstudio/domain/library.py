@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
-from typing import NamedTuple, NewType, TypeAlias
+from typing import NewType, TypeAlias
 
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.record import RunId
@@ -126,55 +126,6 @@ class LibraryEntry:
 
 EntryId = NewType("EntryId", int)
 """Of a run in the index; valid until the index is built anew."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
-    """What a filter found, newest first, with as much as a grid of it needs: tuples of one length.
-
-    Attributes:
-        ids: Of the runs.
-        days: On which they were drawn, UTC, as "2026-11-20".
-        batches: Equal for runs of one prompt and model.
-        method_ids: Which guidance held the layout.
-        ratios: Width of the pictures over their height.
-    """
-
-    ids: tuple[EntryId, ...] = ()
-    days: tuple[str, ...] = ()
-    batches: tuple[int, ...] = ()
-    method_ids: tuple[str, ...] = ()
-    ratios: tuple[float, ...] = ()
-
-
-class Cell(NamedTuple):
-    """One tile of the grid: a run, or a stack with one run on top.
-
-    Attributes:
-        id: Of the run in sight.
-        ratio: Width of its picture over its height.
-        members: Ids of all runs of its stack, newest first; its own alone where there is none.
-        is_open: Whether the other runs of the stack have tiles of their own.
-    """
-
-    id: EntryId
-    ratio: float
-    members: tuple[EntryId, ...]
-    is_open: bool = False
-
-
-class Day(NamedTuple):
-    """The runs of one day.
-
-    Attributes:
-        date: UTC, as "2026-11-20".
-        start: Its first cell.
-        runs: How many were drawn.
-    """
-
-    date: str
-    start: int
-    runs: int
 
 
 class Field(Enum):

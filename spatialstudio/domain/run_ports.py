@@ -19,9 +19,9 @@ from spatialstudio.domain.library import (
     Filter,
     LibraryChange,
     LibraryEntry,
-    Listing,
     Marks,
 )
+from spatialstudio.domain.listing import Listing
 from spatialstudio.domain.picture_settings import EmbeddedTexts, PictureSettings
 from spatialstudio.domain.record import Fault, RunRecord
 from spatialstudio.domain.run_settings import RunSettings

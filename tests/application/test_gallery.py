@@ -15,47 +15,14 @@ from spatialstudio.application.gallery import (
     GalleryWish,
     RunsFound,
     TilesRead,
-    arrange,
 )
 from spatialstudio.application.library import Library
-from spatialstudio.domain.library import Cell, Day, Listing, Marks
+from spatialstudio.domain.library import Marks
 from spatialstudio.domain.relation import LEFT_OF
 from spatialstudio.domain.verdict import Outcome
 from tests.adapters.library.conftest import keep, scene
 
 PATIENCE_S = 30
-LISTING = Listing(
-    ids=(5, 4, 3, 2, 1),
-    days=("2026-11-20", "2026-11-20", "2026-11-20", "2026-11-19", "2026-11-19"),
-    batches=(7, 7, 8, 8, 8),
-    method_ids=("none", "psg", "psg", "psg", "psg"),
-    ratios=(1.0, 1.0, 1.5, 1.0, 1.0),
-)
-
-
-def test_runs_of_one_prompt_are_a_stack_with_the_guided_one_on_top():
-    cells, _ = arrange(LISTING, GalleryWish())
-    assert cells == (Cell(4, 1.0, (5, 4)), Cell(3, 1.5, (3,)), Cell(2, 1.0, (2, 1)))
-
-
-def test_a_stack_never_holds_runs_of_two_days():
-    _, days = arrange(LISTING, GalleryWish())
-    assert days == (Day("2026-11-20", 0, 3), Day("2026-11-19", 2, 2))
-
-
-def test_an_open_stack_has_a_tile_for_each_run():
-    cells, days = arrange(LISTING, GalleryWish(opened=frozenset({4})))
-    assert cells[:2] == (Cell(5, 1.0, (5, 4), True), Cell(4, 1.0, (5, 4), True))
-    assert [day.start for day in days] == [0, 3]
-
-
-def test_without_stacks_every_run_stands_alone():
-    cells, _ = arrange(LISTING, GalleryWish(is_stacked=False))
-    assert [cell.members for cell in cells] == [(5,), (4,), (3,), (2,), (1,)]
-
-
-def test_nothing_found_is_an_empty_grid():
-    assert arrange(Listing(), GalleryWish()) == ((), ())
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtGui import QImage
 
 from spatialstudio.adapters.library.run_library import RunLibrary
+from spatialstudio.application.flow.arrange_runs import arrange_runs
 from spatialstudio.application.flow.read_filter import read_filter
-from spatialstudio.application.gallery import GalleryWish, arrange
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.ui.app import make_application
 from spatialstudio.ui.appearance import palette_of
@@ -41,7 +41,7 @@ TODAY = date(2026, 11, 21)
 def found(library, line):
     """Do what the gallery does for a line: ask, arrange days and stacks."""
     listing = library.listing(read_filter(line))
-    return arrange(listing, GalleryWish(line=line))
+    return arrange_runs(listing)
 
 
 def shown(grid, answer):

@@ -43,7 +43,7 @@ _FLAGS = {
     Flag.STARRED: "stars > 0",
     Flag.TAGGED: "id IN (SELECT run FROM tag)",
     Flag.JUDGED: "id IN (SELECT run FROM claim WHERE outcome IS NOT NULL)",
-    Flag.GUIDED: "method <> 'none'",
+    Flag.GUIDED: "is_guided = 1",
     Flag.MISSING: "is_missing = 1",
 }
 _LAST = "\U0010ffff"

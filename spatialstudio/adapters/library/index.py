@@ -12,20 +12,22 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from spatialstudio.adapters.library.filter_query import where
 from spatialstudio.adapters.stores.json_codec import decode, encode
 from spatialstudio.adapters.stores.trace_file import json_bytes, parse_json
-from spatialstudio.domain.generation import RequestId
+from spatialstudio.domain.generation import UNGUIDED, RequestId
 from spatialstudio.domain.library import (
     EntryId,
     Filter,
     LibraryEntry,
-    Listing,
     Marks,
     RunSummary,
 )
+from spatialstudio.domain.listing import Listing
 
-VERSION = 3
+VERSION = 4
 IN_MEMORY = ":memory:"
 BUSY_S = 10.0
 MOST_VALUES = 500
@@ -36,10 +38,10 @@ CREATE TABLE run (
   id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, stamp TEXT NOT NULL,
   created TEXT NOT NULL, request TEXT NOT NULL, model TEXT NOT NULL, method TEXT NOT NULL,
   seed INTEGER NOT NULL, steps INTEGER NOT NULL, strength REAL, stars INTEGER NOT NULL,
-  is_rejected INTEGER NOT NULL, is_missing INTEGER NOT NULL DEFAULT 0, batch INTEGER NOT NULL,
-  ratio REAL NOT NULL, listing BLOB NOT NULL
+  is_rejected INTEGER NOT NULL, is_missing INTEGER NOT NULL DEFAULT 0, day INTEGER NOT NULL,
+  batch INTEGER NOT NULL, is_guided INTEGER NOT NULL, ratio REAL NOT NULL, listing BLOB NOT NULL
 );
-CREATE INDEX run_by_time ON run (created DESC, path, batch, method, ratio);
+CREATE INDEX run_by_time ON run (created DESC, path, day, batch, is_guided, ratio);
 CREATE INDEX run_by_request ON run (request);
 CREATE TABLE claim (
   run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE, type TEXT NOT NULL,
@@ -55,9 +57,12 @@ CREATE INDEX tag_by_name ON tag (name, run);
 CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = "unicode61 remove_diacritics 2");
 """
 _INSERT = """INSERT INTO run (id, path, stamp, created, request, model, method, seed, steps,
-  strength, stars, is_rejected, batch, ratio, listing)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-_DAY = len("2026-11-20")
+  strength, stars, is_rejected, day, batch, is_guided, ratio, listing)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_LISTED = np.dtype(
+    [("id", "i8"), ("day", "i8"), ("batch", "i8"), ("is_guided", "?"), ("ratio", "f8")]
+)
+_NEWEST_FIRST = "ORDER BY created DESC, path"
 _BATCH_BYTES = 8
 
 
@@ -129,19 +134,22 @@ class LibraryIndex:
     def find(self, wanted: Filter) -> tuple[EntryId, ...]:
         """Return the runs that a filter asks for, newest first."""
         clause, values = where(wanted)
-        query = f"SELECT id FROM run WHERE {clause} ORDER BY created DESC, path"
+        query = f"SELECT id FROM run WHERE {clause} {_NEWEST_FIRST}"
         return tuple(row[0] for row in self._rows(query, values))
 
     def listing(self, wanted: Filter) -> Listing:
         """Return the same runs with as much as a grid of them needs."""
         clause, values = where(wanted)
-        query = f"""SELECT id, substr(created, 1, {_DAY}), batch, method, ratio FROM run
-            WHERE {clause} ORDER BY created DESC, path"""
-        rows = self._rows(query, values)
-        if not rows:
-            return Listing()
-        ids, days, batches, methods, ratios = zip(*rows, strict=True)
-        return Listing(ids=ids, days=days, batches=batches, method_ids=methods, ratios=ratios)
+        query = f"SELECT {', '.join(_LISTED.names or ())} FROM run WHERE {clause} {_NEWEST_FIRST}"
+        with self._lock:
+            rows = np.fromiter(self._connection.execute(query, values), _LISTED)
+        return Listing(
+            ids=rows["id"],
+            days=rows["day"],
+            batches=rows["batch"],
+            is_guided=rows["is_guided"],
+            ratios=rows["ratio"],
+        )
 
     def entries(self, ids: Sequence[EntryId]) -> tuple[LibraryEntry, ...]:
         """Return runs by their ids, in that order; those that are gone are left out."""
@@ -238,7 +246,8 @@ def _insert(connection: sqlite3.Connection, run: IndexedRun, key: int | None) ->
     row = (
         *(key, run.path, run.stamp, told.created.isoformat(), told.request_id, told.model_id),
         *(told.method_id, told.seed, told.steps, told.strength, marks.stars),
-        *(marks.is_rejected, _batch_of(told), _ratio_of(told), listing),
+        *(marks.is_rejected, told.created.date().toordinal(), _batch_of(told)),
+        *(told.method_id != UNGUIDED, _ratio_of(told), listing),
     )
     key = connection.execute(_INSERT, [_storable(value) for value in row]).lastrowid
     connection.executemany(

@@ -29,9 +29,9 @@ from spatialstudio.domain.library import (
     Filter,
     LibraryChange,
     LibraryEntry,
-    Listing,
     Marks,
 )
+from spatialstudio.domain.listing import Listing
 from spatialstudio.domain.ports import Surroundings
 
 log = logging.getLogger(__name__)

@@ -12,6 +12,7 @@ from spatialstudio.adapters.library.trash import Trash
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.application.flow.read_filter import read_filter
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.library import EVERYTHING, Marks
 
 SAMPLE = Path(__file__).parents[2] / "golden" / "run_of_schema_1"
@@ -220,18 +221,20 @@ def test_a_library_that_is_not_there_is_empty(tmp_path):
 
 def test_a_listing_tells_of_the_same_runs_in_the_same_order(library):
     listing = library.listing(read_filter("relation:left"))
-    entries = library.entries(listing.ids)
-    assert listing.ids == library.find(read_filter("relation:left"))
-    assert listing.days == tuple(f"{entry.summary.created:%Y-%m-%d}" for entry in entries)
-    assert listing.method_ids == tuple(entry.summary.method_id for entry in entries)
-    assert listing.ratios == (1.0,) * len(entries)
+    ids = library.find(read_filter("relation:left"))
+    told = [entry.summary for entry in library.entries(ids)]
+    assert listing.ids.tolist() == list(ids)
+    assert listing.days.tolist() == [each.created.date().toordinal() for each in told]
+    assert listing.is_guided.tolist() == [each.method_id != UNGUIDED for each in told]
+    assert listing.ratios.tolist() == [1.0] * len(told)
 
 
 def test_runs_of_one_prompt_are_of_one_batch(library):
     listing = library.listing(EVERYTHING)
-    prompts = [entry.summary.prompt for entry in library.entries(listing.ids)]
-    pairs = list(zip(prompts, listing.batches, strict=True))
-    assert len(set(pairs)) == len(set(prompts)) == len(set(listing.batches))
+    prompts = [entry.summary.prompt for entry in library.entries(listing.ids.tolist())]
+    batches = listing.batches.tolist()
+    pairs = list(zip(prompts, batches, strict=True))
+    assert len(set(pairs)) == len(set(prompts)) == len(set(batches))
 
 
 def test_nothing_found_is_an_empty_listing(library):

@@ -9,12 +9,12 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.library import (
     ClaimSummary,
-    Day,
     Field,
     Flag,
     LibraryEntry,
     RunSummary,
 )
+from spatialstudio.domain.listing import Day
 from spatialstudio.domain.record import Reproduction, Sameness
 from spatialstudio.domain.relation import relation_types
 from spatialstudio.domain.verdict import Outcome
@@ -75,14 +75,13 @@ def sections_of(days: Sequence[Day], today: date) -> tuple[GridSection, ...]:
     )
 
 
-def day_title(day: str, today: date) -> str:
+def day_title(day: date, today: date) -> str:
     """Return what to call a day: "Today", "Yesterday", "20 November", of other years with it."""
-    when = date.fromisoformat(day)
-    if when == today:
+    if day == today:
         return tr("Today")
-    if when == today - timedelta(days=1):
+    if day == today - timedelta(days=1):
         return tr("Yesterday")
-    return f"{when.day} {when:%B}" if when.year == today.year else f"{when.day} {when:%B %Y}"
+    return f"{day.day} {day:%B}" if day.year == today.year else f"{day.day} {day:%B %Y}"
 
 
 def runs_in_words(count: int) -> str:

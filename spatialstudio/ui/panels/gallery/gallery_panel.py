@@ -21,7 +21,8 @@ from spatialstudio.application.gallery import (
 )
 from spatialstudio.application.library import LibraryChanged
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.domain.library import Cell, EntryId, LibraryEntry, Marks
+from spatialstudio.domain.library import EntryId, LibraryEntry, Marks
+from spatialstudio.domain.listing import Cells
 from spatialstudio.ui.command_button import command_button
 from spatialstudio.ui.commands import gallery as commands
 from spatialstudio.ui.commands.command import Command, Scope
@@ -82,7 +83,7 @@ class GalleryPanel(Panel):
         self._keeping = context.studio.keeping
         self._is_awake = False
         self._wish = GalleryWish()
-        self._cells: Mapping[EntryId, Cell] = {}
+        self._cells = Cells()
         self._entries: dict[EntryId, LibraryEntry] = {}
         self._marking = RunMarking(context)
         self._marking.marked.connect(self._show_marks)
@@ -177,15 +178,15 @@ class GalleryPanel(Panel):
 
     def _show_found(self, found: RunsFound) -> None:
         self._line.show_problem("")
-        self._cells = {cell.id: cell for cell in found.cells}
+        self._cells = found.cells
         sections = sections_of(found.days, datetime.now(UTC).date())
         self._grid.show_cells(found.cells, sections)
         self._count.setText(runs_in_words(found.runs))
         titles = (section.title for section in sections)
         self._view.show_days(tuple(zip(titles, (day.runs for day in found.days), strict=True)))
         if self._pages.currentIndex() != COMPARISON:
-            self._pages.setCurrentIndex(GRID if found.cells else NOTHING)
-        if not found.cells:
+            self._pages.setCurrentIndex(GRID if found.runs else NOTHING)
+        if not found.runs:
             self._explain_nothing(self._wish.line)
         self._show_words()
         self._show_chosen()
@@ -252,7 +253,7 @@ class GalleryPanel(Panel):
         self._context.switchboard.workspace_asked.emit(INSPECT)
 
     def _toggle_stack(self, key: int) -> None:
-        cell = self._cells.get(EntryId(key))
+        cell = self._cells.of(EntryId(key))
         if cell is None or len(cell.members) == 1:
             return
         opened = self._wish.opened

@@ -1,11 +1,13 @@
 """Pictures of any shape in rows of equal width, section by section; only sums and comparisons."""
 
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import QRectF
 
 NARROWEST, WIDEST = 0.4, 2.6
@@ -53,7 +55,7 @@ class JustifiedRows:
 
     Attributes:
         sizes: What they were made to.
-        ratios: Width over height of each picture.
+        ratios: Width over height of each picture, as it is shown.
         rows: From top to bottom.
         headings: Where each section's heading begins.
         height: Of all, pixels.
@@ -81,7 +83,7 @@ class JustifiedRows:
         start, stop, top, height = self.rows[row]
         places, left = [], 0.0
         for ratio in self.ratios[start:stop]:
-            width = shown_ratio(ratio) * height
+            width = ratio * height
             places.append(QRectF(round(left), round(top), round(width), round(height)))
             left += width + self.sizes.gap
         return places
@@ -111,26 +113,28 @@ class JustifiedRows:
         return self.rows[target].start + nearest
 
 
-def justify(ratios: Sequence[float], sections: Sequence[int], sizes: RowSizes) -> JustifiedRows:
+def justify(ratios: npt.ArrayLike, sections: Sequence[int], sizes: RowSizes) -> JustifiedRows:
     """Lay tiles out.
 
     Args:
-        ratios: Width over height of each picture.
+        ratios: (N,) width over height of each picture.
         sections: The first tile of each; the first is 0.
         sizes: What the rows are made to.
     """
+    shown = np.clip(np.asarray(ratios, float), NARROWEST, WIDEST)
+    ends = [0.0, *np.cumsum(shown * sizes.height + sizes.gap).tolist()]
     rows: list[Row] = []
     headings: list[float] = []
     top = 0.0
-    for start, stop in pairwise((*sections, len(ratios))):
+    for start, stop in pairwise((*sections, len(shown))):
         headings.append(top)
         top += sizes.heading
-        for row in _rows(ratios, start, stop, top, sizes):
+        for row in _rows(ends, start, stop, top, sizes):
             rows.append(row)
             top = row.top + row.height + sizes.caption + sizes.gap
     return JustifiedRows(
         sizes=sizes,
-        ratios=ratios,
+        ratios=shown.tolist(),
         rows=tuple(rows),
         headings=tuple(headings),
         height=top,
@@ -139,23 +143,29 @@ def justify(ratios: Sequence[float], sections: Sequence[int], sizes: RowSizes) -
     )
 
 
-def shown_ratio(ratio: float) -> float:
-    """Return the shape in which a picture is shown."""
-    return min(max(ratio, NARROWEST), WIDEST)
+def _rows(
+    ends: Sequence[float], start: int, stop: int, top: float, sizes: RowSizes
+) -> Iterator[Row]:
+    """Fill rows until each is as wide as it shall be; the last keeps the usual height.
 
-
-def _rows(ratios: Sequence[float], start: int, stop: int, top: float, sizes: RowSizes) -> list[Row]:
-    """Fill rows until each is as wide as it shall be; the last keeps the usual height."""
-    rows: list[Row] = []
-    first, total = start, 0.0
-    step = sizes.caption + sizes.gap
-    for tile in range(start, stop):
-        total += shown_ratio(ratios[tile])
-        height = (sizes.width - sizes.gap * (tile - first)) / total
-        if height <= sizes.height:
-            rows.append(Row(first, tile + 1, top, max(height, 1.0)))
-            top += rows[-1].height + step
-            first, total = tile + 1, 0.0
-    if first < stop:
-        rows.append(Row(first, stop, top, sizes.height))
-    return rows
+    Args:
+        ends: Where each tile would end in a single row of the usual height, its gap included;
+            one more than there are tiles.
+        start: The first tile.
+        stop: One past the last.
+        top: Of the first row.
+        sizes: What the rows are made to.
+    """
+    first = start
+    while first < stop:
+        full = ends[first] + sizes.width + sizes.gap
+        last = bisect_left(ends, full, first + 1, stop + 1)
+        if last > stop:
+            yield Row(first, stop, top, sizes.height)
+            return
+        gaps = sizes.gap * (last - first)
+        pictures = ends[last] - ends[first] - gaps
+        height = sizes.height * (sizes.width + sizes.gap - gaps) / pictures
+        yield Row(first, last, top, max(height, 1.0))
+        top += max(height, 1.0) + sizes.caption + sizes.gap
+        first = last

@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea
 
-from spatialstudio.domain.library import Cell
+from spatialstudio.domain.listing import Cells
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
@@ -72,7 +72,7 @@ class RunGrid(QAbstractScrollArea):
         super().__init__()
         self._theme = theme
         self._tiles = TilePainter(theme, self)
-        self._cells: Sequence[Cell] = ()
+        self._cells = Cells()
         self._keys: list[int] = []
         self._sections: tuple[GridSection, ...] = ()
         self._rows = JustifiedRows(sizes=self._sizes())
@@ -114,12 +114,12 @@ class RunGrid(QAbstractScrollArea):
         """Ask for a few rows."""
         return QSize(em(30), em(24))
 
-    def show_cells(self, cells: Sequence[Cell], sections: Sequence[GridSection]) -> None:
+    def show_cells(self, cells: Cells, sections: Sequence[GridSection]) -> None:
         """Show other tiles; what was chosen and in sight stays so, as far as it is there."""
         anchor = self._first_in_sight()
         before = self._keys.index(self.current) if self.current in self._keys else 0
         self._cells, self._sections = cells, tuple(sections)
-        self._keys = [cell.id for cell in cells]
+        self._keys = cells.ids
         near = self._keys[min(before, len(self._keys) - 1)] if self._keys else None
         self._selection.keep(self._keys, near)
         self._lay_out()
@@ -316,9 +316,8 @@ class RunGrid(QAbstractScrollArea):
         )
 
     def _lay_out(self) -> None:
-        ratios = [cell.ratio for cell in self._cells]
         starts = [section.start for section in self._sections]
-        self._rows = justify(ratios, starts, self._sizes())
+        self._rows = justify(self._cells.ratios, starts, self._sizes())
         bar, in_sight = self.verticalScrollBar(), self.viewport().height()
         bar.setRange(0, max(round(self._rows.height) - in_sight, 0))
         bar.setPageStep(in_sight)
@@ -368,20 +367,17 @@ class RunGrid(QAbstractScrollArea):
         place = position - self._origin()
         return self._rows.tile_at(place.x(), place.y()) if self._rows.rows else None
 
-    def _stack(self, tile: int) -> int:
-        cell = self._cells[tile]
-        return 0 if cell.is_open or len(cell.members) == 1 else len(cell.members)
-
     def _is_on_badge(self, tile: int, position: QPointF) -> bool:
-        count = self._stack(tile)
+        count = self._cells[tile].stacked
         badge = self._tiles.badge(self._rows.place(tile), count)
         return bool(count) and badge.contains(position - self._origin())
 
     def _draw_tile(self, painter: QPainter, tile: int, place: QRectF) -> None:
-        key = self._keys[tile]
+        cell = self._cells[tile]
+        key = cell.id
         state = TileState(
-            stack=self._stack(tile),
-            is_open=self._cells[tile].is_open,
+            stack=cell.stacked,
+            is_open=cell.is_open,
             is_chosen=key in self._selection.chosen,
             is_current=key == self.current and self.hasFocus(),
         )

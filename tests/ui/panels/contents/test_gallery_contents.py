@@ -62,7 +62,7 @@ ENTRY = LibraryEntry(path=Path("/runs/a.png"), summary=SUMMARY, marks=Marks())
     ids=["today", "yesterday", "this year", "another year"],
 )
 def test_days_are_called_as_people_do(day, title):
-    assert day_title(day, TODAY) == title
+    assert day_title(date.fromisoformat(day), TODAY) == title
 
 
 def test_a_tile_says_all_that_it_shows():

@@ -1,10 +1,11 @@
 """The grid shows what is in sight, and is worked by keys and clicks."""
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 
-from spatialstudio.domain.library import Cell
+from spatialstudio.domain.listing import Cells
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.widgets.gallery.run_grid import GridSection, RunGrid
 from spatialstudio.ui.widgets.gallery.run_tile import TileFace
@@ -14,8 +15,19 @@ LEFT = Qt.MouseButton.LeftButton
 MANY = 3000
 
 
-def cells_of(keys):
-    return tuple(Cell(key, 1.0, (key,)) for key in keys)
+def cells_of(keys, stacks=()):
+    """Make cells of runs, some of them stacks, given by how many runs lie in each."""
+    runs = np.array(list(keys))
+    sizes = np.array(stacks or [1] * len(runs))
+    starts = np.cumsum(sizes) - sizes
+    return Cells(
+        runs=runs,
+        tops=starts,
+        starts=starts,
+        stops=starts + sizes,
+        is_open=np.zeros(len(sizes), bool),
+        ratios=np.ones(len(sizes)),
+    )
 
 
 def face(words="a cat", **changes):
@@ -129,8 +141,7 @@ def test_a_double_click_opens(qtbot, grid):
 
 
 def test_the_number_of_a_stack_can_be_clicked(qtbot, grid):
-    cells = (Cell(1, 1.0, (1, 2, 3)), Cell(4, 1.0, (4,)))
-    grid.show_cells(cells, (GridSection("Today", "", 0),))
+    grid.show_cells(cells_of([1, 2, 3, 4], stacks=[3, 1]), (GridSection("Today", "", 0),))
     corner = grid.place_of(1).topRight().toPoint() + QPoint(-14, 12)
     with qtbot.waitSignal(grid.stack_picked) as picked:
         qtbot.mouseClick(grid.viewport(), LEFT, pos=corner)
@@ -183,7 +194,7 @@ def test_a_narrower_grid_keeps_its_place(grid):
 
 
 def test_an_empty_grid_takes_keys_and_clicks(qtbot, grid):
-    grid.show_cells((), ())
+    grid.show_cells(Cells(), ())
     qtbot.keyClick(grid, Qt.Key.Key_Right)
     qtbot.mouseClick(grid.viewport(), LEFT, pos=QPoint(50, 50))
     assert (grid.current, grid.chosen) == (None, ())
