@@ -3,12 +3,12 @@
 import sys
 from collections.abc import Sequence
 
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.application.studio import Studio
 from spatialstudio.ui.appearance import Appearance
+from spatialstudio.ui.first_frame import FirstFrame
 from spatialstudio.ui.main_window import MainWindow
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.theme.fonts import use_bundled_font
@@ -42,7 +42,7 @@ def make_application(arguments: Sequence[str] = ()) -> QApplication:
 
 
 def open_window(application: QApplication, studio: Studio, settings: WindowSettings) -> MainWindow:
-    """Return the window, not shown yet; the engine starts once Qt has had time to show it.
+    """Return the window, not shown yet; the engine starts once it has been seen.
 
     Args:
         application: The running application.
@@ -51,5 +51,5 @@ def open_window(application: QApplication, studio: Studio, settings: WindowSetti
     """
     appearance = Appearance(application, settings)
     window = MainWindow(WindowContext.of(studio, appearance.theme, settings), appearance)
-    QTimer.singleShot(0, window, window.get_ready)
+    FirstFrame(window, window.get_ready)
     return window

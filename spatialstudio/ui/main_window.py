@@ -1,5 +1,6 @@
 """The window: one stage, workspaces around it, all that happens told to all who care."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -108,18 +109,16 @@ class MainWindow(QMainWindow):
         self._bridge.serve(panel)
 
     def get_ready(self) -> None:
-        """Start the engine, read the prompt that stood there last, make the other docks."""
+        """Start the engine, read the prompt that stood there last, fill the docks one by one."""
         self.context.studio.start()
         self.context.studio.keeping.find_interrupted()
         self.prompt.restore()
-        QTimer.singleShot(0, self, self.make_docks)
+        self._make_next()
 
     def make_docks(self) -> None:
         """Make what is not made yet, so that no workspace keeps the user waiting."""
-        for workspace in WORKSPACES:
-            for plan in workspace.docks:
-                self._rack.make(plan)
-            self._centre_of(workspace)
+        while self._due:
+            self._due.pop(0)()
 
     def use_workspace(self, workspace: Workspace) -> None:
         """Show a workspace's docks, tools and overlays; picture, step and zoom stay."""
@@ -193,6 +192,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember how things stand and stop all work before the window goes."""
+        self._due.clear()
         self._rack.keep_layout()
         self.context.settings.geometry = self.saveGeometry()
         self.context.settings.write()
@@ -230,6 +230,17 @@ class MainWindow(QMainWindow):
         context.stage.show_layers(self._workspace.layers)
         self.use_workspace(self._workspace)
         self.prompt.setFocus()
+        in_order = (self._workspace, *WORKSPACES)
+        self._due: list[Callable[[], object]] = [
+            *(partial(self._rack.make, plan) for each in in_order for plan in each.docks),
+            *(partial(self._centre_of, each) for each in WORKSPACES),
+        ]
+
+    def _make_next(self) -> None:
+        """Make one dock at a time, so that the user's hand never waits for all of them."""
+        if self._due:
+            self._due.pop(0)()
+            QTimer.singleShot(0, self, self._make_next)
 
     def _centre_of(self, workspace: Workspace) -> Panel:
         """Return what stands in the middle; it is made when it is first needed."""

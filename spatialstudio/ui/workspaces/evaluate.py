@@ -1,14 +1,9 @@
 """The workspace Evaluate: a picture is judged, and the evidence looked at."""
 
-from collections.abc import Callable
-
 from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.commands.frame import EVALUATE_WORKSPACE, OPEN_PICTURE
-from spatialstudio.ui.panel_api import Panel, WindowContext
-from spatialstudio.ui.panels.evaluate.judges_panel import JudgesPanel
-from spatialstudio.ui.panels.evaluate.stability_panel import StabilityPanel
-from spatialstudio.ui.panels.evaluate.what_if_panel import WhatIfPanel
+from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.widgets.basic.dock_column import DockColumn
 from spatialstudio.ui.widgets.stage.picture_layers import PLAIN_LAYERS, Layer
 from spatialstudio.ui.workspaces.shared_docks import PROMPT, VERDICT
@@ -17,37 +12,50 @@ from spatialstudio.ui.workspaces.workspace import BOTTOM, DockPlan, Workspace
 HEIGHT_EM = 16
 
 
-def _in_column(kind: Callable[[WindowContext], Panel]) -> Callable[[WindowContext], QWidget]:
-    """Build a panel in a column that scrolls where there is too little room."""
-    return lambda context: DockColumn(kind(context))
+def make_what_if(context: WindowContext) -> QWidget:
+    """Return what a verdict would be otherwise, scrolled where there is too little room."""
+    from spatialstudio.ui.panels.evaluate.what_if_panel import WhatIfPanel
+
+    return DockColumn(WhatIfPanel(context))
+
+
+def make_judges(context: WindowContext) -> QWidget:
+    """Return two judges side by side, scrolled likewise."""
+    from spatialstudio.ui.panels.evaluate.judges_panel import JudgesPanel
+
+    return DockColumn(JudgesPanel(context))
+
+
+def make_stability(context: WindowContext) -> QWidget:
+    """Return changed pictures and depths, scrolled likewise."""
+    from spatialstudio.ui.panels.evaluate.stability_panel import StabilityPanel
+
+    return DockColumn(StabilityPanel(context))
 
 
 WHAT_IF = DockPlan(
     id="what_if",
-    title=WhatIfPanel.title,
+    title="What if",
     area=BOTTOM,
     size_em=HEIGHT_EM,
-    make=_in_column(WhatIfPanel),
-    can_wait=True,
+    make=make_what_if,
     breadth_em=26,
 )
 JUDGES = DockPlan(
     id="judges",
-    title=JudgesPanel.title,
+    title="Judges",
     area=BOTTOM,
     size_em=HEIGHT_EM,
-    make=_in_column(JudgesPanel),
-    can_wait=True,
+    make=make_judges,
     breadth_em=20,
 )
 STABILITY = DockPlan(
     id="stability",
-    title=StabilityPanel.title,
+    title="Stability and depth",
     area=BOTTOM,
     size_em=HEIGHT_EM,
-    make=_in_column(StabilityPanel),
+    make=make_stability,
     in_simple=False,
-    can_wait=True,
     breadth_em=18,
 )
 

@@ -4,10 +4,7 @@ from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.commands.frame import GALLERY_WORKSPACE
 from spatialstudio.ui.commands.gallery import COMPARE, EXPORT
-from spatialstudio.ui.panel_api import WindowContext
-from spatialstudio.ui.panels.gallery.gallery_details_panel import GalleryDetailsPanel
-from spatialstudio.ui.panels.gallery.gallery_panel import GalleryPanel
-from spatialstudio.ui.panels.gallery.searches_panel import SearchesPanel
+from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.dock_column import DockColumn
 from spatialstudio.ui.workspaces.workspace import LEFT, RIGHT, DockPlan, Workspace
@@ -15,15 +12,31 @@ from spatialstudio.ui.workspaces.workspace import LEFT, RIGHT, DockPlan, Workspa
 NARROWEST_EM = 12
 
 
+def make_searches(context: WindowContext) -> QWidget:
+    """Return the searches and days of the library."""
+    from spatialstudio.ui.panels.gallery.searches_panel import SearchesPanel
+
+    return SearchesPanel(context)
+
+
 def make_details(context: WindowContext) -> QWidget:
     """Return the chosen run, scrolled when there is too little room."""
+    from spatialstudio.ui.panels.gallery.gallery_details_panel import GalleryDetailsPanel
+
     details = DockColumn(GalleryDetailsPanel(context))
     details.setMinimumWidth(em(NARROWEST_EM))
     return details
 
 
+def make_grid(context: WindowContext) -> Panel:
+    """Return the kept runs."""
+    from spatialstudio.ui.panels.gallery.gallery_panel import GalleryPanel
+
+    return GalleryPanel(context)
+
+
 SEARCHES = DockPlan(
-    id="searches", title="Library", area=LEFT, size_em=13, make=SearchesPanel, in_simple=False
+    id="searches", title="Library", area=LEFT, size_em=13, make=make_searches, in_simple=False
 )
 DETAILS = DockPlan(id="chosen_run", title="Run", area=RIGHT, size_em=17, make=make_details)
 
@@ -32,5 +45,5 @@ GALLERY = Workspace(
     command=GALLERY_WORKSPACE,
     docks=(SEARCHES, DETAILS),
     tools=(COMPARE, EXPORT),
-    make_centre=GalleryPanel,
+    make_centre=make_grid,
 )

@@ -1,36 +1,58 @@
 """The workspace Generate: a prompt is written and drawn."""
 
+from PySide6.QtWidgets import QWidget
+
 from spatialstudio.ui.commands.frame import GENERATE_WORKSPACE
-from spatialstudio.ui.panels.compose.graph_panel import GraphPanel
-from spatialstudio.ui.panels.run.queue_panel import QueuePanel
-from spatialstudio.ui.panels.run.results_panel import ResultsPanel
+from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.workspaces.shared_docks import ATTENTION, PROMPT, TIME, VERDICT
 from spatialstudio.ui.workspaces.workspace import BOTTOM, RIGHT, DockPlan, Workspace
 
+
+def make_queue(context: WindowContext) -> QWidget:
+    """Return what waits to be drawn."""
+    from spatialstudio.ui.panels.run.queue_panel import QueuePanel
+
+    return QueuePanel(context)
+
+
+def make_graph(context: WindowContext) -> QWidget:
+    """Return the relations as a graph."""
+    from spatialstudio.ui.panels.compose.graph_panel import GraphPanel
+
+    return GraphPanel(context)
+
+
+def make_results(context: WindowContext) -> QWidget:
+    """Return the film strip of this session."""
+    from spatialstudio.ui.panels.run.results_panel import ResultsPanel
+
+    return ResultsPanel(context)
+
+
 QUEUE = DockPlan(
     id="queue",
-    title=QueuePanel.title,
+    title="Queue",
     area=RIGHT,
     size_em=19,
-    make=QueuePanel,
+    make=make_queue,
     in_simple=False,
     tab_of=VERDICT.id,
 )
 GRAPH = DockPlan(
     id="graph",
-    title=GraphPanel.title,
+    title="Relation graph",
     area=RIGHT,
     size_em=19,
-    make=GraphPanel,
+    make=make_graph,
     in_simple=False,
     tab_of=VERDICT.id,
 )
 RESULTS = DockPlan(
     id="results",
-    title=ResultsPanel.title,
+    title="Results",
     area=BOTTOM,
-    size_em=1.6,
-    make=ResultsPanel,
+    size_em=3.4,
+    make=make_results,
     is_across=True,
 )
 

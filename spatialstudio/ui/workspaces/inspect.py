@@ -4,10 +4,6 @@ from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.commands.frame import INSPECT_WORKSPACE
 from spatialstudio.ui.panel_api import WindowContext
-from spatialstudio.ui.panels.inspect.blocks_panel import BlocksPanel
-from spatialstudio.ui.panels.inspect.board_panel import BoardPanel
-from spatialstudio.ui.panels.inspect.maps_panel import MapsPanel
-from spatialstudio.ui.panels.inspect.numbers_panel import NumbersPanel
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.basic.dock_column import DockColumn, section
 from spatialstudio.ui.widgets.stage.picture_layers import Layer
@@ -17,8 +13,25 @@ from spatialstudio.ui.workspaces.workspace import BOTTOM, LEFT, DockPlan, Worksp
 
 def make_maps(context: WindowContext) -> QWidget:
     """Return how maps are drawn, what they say, and which layers they are the mean of."""
+    from spatialstudio.ui.panels.inspect.blocks_panel import BlocksPanel
+    from spatialstudio.ui.panels.inspect.maps_panel import MapsPanel
+
     blocks = BlocksPanel(context)
     return DockColumn(MapsPanel(context), section(tr(BlocksPanel.title), blocks))
+
+
+def make_numbers(context: WindowContext) -> QWidget:
+    """Return the table of all numbers."""
+    from spatialstudio.ui.panels.inspect.numbers_panel import NumbersPanel
+
+    return NumbersPanel(context)
+
+
+def make_board(context: WindowContext) -> QWidget:
+    """Return the storyboard."""
+    from spatialstudio.ui.panels.inspect.board_panel import BoardPanel
+
+    return BoardPanel(context)
 
 
 MAPS = DockPlan(id="maps", title="Attention maps", area=LEFT, size_em=19, make=make_maps)
@@ -28,7 +41,7 @@ NUMBERS = DockPlan(
     title="Numbers",
     area=BOTTOM,
     size_em=TIME.size_em,
-    make=NumbersPanel,
+    make=make_numbers,
     in_simple=False,
     tab_of=TIME.id,
 )
@@ -38,7 +51,7 @@ BOARD = DockPlan(
     title="Storyboard",
     area=BOTTOM,
     size_em=TIME.size_em,
-    make=BoardPanel,
+    make=make_board,
     in_simple=False,
     tab_of=TIME.id,
 )

@@ -1,13 +1,14 @@
-"""Docks that stand in more than one workspace."""
+"""Docks that stand in more than one workspace.
+
+Panels are imported by what makes them, and made once the window is in sight: only the prompt, which
+can be typed into at once, is there from the start.
+"""
 
 from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.panels.compose.prompt_panel import PromptPanel
-from spatialstudio.ui.panels.evaluate.evaluation_panel import EvaluationPanel
 from spatialstudio.ui.panels.run.generation_panel import GenerationPanel
-from spatialstudio.ui.panels.stage.details_panel import DetailsPanel
-from spatialstudio.ui.panels.stage.layers_panel import LayersPanel
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.basic.dock_column import DockColumn, over, section
 from spatialstudio.ui.workspaces.workspace import BOTTOM, LEFT, RIGHT, DockPlan
@@ -21,6 +22,10 @@ def make_prompt(context: WindowContext) -> QWidget:
 
 def make_verdict(context: WindowContext) -> QWidget:
     """Return the verdicts, the layers and the details of the open run."""
+    from spatialstudio.ui.panels.evaluate.evaluation_panel import EvaluationPanel
+    from spatialstudio.ui.panels.stage.details_panel import DetailsPanel
+    from spatialstudio.ui.panels.stage.layers_panel import LayersPanel
+
     return DockColumn(
         EvaluationPanel(context),
         section(tr(LayersPanel.title), LayersPanel(context)),
@@ -36,13 +41,15 @@ def make_attention(context: WindowContext) -> QWidget:
 
 
 def make_time(context: WindowContext) -> QWidget:
-    """Return the curves over the steps; their plots are a library of their own."""
+    """Return the curves over the steps."""
     from spatialstudio.ui.panels.inspect.time_panel import TimePanel
 
     return TimePanel(context)
 
 
-PROMPT = DockPlan(id="prompt", title="Prompt", area=LEFT, size_em=19, make=make_prompt)
+PROMPT = DockPlan(
+    id="prompt", title="Prompt", area=LEFT, size_em=19, make=make_prompt, can_wait=False
+)
 VERDICT = DockPlan(id="verdict", title="Verdict", area=RIGHT, size_em=19, make=make_verdict)
 ATTENTION = DockPlan(
     id="attention",
@@ -50,7 +57,6 @@ ATTENTION = DockPlan(
     area=BOTTOM,
     size_em=17.5,
     make=make_attention,
-    can_wait=True,
 )
 TIME = DockPlan(
     id="time",
@@ -58,6 +64,5 @@ TIME = DockPlan(
     area=BOTTOM,
     size_em=17.5,
     make=make_time,
-    can_wait=True,
     breadth_em=38,
 )

@@ -30,8 +30,8 @@ class DockPlan:
         size_em: Its width at the sides, its height at the bottom.
         make: Builds the content, once; all ``Panel``s within it follow the studio's events.
         in_simple: Whether the simple window has it in sight.
-        can_wait: Whether it is filled a moment after the window is shown; then ``make`` may import
-            what takes its time, plots for example, and the window opens sooner.
+        can_wait: Whether it is filled a moment after the window is shown; then ``make`` imports
+            what it needs by itself, and the window opens sooner.
         tab_of: Id of the dock that it is a tab of; empty to stand alone.
         breadth_em: Its width at the bottom beside others; 0 for what they leave.
         is_across: Whether it stands across its side, low and without a title, under the docks
@@ -44,7 +44,7 @@ class DockPlan:
     size_em: float
     make: Callable[[WindowContext], QWidget]
     in_simple: bool = True
-    can_wait: bool = False
+    can_wait: bool = True
     tab_of: str = ""
     breadth_em: float = 0.0
     is_across: bool = False
