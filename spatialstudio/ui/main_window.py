@@ -230,11 +230,13 @@ class MainWindow(QMainWindow):
         context.stage.show_layers(self._workspace.layers)
         self.use_workspace(self._workspace)
         self.prompt.setFocus()
+        self._due = self._makers()
+
+    def _makers(self) -> list[Callable[[], object]]:
+        """Return what makes all docks and centres, those in sight first."""
         in_order = (self._workspace, *WORKSPACES)
-        self._due: list[Callable[[], object]] = [
-            *(partial(self._rack.make, plan) for each in in_order for plan in each.docks),
-            *(partial(self._centre_of, each) for each in WORKSPACES),
-        ]
+        docks = [partial(self._rack.make, plan) for each in in_order for plan in each.docks]
+        return [*docks, *(partial(self._centre_of, each) for each in WORKSPACES)]
 
     def _make_next(self) -> None:
         """Make one dock at a time, so that the user's hand never waits for all of them."""
