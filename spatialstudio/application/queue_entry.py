@@ -9,7 +9,7 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import GenerationRequest, RequestId, unguided
 from spatialstudio.domain.perception import Looks
 from spatialstudio.domain.sweep import SweepId
-from spatialstudio.domain.verdict import Evaluation, Outcome
+from spatialstudio.domain.verdict import Evaluation, Outcome, joint_outcome
 
 THUMBNAIL_SIDE = 160
 """Pixels; at least so many are left of each side."""
@@ -100,11 +100,8 @@ class QueueEntry:
 
 def outcome_of(run: OpenRun) -> Outcome | None:
     """Return FAIL when a relation failed, else UNDECIDABLE when one is; None when not judged."""
-    if run.evaluation is None:
-        return None
-    outcomes = {verdict.outcome for verdict in run.evaluation.verdicts}
-    order = (Outcome.FAIL, Outcome.UNDECIDABLE, Outcome.PASS)
-    return next((outcome for outcome in order if outcome in outcomes), None)
+    verdicts = run.evaluation.verdicts if run.evaluation else ()
+    return joint_outcome(verdict.outcome for verdict in verdicts)
 
 
 def waiting(*requests: GenerationRequest) -> QueueEntry:

@@ -30,6 +30,8 @@ class ExportKind(Enum):
     """PoS over the steps."""
     FILM = "film"
     """Picture, maps and PoS in step."""
+    SWEEP = "sweep"
+    """The grid of a sweep, its sides labelled."""
     TABLE = "table"
     """Numbers, a line for each relation."""
     MASKS = "masks"
@@ -50,6 +52,7 @@ FORMATS: dict[ExportKind, tuple[str, ...]] = {
     ExportKind.STORYBOARD: ("png", "svg", "pdf"),
     ExportKind.CURVES: ("png", "svg", "pdf"),
     ExportKind.FILM: ("gif", "apng", "mp4"),
+    ExportKind.SWEEP: ("png", "svg", "pdf"),
     ExportKind.TABLE: ("csv", "jsonl"),
     ExportKind.MASKS: ("json",),
     ExportKind.ARRAYS: ("npz",),
@@ -58,7 +61,15 @@ FORMATS: dict[ExportKind, tuple[str, ...]] = {
 }
 """File endings that each kind can have, the usual one first."""
 
-OF_MANY = frozenset({ExportKind.TABLE, ExportKind.MASKS, ExportKind.BUNDLE, ExportKind.REPORT})
+OF_MANY = frozenset(
+    {
+        ExportKind.SWEEP,
+        ExportKind.TABLE,
+        ExportKind.MASKS,
+        ExportKind.BUNDLE,
+        ExportKind.REPORT,
+    }
+)
 """Kinds that put all chosen runs into one file."""
 
 

@@ -1,5 +1,6 @@
 """Sweeps: pictures of one prompt whose settings differ along one axis or two."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import NewType
@@ -116,3 +117,31 @@ class SweepCell:
     sweep_id: SweepId
     column: SweepPoint
     row: SweepPoint | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepSides:
+    """What stands along the sides of a grid, each side from small to large.
+
+    Attributes:
+        columns: At least one.
+        rows: One None where there are no rows.
+    """
+
+    columns: tuple[SweepPoint, ...]
+    rows: tuple[SweepPoint | None, ...]
+
+    def place(self, cell: SweepCell) -> tuple[int, int]:
+        """Return the row and the column of a cell."""
+        return self.rows.index(cell.row), self.columns.index(cell.column)
+
+
+def sides_of(cells: Iterable[SweepCell]) -> SweepSides:
+    """Return the sides of the grid that the cells of one sweep make; at least one cell."""
+    cells = tuple(cells)
+    columns = {cell.column for cell in cells}
+    rows = {cell.row for cell in cells}
+    return SweepSides(
+        columns=tuple(sorted(columns, key=lambda point: point.value)),
+        rows=tuple(sorted(rows, key=lambda point: point.value if point else 0)),
+    )

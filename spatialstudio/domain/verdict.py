@@ -1,5 +1,6 @@
 """The checker's answers, the numbers behind them, and its settings."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -21,6 +22,13 @@ class Outcome(Enum):
     PASS = "PASS"
     FAIL = "FAIL"
     UNDECIDABLE = "UNDECIDABLE"
+
+
+def joint_outcome(outcomes: Iterable[Outcome]) -> Outcome | None:
+    """Return what came of all together: FAIL when one failed, else UNDECIDABLE; None for none."""
+    found = set(outcomes)
+    order = (Outcome.FAIL, Outcome.UNDECIDABLE, Outcome.PASS)
+    return next((outcome for outcome in order if outcome in found), None)
 
 
 class AbstentionReason(Enum):

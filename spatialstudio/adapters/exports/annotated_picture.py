@@ -13,6 +13,7 @@ from spatialstudio.adapters.exports.figure_parts import (
     captioned,
     legend,
     map_at,
+    outcome_mark,
     picture,
     shown_mentions,
     tint,
@@ -21,7 +22,7 @@ from spatialstudio.adapters.exports.figure_parts import (
 from spatialstudio.domain.drawing import Drawing, Item, Line, Raster, Text, box
 from spatialstudio.domain.export import ExportedRun, ExportLayer, ExportLook
 from spatialstudio.domain.relation import Axis
-from spatialstudio.domain.verdict import Outcome, Verdict
+from spatialstudio.domain.verdict import Verdict
 from spatialstudio.science.superiority import marginal
 
 SIDE = 384.0
@@ -29,9 +30,6 @@ SIDE = 384.0
 
 BAND = 40.0
 """Height of the marginals under the picture, and width of those beside it."""
-
-_MARKS = {Outcome.PASS: "good", Outcome.FAIL: "bad", Outcome.UNDECIDABLE: "unsure"}
-_SIGNS = {Outcome.PASS: "●", Outcome.FAIL: "▲", Outcome.UNDECIDABLE: "◆"}
 
 
 def annotated_picture(run: ExportedRun, look: ExportLook) -> Drawing:
@@ -52,9 +50,7 @@ def annotated_picture(run: ExportedRun, look: ExportLook) -> Drawing:
         y += LINE_HEIGHT
     for verdict, evidence in zip(_verdicts(run), run.evidence, strict=False):
         y += LINE_HEIGHT + 2
-        mark = look.palette.colours[_MARKS[verdict.outcome]]
-        word = f"{_SIGNS[verdict.outcome]} {verdict.outcome.value}"
-        items.append(Text(at=(MARGIN, y), text=word, colour=mark, is_bold=True))
+        items.append(outcome_mark(verdict.outcome, look.palette, (MARGIN, y)))
         y += LINE_HEIGHT
         items.append(
             Text(at=(MARGIN, y), text=evidence.sentence, colour=look.palette.colours["text"])

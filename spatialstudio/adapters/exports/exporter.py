@@ -10,6 +10,7 @@ from spatialstudio.adapters.exports.bundle import bundle_bytes, open_bundle
 from spatialstudio.adapters.exports.film import film_bytes
 from spatialstudio.adapters.exports.report import report_bytes
 from spatialstudio.adapters.exports.sheets import attention_sheet, curves, storyboard
+from spatialstudio.adapters.exports.sweep_sheet import sweep_sheet
 from spatialstudio.adapters.exports.tables import coco_bytes, csv_bytes, jsonl_bytes, npz_arrays
 from spatialstudio.adapters.exports.write_pdf import pdf_bytes
 from spatialstudio.adapters.exports.write_png import png_of
@@ -88,6 +89,8 @@ class FileExporter:
         self, runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook, ending: str
     ) -> bytes:
         match kind:
+            case ExportKind.SWEEP:
+                return self._figure(sweep_sheet(runs, look), ending)
             case ExportKind.TABLE:
                 return csv_bytes(runs) if ending == "csv" else jsonl_bytes(runs)
             case ExportKind.MASKS:

@@ -12,6 +12,7 @@ from spatialstudio.domain.drawing import Drawing, Item, Line, Raster, Text, box
 from spatialstudio.domain.export import ExportedRun, ExportLook
 from spatialstudio.domain.palette import HEAT_STOPS, Palette
 from spatialstudio.domain.prompt import MentionId, ObjectMention
+from spatialstudio.domain.verdict import Outcome
 
 MARGIN = 16.0
 LINE_HEIGHT = 12.0
@@ -20,6 +21,8 @@ LETTER_WIDTH = 0.52
 """Mean width of a letter, of its size."""
 
 MASK_OPACITY = 0.35
+_MARKS = {Outcome.PASS: "good", Outcome.FAIL: "bad", Outcome.UNDECIDABLE: "unsure"}
+_SIGNS = {Outcome.PASS: "●", Outcome.FAIL: "▲", Outcome.UNDECIDABLE: "◆"}
 _HEX = 16
 _OPAQUE = 255
 _CHANNELS = (slice(1, 3), slice(3, 5), slice(5, 7))
@@ -82,6 +85,15 @@ def legend(
         x += NORMAL + 16 + len(mention.phrase) * NORMAL * LETTER_WIDTH
 
 
+def outcome_mark(
+    outcome: Outcome, palette: Palette, at: tuple[float, float], size: float = NORMAL
+) -> Text:
+    """Name an outcome by shape, word and colour: "● PASS"."""
+    word = f"{_SIGNS[outcome]} {outcome.value}"
+    colour = palette.colours[_MARKS[outcome]]
+    return Text(at=at, text=word, colour=colour, size=size, is_bold=True)
+
+
 def heat_scale(palette: Palette, at: tuple[float, float], width: float) -> Iterator[Item]:
     """Draw the scale of heat colours, with its ends."""
     x, y = at
@@ -92,26 +104,33 @@ def heat_scale(palette: Palette, at: tuple[float, float], width: float) -> Itera
     yield Text(at=(x + width + 4, y + 6), text="each map's own peak", colour=muted, size=SMALL)
 
 
-def caption(run: ExportedRun, width: float) -> tuple[str, ...]:
-    """Tell prompt and settings in lines that fit a width in points."""
+def caption(run: ExportedRun) -> tuple[str, str]:
+    """Tell prompt and settings."""
     record = run.record
-    request, versions = record.request, record.environment.libraries
-    guidance = request.guidance
+    request, guidance = record.request, record.request.guidance
     settings = (
         f"{request.model.id}, seed {request.seed}, {request.steps} steps, "
         f"guidance scale {request.guidance_scale:g}, {guidance.method_id} {guidance.strength:g}; "
-        f"Spatial Studio {record.environment.app}, torch {versions.get('torch', '?')}, "
-        f"{record.environment.device}; {record.id}"
+        f"{made_with(run)}; {record.id}"
     )
-    letters = max(int(width / (SMALL * LETTER_WIDTH)), 8)
-    texts = (f"“{request.scene.prompt.text}”", settings)
-    return tuple(line for text in texts for line in wrap(text, letters))
+    return f"“{request.scene.prompt.text}”", settings
+
+
+def made_with(run: ExportedRun) -> str:
+    """Tell program, library and device."""
+    made = run.record.environment
+    return f"Spatial Studio {made.app}, torch {made.libraries.get('torch', '?')}, {made.device}"
 
 
 def captioned(
-    run: ExportedRun, look: ExportLook, items: Sequence[Item], width: float, height: float
+    run: ExportedRun,
+    look: ExportLook,
+    items: Sequence[Item],
+    width: float,
+    height: float,
+    texts: tuple[str, ...] = (),
 ) -> Drawing:
-    """Put a caption of the settings under a figure.
+    """Put a caption under a figure.
 
     Args:
         run: The run.
@@ -119,8 +138,10 @@ def captioned(
         items: The figure's, which end at ``height``.
         width: Of the whole, points.
         height: Of the figure, points.
+        texts: Of the caption; empty for prompt and settings of the run.
     """
-    lines = caption(run, width - 2 * MARGIN)
+    letters = max(int((width - 2 * MARGIN) / (SMALL * LETTER_WIDTH)), 8)
+    lines = [line for text in texts or caption(run) for line in wrap(text, letters)]
     muted = look.palette.colours["muted"]
     written = tuple(
         Text(at=(MARGIN, height + LINE_HEIGHT * (i + 1)), text=line, colour=muted, size=SMALL)

@@ -16,7 +16,6 @@ from spatialstudio.domain.verdict import Outcome, Verdict
 
 TEMPLATE = Path("reports") / "runs.html"
 SIGNS = {Outcome.PASS: "●", Outcome.FAIL: "▲", Outcome.UNDECIDABLE: "◆"}
-WIDE = 10_000.0
 """Points; a caption of this width is not broken."""
 
 
@@ -46,7 +45,7 @@ _COLOURS = ("surface", "raised", "text", "muted", "line", "good", "bad", "unsure
 def _article(run: ExportedRun, look: ExportLook) -> str:
     source = base64.b64encode(svg_bytes(annotated_picture(run, look))).decode("ascii")
     prompt = escape(run.record.request.scene.prompt.text)
-    _, *settings = caption(run, WIDE)
+    _, settings = caption(run)
     rows = "".join(
         _verdict_row(run, verdict, evidence.sentence)
         for verdict, evidence in zip(_verdicts(run), run.evidence, strict=False)
@@ -55,7 +54,7 @@ def _article(run: ExportedRun, look: ExportLook) -> str:
     return (
         f'<article><img alt="{prompt}" src="data:image/svg+xml;base64,{source}">'
         f"<div><h2>{prompt}</h2><table>{rows or '<tr><td>Not judged.</td></tr>'}</table>{note}"
-        f'<p class="muted">{escape(" ".join(settings))}</p></div></article>'
+        f'<p class="muted">{escape(settings)}</p></div></article>'
     )
 
 

@@ -32,6 +32,7 @@ KINDS = {
     ExportKind.ATTENTION: ("Attention sheet", "The maps of all words over the steps."),
     ExportKind.STORYBOARD: ("Storyboard", "How the picture came about, step by step."),
     ExportKind.CURVES: ("Curves", "PoS over the steps, a curve for each relation."),
+    ExportKind.SWEEP: ("Grid of a sweep", "The chosen runs of a sweep, its sides labelled."),
     ExportKind.FILM: ("Film", "Picture, maps and PoS in step."),
     ExportKind.PICTURE: ("Picture", "With all that it tells of its making."),
     ExportKind.CLEAN: ("Clean copy", "The pixels alone, without a word of how they were made."),
@@ -48,6 +49,7 @@ FIGURES = frozenset(
         ExportKind.ATTENTION,
         ExportKind.STORYBOARD,
         ExportKind.CURVES,
+        ExportKind.SWEEP,
         ExportKind.FILM,
         ExportKind.REPORT,
     }

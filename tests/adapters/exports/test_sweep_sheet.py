@@ -1,0 +1,119 @@
+"""The grid of a sweep, as a figure."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spatialstudio.adapters.exports.exporter import FileExporter
+from spatialstudio.adapters.exports.sweep_sheet import sweep_sheet
+from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.application.exports import Exports
+from spatialstudio.application.paths import resources_folder
+from spatialstudio.domain.drawing import Raster, Text
+from spatialstudio.domain.errors import ExportError
+from spatialstudio.domain.export import ExportKind
+from spatialstudio.domain.sweep import SweepCell, SweepField, SweepId, SweepPoint
+from spatialstudio.domain.verdict import Outcome
+
+SAMPLE = Path(__file__).parents[2] / "golden" / "run_of_schema_1"
+
+
+@pytest.fixture(scope="module")
+def exports():
+    resources = resources_folder()
+    return Exports(store=RunFiles(), exporter=FileExporter(resources), themes=resources / "themes")
+
+
+@pytest.fixture(scope="module")
+def sample(exports):
+    return exports.read(SAMPLE)
+
+
+@pytest.fixture
+def swept(sample):
+    """Return the sample as a picture of a sweep."""
+
+    def placed(strength, seed, outcome=Outcome.PASS, sweep_id="one", shape=(16, 16)):
+        cell = SweepCell(
+            sweep_id=SweepId(sweep_id),
+            column=SweepPoint(field=SweepField.STRENGTH, value=strength),
+            row=None if seed is None else SweepPoint(field=SweepField.SEED, value=seed),
+        )
+        record = sample.record
+        evaluation = record.evaluation
+        verdicts = tuple(replace(v, outcome=outcome, reason=None) for v in evaluation.verdicts)
+        record = replace(
+            record,
+            request=replace(record.request, sweep=cell),
+            evaluation=replace(evaluation, verdicts=verdicts),
+        )
+        return replace(sample, record=record, image=np.zeros((*shape, 3), np.uint8))
+
+    return placed
+
+
+def texts(drawing):
+    return {item.text: item.at for item in drawing.items if isinstance(item, Text)}
+
+
+def pictures(drawing):
+    return [item for item in drawing.items if isinstance(item, Raster)]
+
+
+def test_pictures_stand_where_their_values_are(swept, exports):
+    runs = [swept(10, 7), swept(0, 8), swept(0, 7)]
+    drawing = sweep_sheet(runs, exports.look())
+    first, second, third = (each.at for each in pictures(drawing))
+    assert third[0] < first[0]
+    assert third[1] == first[1]
+    assert (second[0], second[1] > third[1]) == (third[0], True)
+
+
+def test_sides_and_pictures_are_labelled(swept, exports):
+    drawing = sweep_sheet([swept(0, 7), swept(2.5, 8, Outcome.FAIL)], exports.look())
+    found = texts(drawing)
+    assert {"Step size", "Seed", "0", "2.5", "7", "8", "● PASS", "▲ FAIL"} <= found.keys()
+    assert found["0"][0] < found["2.5"][0]
+    assert found["7"][1] < found["8"][1]
+
+
+def test_the_caption_leaves_out_what_differs(swept, exports):
+    words = " ".join(texts(sweep_sheet([swept(0, 7), swept(5, 8)], exports.look())))
+    assert "guidance scale" in words
+    assert "seed " not in words
+    assert "step size " not in words
+
+
+def test_without_rows_there_is_no_room_for_their_labels(swept, exports):
+    alone = sweep_sheet([swept(0, None), swept(5, None)], exports.look())
+    beside = sweep_sheet([swept(0, 7), swept(5, 7)], exports.look())
+    assert alone.width < beside.width
+    assert "Seed" not in texts(alone)
+
+
+def test_high_pictures_do_not_lie_on_each_other(swept, exports):
+    drawing = sweep_sheet(
+        [swept(0, 7, shape=(32, 16)), swept(0, 8, shape=(32, 16))], exports.look()
+    )
+    first, second = pictures(drawing)
+    assert second.at[1] > first.at[1] + first.height
+
+
+def test_runs_of_two_sweeps_are_refused(swept, exports):
+    with pytest.raises(ExportError, match="no sweep"):
+        sweep_sheet([swept(0, 7), swept(5, 7, sweep_id="other")], exports.look())
+
+
+def test_a_run_of_none_is_refused(sample, exports):
+    with pytest.raises(ExportError, match="no sweep"):
+        sweep_sheet([sample], exports.look())
+
+
+@pytest.mark.parametrize(("ending", "head"), [("png", b"\x89PNG"), ("svg", b"<"), ("pdf", b"%PDF")])
+def test_it_is_written_in_every_form(swept, exports, tmp_path, ending, head):
+    runs = [swept(0, 7), swept(5, 7)]
+    target = tmp_path / f"grid.{ending}"
+    exports.exporter.write(runs, ExportKind.SWEEP, exports.look(), target)
+    assert target.read_bytes().startswith(head)
