@@ -16,7 +16,7 @@ import numpy as np
 
 from spatialstudio.adapters.library.filter_query import where
 from spatialstudio.adapters.stores.json_codec import decode, encode
-from spatialstudio.adapters.stores.trace_file import json_bytes, parse_json
+from spatialstudio.adapters.stores.json_text import json_bytes, parse_json
 from spatialstudio.domain.generation import UNGUIDED, RequestId
 from spatialstudio.domain.library import (
     EntryId,

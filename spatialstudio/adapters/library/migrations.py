@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from spatialstudio.adapters.durable_files import explained_writing, write_whole
+from spatialstudio.adapters.stores.json_text import json_bytes, parse_json
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.adapters.stores.run_folder import is_run_folder, load_run_folder
-from spatialstudio.adapters.stores.trace_file import json_bytes, parse_json
 from spatialstudio.domain.errors import StoreError, StudioError
 
 STATE = ".library.json"

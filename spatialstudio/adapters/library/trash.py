@@ -17,7 +17,7 @@ from uuid import uuid4
 from spatialstudio.adapters.durable_files import explained_writing, sync_folder, write_whole
 from spatialstudio.adapters.stores.arrival import COMPANION_ENDINGS, ENDINGS, PICTURE_ENDING
 from spatialstudio.adapters.stores.json_codec import decode, encode
-from spatialstudio.adapters.stores.trace_file import json_bytes, parse_json
+from spatialstudio.adapters.stores.json_text import json_bytes, parse_json
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.library import Deletion
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from spatialstudio.adapters.images import PillowImages
 from spatialstudio.adapters.stores.array_file import unpack_arrays
 from spatialstudio.adapters.stores.json_codec import decode
+from spatialstudio.adapters.stores.json_text import parse_json
 from spatialstudio.adapters.stores.trace import events_of
-from spatialstudio.adapters.stores.trace_file import parse_json
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import GenerationEvent
 from spatialstudio.domain.record import SCHEMA_VERSION, ArtifactRef, RunRecord

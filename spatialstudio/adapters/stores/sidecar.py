@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from spatialstudio.adapters.stores.array_file import AnyArray, pack_arrays, unpack_arrays
 from spatialstudio.adapters.stores.json_codec import Json, decode, encode
-from spatialstudio.adapters.stores.trace_file import json_bytes, parse_json
+from spatialstudio.adapters.stores.json_text import json_bytes, parse_json
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.library import Marks, RunSummary
 from spatialstudio.domain.verdict import Evaluation

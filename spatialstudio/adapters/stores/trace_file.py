@@ -18,7 +18,6 @@ always the same, and its maps are stored again without further loss.
 Version 1 was a folder, see ``run_folder``.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from PIL import Image
 from spatialstudio.adapters.images import UNREADABLE
 from spatialstudio.adapters.stores.array_file import AnyArray, pack_arrays, unpack_arrays
 from spatialstudio.adapters.stores.json_codec import Json
+from spatialstudio.adapters.stores.json_text import COPY_HINT, json_bytes, parse_json
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import StoreError
 
@@ -57,7 +57,6 @@ _PREVIEW_NAME = re.compile(r"previews/(\d{4,9})\.webp")
 _PEAK = "/peak"
 _LEVELS = 255
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
-_HINT = "Restore the run from a copy; its picture may still be good."
 BROKEN = (BadZipFile, OSError, KeyError, ValueError, EOFError, NotImplementedError, RuntimeError)
 """What reading a damaged zip file raises."""
 
@@ -141,10 +140,10 @@ def read_members(content: bytes, name: str) -> dict[str, bytes]:
     try:
         with ZipFile(BytesIO(content)) as archive:
             if sum(member.file_size for member in archive.infolist()) > LARGEST_BYTES:
-                raise StoreError(f'The trace "{name}" is too large to open safely.', hint=_HINT)
+                raise StoreError(f'The trace "{name}" is too large to open safely.', hint=COPY_HINT)
             members = {member.filename: archive.read(member) for member in archive.infolist()}
     except BROKEN as error:
-        raise StoreError(f'The trace "{name}" is damaged.', hint=_HINT) from error
+        raise StoreError(f'The trace "{name}" is damaged.', hint=COPY_HINT) from error
     head = parse_json(members.get(FORMAT_MEMBER, b""), name)
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise StoreError(f'The file "{name}" is no trace.', hint="Choose another file.")
@@ -171,25 +170,6 @@ def unpack_trace_arrays(members: Mapping[str, bytes], name: str) -> TraceContent
     }
     picture = _read_webp(members.get(PICTURE, b""), name)
     return TraceContent(maps=_unpacked_maps(packed), previews=previews, picture=picture)
-
-
-def json_bytes(plain: Json) -> bytes:
-    """Return JSON as bytes that people can read as well."""
-    text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1)
-    return text.encode("utf-8", "surrogatepass")
-
-
-def parse_json(content: bytes, name: str) -> Json:
-    """Return what the bytes of a JSON file say.
-
-    Raises:
-        StoreError: They are no JSON.
-    """
-    try:
-        plain: Json = json.loads(content.decode("utf-8", "surrogatepass"))
-    except (ValueError, RecursionError) as error:
-        raise StoreError(f'The file "{name}" is damaged.', hint=_HINT) from error
-    return plain
 
 
 def _packed_maps(maps: Mapping[str, AnyArray]) -> tuple[bytes, str]:
@@ -271,4 +251,4 @@ def _read_webp(data: bytes, name: str) -> RgbImage:
             pixels: RgbImage = np.array(image.convert("RGB"))
             return pixels
     except UNREADABLE as error:
-        raise StoreError(f'A picture in the trace "{name}" is damaged.', hint=_HINT) from error
+        raise StoreError(f'A picture in the trace "{name}" is damaged.', hint=COPY_HINT) from error

@@ -8,12 +8,12 @@ from spatialstudio.adapters.images import PillowImages
 from spatialstudio.adapters.metadata.reader import settings_in
 from spatialstudio.adapters.stores.arrival import SIDECAR_ENDING, TRACE_ENDING
 from spatialstudio.adapters.stores.json_codec import decode
+from spatialstudio.adapters.stores.json_text import parse_json
 from spatialstudio.adapters.stores.picture_record import request_in
 from spatialstudio.adapters.stores.sidecar import read_sidecar
 from spatialstudio.adapters.stores.trace_file import (
     RECORD,
     TraceContent,
-    parse_json,
     read_members,
     unpack_trace_arrays,
 )

@@ -1,0 +1,27 @@
+"""JSON as bytes, in files that people can read as well."""
+
+import json
+
+from spatialstudio.adapters.stores.json_codec import Json
+from spatialstudio.domain.errors import StoreError
+
+COPY_HINT = "Restore the run from a copy; its picture may still be good."
+
+
+def json_bytes(plain: Json) -> bytes:
+    """Return JSON as bytes that people can read as well."""
+    text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def parse_json(content: bytes, name: str) -> Json:
+    """Return what the bytes of a JSON file say.
+
+    Raises:
+        StoreError: They are no JSON.
+    """
+    try:
+        plain: Json = json.loads(content.decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f'The file "{name}" is damaged.', hint=COPY_HINT) from error
+    return plain
