@@ -10,7 +10,8 @@ from typing import NewType, TypeAlias
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.record import RunId
 from spatialstudio.domain.relation import RelationId
-from spatialstudio.domain.verdict import Outcome
+from spatialstudio.domain.sweep import SweepCell
+from spatialstudio.domain.verdict import Outcome, joint_outcome
 
 MOST_STARS = 5
 
@@ -81,6 +82,7 @@ class RunSummary:
         parent_run_id: The run it was made from; empty for none.
         objects: Heads of all mentions.
         claims: One for each relation.
+        sweep: Where it stands in a sweep; None for a run that belongs to none.
     """
 
     id: RunId
@@ -98,13 +100,12 @@ class RunSummary:
     parent_run_id: str = ""
     objects: tuple[str, ...] = ()
     claims: tuple[ClaimSummary, ...] = ()
+    sweep: SweepCell | None = None
 
     @property
     def outcome(self) -> Outcome | None:
         """FAIL when a relation failed, else UNDECIDABLE when one is; None when none was judged."""
-        outcomes = {claim.outcome for claim in self.claims}
-        order = (Outcome.FAIL, Outcome.UNDECIDABLE, Outcome.PASS)
-        return next((outcome for outcome in order if outcome in outcomes), None)
+        return joint_outcome(claim.outcome for claim in self.claims if claim.outcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +146,7 @@ class Field(Enum):
     STRENGTH = "strength"
     STARS = "stars"
     TAG = "tag"
+    SWEEP = "sweep"
     DATE = "date"
     IS = "is"
 

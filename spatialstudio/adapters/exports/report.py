@@ -16,7 +16,6 @@ from spatialstudio.domain.verdict import Outcome, Verdict
 
 TEMPLATE = Path("reports") / "runs.html"
 SIGNS = {Outcome.PASS: "●", Outcome.FAIL: "▲", Outcome.UNDECIDABLE: "◆"}
-"""Points; a caption of this width is not broken."""
 
 
 def report_bytes(runs: Sequence[ExportedRun], look: ExportLook, resources: Path) -> bytes:

@@ -35,6 +35,7 @@ _COLUMNS = {
     Field.STEPS: "steps",
     Field.STRENGTH: "strength",
     Field.STARS: "stars",
+    Field.SWEEP: "sweep",
     Field.DATE: "created",
 }
 _CONTAINED = frozenset({Field.MODEL, Field.METHOD, Field.SUBJECT, Field.OBJECT})

@@ -27,7 +27,7 @@ from spatialstudio.domain.library import (
 )
 from spatialstudio.domain.listing import Listing
 
-VERSION = 4
+VERSION = 5
 IN_MEMORY = ":memory:"
 BUSY_S = 10.0
 MOST_VALUES = 500
@@ -39,10 +39,12 @@ CREATE TABLE run (
   created TEXT NOT NULL, request TEXT NOT NULL, model TEXT NOT NULL, method TEXT NOT NULL,
   seed INTEGER NOT NULL, steps INTEGER NOT NULL, strength REAL, stars INTEGER NOT NULL,
   is_rejected INTEGER NOT NULL, is_missing INTEGER NOT NULL DEFAULT 0, day INTEGER NOT NULL,
-  batch INTEGER NOT NULL, is_guided INTEGER NOT NULL, ratio REAL NOT NULL, listing BLOB NOT NULL
+  batch INTEGER NOT NULL, is_guided INTEGER NOT NULL, ratio REAL NOT NULL, sweep TEXT,
+  listing BLOB NOT NULL
 );
 CREATE INDEX run_by_time ON run (created DESC, path, day, batch, is_guided, ratio);
 CREATE INDEX run_by_request ON run (request);
+CREATE INDEX run_by_sweep ON run (sweep) WHERE sweep IS NOT NULL;
 CREATE TABLE claim (
   run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE, type TEXT NOT NULL,
   subject TEXT NOT NULL, object TEXT NOT NULL, pos REAL, outcome TEXT, pse REAL, confidence REAL
@@ -57,8 +59,8 @@ CREATE INDEX tag_by_name ON tag (name, run);
 CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = "unicode61 remove_diacritics 2");
 """
 _INSERT = """INSERT INTO run (id, path, stamp, created, request, model, method, seed, steps,
-  strength, stars, is_rejected, day, batch, is_guided, ratio, listing)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+  strength, stars, is_rejected, day, batch, is_guided, ratio, sweep, listing)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _LISTED = np.dtype(
     [("id", "i8"), ("day", "i8"), ("batch", "i8"), ("is_guided", "?"), ("ratio", "f8")]
 )
@@ -247,7 +249,8 @@ def _insert(connection: sqlite3.Connection, run: IndexedRun, key: int | None) ->
         *(key, run.path, run.stamp, told.created.isoformat(), told.request_id, told.model_id),
         *(told.method_id, told.seed, told.steps, told.strength, marks.stars),
         *(marks.is_rejected, told.created.date().toordinal(), _batch_of(told)),
-        *(told.method_id != UNGUIDED, _ratio_of(told), listing),
+        *(told.method_id != UNGUIDED, _ratio_of(told)),
+        *(told.sweep and told.sweep.sweep_id, listing),
     )
     key = connection.execute(_INSERT, [_storable(value) for value in row]).lastrowid
     connection.executemany(

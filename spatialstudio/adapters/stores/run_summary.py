@@ -40,6 +40,7 @@ def summarise(
             _claim(record, relation, pos, verdicts.get(relation.id))
             for relation in request.scene.relations
         ),
+        sweep=request.sweep,
     )
 
 

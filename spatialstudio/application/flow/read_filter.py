@@ -137,6 +137,8 @@ _EXAMPLES: Mapping[Field, str] = {
     **{field: f"As {field.value}:3 or {field.value}>=3." for field in _NUMBERS},
     **{
         field: f"As {field.value}:name."
-        for field in (Field.MODEL, Field.METHOD, Field.TAG, Field.SUBJECT, Field.OBJECT)
+        for field in (
+            *(Field.MODEL, Field.METHOD, Field.TAG, Field.SWEEP, Field.SUBJECT, Field.OBJECT),
+        )
     },
 }

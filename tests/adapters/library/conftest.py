@@ -38,7 +38,7 @@ def scene(text, subject, kind, other):
     return replace(found, prompt=replace(found.prompt, text=text), relations=(relation,))
 
 
-def keep(root, number, outcome, pos, made, method="psg"):
+def keep(root, number, outcome, pos, made, method="psg", sweep=None):
     """Store one run; return its picture."""
     request = GenerationRequest(
         id=f"request {number}",
@@ -47,6 +47,7 @@ def keep(root, number, outcome, pos, made, method="psg"):
         model=ModelRef(id="stickers"),
         seed=number,
         guidance=GuidanceSettings(method_id=method, strength=8.0),
+        sweep=sweep,
     )
     relation = made.relations[0].id
     image = np.full((8, 8, 3), number, np.uint8)

@@ -14,6 +14,9 @@ from spatialstudio.application.flow.read_filter import read_filter
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.library import EVERYTHING, Marks
+from spatialstudio.domain.sweep import SweepCell, SweepField, SweepId, SweepPoint
+from spatialstudio.domain.verdict import Outcome
+from tests.adapters.library.conftest import keep
 
 SAMPLE = Path(__file__).parents[2] / "golden" / "run_of_schema_1"
 MARKS = Marks(stars=3, tags=("draft", "für Ada"), note="the nicest")
@@ -245,3 +248,17 @@ def test_a_marked_run_keeps_its_id(library, pictures):
     before = library.find(EVERYTHING)
     library.mark(pictures[1], MARKS)
     assert library.find(EVERYTHING) == before
+
+
+def test_the_runs_of_a_sweep_are_found_with_their_places(library, root, pictures):
+    cells = [
+        SweepCell(sweep_id=SweepId("5eeb"), column=SweepPoint(field=SweepField.SEED, value=value))
+        for value in (8, 9)
+    ]
+    made = library.entries(library.find(EVERYTHING))[0]
+    scene = RunFiles().load(made.path)[0].request.scene
+    for cell in cells:
+        keep(root, int(cell.column.value), Outcome.PASS, 0.9, scene, sweep=cell)
+    library.refresh()
+    found = library.entries(library.find(read_filter("sweep:5eeb")))
+    assert {run.summary.sweep for run in found} == set(cells)
