@@ -1,5 +1,6 @@
 """Start the window, or a command when arguments are given."""
 
+import gc
 import multiprocessing
 import sys
 from importlib.util import find_spec
@@ -25,6 +26,7 @@ def main() -> int:
         if find_spec("PySide6") is None:
             sys.stderr.write(NO_WINDOW)
             return EXIT_FAILURE
+        gc.disable()  # nothing is garbage on the way to the window, which takes it up again
         from spatialstudio.ui.app import main as open_window
 
         return open_window()

@@ -1,5 +1,6 @@
 """Starts the window: shown first, then the engine."""
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -52,4 +53,14 @@ def open_window(application: QApplication, studio: Studio, settings: WindowSetti
     appearance = Appearance(application, settings)
     window = MainWindow(WindowContext.of(studio, appearance.theme, settings), appearance)
     FirstFrame(window, window.get_ready)
+    window.settled.connect(collect_garbage_again)
     return window
+
+
+def collect_garbage_again() -> None:
+    """Let Python look for garbage, but no longer among what the window is made of.
+
+    Looking through all modules and widgets takes longer than a frame may.
+    """
+    gc.freeze()
+    gc.enable()

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -22,8 +22,6 @@ from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.appearance import Appearance
 from spatialstudio.ui.bridge import Bridge
 from spatialstudio.ui.commands import frame
-from spatialstudio.ui.dialogs.settings_dialog import SettingsDialog
-from spatialstudio.ui.dialogs.settings_pages import settings_pages
 from spatialstudio.ui.dock_rack import DockRack
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.compose.prompt_panel import PromptPanel
@@ -37,6 +35,7 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.toast_stack import ToastStack
 from spatialstudio.ui.window_bar import WindowBar
 from spatialstudio.ui.window_commands import WindowCommands
+from spatialstudio.ui.window_dialogs import open_settings, settings_in_sight
 from spatialstudio.ui.window_settings import Density
 from spatialstudio.ui.workspaces.registry import WORKSPACES
 from spatialstudio.ui.workspaces.workspace import Workspace
@@ -58,10 +57,14 @@ class Centre(QStackedWidget):
 class MainWindow(QMainWindow):
     """Joins stage, workspaces, commands and the studio.
 
+    Emits ``settled`` once all docks are made, a moment after the window was first seen.
+
     Args:
         context: What the panels work with.
         appearance: Colours and size of the text.
     """
+
+    settled = Signal()
 
     def __init__(self, context: WindowContext, appearance: Appearance) -> None:
         super().__init__()
@@ -154,9 +157,7 @@ class MainWindow(QMainWindow):
 
     def show_settings(self, page: str = "") -> None:
         """Open the settings, at the page with this title."""
-        dialog = SettingsDialog(settings_pages(self.context, self._appearance), self)
-        dialog.show_page(page)
-        dialog.open()
+        open_settings(self.context, self._appearance, self, page)
 
     def open_path(self, path: Path) -> None:
         """Open what was dropped or chosen: a run's files or folder, or any picture."""
@@ -243,6 +244,8 @@ class MainWindow(QMainWindow):
         if self._due:
             self._due.pop(0)()
             QTimer.singleShot(0, self, self._make_next)
+        else:
+            self.settled.emit()
 
     def _centre_of(self, workspace: Workspace) -> Panel:
         """Return what stands in the middle; it is made when it is first needed."""
@@ -286,7 +289,7 @@ class MainWindow(QMainWindow):
     def _rebuild(self) -> None:
         """Build all anew, for another size of text: sizes were counted in the old one."""
         old, size = self.context, self.size()
-        pages = [dialog.page for dialog in self.findChildren(SettingsDialog) if dialog.isVisible()]
+        pages = settings_in_sight(self)
         for dialog in self.findChildren(QDialog):
             dialog.close()
         self._rack.keep_layout()

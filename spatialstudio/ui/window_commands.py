@@ -1,23 +1,23 @@
 """What belongs to no dock and can be done all the same: files, edits, looks, help."""
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QDialog, QFileDialog, QMainWindow
+from PySide6.QtWidgets import QFileDialog, QMainWindow
 
-from spatialstudio.application.paths import resources_folder
 from spatialstudio.ui.appearance import USUAL_PERCENT, Appearance
 from spatialstudio.ui.commands import evaluate, frame
 from spatialstudio.ui.commands.command import Command
-from spatialstudio.ui.dialogs.command_palette import CommandPalette
-from spatialstudio.ui.dialogs.message_list import MessageList
-from spatialstudio.ui.dialogs.shortcut_sheet import ShortcutSheet
-from spatialstudio.ui.dialogs.tour_dialog import TourDialog
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.texts import tr
+from spatialstudio.ui.window_dialogs import (
+    open_messages,
+    open_palette,
+    open_shortcuts,
+    open_tour,
+)
 from spatialstudio.ui.window_settings import ThemeChoice
 
 PICTURES = "*.png *.jpg *.jpeg *.webp *.bmp *.tif *.tiff"
@@ -91,16 +91,10 @@ class WindowCommands(QObject):
 
     def _bind_help(self) -> None:
         actions, window, toasts = self._context.actions, self._window, self._context.toasts
-        dialogs: dict[Command, Callable[[], QDialog]] = {
-            frame.PALETTE: lambda: CommandPalette(actions, window),
-            frame.TOUR: lambda: TourDialog(
-                resources_folder(), is_dark=self._looks.theme.palette.is_dark, parent=window
-            ),
-            frame.SHORTCUTS: lambda: ShortcutSheet(actions, window),
-            frame.MESSAGES: lambda: MessageList(toasts.earlier, window),
-        }
-        for command, make in dialogs.items():
-            actions.bind(command, partial(_open, make))
+        actions.bind(frame.PALETTE, partial(open_palette, actions, window))
+        actions.bind(frame.TOUR, partial(open_tour, self._looks, window))
+        actions.bind(frame.SHORTCUTS, partial(open_shortcuts, actions, window))
+        actions.bind(frame.MESSAGES, partial(open_messages, toasts, window))
 
     def _show_looks(self) -> None:
         actions, looks = self._context.actions, self._looks
@@ -124,7 +118,3 @@ class WindowCommands(QObject):
         run = self._context.studio.session.run
         if run is not None and run.folder is not None:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(run.folder)))
-
-
-def _open(make: Callable[[], QDialog]) -> None:
-    make().open()

@@ -1,3 +1,4 @@
+import gc
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,24 @@ def test_the_engine_starts_after_the_window_is_shown(
     assert not engine.is_started
     window.show()
     qtbot.waitUntil(lambda: engine.is_started)
+
+
+@pytest.fixture
+def no_garbage_collection():
+    gc.disable()
+    yield
+    gc.enable()
+    gc.unfreeze()
+
+
+def test_garbage_is_looked_for_again_once_the_docks_are_made(
+    qtbot, qapp, restored_look, studio, settings, no_garbage_collection
+):
+    window = open_window(qapp, studio, settings)
+    qtbot.addWidget(window)
+    window.show()
+    qtbot.waitUntil(gc.isenabled)
+    assert gc.get_freeze_count() > 0
 
 
 def test_showing_the_window_loads_no_model_library(tmp_path):

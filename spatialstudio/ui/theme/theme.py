@@ -12,7 +12,6 @@ from spatialstudio.domain.palette import HEAT_STOPS, Palette
 
 HEAT_LEVELS = 256
 ICON_SIDE = 64
-_INK = "currentColor"
 
 
 class Theme(QObject):
@@ -30,6 +29,7 @@ class Theme(QObject):
     def __init__(self, palette: Palette, icon_folder: Path) -> None:
         super().__init__()
         self._palette = palette
+        self._shapes: dict[str, QPixmap] = {}
         self.icon_folder = icon_folder
 
     @property
@@ -70,11 +70,21 @@ class Theme(QObject):
         return icon
 
     def _tinted(self, name: str, role: str) -> QPixmap:
-        drawing = (self.icon_folder / f"{name}.svg").read_text(encoding="utf-8")
-        tinted = drawing.replace(_INK, self._palette.colours[role])
+        """Return the shape of an icon, each of its points in the colour of a role."""
+        if name not in self._shapes:
+            self._shapes[name] = self._shape_of(name)
+        pixmap = QPixmap(self._shapes[name])
+        painter = QPainter(pixmap)
+        painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceIn)
+        painter.fillRect(pixmap.rect(), QColor(self._palette.colours[role]))
+        painter.end()
+        return pixmap
+
+    def _shape_of(self, name: str) -> QPixmap:
+        drawing = (self.icon_folder / f"{name}.svg").read_bytes()
         pixmap = QPixmap(ICON_SIDE, ICON_SIDE)
         pixmap.fill(QColor(0, 0, 0, 0))
         painter = QPainter(pixmap)
-        QSvgRenderer(QByteArray(tinted.encode())).render(painter, QRectF(pixmap.rect()))
+        QSvgRenderer(QByteArray(drawing)).render(painter, QRectF(pixmap.rect()))
         painter.end()
         return pixmap
