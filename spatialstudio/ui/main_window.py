@@ -121,7 +121,7 @@ class MainWindow(QMainWindow):
     def make_docks(self) -> None:
         """Make what is not made yet, so that no workspace keeps the user waiting."""
         while self._due:
-            self._due.pop(0)()
+            self._make_first()
 
     def use_workspace(self, workspace: Workspace) -> None:
         """Show a workspace's docks, tools and overlays; picture, step and zoom stay."""
@@ -242,9 +242,12 @@ class MainWindow(QMainWindow):
     def _make_next(self) -> None:
         """Make one dock at a time, so that the user's hand never waits for all of them."""
         if self._due:
-            self._due.pop(0)()
+            self._make_first()
             QTimer.singleShot(0, self, self._make_next)
-        else:
+
+    def _make_first(self) -> None:
+        self._due.pop(0)()
+        if not self._due:
             self.settled.emit()
 
     def _centre_of(self, workspace: Workspace) -> Panel:
