@@ -8,7 +8,7 @@ from spatialstudio.application.session import OpenRun, RunState, after
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import GenerationRequest, RequestId, unguided
 from spatialstudio.domain.perception import Looks
-from spatialstudio.domain.sweep import SweepId
+from spatialstudio.domain.sweep import SweepCell, SweepId
 from spatialstudio.domain.verdict import Evaluation, Outcome, joint_outcome
 
 THUMBNAIL_SIDE = 160
@@ -71,10 +71,14 @@ class QueueEntry:
         return self.requests[0].seed
 
     @property
+    def cell(self) -> SweepCell | None:
+        """Where it stands in a sweep; None when it belongs to none."""
+        return self.run.request.sweep if self.run.request else None
+
+    @property
     def sweep_id(self) -> SweepId | None:
         """Of the sweep that it belongs to; None when it belongs to none."""
-        asked = self.run.request
-        return asked.sweep.sweep_id if asked and asked.sweep else None
+        return self.cell.sweep_id if self.cell else None
 
     @property
     def outcome(self) -> Outcome | None:

@@ -24,6 +24,9 @@ GAP = 10.0
 SIDE_WIDTH = 76.0
 """Room for the labels of the rows."""
 MARK_HEIGHT = 13.0
+TOP = MARGIN + 2 * LINE_HEIGHT + 8
+"""Where the pictures begin, under the titles."""
+LABEL_RISE = 6.0
 
 
 def sweep_sheet(runs: Sequence[ExportedRun], look: ExportLook) -> Drawing:
@@ -44,7 +47,7 @@ def sweep_sheet(runs: Sequence[ExportedRun], look: ExportLook) -> Drawing:
     for run, cell in zip(runs, swept, strict=True):
         items += _cell(run, look, _corner(sides, cell, height))
     width = 2 * MARGIN + _side(sides) + len(sides.columns) * (CELL + GAP)
-    bottom = MARGIN + 2 * LINE_HEIGHT + 8 + len(sides.rows) * (height + GAP)
+    bottom = TOP + len(sides.rows) * (height + GAP)
     return captioned(runs[0], look, items, width, bottom, _caption(runs, sides))
 
 
@@ -54,20 +57,20 @@ def _titles(sides: SweepSides, look: ExportLook) -> Iterator[Item]:
     title = sides.columns[0].field.title
     yield Text(at=at, text=title, colour=colour, size=LARGE, is_bold=True)
     if first := sides.rows[0]:
-        below = (MARGIN, MARGIN + LINE_HEIGHT + NORMAL)
+        below = (MARGIN, TOP - LABEL_RISE)
         yield Text(at=below, text=first.field.title, colour=colour, size=LARGE, is_bold=True)
 
 
 def _labels(sides: SweepSides, look: ExportLook, height: float) -> Iterator[Item]:
     muted = look.palette.colours["muted"]
-    top = MARGIN + 2 * LINE_HEIGHT + 8
     for place, column in enumerate(sides.columns):
         x = MARGIN + _side(sides) + place * (CELL + GAP) + CELL / 2
         anchor = Anchor.MIDDLE
-        yield Text(at=(x, top - 6), text=column.label, colour=muted, size=NORMAL, anchor=anchor)
+        at = (x, TOP - LABEL_RISE)
+        yield Text(at=at, text=column.label, colour=muted, size=NORMAL, anchor=anchor)
     for place, row in enumerate(sides.rows):
         if row is not None:
-            y = top + place * (height + GAP) + (height - MARK_HEIGHT) / 2
+            y = TOP + place * (height + GAP) + (height - MARK_HEIGHT) / 2
             yield Text(at=(MARGIN, y), text=row.label, colour=muted, size=NORMAL)
 
 
@@ -89,8 +92,7 @@ def _cell(run: ExportedRun, look: ExportLook, corner: tuple[float, float]) -> It
 
 def _corner(sides: SweepSides, cell: SweepCell, height: float) -> tuple[float, float]:
     row, column = sides.place(cell)
-    top = MARGIN + 2 * LINE_HEIGHT + 8
-    return MARGIN + _side(sides) + column * (CELL + GAP), top + row * (height + GAP)
+    return MARGIN + _side(sides) + column * (CELL + GAP), TOP + row * (height + GAP)
 
 
 def _side(sides: SweepSides) -> float:

@@ -27,6 +27,13 @@ COMPARE = _in_grid(
     starts_group=True,
 )
 NEXT_COMPARISON = _in_grid("next_comparison", text="Next way to compare", keys="M")
+SWEEP = _in_grid(
+    "show_sweep", text="Show the sweep", keys="W", icon="sweep", tip="The grid that the run is of"
+)
+EXPORT_SWEEP = Command(
+    *("export_sweep", Menu.GALLERY, "Export the grid…", "", "export"),
+    tip="The pictures of the sweep in one figure, its sides labelled",
+)
 STARS = tuple(
     _in_grid(f"stars_{count}", text=text, keys=str(count), starts_group=count == 0)
     for count, text in enumerate(
@@ -76,7 +83,7 @@ IMPORT = _file("import_bundle", text="Import a bundle…")
 FILES = (SAVE_AS, CLEAN_COPY, COPY_PICTURE, EXPORT, IMPORT)
 COMMANDS = (
     *FILES,
-    *(FIND, OPEN, STACK, STACKS, COMPARE, NEXT_COMPARISON),
+    *(FIND, OPEN, STACK, STACKS, COMPARE, NEXT_COMPARISON, SWEEP, EXPORT_SWEEP),
     *(*STARS, STAR, REJECT, TAG),
     *(TRASH, RESTORE, LOCATE, FORGET),
     *(RUN_AGAIN, VERIFY, REINDEX, DRAG_CLEAN),

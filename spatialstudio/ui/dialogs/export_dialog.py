@@ -148,6 +148,10 @@ class ExportDialog(QDialog):
             is_marked=self._marked.isChecked(),
         )
 
+    def show_kind(self, kind: ExportKind) -> None:
+        """Choose what is exported."""
+        self._kinds.setCurrentRow(list(KINDS).index(kind))
+
     def show_progress(self, done: int, total: int) -> None:
         """Show how far the export is."""
         self._begin(True)

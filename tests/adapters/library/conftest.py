@@ -38,16 +38,18 @@ def scene(text, subject, kind, other):
     return replace(found, prompt=replace(found.prompt, text=text), relations=(relation,))
 
 
-def keep(root, number, outcome, pos, made, method="psg", sweep=None):
-    """Store one run; return its picture."""
+PSG = GuidanceSettings(method_id="psg", strength=8.0)
+
+
+def keep(root, number, outcome, pos, made, **asked):
+    """Store one run, asked for like that; return its picture."""
     request = GenerationRequest(
         id=f"request {number}",
         scene=made,
         backend_id="fake",
         model=ModelRef(id="stickers"),
         seed=number,
-        guidance=GuidanceSettings(method_id=method, strength=8.0),
-        sweep=sweep,
+        **{"guidance": PSG} | asked,
     )
     relation = made.relations[0].id
     image = np.full((8, 8, 3), number, np.uint8)
@@ -81,7 +83,7 @@ def pictures(root):
     above = scene("a house above a tree", "house", ABOVE, "tree")
     chinese = scene("一只猫在树上", "cat", ABOVE, "tree")
     return [
-        keep(root, 1, Outcome.FAIL, 0.4, left, method="none"),
+        keep(root, 1, Outcome.FAIL, 0.4, left, guidance=replace(PSG, method_id="none")),
         keep(root, 2, Outcome.PASS, 0.9, left),
         keep(root, 3, Outcome.UNDECIDABLE, 0.55, above),
         keep(root, 4, Outcome.PASS, 0.8, chinese),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from spatialstudio.application.queue_entry import EntryState, QueueEntry, outcome_of
+from spatialstudio.ui.panels.contents.sweep_contents import cell_in_words
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.basic.array_images import rgb_image
 from spatialstudio.ui.widgets.run.queue_list import QueueRow
@@ -39,7 +40,7 @@ def row_of(entry: QueueEntry) -> QueueRow:
     image, prompt = entry.run.image, entry.run.scene.prompt.text
     return QueueRow(
         key=entry.id,
-        title=seed,
+        title=cell_in_words(entry.cell) if entry.cell else seed,
         detail=tr("With baseline: {prompt}").format(prompt=prompt) if entry.baseline else prompt,
         state=tr(state),
         icon=icon,

@@ -23,6 +23,7 @@ from spatialstudio.application.library import LibraryChanged
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.library import EntryId, LibraryEntry, Marks
 from spatialstudio.domain.listing import Cells
+from spatialstudio.domain.sweep import SweepId
 from spatialstudio.ui.command_button import command_button
 from spatialstudio.ui.commands import gallery as commands
 from spatialstudio.ui.commands.command import Command, Scope
@@ -39,6 +40,7 @@ from spatialstudio.ui.panels.gallery.run_comparing import pair_of, pictures_of
 from spatialstudio.ui.panels.gallery.run_exporting import RunExporting
 from spatialstudio.ui.panels.gallery.run_keeping import RunKeeping
 from spatialstudio.ui.panels.gallery.run_marking import RunMarking
+from spatialstudio.ui.panels.gallery.sweep_panel import SweepPanel
 from spatialstudio.ui.scoped_keys import ScopedKeys
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
@@ -48,7 +50,7 @@ from spatialstudio.ui.widgets.gallery.empty_gallery import EmptyGallery
 from spatialstudio.ui.widgets.gallery.filter_line import FilterLine
 from spatialstudio.ui.widgets.gallery.run_grid import RunGrid
 
-GRID, NOTHING, COMPARISON = range(3)
+GRID, NOTHING, COMPARISON, SWEEP = range(4)
 """Pages of the panel."""
 
 GENERATE, INSPECT = "generate", "inspect"
@@ -62,7 +64,7 @@ OF_CHOSEN = (
 """What can be done only when runs are chosen."""
 
 IN_MENU: tuple[tuple[Command, ...], ...] = (
-    (commands.OPEN, commands.STACK, commands.COMPARE),
+    (commands.OPEN, commands.STACK, commands.COMPARE, commands.SWEEP),
     (commands.STAR, commands.REJECT, commands.TAG),
     (commands.EXPORT, commands.SAVE_AS, commands.CLEAN_COPY, commands.COPY_PICTURE),
     (commands.RUN_AGAIN, commands.VERIFY),
@@ -105,13 +107,21 @@ class GalleryPanel(Panel):
         self._nothing = EmptyGallery(context.theme)
         self._nothing.action_picked.connect(self._help_out)
         self._comparison = CompareView(context.theme)
-        self._comparison.closed.connect(self._leave_comparison)
+        self._comparison.closed.connect(self._show_grid)
+        self._sweep = SweepPanel(context)
+        self._sweep.closed.connect(self._show_grid)
+        self._sweep.opened.connect(self._open)
+        self._sweep.menu_asked.connect(self._show_menu)
+        self._sweep.export_asked.connect(self._exporting.ask_grid)
+        self._marking.marked.connect(self._sweep.show_marks)
         self._pages = QStackedLayout()
         self._lay_out()
         self._bind()
+        self._view.chosen_changed.connect(self._follow_chosen)
         self._view.line_offered.connect(self.use_line)
         self._view.day_offered.connect(self._grid.show_section)
-        self._view.grid_asked.connect(self._grid.setFocus)
+        self._view.grid_asked.connect(self._focus_page)
+        self._view.sweep_asked.connect(self._show_sweep)
         self._view.stars_picked.connect(self._marking.rate)
         self._view.tags_written.connect(self._marking.tag)
         self._view.note_written.connect(self._marking.note)
@@ -137,6 +147,7 @@ class GalleryPanel(Panel):
 
     def handle(self, event: object) -> None:
         """Take what was found and read; look again when the library has changed."""
+        self._sweep.handle(event)
         self._exporting.handle(event)
         self._looking_after.handle(event)
         match event:
@@ -184,7 +195,7 @@ class GalleryPanel(Panel):
         self._count.setText(runs_in_words(found.runs))
         titles = (section.title for section in sections)
         self._view.show_days(tuple(zip(titles, (day.runs for day in found.days), strict=True)))
-        if self._pages.currentIndex() != COMPARISON:
+        if self._pages.currentIndex() not in (COMPARISON, SWEEP):
             self._pages.setCurrentIndex(GRID if found.runs else NOTHING)
         if not found.runs:
             self._explain_nothing(self._wish.line)
@@ -218,8 +229,8 @@ class GalleryPanel(Panel):
     def _show_chosen(self) -> None:
         key = self._grid.current
         current = None if key is None else self._entry(EntryId(key))
-        self._view.show_chosen(tuple(EntryId(each) for each in self._grid.chosen), current)
-        self._follow_chosen()
+        if self._pages.currentIndex() != SWEEP:
+            self._view.show_chosen(tuple(EntryId(each) for each in self._grid.chosen), current)
 
     def _show_tile(self, tile: TileRead) -> None:
         entry = self._entries[tile.id] = self._marking.as_said(tile.entry)
@@ -300,9 +311,18 @@ class GalleryPanel(Panel):
         else:
             self._compare()
 
-    def _leave_comparison(self) -> None:
+    def _show_grid(self) -> None:
         self._pages.setCurrentIndex(GRID)
+        self._show_chosen()
         self._grid.setFocus()
+
+    def _show_sweep(self, sweep_id: SweepId) -> None:
+        self._pages.setCurrentIndex(SWEEP)
+        self._sweep.show_sweep(sweep_id)
+        self._sweep.setFocus()
+
+    def _focus_page(self) -> None:
+        self._pages.currentWidget().setFocus()
 
     def _drag_out(self) -> None:
         """Hand the files of the chosen runs to another program."""
@@ -338,7 +358,8 @@ class GalleryPanel(Panel):
         actions.bind(commands.NEXT_COMPARISON, self._next_way)
 
     def _open_current(self) -> None:
-        if (key := self._grid.current) is not None:
+        grid = self._sweep.grid if self._pages.currentIndex() == SWEEP else self._grid
+        if (key := grid.current) is not None:
             self._open(key)
 
     def _toggle_current(self) -> None:
@@ -364,6 +385,7 @@ class GalleryPanel(Panel):
         self._pages.addWidget(self._grid)
         self._pages.addWidget(self._nothing)
         self._pages.addWidget(self._comparison)
+        self._pages.addWidget(self._sweep)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, em(0.7), 0, 0)
         column.setSpacing(em(0.3))

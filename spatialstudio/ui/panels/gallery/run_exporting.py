@@ -87,7 +87,14 @@ class RunExporting(QObject):
 
     def ask(self) -> None:
         """Open the dialog for the runs that are meant."""
-        if targets := self._targets_or_news():
+        self._ask(self._targets_or_news())
+
+    def ask_grid(self, runs: tuple[Path, ...]) -> None:
+        """Open the dialog for the runs of a sweep."""
+        self._ask(runs, ExportKind.SWEEP)
+
+    def _ask(self, targets: tuple[Path, ...], kind: ExportKind | None = None) -> None:
+        if targets:
             on_stage = frozenset(
                 ON_STAGE[each] for each in self._context.stage.layers & set(ON_STAGE)
             )
@@ -95,6 +102,8 @@ class RunExporting(QObject):
             dialog = ExportDialog(len(targets), on_stage, themes, self._window)
             dialog.export_asked.connect(partial(self._export, targets))
             dialog.cancel_asked.connect(self._cancel)
+            if kind is not None:
+                dialog.show_kind(kind)
             dialog.finished.connect(self._forget_dialog)
             self._dialog = dialog
             dialog.open()
