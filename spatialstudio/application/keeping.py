@@ -332,6 +332,10 @@ class Keeping:
         except StudioError as error:
             log.warning("A run drawn again could not be compared: %s", error.message)
             return
+        try:
+            self.library.note_repetition(again.path, comparison)
+        except StudioError as error:
+            log.warning("How a run came out again could not be kept: %s", error.message)
         told = Reproduced(request_id=again.request_id, first=first, comparison=comparison)
         self._publish(told)
 

@@ -21,9 +21,10 @@ from spatialstudio.domain.library import (
     LibraryChange,
     LibraryEntry,
     Marks,
+    RunSummary,
 )
 from spatialstudio.domain.listing import Listing
-from spatialstudio.domain.record import Fault
+from spatialstudio.domain.record import Fault, Reproduction
 from spatialstudio.domain.run_ports import RunLibrary, RunStore, StateFiles
 
 log = logging.getLogger(__name__)
@@ -189,7 +190,7 @@ class Library:
         return self._runs.tags()
 
     def trash(self, pictures: Sequence[Path]) -> Deletion:
-        """Delete runs; ``restore`` undoes it for ``TRASH_DAYS``.
+        """Delete runs; ``restore`` puts them back, within ``TRASH_DAYS``.
 
         Raises:
             StoreError: The library cannot be written.
@@ -198,13 +199,16 @@ class Library:
         self._told(LibraryChange(missing=deletion.paths))
         return deletion
 
-    def restore(self, deletion_id: str) -> tuple[Path, ...]:
-        """Put the runs of a deletion back, and return their pictures.
+    def restore(self, inside: Sequence[Path]) -> tuple[Path, ...]:
+        """Put runs back where they were, and return their pictures.
+
+        Args:
+            inside: Their pictures in the trash.
 
         Raises:
-            StoreError: The deletion is no longer there, or the library cannot be written.
+            StoreError: One is no longer there, or the library cannot be written.
         """
-        pictures = self._runs.restore(deletion_id)
+        pictures = self._runs.restore(inside)
         self._told(LibraryChange(added=pictures))
         return pictures
 
@@ -213,12 +217,35 @@ class Library:
         return self._runs.deletions()
 
     def empty_trash(self, days: int = TRASH_DAYS) -> int:
-        """Delete for good what was thrown away that long ago; return how many deletions."""
-        return self._runs.empty_trash(timedelta(days=days))
+        """Delete for good what was thrown away that long ago; return how many runs."""
+        count = self._runs.empty_trash(timedelta(days=days))
+        if count:
+            self._publish(LibraryChanged(change=LibraryChange()))
+        return count
 
     def forget(self, pictures: Sequence[Path]) -> None:
-        """Take runs whose pictures are gone off the list."""
+        """Take runs whose pictures are gone off the list; ``recall`` undoes it."""
         self._runs.forget(pictures)
+        self._told(LibraryChange(missing=tuple(pictures)))
+
+    def recall(self, missing: Sequence[LibraryEntry]) -> None:
+        """List runs again whose pictures are gone."""
+        self._runs.recall(missing)
+        self._told(LibraryChange(missing=tuple(entry.path for entry in missing)))
+
+    def note_repetition(self, picture: Path, repetition: Reproduction) -> None:
+        """Keep how near a run came to the one that it repeats.
+
+        Raises:
+            StoreError: There is no run, or it cannot be written.
+        """
+        self._store.note_repetition(picture, repetition)
+        self._runs.add(picture)
+        self._told(LibraryChange(changed=(picture,)))
+
+    def repetitions(self, run: RunSummary) -> tuple[LibraryEntry, ...]:
+        """Return the runs that repeat one exactly and were compared with it, newest first."""
+        return self._runs.repetitions(run)
 
     def move(self, picture: Path, folder: Path) -> Path:
         """Move a run into another folder, as out of the recovery; return the new path.

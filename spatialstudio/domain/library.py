@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NewType, TypeAlias
 
 from spatialstudio.domain.generation import RequestId
-from spatialstudio.domain.record import RunId
+from spatialstudio.domain.record import Reproduction, RunId
 from spatialstudio.domain.relation import RelationId
 from spatialstudio.domain.sweep import SweepCell
 from spatialstudio.domain.verdict import Outcome, joint_outcome
@@ -117,12 +117,16 @@ class LibraryEntry:
         summary: What it is listed by.
         marks: What the user says of it.
         is_missing: Whether the picture is no longer where it was.
+        repetition: What came of it when it repeats an earlier run; None where nobody compared.
+        deleted: When it went into the trash, UTC; None for a run that is not there.
     """
 
     path: Path
     summary: RunSummary
     marks: Marks
     is_missing: bool = False
+    repetition: Reproduction | None = None
+    deleted: datetime | None = None
 
 
 EntryId = NewType("EntryId", int)
@@ -184,6 +188,8 @@ class Flag(Enum):
     JUDGED = "judged"
     GUIDED = "guided"
     MISSING = "missing"
+    TRASHED = "trashed"
+    """Deleted, and not for good yet; other runs are found only where this is not asked."""
 
 
 Wanted: TypeAlias = str | float | Outcome | Flag
@@ -263,8 +269,10 @@ class Deletion:
         id: Name of the deletion.
         deleted: When, UTC.
         paths: Where the pictures were.
+        inside: Where they lie in the trash, in the same order.
     """
 
     id: str
     deleted: datetime
     paths: tuple[Path, ...]
+    inside: tuple[Path, ...]

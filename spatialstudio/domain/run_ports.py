@@ -20,10 +20,11 @@ from spatialstudio.domain.library import (
     LibraryChange,
     LibraryEntry,
     Marks,
+    RunSummary,
 )
 from spatialstudio.domain.listing import Listing
 from spatialstudio.domain.picture_settings import EmbeddedTexts, PictureSettings
-from spatialstudio.domain.record import Fault, RunRecord
+from spatialstudio.domain.record import Fault, Reproduction, RunRecord
 from spatialstudio.domain.run_settings import RunSettings
 from spatialstudio.domain.storyboard import BoardFrame
 from spatialstudio.domain.verdict import Evaluation
@@ -89,6 +90,14 @@ class RunStore(Protocol):
 
     def mark(self, path: Path, marks: Marks) -> None:
         """Keep what the user says of a run.
+
+        Raises:
+            StoreError: There is no run, or it cannot be written.
+        """
+        ...
+
+    def note_repetition(self, path: Path, repetition: Reproduction) -> None:
+        """Keep how near a run came to the one that it repeats.
 
         Raises:
             StoreError: There is no run, or it cannot be written.
@@ -164,11 +173,14 @@ class RunLibrary(Protocol):
         """
         ...
 
-    def restore(self, deletion_id: str) -> tuple[Path, ...]:
-        """Put the runs of a deletion back, and return their pictures.
+    def restore(self, inside: Sequence[Path]) -> tuple[Path, ...]:
+        """Put runs back where they were, and return their pictures.
+
+        Args:
+            inside: Their pictures in the trash.
 
         Raises:
-            StoreError: The deletion is no longer there, or the library cannot be written.
+            StoreError: One is no longer there, or the library cannot be written.
         """
         ...
 
@@ -177,11 +189,19 @@ class RunLibrary(Protocol):
         ...
 
     def empty_trash(self, older_than: timedelta = timedelta(0)) -> int:
-        """Delete for good what was thrown away long enough ago; return how many deletions."""
+        """Delete for good what was thrown away long enough ago; return how many runs."""
         ...
 
     def forget(self, pictures: Sequence[Path]) -> None:
         """Take runs whose pictures are gone off the list."""
+        ...
+
+    def recall(self, missing: Sequence[LibraryEntry]) -> None:
+        """List runs again whose pictures are gone."""
+        ...
+
+    def repetitions(self, run: RunSummary) -> tuple[LibraryEntry, ...]:
+        """Return the runs that repeat one exactly and were compared with it, newest first."""
         ...
 
     def move(self, picture: Path, folder: Path) -> Path:

@@ -132,6 +132,11 @@ def test_a_run_drawn_again_is_compared(opened, published, request_, value, samen
     assert told.comparison.largest_difference == value - 7
     assert told.comparison.reasons == ()
     assert again.parent_run_id == first.stem
+    keeping.close()
+    library = opened().library
+    library.reindex()
+    (kept,) = library.repetitions(library.entry(first).summary)
+    assert kept.repetition == told.comparison
 
 
 def test_a_dropped_picture_is_compared_with_the_form_and_changes_nothing(
@@ -165,7 +170,7 @@ def test_marks_searches_and_the_trash_are_kept(opened, published, request_):
     assert (entry.marks.stars, entry.marks.tags, entry.marks.note) == (4, ("good",), "nice")
     deletion = library.trash([picture])
     assert library.list() == ()
-    assert library.restore(deletion.id) == (picture,)
+    assert library.restore(deletion.inside) == (picture,)
     library.reject([picture])
     assert library.marks(picture).is_rejected
 

@@ -46,15 +46,18 @@ _FLAGS = {
     Flag.JUDGED: "id IN (SELECT run FROM claim WHERE outcome IS NOT NULL)",
     Flag.GUIDED: "is_guided = 1",
     Flag.MISSING: "is_missing = 1",
+    Flag.TRASHED: "deleted IS NOT NULL",
 }
 _LAST = "\U0010ffff"
 """Sorts behind all that may follow the beginning of a date."""
 
 
 def where(wanted: Filter) -> Clause:
-    """Return the condition that the filter's runs meet; "1" for all runs."""
+    """Return the condition that the filter's runs meet; deleted ones only where it asks."""
     clauses = list(_clauses(wanted))
-    text = " AND ".join(clause for clause, _ in clauses) or "1"
+    if not any(Flag.TRASHED in condition.wanted for condition in wanted.conditions):
+        clauses.insert(0, ("deleted IS NULL", ()))
+    text = " AND ".join(clause for clause, _ in clauses)
     return text, tuple(value for _, values in clauses for value in values)
 
 

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,9 @@ from spatialstudio.domain.library import (
     RunSummary,
 )
 from spatialstudio.domain.listing import Listing
+from spatialstudio.domain.record import Reproduction
 
-VERSION = 5
+VERSION = 6
 IN_MEMORY = ":memory:"
 BUSY_S = 10.0
 MOST_VALUES = 500
@@ -40,10 +42,11 @@ CREATE TABLE run (
   seed INTEGER NOT NULL, steps INTEGER NOT NULL, strength REAL, stars INTEGER NOT NULL,
   is_rejected INTEGER NOT NULL, is_missing INTEGER NOT NULL DEFAULT 0, day INTEGER NOT NULL,
   batch INTEGER NOT NULL, is_guided INTEGER NOT NULL, ratio REAL NOT NULL, sweep TEXT,
-  listing BLOB NOT NULL
+  deleted TEXT, parent TEXT NOT NULL, listing BLOB NOT NULL
 );
-CREATE INDEX run_by_time ON run (created DESC, path, day, batch, is_guided, ratio);
+CREATE INDEX run_by_time ON run (deleted, created DESC, path, day, batch, is_guided, ratio);
 CREATE INDEX run_by_request ON run (request);
+CREATE INDEX run_by_parent ON run (parent);
 CREATE INDEX run_by_sweep ON run (sweep) WHERE sweep IS NOT NULL;
 CREATE TABLE claim (
   run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE, type TEXT NOT NULL,
@@ -59,8 +62,8 @@ CREATE INDEX tag_by_name ON tag (name, run);
 CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = "unicode61 remove_diacritics 2");
 """
 _INSERT = """INSERT INTO run (id, path, stamp, created, request, model, method, seed, steps,
-  strength, stars, is_rejected, day, batch, is_guided, ratio, sweep, listing)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+  strength, stars, is_rejected, day, batch, is_guided, ratio, sweep, deleted,
+  parent, listing) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _LISTED = np.dtype(
     [("id", "i8"), ("day", "i8"), ("batch", "i8"), ("is_guided", "?"), ("ratio", "f8")]
 )
@@ -77,12 +80,16 @@ class IndexedRun:
         stamp: Changes when one of the run's files does.
         summary: What it is listed by.
         marks: What the user says of it.
+        repetition: How near it came to the run that it repeats; None when nobody compared.
+        deleted: When it went into the trash, UTC; None for a run that is not there.
     """
 
     path: str
     stamp: str
     summary: RunSummary
     marks: Marks
+    repetition: Reproduction | None = None
+    deleted: datetime | None = None
 
 
 class LibraryIndex:
@@ -173,6 +180,12 @@ class LibraryIndex:
         query = "SELECT path, is_missing, listing FROM run WHERE request = ?"
         return next((self._entry(*row) for row in self._rows(query, (request_id,))), None)
 
+    def children(self, run_id: str) -> tuple[LibraryEntry, ...]:
+        """Return the runs that were made from one and are not deleted, newest first."""
+        query = f"""SELECT path, is_missing, listing FROM run
+            WHERE parent = ? AND deleted IS NULL {_NEWEST_FIRST}"""
+        return tuple(self._entry(*row) for row in self._rows(query, (_storable(run_id),)))
+
     def missing_of(self, request_id: RequestId) -> str | None:
         """Return the last known path of a run of a request whose picture is gone."""
         query = "SELECT path FROM run WHERE request = ? AND is_missing = 1"
@@ -184,13 +197,14 @@ class LibraryIndex:
         return tuple(row[0] for row in self._rows(query))
 
     def _entry(self, path: str, is_missing: int, listing: bytes) -> LibraryEntry:
-        plain = parse_json(listing, path)
-        assert isinstance(plain, dict)
+        run = decode(IndexedRun, parse_json(listing, path), {})
         return LibraryEntry(
             path=self._root / path,
-            summary=decode(RunSummary, plain["summary"], {}),
-            marks=decode(Marks, plain["marks"], {}),
+            summary=run.summary,
+            marks=run.marks,
             is_missing=bool(is_missing),
+            repetition=run.repetition,
+            deleted=run.deleted,
         )
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
@@ -244,13 +258,13 @@ def _made(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 def _insert(connection: sqlite3.Connection, run: IndexedRun, key: int | None) -> None:
     told, marks = run.summary, run.marks
-    listing = json_bytes({"summary": encode(told, {}), "marks": encode(marks, {})})
     row = (
         *(key, run.path, run.stamp, told.created.isoformat(), told.request_id, told.model_id),
         *(told.method_id, told.seed, told.steps, told.strength, marks.stars),
         *(marks.is_rejected, told.created.date().toordinal(), _batch_of(told)),
         *(told.method_id != UNGUIDED, _ratio_of(told)),
-        *(told.sweep and told.sweep.sweep_id, listing),
+        *(told.sweep and told.sweep.sweep_id, run.deleted and run.deleted.isoformat()),
+        *(told.parent_run_id, json_bytes(encode(run, {}))),
     )
     key = connection.execute(_INSERT, [_storable(value) for value in row]).lastrowid
     connection.executemany(

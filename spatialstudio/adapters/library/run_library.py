@@ -7,17 +7,18 @@ the same as last time is passed over, as every file here is written by renaming.
 import logging
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import timedelta
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 
 from spatialstudio.adapters.images import PillowImages
-from spatialstudio.adapters.library.index import LibraryIndex
+from spatialstudio.adapters.library.index import IndexedRun, LibraryIndex
 from spatialstudio.adapters.library.migrations import migrate
 from spatialstudio.adapters.library.scan import folders_in, read_run, runs_in
 from spatialstudio.adapters.library.thumbnails import Thumbnails
-from spatialstudio.adapters.library.trash import Trash, move_run
+from spatialstudio.adapters.library.trash import Trash, is_in_trash, move_run
 from spatialstudio.adapters.stores import arrival
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.domain.arrays import RgbImage
@@ -30,6 +31,7 @@ from spatialstudio.domain.library import (
     LibraryChange,
     LibraryEntry,
     Marks,
+    RunSummary,
 )
 from spatialstudio.domain.listing import Listing
 from spatialstudio.domain.ports import Surroundings
@@ -87,7 +89,8 @@ class RunLibrary:
         """
         if thorough:
             self._looked.clear()
-        folders = {folder: _changed_at(folder) for folder in folders_in(self.root)}
+        within = chain(folders_in(self.root), self._trash.folders())
+        folders = {folder: _changed_at(folder) for folder in within}
         looked = [f for f, at in folders.items() if at is None or self._looked.get(f) != at]
         gone_folders = self._looked.keys() - folders.keys()
         is_first = not self._looked
@@ -138,7 +141,7 @@ class RunLibrary:
         if picture.is_relative_to(self.root):
             path = picture.relative_to(self.root).as_posix()
             if stamp := runs_in(picture.parent, self.root).get(path):
-                self._index.put([read_run(picture, path, stamp)])
+                self._index.put(self._read({path: stamp}))
 
     def mark(self, picture: Path, marks: Marks) -> None:
         """Keep what the user says of a run, in its sidecar and in the index.
@@ -156,16 +159,22 @@ class RunLibrary:
             StoreError: The library cannot be written.
         """
         deletion = self._trash.throw(pictures)
-        self._index.remove([path.relative_to(self.root).as_posix() for path in pictures])
+        self.forget(pictures)
+        for inside in deletion.inside:
+            self.add(inside)
         return deletion
 
-    def restore(self, deletion_id: str) -> tuple[Path, ...]:
-        """Put the runs of a deletion back, and return their pictures.
+    def restore(self, inside: Sequence[Path]) -> tuple[Path, ...]:
+        """Put runs back where they were, and return their pictures.
+
+        Args:
+            inside: Their pictures in the trash.
 
         Raises:
-            StoreError: The deletion is no longer there, or the library cannot be written.
+            StoreError: One is no longer there, or the library cannot be written.
         """
-        pictures = self._trash.restore(deletion_id)
+        pictures = self._trash.restore(inside)
+        self.forget(inside)
         for picture in pictures:
             self.add(picture)
         return pictures
@@ -175,12 +184,33 @@ class RunLibrary:
         return self._trash.deletions()
 
     def empty_trash(self, older_than: timedelta = timedelta(0)) -> int:
-        """Delete for good what was thrown away long enough ago; return how many deletions."""
-        return self._trash.empty(older_than)
+        """Delete for good what was thrown away long enough ago; return how many runs."""
+        gone = self._trash.empty(older_than)
+        self.forget(gone)
+        return len(gone)
 
     def forget(self, pictures: Sequence[Path]) -> None:
         """Take runs whose pictures are gone off the list."""
         self._index.remove([path.relative_to(self.root).as_posix() for path in pictures])
+
+    def recall(self, missing: Sequence[LibraryEntry]) -> None:
+        """List runs again whose pictures are gone."""
+        runs = [
+            IndexedRun(
+                path=entry.path.relative_to(self.root).as_posix(),
+                stamp="",
+                summary=entry.summary,
+                marks=entry.marks,
+                repetition=entry.repetition,
+            )
+            for entry in missing
+        ]
+        self._index.put(runs)
+        self._index.miss([run.path for run in runs])
+
+    def repetitions(self, run: RunSummary) -> tuple[LibraryEntry, ...]:
+        """Return the runs that repeat one exactly and were compared with it, newest first."""
+        return tuple(entry for entry in self._index.children(run.id) if entry.repetition)
 
     def move(self, picture: Path, folder: Path) -> Path:
         """Move a run into another folder; return the picture's new path.
@@ -231,29 +261,37 @@ class RunLibrary:
         moved: dict[str, str] = {}
         for start in range(0, len(fresh), BATCH):
             batch = fresh[start : start + BATCH]
-            runs = [read_run(self.root / path, path, found[path]) for path in batch]
+            runs = self._read({path: found[path] for path in batch})
             for run in runs:
-                request = run.summary.request_id
-                old = requests.pop(request, None) or self._index.missing_of(request)
-                if old is not None and request:
-                    moved[old] = run.path
+                if run.deleted is None and (request := run.summary.request_id):
+                    old = requests.pop(request, None) or self._index.missing_of(request)
+                    moved |= {} if old is None else {old: run.path}
             self._index.put(runs)
-        thrown = gone & self._in_trash() if gone else set()
-        self._index.remove([*moved, *thrown])
-        missing = gone - moved.keys() - thrown
+        deleted = self._deleted(gone) if gone else set()
+        self._index.remove([*moved, *deleted])
+        missing = gone - moved.keys() - deleted
         self._index.miss(sorted(missing))
-        arrived = set(moved.values())
+        before = known.keys() | moved.values()
         return LibraryChange(
-            added=self._paths(p for p in fresh if p not in known and p not in arrived),
+            added=self._paths(p for p in fresh if p not in before and not is_in_trash(p)),
             changed=self._paths(p for p in fresh if p in known),
             moved={self.root / old: self.root / new for old, new in moved.items()},
             missing=self._paths(missing),
         )
 
-    def _in_trash(self) -> set[str]:
-        """Return where the deleted runs were: gone, but not missing."""
-        paths = (path for deletion in self._trash.deletions() for path in deletion.paths)
-        return {path.relative_to(self.root).as_posix() for path in paths}
+    def _read(self, stamps: Mapping[str, str]) -> list[IndexedRun]:
+        """Read what the index needs of runs, given by path and stamp."""
+        thrown = self._trash.thrown() if any(map(is_in_trash, stamps)) else {}
+        return [
+            read_run(self.root / path, path, stamp, thrown.get(self.root / path))
+            for path, stamp in stamps.items()
+            if self.root / path in thrown or not is_in_trash(path)
+        ]
+
+    def _deleted(self, gone: Set[str]) -> set[str]:
+        """Return those that are gone, but not missing: deleted, or no longer in the trash."""
+        were = {thrown.was for thrown in self._trash.thrown().values()}
+        return {path for path in gone if is_in_trash(path) or self.root / path in were}
 
     def _request_at(self, path: str) -> RequestId | None:
         entry = self._index.entry_at(path)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from spatialstudio.adapters.library.index import IndexedRun
+from spatialstudio.adapters.library.trash import Thrown
 from spatialstudio.adapters.metadata.reader import settings_in
 from spatialstudio.adapters.stores.arrival import PICTURE_ENDING, SIDECAR_ENDING, TRACE_ENDING
 from spatialstudio.adapters.stores.run_folder import RECORD, load_run_folder
@@ -55,17 +56,25 @@ def runs_in(folder: Path, root: Path) -> dict[str, str]:
     return found
 
 
-def read_run(picture: Path, path: str, stamp: str) -> IndexedRun:
+def read_run(picture: Path, path: str, stamp: str, thrown: Thrown | None = None) -> IndexedRun:
     """Read what the index needs of a run, from the best of its files that is there.
 
     Args:
         picture: The file.
         path: Of the picture in the library.
         stamp: As ``runs_in`` told.
+        thrown: Where it was and since when it is in the trash; None for a run that is not there.
     """
     sidecar = _sidecar(picture)
-    summary = replace(sidecar.summary, id=RunId(picture.stem))
-    return IndexedRun(path=path, stamp=stamp, summary=summary, marks=sidecar.marks)
+    name = thrown.was.stem if thrown else picture.stem
+    return IndexedRun(
+        path=path,
+        stamp=stamp,
+        summary=replace(sidecar.summary, id=RunId(name)),
+        marks=sidecar.marks,
+        repetition=sidecar.repetition,
+        deleted=thrown.deleted if thrown else None,
+    )
 
 
 _ENDINGS = (PICTURE_ENDING, SIDECAR_ENDING)

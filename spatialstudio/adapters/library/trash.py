@@ -8,10 +8,11 @@ after it.
 """
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 from uuid import uuid4
 
 from spatialstudio.adapters.durable_files import explained_writing, sync_folder, write_whole
@@ -23,6 +24,20 @@ from spatialstudio.domain.library import Deletion
 
 FOLDER = ".trash"
 RECORD = "deletion.json"
+_GONE = "What was deleted is no longer in the trash."
+_GONE_HINT = "It was emptied or put back."
+
+
+class Thrown(NamedTuple):
+    """A run in the trash.
+
+    Attributes:
+        was: Where its picture lay.
+        deleted: When it was deleted, UTC.
+    """
+
+    was: Path
+    deleted: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,40 +76,56 @@ class Trash:
                 _move(picture, folder / f"{number}{PICTURE_ENDING}")
         return self._deletion(record)
 
-    def restore(self, deletion_id: str) -> tuple[Path, ...]:
-        """Put the runs of a deletion back where they were, and return their pictures.
+    def restore(self, inside: Sequence[Path]) -> tuple[Path, ...]:
+        """Put runs back where they were, and return their pictures.
 
         A place that is taken by now gives the run a number.
 
+        Args:
+            inside: Their pictures in the trash.
+
         Raises:
-            StoreError: The deletion is no longer there, or the library cannot be written.
+            StoreError: One is no longer there, or the library cannot be written.
         """
-        folder = self._folder / deletion_id
-        record = self._record(folder)
+        thrown = self.thrown()
+        if any(place not in thrown or not place.exists() for place in inside):
+            raise StoreError(_GONE, hint=_GONE_HINT)
         restored = []
         with explained_writing(self._root):
-            for number, path in enumerate(record.paths):
-                inside = folder / f"{number}{PICTURE_ENDING}"
-                if inside.exists():
-                    target = _free(self._root / path)
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    _move(inside, target)
-                    restored.append(target)
-            shutil.rmtree(folder, ignore_errors=True)
+            for place in inside:
+                target = _free(thrown[place].was)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                _move(place, target)
+                restored.append(target)
+        for folder in {place.parent for place in inside}:
+            _drop_when_empty(folder)
         return tuple(restored)
+
+    def folders(self) -> Iterator[Path]:
+        """Yield a folder for each deletion."""
+        return (path.parent for path in self._folder.glob(f"*/{RECORD}"))
+
+    def thrown(self) -> Mapping[Path, Thrown]:
+        """Return what the deletions say of the pictures that lie in the trash."""
+        return {
+            inside: Thrown(was, deletion.deleted)
+            for deletion in self.deletions()
+            for inside, was in zip(deletion.inside, deletion.paths, strict=True)
+        }
 
     def deletions(self) -> tuple[Deletion, ...]:
         """List what can be put back, the newest first."""
         records = sorted(self._records(), key=lambda record: record.deleted, reverse=True)
         return tuple(self._deletion(record) for record in records)
 
-    def empty(self, older_than: timedelta = timedelta(0)) -> int:
-        """Delete for good what was thrown away long enough ago; return how many deletions."""
+    def empty(self, older_than: timedelta = timedelta(0)) -> tuple[Path, ...]:
+        """Delete for good what was thrown away long enough ago; return where the pictures lay."""
         limit = datetime.now(UTC) - older_than
-        old = [record for record in self._records() if record.deleted <= limit]
-        for record in old:
-            shutil.rmtree(self._folder / record.id, ignore_errors=True)
-        return len(old)
+        old = [deletion for deletion in self.deletions() if deletion.deleted <= limit]
+        pictures = tuple(path for deletion in old for path in deletion.inside if path.exists())
+        for deletion in old:
+            shutil.rmtree(self._folder / deletion.id, ignore_errors=True)
+        return pictures
 
     def settle(self) -> None:
         """Finish what a program that ended suddenly began."""
@@ -107,8 +138,7 @@ class Trash:
                     _follow(outside, inside)
                 elif outside.exists() and not inside.exists():
                     _follow(inside, outside)
-            if not any(folder.glob(f"*{PICTURE_ENDING}")):
-                shutil.rmtree(folder, ignore_errors=True)
+            _drop_when_empty(folder)
 
     def _records(self) -> Iterator[_Record]:
         for path in sorted(self._folder.glob(f"*/{RECORD}")):
@@ -121,17 +151,27 @@ class Trash:
         try:
             content = (folder / RECORD).read_bytes()
         except OSError as error:
-            raise StoreError(
-                "What was deleted is no longer in the trash.", hint="It was emptied or put back."
-            ) from error
+            raise StoreError(_GONE, hint=_GONE_HINT) from error
         record = decode(_Record, parse_json(content, RECORD), {})
         if any(Path(path).is_absolute() or ".." in Path(path).parts for path in record.paths):
             raise StoreError("The trash names a file outside the library.")
         return record
 
     def _deletion(self, record: _Record) -> Deletion:
-        paths = tuple(self._root / path for path in record.paths)
-        return Deletion(id=record.id, deleted=record.deleted, paths=paths)
+        folder = self._folder / record.id
+        return Deletion(
+            id=record.id,
+            deleted=record.deleted,
+            paths=tuple(self._root / path for path in record.paths),
+            inside=tuple(
+                folder / f"{number}{PICTURE_ENDING}" for number in range(len(record.paths))
+            ),
+        )
+
+
+def is_in_trash(path: str) -> bool:
+    """Say whether a path in a library is one of its trash."""
+    return path.startswith(f"{FOLDER}/")
 
 
 def move_run(picture: Path, folder: Path) -> Path:
@@ -153,6 +193,11 @@ def _move(picture: Path, target: Path) -> None:
         shutil.move(picture, target)
     _follow(picture, target)
     sync_folder(target.parent)
+
+
+def _drop_when_empty(folder: Path) -> None:
+    if not any(folder.glob(f"*{PICTURE_ENDING}")):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _follow(old: Path, new: Path) -> None:

@@ -7,7 +7,7 @@
 A run is named by its picture's path. Runs of version 1, which were folders, are read as well.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -44,7 +44,7 @@ from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import GenerationEvent, GenerationFinished, StepEvent
 from spatialstudio.domain.library import Marks
 from spatialstudio.domain.ports import Surroundings
-from spatialstudio.domain.record import ArtifactRef, Fault, RunId, RunRecord
+from spatialstudio.domain.record import ArtifactRef, Fault, Reproduction, RunId, RunRecord
 from spatialstudio.domain.verdict import Evaluation
 
 IMAGE = "image"
@@ -91,7 +91,7 @@ class RunFiles:
         kept = _with_references(record, content, packed)
         files = {
             arrival.TRACE_ENDING: write_trace(encode(kept, {}), packed),
-            arrival.SIDECAR_ENDING: write_sidecar(_sidecar(kept, evaluation, image, Marks())),
+            arrival.SIDECAR_ENDING: write_sidecar(_sidecar(kept, evaluation, image)),
             arrival.PICTURE_ENDING: _picture(kept, evaluation, image),
         }
         with explained_writing(folder):
@@ -113,7 +113,8 @@ class RunFiles:
         picture = self.picture_of(path)
         record, content = read_trace(picture)
         image = PillowImages().read(picture) if picture.exists() else content.picture
-        evaluation = _sidecar_of(picture, record, image).evaluation
+        beside = _beside(picture)
+        evaluation = beside.evaluation if beside else None
         record = replace(record, id=RunId(picture.stem), evaluation=evaluation)
         try:
             return record, events_of(record, content.maps, content.previews, image)
@@ -128,8 +129,9 @@ class RunFiles:
         """
         picture = self.picture_of(path)
         record, image = read_record(picture), PillowImages().read(picture)
-        marks = _sidecar_of(picture, record, image).marks
-        sidecar = _sidecar(record, evaluation, image, marks)
+        sidecar = _sidecar(record, evaluation, image)
+        if before := _beside(picture):
+            sidecar = replace(sidecar, marks=before.marks, repetition=before.repetition)
         write_whole(picture.with_suffix(arrival.SIDECAR_ENDING), write_sidecar(sidecar))
         write_whole(picture, _picture(record, evaluation, image))
 
@@ -139,14 +141,15 @@ class RunFiles:
         Raises:
             StoreError: There is no run, or the folder cannot be written.
         """
-        picture = self.picture_of(path)
-        path = picture.with_suffix(arrival.SIDECAR_ENDING)
-        if path.exists():
-            sidecar = read_sidecar(read_part(path), path.name)
-        else:
-            record, image = read_record(picture), PillowImages().read(picture)
-            sidecar = _sidecar(record, None, image, marks)
-        write_whole(path, write_sidecar(replace(sidecar, marks=marks)))
+        self._amend(path, lambda sidecar: replace(sidecar, marks=marks))
+
+    def note_repetition(self, path: Path, repetition: Reproduction) -> None:
+        """Keep how near a run came to the one that it repeats.
+
+        Raises:
+            StoreError: There is no run, or the folder cannot be written.
+        """
+        self._amend(path, lambda sidecar: replace(sidecar, repetition=repetition))
 
     def marks(self, path: Path) -> Marks:
         """Return what the user says of a run; nothing when there is no file that tells.
@@ -154,8 +157,8 @@ class RunFiles:
         Raises:
             StoreError: The file is damaged.
         """
-        path = self.picture_of(path).with_suffix(arrival.SIDECAR_ENDING)
-        return read_sidecar(read_part(path), path.name).marks if path.exists() else Marks()
+        beside = _beside(self.picture_of(path))
+        return beside.marks if beside else Marks()
 
     def verify(self, path: Path) -> tuple[Fault, ...]:
         """Check every part of a run against its hashes; empty when all is well."""
@@ -199,12 +202,20 @@ class RunFiles:
             arrival.settle(path.parent)
         return path.with_suffix(arrival.PICTURE_ENDING)
 
+    def _amend(self, path: Path, change: Callable[[Sidecar], Sidecar]) -> None:
+        """Change a run's sidecar; one that is not there yet is made."""
+        picture = self.picture_of(path)
+        sidecar = _beside(picture) or _sidecar(
+            read_record(picture), None, PillowImages().read(picture)
+        )
+        target = picture.with_suffix(arrival.SIDECAR_ENDING)
+        write_whole(target, write_sidecar(change(sidecar)))
 
-def _sidecar_of(picture: Path, record: RunRecord, image: RgbImage) -> Sidecar:
+
+def _beside(picture: Path) -> Sidecar | None:
+    """Read the sidecar of a picture; None when there is none."""
     path = picture.with_suffix(arrival.SIDECAR_ENDING)
-    if not path.exists():
-        return _sidecar(record, None, image, Marks())
-    return read_sidecar(read_part(path), path.name)
+    return read_sidecar(read_part(path), path.name) if path.exists() else None
 
 
 def _folder_of_version_1(path: Path) -> Path | None:
@@ -233,12 +244,10 @@ def _with_references(record: RunRecord, content: TraceContent, packed: PackedArr
     return replace(record, trace=trace, artifacts=(image,), evaluation=None)
 
 
-def _sidecar(
-    record: RunRecord, evaluation: Evaluation | None, image: RgbImage, marks: Marks
-) -> Sidecar:
+def _sidecar(record: RunRecord, evaluation: Evaluation | None, image: RgbImage) -> Sidecar:
     height, width, _ = image.shape
     summary = summarise(record, evaluation, (height, width))
-    return Sidecar(summary=summary, marks=marks, evaluation=evaluation)
+    return Sidecar(summary=summary, evaluation=evaluation)
 
 
 def _picture(record: RunRecord, evaluation: Evaluation | None, image: RgbImage) -> bytes:

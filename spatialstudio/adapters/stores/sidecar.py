@@ -3,6 +3,7 @@
     format, version   "spatialstudio-run", 2
     summary           what the run is listed and found by
     marks             stars, rejection, tags and note of the user
+    repetition        how near it came to the run it repeats; null when it was not compared
     evaluation        verdicts, also adjusted ones, and what was seen; null when not judged
     arrays            masks and depth of the evaluation: an .npz file in base64
 
@@ -11,13 +12,14 @@ It can be deleted: the picture and its trace do not need it.
 
 import base64
 import binascii
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spatialstudio.adapters.stores.array_file import AnyArray, pack_arrays, unpack_arrays
 from spatialstudio.adapters.stores.json_codec import Json, decode, encode
 from spatialstudio.adapters.stores.json_text import json_bytes, parse_json
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.library import Marks, RunSummary
+from spatialstudio.domain.record import Reproduction
 from spatialstudio.domain.verdict import Evaluation
 
 FORMAT = "spatialstudio-run"
@@ -33,11 +35,13 @@ class Sidecar:
     Attributes:
         summary: What the run is listed by.
         marks: What the user says of it.
+        repetition: How near it came to the run that it repeats; None when nobody compared.
         evaluation: None when the picture was not judged.
     """
 
     summary: RunSummary
     marks: Marks = field(default_factory=Marks)
+    repetition: Reproduction | None = None
     evaluation: Evaluation | None = None
 
 
@@ -49,6 +53,7 @@ def write_sidecar(sidecar: Sidecar) -> bytes:
         "version": VERSION,
         "summary": encode(sidecar.summary, {}),
         "marks": encode(sidecar.marks, {}),
+        "repetition": encode(sidecar.repetition, {}),
         "evaluation": encode(sidecar.evaluation, shelf),
         "arrays": base64.b64encode(pack_arrays(shelf)).decode("ascii") if shelf else "",
     }
@@ -67,23 +72,25 @@ def read_sidecar(content: bytes, name: str) -> Sidecar:
     """
     plain = _checked(content, name)
     found = plain.get("evaluation")
-    return Sidecar(
-        summary=decode(RunSummary, plain.get("summary"), {}),
-        marks=decode(Marks, plain.get("marks"), {}),
-        evaluation=None if found is None else decode(Evaluation, found, _shelf(plain, name)),
-    )
+    evaluation = None if found is None else decode(Evaluation, found, _shelf(plain, name))
+    return replace(_listing(plain), evaluation=evaluation)
 
 
 def read_listing(content: bytes, name: str) -> Sidecar:
-    """Return summary and marks alone, which is much quicker than to read the evaluation.
+    """Return all but the evaluation, which is much quicker than to read that as well.
 
     Raises:
         StoreError: It is damaged, or from a newer version.
     """
-    plain = _checked(content, name)
+    return _listing(_checked(content, name))
+
+
+def _listing(plain: dict[str, Json]) -> Sidecar:
+    compared = plain.get("repetition")
     return Sidecar(
         summary=decode(RunSummary, plain.get("summary"), {}),
         marks=decode(Marks, plain.get("marks"), {}),
+        repetition=None if compared is None else decode(Reproduction, compared, {}),
     )
 
 

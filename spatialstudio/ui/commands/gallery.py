@@ -46,7 +46,15 @@ STAR = _in_grid(
 REJECT = _in_grid("reject", text="Sort out, or back in", keys="X")
 TAG = _in_grid("tag", text="Write tags…", keys="T")
 TRASH = _in_grid("trash", text="Move to the trash", keys="Del", icon="trash", starts_group=True)
+SHOW_TRASH = Command(
+    *("show_trash", Menu.GALLERY, "Show the trash"),
+    tip="List all deleted runs; they can be put back for a month",
+)
 RESTORE = Command("restore", Menu.GALLERY, "Put back from the trash")
+EMPTY_TRASH = Command(
+    *("empty_trash", Menu.GALLERY, "Empty the trash…"),
+    tip="Delete for good what is in the trash",
+)
 LOCATE = Command("locate", Menu.GALLERY, "Find the missing file…")
 FORGET = Command("forget", Menu.GALLERY, "Take missing runs off the list")
 RUN_AGAIN = Command(
@@ -85,6 +93,6 @@ COMMANDS = (
     *FILES,
     *(FIND, OPEN, STACK, STACKS, COMPARE, NEXT_COMPARISON, SWEEP, EXPORT_SWEEP),
     *(*STARS, STAR, REJECT, TAG),
-    *(TRASH, RESTORE, LOCATE, FORGET),
+    *(TRASH, SHOW_TRASH, RESTORE, EMPTY_TRASH, LOCATE, FORGET),
     *(RUN_AGAIN, VERIFY, REINDEX, DRAG_CLEAN),
 )

@@ -14,12 +14,17 @@ from spatialstudio.application.flow.read_filter import read_filter
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.library import EVERYTHING, Marks
+from spatialstudio.domain.record import Reproduction, Sameness
+from spatialstudio.domain.relation import LEFT_OF
 from spatialstudio.domain.sweep import SweepCell, SweepField, SweepId, SweepPoint
 from spatialstudio.domain.verdict import Outcome
-from tests.adapters.library.conftest import keep
+from tests.adapters.library.conftest import keep, scene
 
 SAMPLE = Path(__file__).parents[2] / "golden" / "run_of_schema_1"
 MARKS = Marks(stars=3, tags=("draft", "für Ada"), note="the nicest")
+NEAR = Reproduction(
+    sameness=Sameness.CLOSE, mean_difference=0.25, largest_difference=2, reasons=("device",)
+)
 
 
 def content(library):
@@ -141,7 +146,7 @@ def test_what_is_thrown_away_can_be_put_back_with_its_marks(library, found, pict
     assert found("") == [3, 4]
     assert not pictures[1].exists()
     assert library.refresh().is_nothing
-    assert library.restore(deletion.id) == tuple(pictures[:2])
+    assert library.restore(deletion.inside) == tuple(pictures[:2])
     assert found("stars:3") == [2]
     assert RunFiles().verify(pictures[1])[0].part == "evaluation"
 
@@ -156,19 +161,93 @@ def test_a_program_that_ends_while_deleting_leaves_nothing_missing(library, foun
 def test_putting_back_never_writes_over_another_run(library, pictures):
     deletion = library.throw([pictures[0]])
     pictures[0].write_bytes(b"another")
-    (restored,) = library.restore(deletion.id)
+    (restored,) = library.restore(deletion.inside)
     assert restored.stem == f"{pictures[0].stem}_2"
     assert pictures[0].read_bytes() == b"another"
 
 
-def test_the_trash_is_emptied_by_age(library, pictures):
+def trashed(library):
+    """Return the deleted runs, newest first."""
+    return library.entries(library.find(read_filter("is:trashed")))
+
+
+def test_all_that_was_deleted_is_listed_with_its_marks_and_name(library, pictures):
+    library.mark(pictures[1], MARKS)
+    library.throw(pictures[:2])
+    library.throw([pictures[3]])
+    listed = trashed(library)
+    assert sorted(entry.summary.id for entry in listed) == sorted(
+        picture.stem for picture in (*pictures[:2], pictures[3])
+    )
+    assert all(entry.path.exists() and entry.deleted for entry in listed)
+    assert MARKS in [entry.marks for entry in listed]
+    assert library.refresh().is_nothing
+
+
+def test_deleted_runs_are_still_listed_when_the_index_is_built_anew(library, pictures):
+    library.throw(pictures[:2])
+    before = trashed(library)
+    assert library.reindex() == 2
+    assert trashed(library) == before
+
+
+def test_one_of_a_deletion_is_put_back_and_the_others_stay(library, found, pictures):
+    deletion = library.throw(pictures[:2])
+    assert library.restore(deletion.inside[1:]) == (pictures[1],)
+    assert found("") == [2, 3, 4]
+    assert [entry.path for entry in trashed(library)] == [deletion.inside[0]]
+    assert library.restore(deletion.inside[:1]) == (pictures[0],)
+    assert trashed(library) == ()
+
+
+def test_another_program_that_empties_the_trash_leaves_nothing_missing(
+    library, found, root, pictures
+):
     library.throw([pictures[0]])
+    library.refresh()
+    Trash(root).empty()
+    library.refresh()
+    assert trashed(library) == ()
+    assert found("is:missing") == []
+
+
+def test_a_forgotten_run_can_be_listed_again(library, found, pictures):
+    library.mark(pictures[0], MARKS)
+    for file in pictures[0].parent.glob(f"{pictures[0].stem}.*"):
+        file.unlink()
+    library.refresh()
+    missing = library.entries(library.find(read_filter("is:missing")))
+    library.forget([pictures[0]])
+    assert found("is:missing") == []
+    library.recall(missing)
+    assert library.entries(library.find(read_filter("is:missing"))) == missing
+
+
+def test_how_a_run_came_out_again_is_there_after_a_rebuild(library, root, pictures):
+    first = library.entry_at(pictures[0]).summary
+    made = scene("a cat to the left of a dog", "cat", LEFT_OF, "dog")
+    again = keep(root, 9, Outcome.FAIL, 0.4, made, parent_run_id=first.id)
+    RunFiles().note_repetition(again, NEAR)
+    library.reindex()
+    (entry,) = library.repetitions(first)
+    assert (entry.path, entry.repetition) == (again, NEAR)
+
+
+def test_a_child_that_nobody_compared_is_no_repetition(library, root, pictures):
+    first = library.entry_at(pictures[0]).summary
+    made = scene("a cat to the left of a dog", "cat", LEFT_OF, "dog")
+    library.add(keep(root, 9, Outcome.FAIL, 0.4, made, parent_run_id=first.id))
+    assert library.repetitions(first) == ()
+
+
+def test_the_trash_is_emptied_by_age(library, pictures):
+    deletion = library.throw([pictures[0]])
     assert library.empty_trash(timedelta(days=30)) == 0
     assert len(library.deletions()) == 1
     assert library.empty_trash() == 1
-    assert library.deletions() == ()
+    assert library.deletions() == trashed(library) == ()
     with pytest.raises(StoreError, match="no longer in the trash"):
-        library.restore("gone")
+        library.restore(deletion.inside)
 
 
 def test_a_deletion_that_was_cut_short_is_finished(library, root, tmp_path, pictures):

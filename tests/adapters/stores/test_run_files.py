@@ -14,13 +14,18 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.adapters.stores.sidecar import read_listing
 from spatialstudio.application.flow.store_run import store_run
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.library import Marks
+from spatialstudio.domain.record import Reproduction, Sameness
 from tests.comparing import to_the_bit
 from tests.strategies import evaluations, finished_runs
 
 MARKS = Marks(stars=4, tags=("draft", "für später"), note="nice\ncat")
+NEAR = Reproduction(
+    sameness=Sameness.CLOSE, mean_difference=0.25, largest_difference=2, reasons=("device",)
+)
 
 
 @pytest.fixture
@@ -101,11 +106,14 @@ def test_a_judged_run_tells_its_verdicts_beside_and_in_the_picture(
 ):
     picture = store_run(request_, events, None, RunFiles(), tmp_path)
     RunFiles().mark(picture, MARKS)
+    RunFiles().note_repetition(picture, NEAR)
     RunFiles().judge(picture, evaluation)
     record, replayed = RunFiles().load(picture)
     assert to_the_bit(record.evaluation) == to_the_bit(evaluation)
     assert to_the_bit(replayed) == to_the_bit(events)
     assert RunFiles().marks(picture) == MARKS
+    beside = picture.with_suffix(".json")
+    assert read_listing(beside.read_bytes(), beside.name).repetition == NEAR
     with Image.open(picture) as shown:
         assert json.loads(shown.text["spatial_studio"])["verdicts"]["r1"]["outcome"] == "PASS"
 

@@ -1,10 +1,11 @@
 """Turns kept runs into what the gallery's widgets show."""
 
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 from PySide6.QtGui import QImage
 
+from spatialstudio.application.library import TRASH_DAYS
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.library import (
@@ -23,6 +24,9 @@ from spatialstudio.ui.widgets.basic.array_images import rgb_image
 from spatialstudio.ui.widgets.gallery.claim_list import Claim
 from spatialstudio.ui.widgets.gallery.run_grid import GridSection
 from spatialstudio.ui.widgets.gallery.run_tile import TileFace
+
+IN_TRASH = f"{Field.IS.value}:{Flag.TRASHED.value}"
+"""The filter line that shows deleted runs."""
 
 NUMBERED = (Field.POS, Field.PSE, Field.CONFIDENCE, Field.STARS, Field.STEPS, Field.STRENGTH)
 
@@ -65,6 +69,8 @@ def in_words(entry: LibraryEntry) -> str:
         parts.append(tr("tags: {tags}").format(tags=", ".join(marks.tags)))
     if entry.is_missing:
         parts.append(tr("the file is missing"))
+    if entry.deleted is not None:
+        parts.append(tr("in the trash"))
     return "; ".join(parts)
 
 
@@ -127,6 +133,13 @@ def figures_of(claim: ClaimSummary) -> str:
     return ", ".join(f"{name} {value:.2f}" for name, value in figures if value is not None)
 
 
+def trash_in_words(deleted: datetime, now: datetime) -> str:
+    """Say how long a deleted run can still be put back; both UTC."""
+    days = TRASH_DAYS - (now - deleted).days
+    left = tr("1 day") if days == 1 else tr("{days} days").format(days=max(days, 0))
+    return tr("In the trash; deleted for good in {left}.").format(left=left)
+
+
 def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
     """Return what a run was made with, names and values."""
     told = entry.summary
@@ -141,7 +154,10 @@ def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
     facts.append((tr("Drawn"), f"{told.created:%Y-%m-%d %H:%M} UTC"))
     if told.device:
         facts.append((tr("Device"), told.device))
-    facts.append((tr("Folder"), str(entry.path.parent)))
+    if entry.deleted is None:
+        facts.append((tr("Folder"), str(entry.path.parent)))
+    else:
+        facts.append((tr("Deleted"), f"{entry.deleted:%Y-%m-%d %H:%M} UTC"))
     return tuple(facts)
 
 
@@ -164,7 +180,21 @@ def reproduction_in_words(comparison: Reproduction) -> str:
         Sameness.CLOSE: tr("Drawn again: close, nobody would see the difference."),
         Sameness.DIFFERENT: tr("Drawn again: different."),
     }
-    parts = [heads[comparison.sameness]]
+    return _with_reasons(heads[comparison.sameness], comparison)
+
+
+def repetition_in_words(first: str, comparison: Reproduction) -> str:
+    """Say of a repetition how near it came to the first run, given by its name."""
+    heads = {
+        Sameness.SAME: tr("Repeats {run}: the same, to the pixel."),
+        Sameness.CLOSE: tr("Repeats {run}: close, nobody would see the difference."),
+        Sameness.DIFFERENT: tr("Repeats {run}, and is different."),
+    }
+    return _with_reasons(heads[comparison.sameness].format(run=first), comparison)
+
+
+def _with_reasons(head: str, comparison: Reproduction) -> str:
+    parts = [head]
     if comparison.largest_difference and comparison.mean_difference is not None:
         numbers = tr("Pixels differ by {mean:.2f} of 255 in the mean, by {largest} at most.")
         parts.append(

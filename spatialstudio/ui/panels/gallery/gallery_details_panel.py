@@ -1,7 +1,7 @@
 """The chosen run: what it claims and how that was judged, its marks, how it was made."""
 
 from collections.abc import Sequence
-from pathlib import Path
+from datetime import UTC, datetime
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
@@ -9,13 +9,16 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, 
 from spatialstudio.application.keeping import Reproduced
 from spatialstudio.domain.library import LibraryEntry
 from spatialstudio.ui.commands import gallery as commands
+from spatialstudio.ui.commands.command import Command
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.gallery_contents import (
     claims_of,
     facts_of_entry,
+    repetition_in_words,
     reproduction_in_words,
     runs_in_words,
     tags_in,
+    trash_in_words,
 )
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
@@ -34,7 +37,6 @@ class GalleryDetailsPanel(Panel):
         super().__init__()
         self._context = context
         self._view = context.gallery
-        self._repeated = dict[Path, str]()
         self._waiting = TextLabel(tr("Choose a run to see how it was made."), Tone.MUTED)
         self._prompt = TextLabel(tone=Tone.HEADING)
         self._many = TextLabel(tone=Tone.MUTED, small=True)
@@ -52,8 +54,12 @@ class GalleryDetailsPanel(Panel):
         self._note.editingFinished.connect(self._write_note)
         self._note.returnPressed.connect(self._view.grid_asked)
         self._again = TextLabel(tone=Tone.PLAIN)
+        self._deleted = TextLabel(tone=Tone.MUTED)
         self._facts = FactList()
-        self._missing = QWidget()
+        self._missing = self._buttons(
+            (commands.LOCATE, tr("Locate…")), (commands.FORGET, tr("Forget"))
+        )
+        self._trashed = self._buttons((commands.RESTORE, tr("Put back")))
         self._content = QWidget()
         self._lay_out()
         self._view.chosen_changed.connect(self._draw)
@@ -61,11 +67,9 @@ class GalleryDetailsPanel(Panel):
         self._draw()
 
     def handle(self, event: object) -> None:
-        """Note whether a run that was drawn again came out the same."""
-        match event:
-            case Reproduced(first=first, comparison=comparison):
-                self._repeated[first] = reproduction_in_words(comparison)
-                self._draw()
+        """Show whether the run came out the same when it was drawn again."""
+        if isinstance(event, Reproduced):
+            self._draw()
 
     def _draw(self) -> None:
         entry, count = self._view.current, len(self._view.ids)
@@ -83,12 +87,23 @@ class GalleryDetailsPanel(Panel):
         self._show_text(self._note, entry.marks.note)
         self._facts.show_facts(facts_of_entry(entry))
         self._missing.setVisible(entry.is_missing)
-        self._show_repetition(entry)
+        self._trashed.setVisible(entry.deleted is not None)
+        deleted = entry.deleted and trash_in_words(entry.deleted, datetime.now(UTC))
+        self._show_words(self._deleted, deleted or "")
+        self._show_words(self._again, self._repetition_of(entry))
 
-    def _show_repetition(self, entry: LibraryEntry) -> None:
-        words = self._repeated.get(entry.path)
-        self._again.setVisible(words is not None)
-        self._again.setText(words or "")
+    def _repetition_of(self, entry: LibraryEntry) -> str:
+        """Say how near the run came to the one it repeats; else, how near one came to it."""
+        if entry.repetition is not None:
+            return repetition_in_words(entry.summary.parent_run_id, entry.repetition)
+        for again in self._context.studio.library.repetitions(entry.summary):
+            if again.repetition is not None:
+                return reproduction_in_words(again.repetition)
+        return ""
+
+    def _show_words(self, label: TextLabel, words: str) -> None:
+        label.setText(words)
+        label.setVisible(bool(words))
 
     def _show_text(self, field: QLineEdit, text: str) -> None:
         if not field.hasFocus() or not field.isModified():
@@ -109,21 +124,32 @@ class GalleryDetailsPanel(Panel):
             self._note.setModified(False)
             self._view.note_written.emit(self._note.text())
 
-    def _lay_out(self) -> None:
-        missing = QHBoxLayout(self._missing)
-        missing.setContentsMargins(0, 0, 0, 0)
-        for command, text in ((commands.LOCATE, tr("Locate…")), (commands.FORGET, tr("Forget"))):
+    def _buttons(self, *named: tuple[Command, str]) -> QWidget:
+        """Return buttons side by side, given by commands and short texts."""
+        row = QWidget()
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(0, 0, 0, 0)
+        for command, text in named:
             button = QPushButton(text)
             button.setToolTip(self._context.actions[command].toolTip())
             button.clicked.connect(self._context.actions[command].trigger)
-            missing.addWidget(button)
+            layout.addWidget(button)
+        layout.addStretch()
+        return row
+
+    def _lay_out(self) -> None:
         column = QVBoxLayout(self._content)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(em(0.6))
-        for part in (self._prompt, self._many, self._claims, self._missing):
+        above: tuple[QWidget, ...] = (
+            *(self._prompt, self._many, self._claims),
+            *(self._missing, self._deleted, self._trashed),
+        )
+        below: tuple[QWidget, ...] = (self._tags, self._note, self._again, self._facts)
+        for part in above:
             column.addWidget(part)
         column.addWidget(self._stars, 0, Qt.AlignmentFlag.AlignLeft)
-        for part in (self._tags, self._note, self._again, self._facts):
+        for part in below:
             column.addWidget(part)
         own = QVBoxLayout(self)
         own.setContentsMargins(0, 0, 0, 0)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
@@ -30,6 +29,7 @@ from spatialstudio.ui.commands.command import Command, Scope
 from spatialstudio.ui.commands.frame import GALLERY_WORKSPACE
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.gallery_contents import (
+    IN_TRASH,
     face_of,
     face_with,
     filter_words,
@@ -68,7 +68,7 @@ IN_MENU: tuple[tuple[Command, ...], ...] = (
     (commands.STAR, commands.REJECT, commands.TAG),
     (commands.EXPORT, commands.SAVE_AS, commands.CLEAN_COPY, commands.COPY_PICTURE),
     (commands.RUN_AGAIN, commands.VERIFY),
-    (commands.TRASH,),
+    (commands.TRASH, commands.RESTORE),
 )
 """Groups of the menu of a tile."""
 
@@ -122,9 +122,6 @@ class GalleryPanel(Panel):
         self._view.day_offered.connect(self._grid.show_section)
         self._view.grid_asked.connect(self._focus_page)
         self._view.sweep_asked.connect(self._show_sweep)
-        self._view.stars_picked.connect(self._marking.rate)
-        self._view.tags_written.connect(self._marking.tag)
-        self._view.note_written.connect(self._marking.note)
         ScopedKeys(context.actions.of_scope(Scope.GALLERY), self._grid)
         ways = (commands.COMPARE, commands.NEXT_COMPARISON)
         ScopedKeys([context.actions[way] for way in ways], self._comparison.canvas)
@@ -171,7 +168,8 @@ class GalleryPanel(Panel):
         self._use_line(line)
 
     def _use_line(self, line: str) -> None:
-        self._wish = GalleryWish(line=line, is_stacked=self._wish.is_stacked)
+        are_single = IN_TRASH in line or not self._context.actions[commands.STACKS].isChecked()
+        self._wish = GalleryWish(line=line, is_stacked=not are_single)
         self._view.show_line(line)
         self._find()
 
@@ -272,14 +270,17 @@ class GalleryPanel(Panel):
         self._wish = GalleryWish(line=self._wish.line, opened=opened)
         self._find()
 
-    def _use_stacks(self, is_stacked: bool) -> None:
-        self._wish = GalleryWish(line=self._wish.line, is_stacked=is_stacked)
-        self._find()
+    def _use_stacks(self, _on: bool) -> None:
+        self._use_line(self._wish.line)
 
     def _go_to_line(self) -> None:
         self._context.actions[GALLERY_WORKSPACE].trigger()
         self._line.setFocus()
         self._line.select_all()
+
+    def _show_trash(self) -> None:
+        self._context.actions[GALLERY_WORKSPACE].trigger()
+        self.use_line(IN_TRASH)
 
     def _show_menu(self, place: QPoint) -> None:
         menu = QMenu(self)
@@ -341,19 +342,15 @@ class GalleryPanel(Panel):
             drag.exec(Qt.DropAction.CopyAction)
 
     def _bind(self) -> None:
-        actions, marking = self._context.actions, self._marking
+        actions = self._context.actions
         actions.bind(commands.FIND, self._go_to_line)
         actions.bind(commands.OPEN, self._open_current)
         actions.bind(commands.STACK, self._toggle_current)
         actions.bind_switch(commands.STACKS, self._use_stacks)
         actions[commands.STACKS].setChecked(True)
         actions.bind_switch(commands.DRAG_CLEAN, lambda _on: None)
-        for stars, command in enumerate(commands.STARS):
-            actions.bind(command, partial(marking.rate, stars))
-        actions.bind(commands.STAR, marking.star)
-        actions.bind(commands.REJECT, marking.reject)
         actions.bind(commands.TAG, self._view.tags_asked.emit)
-        actions.bind(commands.TRASH, marking.trash)
+        actions.bind(commands.SHOW_TRASH, self._show_trash)
         actions.bind(commands.COMPARE, self._compare)
         actions.bind(commands.NEXT_COMPARISON, self._next_way)
 
@@ -368,8 +365,12 @@ class GalleryPanel(Panel):
 
     def _follow_chosen(self) -> None:
         """Switch on what can be done with what is chosen."""
+        actions, current = self._context.actions, self._view.current
         for command in OF_CHOSEN:
-            self._context.actions[command].setEnabled(bool(self._view.ids))
+            actions[command].setEnabled(bool(self._view.ids))
+        is_deleted = current is not None and current.deleted is not None
+        actions[commands.TRASH].setEnabled(current is not None and not is_deleted)
+        actions[commands.RESTORE].setEnabled(is_deleted)
 
     def _lay_out(self) -> None:
         bar = QHBoxLayout()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from spatialstudio.application.errands import ErrandEnded, ErrandId, Progress
 from spatialstudio.application.error_reports import report_on
@@ -13,11 +13,16 @@ from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.record import Fault
 from spatialstudio.ui.commands import gallery as commands
 from spatialstudio.ui.panel_api import WindowContext
-from spatialstudio.ui.panels.contents.gallery_contents import reproduction_in_words, runs_in_words
+from spatialstudio.ui.panels.contents.gallery_contents import (
+    IN_TRASH,
+    reproduction_in_words,
+    runs_in_words,
+)
 from spatialstudio.ui.panels.gallery.run_exporting import RunExporting
 from spatialstudio.ui.texts import tr
 
 PICTURES = "*.png *.jpg *.jpeg *.webp"
+EMPTY = "The trash is empty."
 
 
 class RunKeeping(QObject):
@@ -39,13 +44,13 @@ class RunKeeping(QObject):
         self._errands = context.studio.keeping.errands
         self._verifying: ErrandId | None = None
         self._reindexing: ErrandId | None = None
+        self._emptying: ErrandId | None = None
         actions = context.actions
         actions.bind(commands.VERIFY, self._verify)
         actions.bind(commands.RUN_AGAIN, self._guarded(self._run_again))
         actions.bind(commands.REINDEX, self._reindex)
-        actions.bind(commands.RESTORE, self._guarded(self._restore))
+        actions.bind(commands.EMPTY_TRASH, self._empty_trash)
         actions.bind(commands.LOCATE, self._guarded(self._locate))
-        actions.bind(commands.FORGET, self._forget)
 
     def handle(self, event: object) -> None:
         """Tell what came of it."""
@@ -62,6 +67,8 @@ class RunKeeping(QObject):
                 told = tr("{runs} are in the index.").format(runs=runs_in_words(count))
                 self._context.toasts.tell(told)
                 self.list_changed.emit()
+            case ErrandEnded(errand_id=errand_id, result=int()) if errand_id == self._emptying:
+                self._context.toasts.tell(tr(EMPTY))
 
     def _verify(self) -> None:
         targets, library = self._exporting.targets, self._context.studio.library
@@ -99,15 +106,26 @@ class RunKeeping(QObject):
             tr("Building the index anew"), lambda _progress: library.reindex()
         )
 
-    def _restore(self) -> None:
+    def _empty_trash(self) -> None:
+        """Delete for good what is in the trash, once the user has confirmed it."""
         library = self._context.studio.library
-        deletions = library.deletions()
-        if not deletions:
-            self._context.toasts.tell(tr("The trash is empty."))
-            return
-        pictures = library.restore(deletions[0].id)
-        told = tr("{runs} put back.").format(runs=runs_in_words(len(pictures)))
-        self._context.toasts.tell(told)
+        count = len(library.list(IN_TRASH))
+        if not count:
+            self._context.toasts.tell(tr(EMPTY))
+        elif self._is_confirmed(count):
+            self._emptying = self._errands.run(
+                tr("Emptying the trash"), lambda _progress: library.empty_trash(days=0)
+            )
+
+    def _is_confirmed(self, count: int) -> bool:
+        question = tr("Delete {runs} for good?").format(runs=runs_in_words(count))
+        box = QMessageBox(self._window)
+        box.setText(question)
+        box.setInformativeText(tr("Their files leave the disk. This cannot be undone."))
+        delete = box.addButton(tr("Delete for good"), QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+        box.exec()
+        return box.clickedButton() is delete
 
     def _locate(self) -> None:
         entry, library = self._context.gallery.current, self._context.studio.library
@@ -120,12 +138,6 @@ class RunKeeping(QObject):
             library.forget([entry.path])
             library.move(Path(file), entry.path.parent)
             self.list_changed.emit()
-
-    def _forget(self) -> None:
-        library = self._context.studio.library
-        entries = library.entries(self._context.gallery.ids)
-        library.forget([entry.path for entry in entries if entry.is_missing])
-        self.list_changed.emit()
 
     def _guarded(self, work: Callable[[], None]) -> Callable[[], None]:
         """Return the work with its failures told."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -10,6 +11,7 @@ from spatialstudio.application.errands import ErrandId
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.library import LibraryEntry, Marks
+from spatialstudio.ui.commands import gallery as commands
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.panels.contents.gallery_contents import runs_in_words
 from spatialstudio.ui.texts import tr
@@ -19,6 +21,9 @@ class RunMarking(QObject):
     """Rates, sorts out, tags and deletes the chosen runs.
 
     Emits ``marked`` with the new marks by path; they are on disk a moment later.
+
+    Args:
+        context: Its commands are bound.
     """
 
     marked = Signal(object)
@@ -28,6 +33,17 @@ class RunMarking(QObject):
         self._context = context
         self._keeping = context.studio.keeping
         self._unwritten: dict[Path, tuple[ErrandId, Marks]] = {}
+        context.gallery.stars_picked.connect(self.rate)
+        context.gallery.tags_written.connect(self.tag)
+        context.gallery.note_written.connect(self.note)
+        actions = context.actions
+        for stars, command in enumerate(commands.STARS):
+            actions.bind(command, partial(self.rate, stars))
+        actions.bind(commands.STAR, self.star)
+        actions.bind(commands.REJECT, self.reject)
+        actions.bind(commands.TRASH, self.trash)
+        actions.bind(commands.RESTORE, self.put_back)
+        actions.bind(commands.FORGET, self.forget)
 
     @property
     def chosen(self) -> tuple[LibraryEntry, ...]:
@@ -81,7 +97,8 @@ class RunMarking(QObject):
 
     def trash(self) -> None:
         """Move the chosen runs into the trash, and offer to undo it."""
-        pictures = [entry.path for entry in self.chosen if not entry.is_missing]
+        there = (entry for entry in self.chosen if not entry.is_missing)
+        pictures = [entry.path for entry in there if entry.deleted is None]
         if not pictures:
             return
         deleting = Deleting(self._context, pictures)
@@ -92,6 +109,32 @@ class RunMarking(QObject):
         if deleting.is_deleted:
             message = tr("{count} moved to the trash.").format(count=count)
             self._context.toasts.offer(message, tr("Undo"), lambda: deleting.make(False))
+
+    def put_back(self) -> None:
+        """Take the chosen runs out of the trash."""
+        inside = [entry.path for entry in self.chosen if entry.deleted is not None]
+        if not inside:
+            return
+        deleting = Deleting(self._context, (), inside)
+        self._context.edits.change(tr("put back"), before=True, after=False, apply=deleting.make)
+        if not deleting.is_deleted:
+            told = tr("{runs} put back.").format(runs=runs_in_words(len(inside)))
+            self._context.toasts.tell(told)
+
+    def forget(self) -> None:
+        """Take those of the chosen runs off the list whose files are missing."""
+        library = self._keeping.library
+        gone = tuple(entry for entry in self.chosen if entry.is_missing)
+        if not gone:
+            return
+
+        def make(forgotten: bool) -> None:
+            if forgotten:
+                library.forget([entry.path for entry in gone])
+            else:
+                library.recall(gone)
+
+        self._context.edits.change(tr("take off the list"), before=False, after=True, apply=make)
 
     def _change(self, name: str, change: Callable[[Marks], Marks]) -> None:
         before = {entry.path: entry.marks for entry in self.chosen}
@@ -110,20 +153,20 @@ class Deleting:
     Args:
         context: Of the window.
         pictures: Of the runs.
-
-    Attributes:
-        is_deleted: Whether they are in the trash now.
+        inside: The same in the trash, where they are there already.
     """
 
-    def __init__(self, context: WindowContext, pictures: Sequence[Path]) -> None:
+    def __init__(
+        self, context: WindowContext, pictures: Sequence[Path], inside: Sequence[Path] = ()
+    ) -> None:
         self._context = context
-        self._pictures = pictures
-        self._deletion_id = ""
+        self._pictures = tuple(pictures)
+        self._inside = tuple(inside)
 
     @property
     def is_deleted(self) -> bool:
         """Whether they are in the trash now."""
-        return bool(self._deletion_id)
+        return bool(self._inside)
 
     def make(self, deleted: bool) -> None:
         """Delete them or put them back; says why when that cannot be done."""
@@ -132,9 +175,8 @@ class Deleting:
             return
         try:
             if deleted:
-                self._deletion_id = library.trash(self._pictures).id
+                self._inside = library.trash(self._pictures).inside
             else:
-                library.restore(self._deletion_id)
-                self._deletion_id = ""
+                self._pictures, self._inside = library.restore(self._inside), ()
         except StudioError as error:
             self._context.toasts.report(report_on(error, tr("Moving runs")))

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.contents.gallery_contents import IN_TRASH
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
@@ -26,6 +27,7 @@ BUILT_IN = (
     ("Undecidable", "verdict:undecidable"),
     ("Sorted out", "is:rejected"),
     ("Missing files", "is:missing"),
+    ("Trash", IN_TRASH),
 )
 """Searches that are always there: names, untranslated, and lines."""
 

@@ -3,8 +3,8 @@
 import shutil
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QPushButton
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QPushButton
 
 from spatialstudio.ui.commands import gallery as commands
 from spatialstudio.ui.panels.gallery.gallery_details_panel import GalleryDetailsPanel
@@ -55,25 +55,97 @@ def test_a_run_that_was_changed_is_told(qtbot, drawn, panel):
 
 def test_running_again_ends_with_a_word_on_sameness(qtbot, drawn, panel, engine):
     before = len(engine.jobs)
-    first = drawn.context.gallery.current.path
     trigger(drawn, commands.RUN_AGAIN)
     (job,) = engine.jobs[before:]
     engine.play(job)
     qtbot.waitUntil(lambda: any(text.startswith("Drawn again: the same") for text in told(drawn)))
     details = drawn.findChild(GalleryDetailsPanel)
-    assert details._repeated[first].startswith("Drawn again: the same")
+    panel.use_line("is:guided")
+    qtbot.waitUntil(lambda: len(panel.grid._keys) == 1)
+    qtbot.keyClick(panel.grid, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: len(panel.grid._keys) == 2)
+    qtbot.keyClick(panel.grid, Qt.Key.Key_Home)
+    first = drawn.context.gallery.current.summary.parent_run_id
+    assert says(details, f"Repeats {first}: the same, to the pixel.")
+    qtbot.keyClick(panel.grid, Qt.Key.Key_End)
+    assert says(details, "Drawn again: the same, to the pixel.")
 
 
-def test_the_newest_deletion_is_put_back(qtbot, drawn, panel):
-    path = drawn.context.gallery.current.path
-    qtbot.keyClick(panel.grid, Qt.Key.Key_Delete)
-    assert not path.exists()
+def is_current(window, picture):
+    current = window.context.gallery.current
+    return current is not None and current.path == picture
+
+
+def says(details, words):
+    labels = (label for label in details.findChildren(QLabel) if not label.isHidden())
+    return any(label.text() == words for label in labels)
+
+
+@pytest.fixture
+def trash(qtbot, drawn, panel):
+    """Delete both runs, one after the other, and look into the trash; return their pictures."""
+    pictures = []
+    for _ in range(2):
+        pictures.append(drawn.context.gallery.current.path)
+        qtbot.keyClick(panel.grid, Qt.Key.Key_Delete)
+        qtbot.waitUntil(lambda: not is_current(drawn, pictures[-1]))
+    trigger(drawn, commands.SHOW_TRASH)
+    qtbot.waitUntil(lambda: len(panel.grid._keys) == 2)
+    return pictures
+
+
+def test_all_deleted_runs_are_listed_and_any_is_put_back(qtbot, drawn, panel, trash):
+    qtbot.keyClick(panel.grid, Qt.Key.Key_End)
+    details = drawn.findChild(GalleryDetailsPanel)
+    assert says(details, "In the trash; deleted for good in 30 days.")
+    back = next(b for b in details.findChildren(QPushButton) if b.text() == "Put back")
+    qtbot.mouseClick(back, Qt.MouseButton.LeftButton)
+    assert sorted(picture.exists() for picture in trash) == [False, True]
+    qtbot.waitUntil(lambda: len(panel.grid._keys) == 1)
+
+
+def test_putting_back_can_be_undone(qtbot, drawn, panel, trash):
+    qtbot.keyClick(panel.grid, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     trigger(drawn, commands.RESTORE)
-    assert path.exists()
+    assert all(picture.exists() for picture in trash)
+    drawn.context.edits.undo()
+    assert not any(picture.exists() for picture in trash)
+    drawn.context.edits.redo()
+    assert all(picture.exists() for picture in trash)
+
+
+def test_what_is_deleted_cannot_be_deleted_again(drawn, panel, trash):
+    assert not drawn.context.actions[commands.TRASH].isEnabled()
+    assert drawn.context.actions[commands.RESTORE].isEnabled()
+
+
+def test_the_trash_is_emptied_only_when_the_user_says_so(qtbot, drawn, panel, trash, answering):
+    answering("Cancel")
+    trigger(drawn, commands.EMPTY_TRASH)
+    assert len(panel.grid._keys) == 2
+    answering("Delete for good")
+    trigger(drawn, commands.EMPTY_TRASH)
+    qtbot.waitUntil(lambda: "The trash is empty." in told(drawn))
+    qtbot.waitUntil(lambda: panel.grid._keys == [])
+
+
+@pytest.fixture
+def answering(qtbot):
+    """Have the next question answered with a click on a button."""
+
+    def answer(text):
+        def click():
+            box = QApplication.activeModalWidget()
+            button = next(b for b in box.buttons() if b.text().replace("&", "") == text)
+            qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+        QTimer.singleShot(0, click)
+
+    return answer
 
 
 def test_an_empty_trash_says_so(drawn, panel):
-    trigger(drawn, commands.RESTORE)
+    trigger(drawn, commands.EMPTY_TRASH)
     assert told(drawn) == ["The trash is empty."]
 
 
@@ -95,6 +167,8 @@ def test_a_missing_run_can_be_forgotten(qtbot, drawn, panel, studio):
     qtbot.mouseClick(forget, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(studio.library.list()) == 1)
     qtbot.waitUntil(lambda: not drawn.context.gallery.current.is_missing)
+    drawn.context.edits.undo()
+    assert len(studio.library.list("is:missing")) == 1
 
 
 def test_the_index_is_built_anew(qtbot, drawn, panel):
