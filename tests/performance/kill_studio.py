@@ -2,9 +2,11 @@
 
     python -m tests.performance.kill_studio [MOMENTS] [SEED]
 
-A child process keeps a queue, stores pictures, judges, rates and deletes them without pause, and
-tells of each thing when it is done. It is killed (SIGKILL) at a random moment. Then the folder
+A child process is a whole studio without a window: its queue is given ten pictures at a time, which
+are drawn by a scripted engine, stored, judged, rated and every third deleted, without pause. It
+tells of each thing when it is done, and is killed (SIGKILL) at a random moment. Then the folder
 must hold all that was told: every picture whole, every rating, every request that was not done.
+Moments can be tried in parts, with a seed of its own for each.
 """
 
 import os
@@ -14,27 +16,17 @@ import signal
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from pathlib import Path
-
-import numpy as np
 
 from spatialstudio.adapters.library.run_library import RunLibrary
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.adapters.stores.state_files import PlainStateFiles
-from spatialstudio.application.flow.store_run import store_run
-from spatialstudio.domain.generation import (
-    GenerationFinished,
-    GenerationRequest,
-    GenerationStarted,
-    ModelRef,
-    StepEvent,
-)
-from spatialstudio.domain.library import EVERYTHING, Marks
-from spatialstudio.domain.perception import Perception
-from spatialstudio.domain.verdict import Evaluation
-from tests.fakes import scene_of
+from spatialstudio.application.flow.read_filter import read_filter
+from spatialstudio.application.keeping import JOURNALS
+from spatialstudio.application.paths import StudioPaths
+from spatialstudio.application.session import RunStored
+from tests.ui.scripted_engine import PROMPT, ScriptedEngine, studio_around
 
 MOMENTS = 200
 MOST_WORDS = 60
@@ -47,53 +39,41 @@ class Told:
     """What a child said was done before it ended."""
 
     asked: set = field(default_factory=set)
-    ended: set = field(default_factory=set)
     stored: dict = field(default_factory=dict)
     stars: dict = field(default_factory=dict)
     deleting: set = field(default_factory=set)
 
 
-def request_of(number):
-    return GenerationRequest(
-        id=f"r{number}", scene=scene_of(), backend_id="b", model=ModelRef(id="m"), seed=number
-    )
-
-
-def events_of(request):
-    """Make what the engine says of a run, its picture noise."""
-    noise = np.random.default_rng(request.seed).integers(0, 256, (96, 96, 3), np.uint8)
-    step = StepEvent(request_id=request.id, step=0, total_steps=1, timestep=1.0, pos={})
-    return (
-        GenerationStarted(request_id=request.id, total_steps=1, token_spans=(), device="cpu"),
-        replace(step, preview=noise.copy()),
-        GenerationFinished(request_id=request.id, image=noise, seconds=1.0, peak_memory_bytes=1),
-    )
-
-
 def work_without_end(folder, tell):
-    """Ask for ten pictures at a time, store, judge and rate each, delete every third."""
-    library = RunLibrary(folder / "library", folder / "cache")
-    journal = PlainStateFiles().open_journal(folder / "queue")
-    month = folder / "library" / f"{datetime.now(UTC):%Y/%m}"
-    number = 0
+    """Ask for ten pictures at a time; draw, store, judge and rate each, delete every third."""
+    engine = ScriptedEngine()
+    studio = studio_around(engine, folder)
+    studio.bus.subscribe(studio.follow)
+    studio.bus.subscribe(lambda event: look_after(studio.library, event, tell))
+    studio.start()
+    studio.read_prompt(PROMPT)
+    first = 0
     while True:
-        batch = [request_of(number + place) for place in range(QUEUE)]
-        number += QUEUE
-        for request in batch:
-            journal.note(request)
+        requests = [studio.new_request(seed=first + place) for place in range(QUEUE)]
+        first += QUEUE
+        studio.queue.add(*requests)
+        for request in requests:
             tell("asked", request.id)
-        for request in batch:
-            picture = store_run(request, events_of(request), None, RunFiles(), month)
-            tell("stored", request.id, picture)
-            RunFiles().judge(picture, _evaluation())
-            journal.end(request.id)
-            tell("ended", request.id)
-            library.add(picture)
-            library.mark(picture, Marks(stars=request.seed % 5 + 1, tags=("kept",)))
-            tell("stars", picture, request.seed % 5 + 1)
-            if request.seed % 3 == 0:
-                tell("deleting", picture)
-                library.throw([picture])
+        while studio.queue.running is not None:
+            engine.play(engine.jobs.pop())
+
+
+def look_after(library, event, tell):
+    """Rate a picture that was just stored, and delete it when its turn has come."""
+    if not isinstance(event, RunStored):
+        return
+    tell("stored", event.request_id, event.path)
+    seed = library.entry(event.path).summary.seed
+    library.rate([event.path], seed % 5 + 1)
+    tell("stars", event.path, seed % 5 + 1)
+    if seed % 3 == 0:
+        tell("deleting", event.path)
+        library.trash([event.path])
 
 
 def killed_after(folder, words, wait_s):
@@ -117,28 +97,40 @@ def killed_after(folder, words, wait_s):
 
 def losses(folder, told):
     """Name all that was told and is not there, or is not whole."""
-    library = RunLibrary(folder / "library", folder / "cache")
+    paths = StudioPaths.within(folder)
+    library = RunLibrary(paths.runs, paths.cache)
     library.refresh()
-    store, lost = RunFiles(), []
-    for picture in (folder / "library").glob("[0-9]*/*/*.png"):
-        faults = [fault for fault in store.verify(picture) if fault.part != "evaluation"]
-        lost += [f"{picture.name}: {fault.message}" for fault in faults]
+    store = RunFiles()
     thrown = {path for deletion in library.deletions() for path in deletion.paths}
-    for request_id, picture in told.stored.items():
-        if not picture.exists() and not (picture in thrown and picture in told.deleting):
-            lost.append(f"the picture of {request_id}")
-    for picture, stars in told.stars.items():
-        if picture.exists() and store.marks(picture).stars != stars:
-            lost.append(f"the rating of {picture.name}")
-    journal = PlainStateFiles().open_journal(folder / "queue")
-    waiting = {request.id for request in journal.interrupted()}
-    lost += [f"the request {r}" for r in told.asked - told.ended - waiting]
-    before = _content(library)
+    kept = [path for path, _ in told.stars.items() if path.exists()]
+    waiting = PlainStateFiles().open_journal(paths.settings / JOURNALS).interrupted()
+    remembered = {request.id for request in waiting}
+    before = content(library)
+    lost = [
+        *(f"{path.name}: {fault.message}" for path, fault in faults_below(paths.runs, store)),
+        *(
+            f"the picture of {request_id}"
+            for request_id, path in told.stored.items()
+            if not path.exists() and not (path in thrown and path in told.deleting)
+        ),
+        *(f"the rating of {p.name}" for p in kept if store.marks(p).stars != told.stars[p]),
+        *(
+            f"the request {request_id}"
+            for request_id in told.asked - remembered
+            if library.of_request(request_id) is None
+        ),
+    ]
     library.reindex()
-    if _content(library) != before:
+    if content(library) != before:
         lost.append("the index, built anew, says something else")
     library.close()
     return lost
+
+
+def faults_below(folder, store):
+    """Yield what is wrong with the pictures of a library, each with its picture."""
+    for picture in folder.glob("[0-9]*/*/*.png"):
+        yield from ((picture, f) for f in store.verify(picture) if f.part != "evaluation")
 
 
 def try_moments(moments, seed):
@@ -153,11 +145,6 @@ def try_moments(moments, seed):
     return stored, lost
 
 
-def _evaluation():
-    seen = Perception(image_sha256="", height=96, width=96, detections=(), masks=())
-    return Evaluation(perception=seen, verdicts=())
-
-
 def _say(pipe, words):
     os.write(pipe, ("\t".join(map(str, words)) + "\n").encode())
 
@@ -167,8 +154,6 @@ def _understood(lines):
     for kind, *rest in (line.split("\t") for line in lines):
         if kind == "asked":
             told.asked.add(rest[0])
-        elif kind == "ended":
-            told.ended.add(rest[0])
         elif kind == "stored":
             told.stored[rest[0]] = Path(rest[1])
         elif kind == "stars":
@@ -178,8 +163,10 @@ def _understood(lines):
     return told
 
 
-def _content(library):
-    return sorted(map(repr, library.entries(library.find(EVERYTHING))))
+def content(library):
+    """Return all that a library lists, the deleted runs as well, to be compared."""
+    lines = ("", "is:trashed")
+    return [sorted(map(repr, library.entries(library.find(read_filter(x))))) for x in lines]
 
 
 def main():
