@@ -10,6 +10,8 @@ from spatialstudio.ui.panel_api import Panel
 
 FRAME_MS = 33
 """Redrawing faster than 30 times a second shows nothing more and costs the engine time."""
+TURN_MS = 4
+"""What takes longer in one turn of the event loop is drawn in the next: keys come in between."""
 HAND_FRAME_MS = 12
 """What the user scrubs through is redrawn faster: every step of 60 a second is seen."""
 
@@ -49,13 +51,39 @@ class Bridge(QObject):
             panel.handle(event)
 
 
+class Turn:
+    """One turn of Qt's event loop: what is drawn in it keeps the user's hand waiting."""
+
+    def __init__(self) -> None:
+        self._since_drawn = QElapsedTimer()
+
+    @property
+    def has_time(self) -> bool:
+        """Whether more may be drawn before Qt looks for events again."""
+        return not self._since_drawn.isValid() or self._since_drawn.elapsed() < TURN_MS
+
+    def begin(self) -> None:
+        """Count the time from the first drawing on."""
+        if not self._since_drawn.isValid():
+            self._since_drawn.start()
+            QTimer.singleShot(0, self._end)
+
+    def _end(self) -> None:
+        self._since_drawn.invalidate()
+
+
 class FrameClock(QObject):
     """Redraws on request, at most 30 times a second; what came last is drawn.
+
+    When many clocks are due at once, they draw in several turns of the event loop; what the user's
+    hand asks for is drawn at once.
 
     Args:
         draw: Draws the present state.
         parent: Whose state is drawn; the clock ends with it.
     """
+
+    _turn = Turn()
 
     def __init__(self, draw: Callable[[], None], parent: QObject) -> None:
         super().__init__(parent)
@@ -64,7 +92,7 @@ class FrameClock(QObject):
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._draw_now)
+        self._timer.timeout.connect(self._draw_in_turn)
 
     def request(self, *, by_hand: bool = False) -> None:
         """Ask for a redraw: at once when the last one is long past, else at the next frame.
@@ -74,12 +102,21 @@ class FrameClock(QObject):
         """
         frame = HAND_FRAME_MS if by_hand else FRAME_MS
         passed = self._since_drawn.elapsed() if self._since_drawn.isValid() else frame
-        if passed >= frame:
+        if passed >= frame and (by_hand or self._turn.has_time):
             self._draw_now()
+        elif passed >= frame:
+            self._timer.start(0)
         elif not self._timer.isActive() or self._timer.remainingTime() > frame - passed:
             self._timer.start(frame - passed)
 
+    def _draw_in_turn(self) -> None:
+        if self._turn.has_time:
+            self._draw_now()
+        else:
+            self._timer.start(0)
+
     def _draw_now(self) -> None:
         self._timer.stop()
+        self._turn.begin()
         self._since_drawn.start()
         self._draw()

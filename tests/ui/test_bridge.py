@@ -1,7 +1,7 @@
 import threading
 
 import pytest
-from PySide6.QtCore import QThread, QTimer
+from PySide6.QtCore import QCoreApplication, QThread, QTimer
 
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.session import StepPicked
@@ -105,3 +105,28 @@ def test_what_the_hand_asks_for_is_drawn_sooner(witness):
     assert timer.remainingTime() > HAND_FRAME_MS
     clock.request(by_hand=True)
     assert timer.remainingTime() <= HAND_FRAME_MS
+
+
+@pytest.fixture
+def short_turns(qapp, monkeypatch):
+    QCoreApplication.processEvents()  # earlier turns have ended
+    monkeypatch.setattr("spatialstudio.ui.bridge.TURN_MS", 0)
+
+
+def test_many_clocks_draw_in_turns_so_that_other_events_come_in_between(
+    qtbot, witness, short_turns
+):
+    told = []
+    first = FrameClock(lambda: told.append("first"), witness)
+    second = FrameClock(lambda: told.append("second"), witness)
+    first.request()
+    second.request()
+    assert told == ["first"]
+    qtbot.waitUntil(lambda: told == ["first", "second"])
+
+
+def test_the_hand_waits_for_no_turn(witness, short_turns):
+    told = []
+    FrameClock(lambda: told.append("first"), witness).request()
+    FrameClock(lambda: told.append("second"), witness).request(by_hand=True)
+    assert told == ["first", "second"]
