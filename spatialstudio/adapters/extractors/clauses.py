@@ -141,10 +141,7 @@ class ClauseReader:
         """Read one relation, or several with the same ends: "in front of and left of a dog"."""
         opens_clause = self._pieces.is_at_clause_start
         is_added = self._pieces.is_behind(WordKind.COMMA)
-        claims = [claim_of(self._pieces.take_word())]
-        while self._pieces.is_at_joined_relation():
-            self._pieces.skip(*JOINERS)
-            claims.append(claim_of(self._pieces.take_word()))
+        claims = self._pieces.take_claims()
         if self._pieces.is_at(WordKind.EACH_OTHER):
             self._relate_to_each_other(claims[-1], self._pieces.take_word())
             return
@@ -165,10 +162,10 @@ class ClauseReader:
             return
         if is_fronted:
             subjects = self._take_fronted_subject(claims[0].text, claims[0].span)
-        if len(subjects) > 1 and set(subjects) & set(objects):
-            subjects = subjects[-1:]
         if against_pronoun:
             self._references.pass_over(subjects)
+        else:
+            subjects = self._apart_from(objects, subjects)
         for claim, against in self._waiting:
             self._relate(claim, subjects, against)
         self._waiting.clear()
@@ -178,6 +175,12 @@ class ClauseReader:
         self._references.group(tuple(several) or ends)
         if not (is_fronted or self._pieces.is_at_finite_verb or _is_surface(things)):
             self._focus = objects
+
+    def _apart_from(self, objects: Ends, subjects: Ends) -> Ends:
+        """Return who stands against the objects, rather than against themselves."""
+        if len(subjects) > 1 and set(subjects) & set(objects):
+            return subjects[-1:]
+        return self._main if self._main and subjects == objects else subjects
 
     def _take_objects(self, claim: Claim) -> list[Thing]:
         return self._pieces.take_objects(FLANKS if claim.type.shape is Shape.BETWEEN else MANY)
@@ -249,7 +252,7 @@ class ClauseReader:
     def _read_row(self, claim: Claim) -> None:
         """Read an ordered list, before or behind the words that order it."""
         before = self._focus
-        self._pieces.skip(*BEFORE_SUBJECT, WordKind.WITH)
+        self._pieces.skip(*BEFORE_SUBJECT, WordKind.WITH, WordKind.THEM)
         row = self._resolve(self._pieces.take_list(), ())
         if len(row) > 1 or len(before) <= 1:
             before = row

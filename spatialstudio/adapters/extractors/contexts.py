@@ -6,13 +6,13 @@ light or a place becomes a setting, which nothing can be placed against.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary
 from spatialstudio.adapters.extractors.word_runs import NounPhrase, Piece
 from spatialstudio.adapters.extractors.words import PRONOUNS, RELATIONS, Word, WordKind
 from spatialstudio.domain.prompt import TextSpan
-from spatialstudio.domain.relation import NEAR, Axis, RelationType
+from spatialstudio.domain.relation import IN_FRONT_OF, NEAR, Axis, RelationType
 
 STYLE_ENDS = {WordKind.SHOWING, WordKind.WITH, WordKind.COLON, WordKind.COMMA, WordKind.STYLE}
 CLAUSE_STARTS = {WordKind.COMMA, WordKind.AND, WordKind.STOP, WordKind.COLON}
@@ -59,9 +59,9 @@ def settle(text: str, pieces: Sequence[Piece], vocabulary: Vocabulary) -> Settle
     kept = list(_with_settled_words(_with_contents(kept, text, vocabulary), vocabulary))
     settled: list[Piece] = []
     settings: list[TextSpan] = []
-    for piece in kept:
+    for piece, after in zip_longest(kept, kept[1:]):
         before = settled[-1] if settled else None
-        if isinstance(piece, NounPhrase) and _is_setting(before, piece, vocabulary):
+        if isinstance(piece, NounPhrase) and _is_setting(before, piece, after, vocabulary):
             assert isinstance(before, Word)
             span = TextSpan(start=before.span.start, stop=piece.span.stop)
             settled[-1] = replace(before, kind=WordKind.WORD, relation_type=None, span=span)
@@ -174,7 +174,7 @@ def _is_pronoun(before: Piece | None, after: Piece | None) -> bool:
 
 
 def _settled_kind(piece: Word, before: Piece | None, after: Piece | None) -> WordKind:
-    """Let "on" claim a relation where a known thing or a pronoun follows, but no place.
+    """Let "on" claim a relation where a thing or a pronoun follows, but no place.
 
     What does something is no place either: "led by a horse".
     """
@@ -182,10 +182,16 @@ def _settled_kind(piece: Word, before: Piece | None, after: Piece | None) -> Wor
         return WordKind.PREPOSITION
     if isinstance(after, NounPhrase):
         is_thing = piece.relation_type is NEAR or not after.is_place or after.is_surface
-        counts = after.is_known and is_thing
+        counts = is_thing and _is_solid(piece, after)
     else:
         counts = after is not None and after.kind in {*PRONOUNS, WordKind.RELATIVE}
     return WordKind.RELATION if counts else WordKind.PREPOSITION
+
+
+def _is_solid(piece: Word, phrase: NounPhrase) -> bool:
+    """Tell whether something can be "on" or "by" a thing: known, or at least "a ..."."""
+    may_be_strange = phrase.is_marked and piece.relation_type is not IN_FRONT_OF
+    return not phrase.is_occasion and (phrase.is_known or may_be_strange)
 
 
 def _is_agent(before: Sequence[Piece], after: Piece | None, *, made: bool) -> bool:
@@ -216,12 +222,15 @@ def _is_act(piece: Piece | None, *others: WordKind) -> bool:
     return piece.kind in others or (is_verb and piece.text.lower().endswith(PARTICIPLE_ENDINGS))
 
 
-def _is_setting(before: Piece | None, phrase: NounPhrase, vocabulary: Vocabulary) -> bool:
+def _is_setting(
+    before: Piece | None, phrase: NounPhrase, after: Piece | None, vocabulary: Vocabulary
+) -> bool:
     """Tell whether a phrase says where or in what light all is, behind "in" or "under"."""
     if not isinstance(before, Word):
         return False
     if before.kind is WordKind.PREPOSITION:
-        return phrase.is_place or not phrase.is_known
+        is_told_of = isinstance(after, Word) and after.kind is WordKind.RELATIVE
+        return phrase.is_place or not (phrase.is_known or is_told_of)
     in_light = before.kind is WordKind.RELATION and _orders_space(before.relation_type)
     return in_light and _is_ambience(phrase, vocabulary)
 

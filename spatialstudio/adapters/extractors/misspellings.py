@@ -10,11 +10,12 @@ PLACE_ON_KEYBOARD = {
 SOUNDING_ALIKE = frozenset(
     map(
         frozenset,
-        ("uw", "ck", "sz", "iy", "cs", "kq", "gj", "ie", "ae", "ao", "ou", "ai", "eo", "ey"),
+        ("uw", "ck", "sz", "iy", "cs", "kq", "gj", "ie", "ae", "ao", "ou", "ai", "eo"),
     )
 )
 """Letters written for each other: "howse", "tabal"."""
 SPELLINGS_OF_SOUNDS = (
+    (re.compile("(?:ee|ey)$"), "y"),
     (re.compile("(?<=[^aeiou])e$"), ""),
     (re.compile(r"(.)\1"), r"\1"),
     (re.compile("ph"), "f"),

@@ -11,13 +11,15 @@ from spatialstudio.adapters.extractors.word_runs import (
     Piece,
     WordRun,
     is_singular,
+    looks_plural,
 )
 from spatialstudio.adapters.extractors.words import DETERMINERS, Word, WordKind
 from spatialstudio.domain.prompt import TextSpan
 
 RUN_KINDS = {WordKind.WORD, WordKind.FALSE_FRIEND}
-SILENT_KINDS = {WordKind.OTHER, WordKind.STYLE_OF}
+SILENT_KINDS = {WordKind.OTHER, WordKind.STYLE_OF, WordKind.REQUEST}
 POSSESSIVES = {"his", "her", "its"}
+SINGULAR_BE = {"is", "was"}
 ONES_OF_SEVERAL = {
     *("one", "another", "the other", "the first", "the second", "the third", "the last"),
     *("the first one", "the second one", "the other one", "another one"),
@@ -64,7 +66,7 @@ class PhraseFinder:
                 self._pieces.append(replace(determiner, kind=WordKind.IT))
             return
         before = self._pieces[-1] if self._pieces else None
-        cut = self._second_thing(words, before)
+        cut = self._second_thing(words, determiner, before)
         after = words[cut] if cut < len(words) else following
         run = WordRun(self._text, tuple(words[:cut]), determiner, before, after)
         if determiner is None and run.is_qualified_by_place(self._vocabulary):
@@ -97,23 +99,26 @@ class PhraseFinder:
             several, text=text, span=span, attributes=(), is_definite=False, is_plural=False
         )
 
-    def _second_thing(self, words: Sequence[Word], before: Piece | None) -> int:
+    def _second_thing(
+        self, words: Sequence[Word], determiner: Word | None, before: Piece | None
+    ) -> int:
         """Find where a second thing starts: after a verb, or with a number."""
         after_be = isinstance(before, Word) and before.kind is WordKind.BE
-        if after_be and len(words) > 1 and words[0].text.lower() in self._vocabulary.verbs:
+        if (
+            after_be
+            and not determiner
+            and len(words) > 1
+            and words[0].text.lower() in self._vocabulary.verbs
+        ):
             return 1
         for place in range(1, len(words)):
             if words[place].text.lower() in self._vocabulary.numbers:
                 return place
             starts_anew = place + 1 < len(words) and self._is_finite_verb(words, place)
-            if starts_anew and self._ends_with_noun(words[:place]):
+            agrees = is_singular(determiner, None) and looks_plural(words[place].text)
+            if starts_anew and (agrees or self._ends_with_noun(words[:place])):
                 return place + 1
         return len(words)
-
-    def _is_plain_adjective(self, text: str) -> bool:
-        """Tell whether a word is an adjective and no thing, as "rainbow" may be."""
-        is_thing = self._vocabulary.noun([text]) is not None
-        return self._vocabulary.is_adjective(text) and not is_thing
 
     def _is_finite_verb(self, words: Sequence[Word], place: int) -> bool:
         """Tell whether a word is a verb: "finds", and "watches" behind one who can watch."""
@@ -153,12 +158,14 @@ class PhraseFinder:
         if self._ends_compound(words[start : place + 1]):
             return True
         if words[place].kind is WordKind.COMMA:
-            before = (word.text for word in words[start:place] if word.kind in RUN_KINDS)
+            before = [word.text.lower() for word in words[start:place] if word.kind in RUN_KINDS]
             is_word = words[place + 1].kind in RUN_KINDS
-            return is_word and all(map(self._is_plain_adjective, before))
+            return is_word and all(map(self._vocabulary.is_plain_adjective, before))
         is_one = is_singular(determiner, self._pieces[-1] if self._pieces else None)
         is_inverted = words[place + 1].kind in DETERMINERS
-        return is_one and not is_inverted and lower in self._vocabulary.base_verbs
+        is_subject = words[place + 1].text.lower() in SINGULAR_BE
+        is_noun = is_subject or (is_one and not is_inverted)
+        return is_noun and lower in self._vocabulary.base_verbs
 
     def _ends_compound(self, words: Sequence[Word]) -> bool:
         """Tell whether what looks like a verb ends a known name: "the newspaper stand"."""

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 
 from spatialstudio.adapters.extractors.word_runs import NounPhrase, Piece
-from spatialstudio.adapters.extractors.words import PRONOUNS, Word, WordKind
+from spatialstudio.adapters.extractors.words import PRONOUNS, Claim, Word, WordKind, claim_of
 
 JOINERS = {WordKind.AND, WordKind.COMMA}
 CLAIMS = (WordKind.RELATION, WordKind.FRAME, WordKind.BE, WordKind.NOT)
 VERBS = (WordKind.VERB, WordKind.PLACING, WordKind.WATCHING)
 BREAKS = {*JOINERS, WordKind.STOP, WordKind.COLON}
 NEUTER = "it"
+NOMINATIVE = {"he", "she", "they"}
 
 Thing = NounPhrase | Word
 """A noun phrase, or a pronoun that stands for one."""
@@ -60,7 +61,9 @@ class Pieces:
         places = self._one_list(self._joined_things())
         if len(places) > 1 and self._is_row_at(places[-1] + 1):
             return self._take(places)
-        if len(places) > 1 and self._is_at(places[-1] - 1, WordKind.COMMA):
+        if len(places) > 1 and (
+            self._is_at(places[-1] - 1, WordKind.COMMA) or self._starts_anew(places[-1])
+        ):
             places.pop()
         return self._take(places)
 
@@ -77,7 +80,7 @@ class Pieces:
         places = self._joined_things()
         if not places:
             return []
-        starts_clause = self._claims_at(places[-1] + 1)
+        starts_clause = self._claims_at(places[-1] + 1) or self._is_subject_pronoun(places[-1])
         joined_by_and = [
             n for n, place in enumerate(places) if self._is_at(place - 1, WordKind.AND)
         ]
@@ -85,6 +88,17 @@ class Pieces:
             joined_by_and.pop()
         count = 1 + max(joined_by_and, default=0)
         return self._take(places[:count][:at_most])
+
+    def take_claims(self) -> list[Claim]:
+        """Take relations with the same ends: "in front of and left of", "left of, and behind,"."""
+        claims = [claim_of(self.take_word())]
+        while self.is_at_joined_relation():
+            self.skip(*JOINERS)
+            claims.append(claim_of(self.take_word()))
+        is_set_off = self.is_at(WordKind.COMMA) and self._is_thing_at(self._position + 1)
+        if len(claims) > 1 and is_set_off:
+            self.skip(WordKind.COMMA)
+        return claims
 
     def skip(self, *kinds: WordKind) -> None:
         """Pass over words of these kinds."""
@@ -129,7 +143,7 @@ class Pieces:
 
     def is_at_joined_relation(self) -> bool:
         """Tell whether "and" and a relation are at hand: "... and left of"."""
-        return self.is_at(*JOINERS) and self._is_at(self._position + 1, WordKind.RELATION)
+        return self._is_at(self._behind_joiners, WordKind.RELATION) and self.is_at(*JOINERS)
 
     @property
     def is_at_clause_start(self) -> bool:
@@ -177,11 +191,35 @@ class Pieces:
         acts = after > place and self._is_thing_at(after)
         return acts or (self._is_at(after, *CLAIMS) and not self._is_inverted_at(after))
 
+    def _starts_anew(self, place: int) -> bool:
+        """Tell whether a thing behind "and" has a verb of its own: "..., and a dog sits"."""
+        is_set_off = self._is_at(place - 2, WordKind.COMMA)
+        is_behind_be = self._is_at(self._position - 1, WordKind.BE)
+        return (is_set_off or is_behind_be) and self._is_singular_verb_at(place + 1)
+
+    def _is_singular_verb_at(self, place: int) -> bool:
+        is_verb = self._is_at(place, *VERBS, WordKind.BE)
+        return is_verb and self._pieces[place].text.lower().endswith("s")
+
     def _is_row_at(self, place: int) -> bool:
         """Tell whether words that order a list follow, "lined up from left to right" as well."""
         while self._is_at(place, *VERBS, WordKind.WORD, WordKind.COMMA):
             place += 1
         return self._is_at(place, WordKind.ROW)
+
+    @property
+    def _behind_joiners(self) -> int:
+        place = self._position
+        while self._is_at(place, *JOINERS):
+            place += 1
+        return place
+
+    def _is_subject_pronoun(self, place: int) -> bool:
+        """Tell whether a clause starts: "..., and it smiles", "... and they smile"."""
+        if not self._is_at(place, WordKind.IT, WordKind.THEM):
+            return False
+        is_set_off = self._is_at(place - 2, WordKind.COMMA)
+        return is_set_off or self._pieces[place].text.lower() in NOMINATIVE
 
     def _joined_things(self) -> list[int]:
         places = []

@@ -8,6 +8,7 @@ from spatialstudio.domain.prompt import MentionId, Note, ObjectMention
 
 Ends = tuple[MentionId, ...]
 
+SAMENESS = {"same", "very", "said", "aforementioned"}
 PERSONAL = {"he", "she", "him", "her", "his"}
 
 
@@ -90,10 +91,10 @@ class References:
             return subjects
         others = [mention for mention in self.mentions if mention.id not in subjects]
         if pronoun.kind is WordKind.FORMER:
-            self._pair = self._latest_group(())
+            self._pair = self._latest_pair()
             ends = self._pair[:1]
         elif pronoun.kind is WordKind.LATTER:
-            ends, self._pair = (self._pair or self._latest_group(()))[-1:], ()
+            ends, self._pair = (self._pair or self._latest_pair())[-1:], ()
         elif pronoun.kind is WordKind.THEM:
             ends = self._latest_group(subjects) or tuple(mention.id for mention in others)
         else:
@@ -105,6 +106,9 @@ class References:
     def _latest_group(self, apart_from: Ends) -> Ends:
         groups = (g for g in reversed(self._groups) if not set(g) & set(apart_from))
         return next(groups, ())
+
+    def _latest_pair(self) -> Ends:
+        return self._latest_group(()) or tuple(mention.id for mention in self.mentions[-2:])
 
     def _likely(self, pronoun: Word, others: Sequence[ObjectMention], topic: Ends) -> Ends:
         """Take the topic, else what was named last and was not placed against a pronoun itself."""
@@ -120,7 +124,7 @@ class References:
         named = [
             earlier
             for earlier in reversed(self.mentions)
-            if set(phrase.attributes) <= set(earlier.attributes)
+            if set(phrase.attributes) - SAMENESS <= set(earlier.attributes)
         ]
         alike = [earlier for earlier in named if earlier.head == phrase.head]
         longer = [earlier for earlier in named if earlier.head.endswith(f" {phrase.head}")]

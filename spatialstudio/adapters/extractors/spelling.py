@@ -22,6 +22,12 @@ JOINED_WORDS = re.compile(
     re.IGNORECASE,
 )
 SWAPPED_WORDS = {"ot": "to", "fo": "of"}
+MEANT_BETWEEN = {
+    ("on", "of"): ("top",),
+    ("in", "of"): ("front",),
+    ("to the", "of"): ("left", "right"),
+}
+"""What any word with one slip stands for between others, be it a real one: "in font of"."""
 REAL_JOINED_WORDS = frozenset({"into", "onto"})
 
 SHORTEST_WORD = 3
@@ -104,15 +110,23 @@ class Speller:
 
     def _slips(self, text: str) -> Iterator[Slip]:
         tokens = list(TOKEN.finditer(text))
-        words = ["", *(token.group().lower() for token in tokens), ""]
-        for token, before, lower, after in zip(tokens, words, words[1:], words[2:], strict=False):
-            word = token.group()
-            is_name = word[0].isupper() and not word.isupper() and token.start() > 0
-            mended = None if is_name else self._mended_word(lower, after)
-            if before in self._vocabulary.slip_targets:
-                mended = SWAPPED_WORDS.get(lower, mended)
+        words = ["", "", *(token.group().lower() for token in tokens), ""]
+        for place, token in enumerate(tokens):
+            _, _, word, after = neighbours = words[place : place + 4]
+            mended = self._meant_between(*neighbours)
+            if mended is None and not _is_name(token):
+                mended = self._mended_word(word, after)
             if mended is not None:
                 yield Slip(span=TextSpan(start=token.start(), stop=token.end()), word=mended)
+
+    def _meant_between(self, earlier: str, before: str, word: str, after: str) -> str | None:
+        """Tell what a word stands for by its neighbours; None where they say nothing."""
+        if before in self._vocabulary.slip_targets and word in SWAPPED_WORDS:
+            return SWAPPED_WORDS[word]
+        before = f"{earlier} {before}" if before == "the" else before
+        meant = MEANT_BETWEEN.get((before, after), ())
+        kinds = {each: slip_kind(word, each) for each in meant if word != each}
+        return next((each for each, kind in kinds.items() if kind is not None), None)
 
     def _mend_word(self, word: str, following: str) -> str | None:
         if len(word) < SHORTEST_WORD or word in self._targets or self._vocabulary.knows(word):
@@ -147,6 +161,12 @@ class Speller:
         if (heard := self._by_sound.get(sound(word))) is not None:
             slips.append((SlipKind.SOUND, heard))
         return slips
+
+
+def _is_name(token: re.Match[str]) -> bool:
+    """Tell whether a word is written as a name, other than at the start."""
+    word = token.group()
+    return word[0].isupper() and not word.isupper() and token.start() > 0
 
 
 def _stretched(start: int, stop: int, length: int) -> list[int]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 LONGEST_NOUN = 4
 SHORTEST_STEM = 3
+QUALITIES = ("colours", "sizes", "numbers")
 
 # Ending of a plural, and what stands in its place; tried in this order.
 PLURAL_ENDINGS = (("ies", "y"), ("s", ""), ("es", ""), ("men", "man"))
@@ -16,9 +17,24 @@ DOUBTFUL_PLURALS = ("ves", "oes", "ses", "ches")
 
 VERB_ENDINGS = ("ing", "ed", "ly")
 NOUN_ENDINGS = ("ey", "ry", "ity", "phy")
-PERSON_ENDINGS = ("ist", "keeper", "man", "woman", "worker", "smith")
+PERSON_ENDINGS = ("ist", "keeper", "man", "woman", "worker", "smith", "er", "or", "ian")
 ADJECTIVE_ENDINGS = (
-    *("ing", "ed", "y", "ish", "ful", "less", "ous", "ic", "ive", "able", "ible", "al", "en"),
+    *(
+        "ing",
+        "ed",
+        "y",
+        "ish",
+        "ful",
+        "less",
+        "ous",
+        "ic",
+        "ive",
+        "able",
+        "ible",
+        "al",
+        "en",
+        "est",
+    ),
 )
 
 
@@ -31,6 +47,7 @@ class Vocabulary:
         persons: Nouns that "he" and "she" stand for, rather than "it".
         animals: Nouns that act by themselves, like persons.
         adjectives: Words that may stand before a noun, numbers included.
+        qualities: Those that are never a thing themselves: colours, sizes and numbers.
         numbers: Words that make an article needless: "two", "several".
         verbs: In every form.
         base_verbs: In the form that may be a noun, too: "cover", "stop".
@@ -40,6 +57,7 @@ class Vocabulary:
         depictions: What a clause of style hangs on: "a painting of ...".
         places: Where a thing is, not what it is placed against: "in a park".
         surfaces: Places that something stands on all the same: "a boat on a lake".
+        occasions: What takes time rather than room, so that nothing is on it: "a mission".
         containers: Places that are no things where something that they hold is named.
         pairs: Nouns that are plural in form: "scissors".
         purposes: Gerunds that say what a thing is for: "knitting" in "a knitting basket".
@@ -54,6 +72,7 @@ class Vocabulary:
     persons: frozenset[str]
     animals: frozenset[str]
     adjectives: frozenset[str]
+    qualities: frozenset[str]
     numbers: frozenset[str]
     verbs: frozenset[str]
     base_verbs: frozenset[str]
@@ -63,6 +82,7 @@ class Vocabulary:
     depictions: frozenset[str]
     places: frozenset[str]
     surfaces: frozenset[str]
+    occasions: frozenset[str]
     containers: frozenset[str]
     pairs: frozenset[str]
     purposes: frozenset[str]
@@ -121,6 +141,10 @@ class Vocabulary:
             return False
         return "-" in lower or _has_ending(lower, ADJECTIVE_ENDINGS)
 
+    def is_plain_adjective(self, word: str) -> bool:
+        """Tell whether a word is listed as an adjective and is no thing, as "rainbow" may be."""
+        return word in self.adjectives and self.noun([word]) is None
+
     def is_person(self, noun: str) -> bool:
         """Tell whether a noun names a person, listed or, of a stranger, by its ending."""
         is_stranger = noun not in self.nouns
@@ -170,6 +194,7 @@ def read_vocabulary(path: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
         persons=_words(table["nouns"]["people"]),
         animals=_words(table["nouns"]["animals"]),
         adjectives=_words(*table["adjectives"].values()),
+        qualities=_words(*(table["adjectives"][kind] for kind in QUALITIES)),
         numbers=_words(table["adjectives"]["numbers"]),
         verbs=_verb_forms(_words(verbs["regular"]))
         | _words(verbs["irregular"])
@@ -182,6 +207,7 @@ def read_vocabulary(path: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
         depictions=_words(kinds["depictions"]),
         places=_words(kinds["places"]),
         surfaces=_words(kinds["surfaces"]),
+        occasions=_words(kinds["occasions"]),
         containers=_words(kinds["containers"]),
         pairs=_words(kinds["pairs"]),
         purposes=_words(kinds["purposes"]),

@@ -8,7 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from spatialstudio.adapters.extractors.vocabulary import LONGEST_NOUN, Vocabulary
-from spatialstudio.adapters.extractors.words import ARTICLES, DETERMINERS, Word, WordKind
+from spatialstudio.adapters.extractors.words import (
+    ARTICLES,
+    DETERMINERS,
+    RELATIONS,
+    Word,
+    WordKind,
+)
 from spatialstudio.domain.prompt import TextSpan
 
 OPENERS = {WordKind.STYLE, WordKind.SHOWING, WordKind.STOP, WordKind.COMMA, WordKind.AND}
@@ -19,6 +25,7 @@ SIDES = ("left ", "right ")
 ENDS = (WordKind.STOP, WordKind.COMMA, WordKind.AND, WordKind.COLON)
 ONE = {"one", "ones"}
 SINGULAR_ARTICLES = {"a", "an"}
+MODALS = {"would", "could", "can", "should", "will", "do", "does", "did", "let", "make", "have"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +37,14 @@ class NounPhrase:
         span: Where.
         head: The noun, singular, lower case.
         attributes: The words before the head.
+        is_marked: Whether an article or the like opens it.
         is_definite: Whether it may point back: "the dog".
         is_owned: Whether it is someone's who was named before: "her hat".
         is_plural: Whether it names several: "two sheep", "dogs".
         is_known: Whether the head is in the vocabulary.
         is_person: Whether "he" or "she" may stand for it.
         is_place: Whether it names a place, once a preposition says so: "in a park".
+        is_occasion: Whether it names what takes time rather than room: "a mission".
         is_surface: Whether something may stand on that place: "on a lake".
     """
 
@@ -43,6 +52,7 @@ class NounPhrase:
     span: TextSpan
     head: str
     attributes: tuple[str, ...]
+    is_marked: bool
     is_definite: bool
     is_owned: bool
     is_plural: bool
@@ -50,6 +60,7 @@ class NounPhrase:
     is_person: bool
     is_place: bool
     is_surface: bool
+    is_occasion: bool
 
 
 Piece = Word | NounPhrase
@@ -88,6 +99,7 @@ class WordRun:
                 for word in self.words[:start]
                 if word.text.lower() not in vocabulary.numbers
             ),
+            is_marked=self.determiner is not None,
             is_definite=self.determiner is not None and self.determiner.kind is WordKind.DEFINITE,
             is_owned=self.determiner is not None and self.determiner.text.lower() in OWNERS,
             is_plural=self._is_plural(start, stop, head, vocabulary),
@@ -95,6 +107,7 @@ class WordRun:
             is_person=vocabulary.is_person(head),
             is_place=head in vocabulary.places,
             is_surface=head in vocabulary.surfaces,
+            is_occasion=not is_known and head.split()[-1] in vocabulary.occasions,
         )
         return [phrase, *self._verb(self.words[stop:], vocabulary)]
 
@@ -139,6 +152,10 @@ class WordRun:
         text = self.words[place].text.lower()
         if place == 0 and (self._is_imperative(vocabulary) or self._is_doing()):
             return True
+        if self._is_second_act(vocabulary):
+            return True
+        if self._agrees(place, vocabulary):
+            return True
         if text not in vocabulary.verbs or text in vocabulary.nouns:
             return False
         if self._tells(place):
@@ -149,6 +166,22 @@ class WordRun:
         ends = place + 1 == len(self.words) and (self.after is None or self._is_followed_by(*ENDS))
         return before in vocabulary.actors or (not ends and vocabulary.noun([before]) is not None)
 
+    def _agrees(self, place: int, vocabulary: Vocabulary) -> bool:
+        """Tell whether number makes a verb of a word: "a bidder sails", "a few lambs rest"."""
+        if place == 0:
+            return False
+        text, before = (self.words[n].text.lower() for n in (place, place - 1))
+        if self._is_one(vocabulary):
+            return text in vocabulary.verbs and looks_plural(text) and text not in vocabulary.nouns
+        is_base = text in vocabulary.base_verbs and text in vocabulary.nouns
+        is_plural = vocabulary.noun([before]) not in {None, before}
+        return is_base and is_plural and self._is_followed_by(*RELATIONS)
+
+    def _is_one(self, vocabulary: Vocabulary) -> bool:
+        """Tell whether one thing is named: "a cat", but not "a few cats"."""
+        counted = any(word.text.lower() in vocabulary.numbers for word in self.words)
+        return is_singular(self.determiner, None) and not counted
+
     def _tells(self, place: int) -> bool:
         """Tell whether a verb is due at a place: "that towers", "partly blocks"."""
         if place > 0:
@@ -157,15 +190,28 @@ class WordRun:
         return is_behind and self.determiner is None
 
     def _is_imperative(self, vocabulary: Vocabulary) -> bool:
-        """Tell whether a word orders a thing: "Picture a cat"."""
+        """Tell whether a word orders a thing: "Picture a cat", "Painting a cat"."""
         before = self.before
         opens = before is None or (isinstance(before, Word) and before.kind is WordKind.STOP)
         is_bare = self.determiner is None and len(self.words) == 1
-        orders = self.words[0].text.lower() in vocabulary.base_verbs
+        first = self.words[0].text.lower()
+        orders = first in vocabulary.base_verbs or (
+            first.endswith("ing") and first in vocabulary.verbs
+        )
         is_thing_next = self._is_followed_by(*DETERMINERS) or (
             self.after is not None and self.after.text.lower() in vocabulary.numbers
         )
         return opens and is_bare and orders and is_thing_next
+
+    def _is_second_act(self, vocabulary: Vocabulary) -> bool:
+        """Tell whether a bare word behind "and" is a verb: "... and cook like a pro"."""
+        is_joined = isinstance(self.before, Word) and self.before.kind is WordKind.AND
+        is_bare = self.determiner is None and len(self.words) == 1
+        acts = self.words[0].text.lower() in vocabulary.base_verbs
+        goes_on = self._is_followed_by(*ARTICLES) or (
+            self.after is not None and self.after.text.lower() == "like"
+        )
+        return is_joined and is_bare and acts and goes_on
 
     def _is_doing(self) -> bool:
         """Tell whether the first word is what someone does: "is painting a bowl"."""
@@ -227,22 +273,26 @@ class WordRun:
         is_manner = lower in vocabulary.adjectives and self._acts(
             self.words[place - 1].text.lower(), vocabulary
         )
-        return is_manner or lower.endswith("s") or self._acts(lower, vocabulary)
+        return is_manner or looks_plural(lower) or self._acts(lower, vocabulary)
 
     def _acts(self, word: str, vocabulary: Vocabulary) -> bool:
         """Tell whether a word is a verb here; behind "a" its base form is none: "a bus stop"."""
-        is_noun = word in vocabulary.base_verbs and is_singular(self.determiner, self.before)
+        is_noun = word in vocabulary.base_verbs and self._has_base_noun(vocabulary)
         return vocabulary.is_verb(word) and not is_noun
+
+    def _has_base_noun(self, vocabulary: Vocabulary) -> bool:
+        """Tell whether a verb's base form is a noun: not in "would a cat look"."""
+        is_asked = isinstance(self.before, Word) and self.before.text.lower() in MODALS
+        is_joined = isinstance(self.before, Word) and self.before.kind is WordKind.AND
+        return self._is_one(vocabulary) and not is_joined and not is_asked
 
     def _may_be_open(self, vocabulary: Vocabulary) -> bool:
         words = [word.text.lower() for word in self.words]
-        singular = vocabulary.singular(words[-1])
-        is_named = self.determiner is not None and singular in vocabulary.base_verbs
         may_act = (vocabulary.is_verb(word) or word in vocabulary.trailing for word in words)
-        if all(may_act) and not is_named:
+        if all(may_act) and not self._is_named(vocabulary):
             return False
-        if all(word.text.lower() in vocabulary.adjectives for word in self.words):
-            return False
+        if all(word in vocabulary.adjectives for word in words):
+            return self._is_named(vocabulary)
         if self.determiner or self.words[0].text.lower() in vocabulary.numbers:
             return True
         if vocabulary.is_verb(self.words[-1].text):
@@ -253,18 +303,36 @@ class WordRun:
         opens = self.before is None or before in OPENERS
         return opens and self.after is not None and self.after.kind is WordKind.RELATION
 
+    def _is_named(self, vocabulary: Vocabulary) -> bool:
+        """Tell whether an article makes a noun of any word: "a newlywed", "a novel"."""
+        last = self.words[-1].text.lower()
+        is_quality = last in vocabulary.qualities or last in vocabulary.trailing
+        goes_on = self._is_followed_by(WordKind.AND, WordKind.COMMA, WordKind.BE)
+        is_article = self.determiner is not None and self.determiner.kind in ARTICLES
+        is_base = vocabulary.singular(last) in vocabulary.base_verbs
+        return is_article and not is_quality and (is_base or not goes_on)
+
     def _open(self, vocabulary: Vocabulary) -> tuple[int, int, str]:
         """Take adjectives for attributes and all between them and the verbs for the head."""
         texts = [word.text.lower() for word in self.words]
         stop = len(texts)
         while stop > 1 and self._may_be_cut(stop - 1, vocabulary):
             stop -= 1
+        if self._lacks_noun(texts, stop, vocabulary):
+            stop += 1
         owners = [n for n in range(stop - 1) if texts[n].endswith(POSSESSIVE_ENDINGS)]
         start = max(owners, default=-1) + 1
         while start < stop - 1 and vocabulary.is_adjective(texts[start]):
             start += 1
         *before, last = texts[start:stop]
-        return start, stop, " ".join([*before, vocabulary.singular(last)])
+        singular = last if self._is_one(vocabulary) else vocabulary.singular(last)
+        return start, stop, " ".join([*before, singular])
+
+    def _lacks_noun(self, texts: Sequence[str], stop: int, vocabulary: Vocabulary) -> bool:
+        """Tell whether what looks like a verb is the noun after all: "an enormous bloodshed"."""
+        is_verb = stop < len(texts) and texts[stop].endswith(("s", "ing"))
+        is_bare = not vocabulary.adjectives.issuperset(texts[:stop])
+        return stop < len(texts) and self.determiner is not None and not (is_verb or is_bare)
 
     def _may_be_cut(self, place: int, vocabulary: Vocabulary) -> bool:
         word = self.words[place]
@@ -280,9 +348,14 @@ class WordRun:
                 return [replace(word, kind=WordKind.WATCHING)]
             if lower in vocabulary.placing_verbs:
                 return [replace(word, kind=WordKind.PLACING)]
-            if vocabulary.is_verb(lower) or lower.endswith("s"):
+            if vocabulary.is_verb(lower) or looks_plural(lower):
                 return [replace(word, kind=WordKind.VERB)]
         return []
+
+
+def looks_plural(word: str) -> bool:
+    """Tell whether a word may be a plural, or a verb of one who does something."""
+    return word.endswith("s") and not word.endswith(("ss", "us", "is"))
 
 
 def _without_side(word: Word) -> str:

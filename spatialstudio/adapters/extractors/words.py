@@ -33,6 +33,8 @@ class WordKind(Enum):
     STYLE_OF = "STYLE_OF"
     SHOWING = "SHOWING"
     """Turns from the style to what is shown: "depicting", "in which"."""
+    REQUEST = "REQUEST"
+    """Asks for the picture: "could you please"."""
     FALSE_FRIEND = "FALSE_FRIEND"
     INDEFINITE = "INDEFINITE"
     DEFINITE = "DEFINITE"

@@ -20,6 +20,10 @@ speller = Speller(read_vocabulary(resources_folder() / "prompts" / "vocabulary.t
         ("a tabke, a yelow 1girl", "a table, a yellow 1 girl"),
         ("a cst, a dgo and a fixh", "a cat, a dog and a fish"),
         ("a kat and a monkee on a palmtree", "a cat and a monkey on a palm tree"),
+        (
+            "on tp of it, in font of it, to the lift of it",
+            "on top of it, in front of it, to the left of it",
+        ),
         ("a bycicle and three umbrelas", "a bicycle and three umbrella"),
     ],
 )
@@ -36,6 +40,7 @@ def test_a_slip_of_one_letter_is_mended(written, meant):
         "a thunder storm, a fright, an elbow",
         "the closet of my brother",
         "a blob by Hopper",
+        "a drover, a fencer and a slat",
         "a boa, a gnat, a rink, a clef and a nook",
         "a xylophonist and a gremlin",
         "4k, unreal engine, trending on artstation",
