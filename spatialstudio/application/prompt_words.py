@@ -3,9 +3,13 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
-from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.prompt import MentionId, ObjectMention
 from spatialstudio.domain.relation import SceneGraph
+
+SCENES_KEPT = 16
+"""Each step of a run asks for the same words several times."""
 
 _WORD = re.compile(r"[\w'\u2019-]+")
 
@@ -33,11 +37,16 @@ class PromptWord:
 
 def words_of(scene: SceneGraph) -> tuple[PromptWord, ...]:
     """Return the words of a scene's prompt in the order of the text."""
-    return tuple(sorted(_found(scene), key=lambda word: (word.start, word.stop)))
+    return _words_of(scene.prompt.text, scene.mentions)
 
 
-def _found(scene: SceneGraph) -> Iterator[PromptWord]:
-    for hue, mention in enumerate(scene.mentions):
+@lru_cache(maxsize=SCENES_KEPT)
+def _words_of(text: str, mentions: tuple[ObjectMention, ...]) -> tuple[PromptWord, ...]:
+    return tuple(sorted(_found(text, mentions), key=lambda word: (word.start, word.stop)))
+
+
+def _found(text: str, mentions: tuple[ObjectMention, ...]) -> Iterator[PromptWord]:
+    for hue, mention in enumerate(mentions):
         span = mention.span
         yield PromptWord(
             key=mention.id,
@@ -47,10 +56,10 @@ def _found(scene: SceneGraph) -> Iterator[PromptWord]:
             hue=hue,
             is_mention=True,
         )
-    hue = len(scene.mentions)
-    for match in _WORD.finditer(scene.prompt.text):
+    hue = len(mentions)
+    for match in _WORD.finditer(text):
         start, stop = match.span()
-        if not any(m.span.start < stop and start < m.span.stop for m in scene.mentions):
+        if not any(m.span.start < stop and start < m.span.stop for m in mentions):
             yield PromptWord(
                 key=MentionId(f"word-{start}"),
                 text=match.group(),

@@ -16,6 +16,8 @@ from spatialstudio.ui.theme.fonts import use_bundled_font
 from spatialstudio.ui.window_settings import FILE_NAME, WindowSettings
 
 NAME = "Spatial Studio"
+SWITCH_S = 0.0005
+"""How long a thread that stores or reads runs may keep the window waiting for the interpreter."""
 
 
 def main(arguments: Sequence[str] = ()) -> int:
@@ -36,6 +38,7 @@ def main(arguments: Sequence[str] = ()) -> int:
 
 def make_application(arguments: Sequence[str] = ()) -> QApplication:
     """Return the application with its name and typeface."""
+    sys.setswitchinterval(SWITCH_S)
     application = QApplication([sys.argv[0], *arguments])
     application.setApplicationName(NAME)
     use_bundled_font(application, resources_folder() / "fonts")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
-from importlib import metadata
+from functools import cache
 from pathlib import Path
 
 from spatialstudio.domain.generation import (
@@ -98,7 +98,10 @@ def _summary(event: StepEvent) -> StepSummary:
     return StepSummary(**{name: getattr(event, name) for name in _NUMBERS})
 
 
+@cache
 def _version(distribution: str) -> str:
+    from importlib import metadata  # takes its time, and is not needed before a run is stored
+
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:

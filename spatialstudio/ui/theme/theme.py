@@ -29,6 +29,7 @@ class Theme(QObject):
     def __init__(self, palette: Palette, icon_folder: Path) -> None:
         super().__init__()
         self._palette = palette
+        self._heat: npt.NDArray[np.uint8] | None = None
         self._shapes: dict[str, QPixmap] = {}
         self.icon_folder = icon_folder
 
@@ -40,6 +41,7 @@ class Theme(QObject):
     def use(self, palette: Palette) -> None:
         """Take another palette, and tell."""
         self._palette = palette
+        self._heat = None
         self.changed.emit()
 
     def colour(self, role: str, alpha: float = 1.0) -> QColor:
@@ -56,11 +58,9 @@ class Theme(QObject):
 
     def heat_table(self) -> npt.NDArray[np.uint8]:
         """Return (256, 3) sRGB, low to high: the colour-blind-safe map for attention."""
-        stops = [self.colour(f"heat_{number}") for number in range(1, HEAT_STOPS + 1)]
-        channels = np.array([[stop.red(), stop.green(), stop.blue()] for stop in stops])
-        places = np.linspace(0, HEAT_STOPS - 1, HEAT_LEVELS)
-        table = [np.interp(places, range(HEAT_STOPS), channel) for channel in channels.T]
-        return np.stack(table, -1).round().astype(np.uint8)
+        if self._heat is None:
+            self._heat = self._heat_of_palette()
+        return self._heat
 
     def icon(self, name: str, role: str = "text") -> QIcon:
         """Return an icon in the colour of ``role``, with a faint twin for switched off."""
@@ -68,6 +68,13 @@ class Theme(QObject):
         icon.addPixmap(self._tinted(name, role), QIcon.Mode.Normal)
         icon.addPixmap(self._tinted(name, "faint"), QIcon.Mode.Disabled)
         return icon
+
+    def _heat_of_palette(self) -> npt.NDArray[np.uint8]:
+        stops = [self.colour(f"heat_{number}") for number in range(1, HEAT_STOPS + 1)]
+        channels = np.array([[stop.red(), stop.green(), stop.blue()] for stop in stops])
+        places = np.linspace(0, HEAT_STOPS - 1, HEAT_LEVELS)
+        table = [np.interp(places, range(HEAT_STOPS), channel) for channel in channels.T]
+        return np.stack(table, -1).round().astype(np.uint8)
 
     def _tinted(self, name: str, role: str) -> QPixmap:
         """Return the shape of an icon, each of its points in the colour of a role."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,9 @@ DOT_EM = 0.42
 HEADROOM = 0.92
 LABEL_GROUND = 0.85
 
+Curve: TypeAlias = npt.NDArray[np.floating[Any]]
+"""(n,), one value a place along an axis."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Band:
@@ -38,16 +42,15 @@ class _Band:
 
     def point(self, place: float, height: float) -> QPointF:
         """Return a point by its place on the axis and its height in the band, shares of both."""
-        along = (place - self.start) / self.length
-        if self.axis is Axis.X:
-            return QPointF(
-                self.area.left() + along * self.area.width(),
-                self.area.top() + height * self.area.height(),
-            )
-        return QPointF(
-            self.area.left() + height * self.area.width(),
-            self.area.top() + along * self.area.height(),
-        )
+        return self.points(np.array([place]), np.array([height]))[0]
+
+    def points(self, places: Curve, heights: Curve) -> list[QPointF]:
+        """Return points by their places on the axis and their heights in the band."""
+        along = (places - self.start) / self.length
+        across, down = (along, heights) if self.axis is Axis.X else (heights, along)
+        xs = (self.area.left() + across * self.area.width()).tolist()
+        ys = (self.area.top() + down * self.area.height()).tolist()
+        return [QPointF(x, y) for x, y in zip(xs, ys, strict=True)]
 
 
 class ProfileBands:
@@ -123,17 +126,14 @@ class ProfileBands:
         self,
         painter: QPainter,
         band: _Band,
-        curves: Sequence[tuple[Profile, npt.NDArray[np.float32]]],
+        curves: Sequence[tuple[Profile, Curve]],
         *,
         is_pale: bool,
     ) -> None:
         peak = max((float(values.max()) for _, values in curves), default=0.0)
         for profile, values in curves:
             painter.setOpacity(profile.opacity)
-            points = [
-                band.point(place, height)
-                for place, height in zip(_places(values), _heights(values, peak), strict=True)
-            ]
+            points = band.points(_places(values), _heights(values, peak))
             feet = band.point(1, 0), band.point(0, 0)
             area = QPainterPath()
             area.addPolygon(QPolygonF([*points, *feet]))
@@ -146,10 +146,9 @@ class ProfileBands:
     def _draw_crossing(self, painter: QPainter, band: _Band, crossing: Crossing) -> None:
         curves = zip(crossing.hues, (crossing.rising, crossing.falling), strict=True)
         for hue, heights in curves:
-            places = np.linspace(0, 1, len(heights)).tolist()
-            pairs = zip(places, heights.tolist(), strict=True)
+            points = band.points(np.linspace(0, 1, len(heights)), HEADROOM * heights)
             painter.setPen(QPen(self._theme.mention(hue), CURVE_WIDTH))
-            painter.drawPolyline(QPolygonF([band.point(x, HEADROOM * y) for x, y in pairs]))
+            painter.drawPolyline(QPolygonF(points))
         dot = band.point(crossing.place, HEADROOM * crossing.share)
         pen = QPen(self._theme.colour("muted"), 1)
         pen.setDashPattern(DASHES)
@@ -179,14 +178,13 @@ class ProfileBands:
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
 
 
-def _places(values: npt.NDArray[np.float32]) -> list[float]:
+def _places(values: Curve) -> Curve:
     """Return where each bin's middle lies on the axis, and both its ends."""
     middles = (np.arange(len(values)) + 0.5) / len(values)
-    places: list[float] = np.concatenate([[0.0], middles, [1.0]]).tolist()
-    return places
+    return np.concatenate([[0.0], middles, [1.0]])
 
 
-def _heights(values: npt.NDArray[np.float32], peak: float) -> list[float]:
+def _heights(values: Curve, peak: float) -> Curve:
     """Return each bin's height as a share of the band, the ends held."""
     padded = np.concatenate([values[:1], values, values[-1:]])
-    return [float(height) for height in padded / peak * HEADROOM] if peak else [0.0] * len(padded)
+    return padded / peak * HEADROOM if peak else np.zeros_like(padded)
