@@ -36,7 +36,10 @@ TRASH_DAYS = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LibraryChanged:
-    """Runs came, changed, moved or went. Published by the library; may cross threads."""
+    """Runs came, changed, moved or went, or the first look is over.
+
+    Published by the library; may cross threads.
+    """
 
     change: LibraryChange
 
@@ -65,6 +68,7 @@ class Library:
         self._state = state
         self._searches = searches
         self._publish = publish
+        self._is_looked_through = False
         self._stop = threading.Event()
         self._watcher: threading.Thread | None = None
 
@@ -72,6 +76,11 @@ class Library:
     def root(self) -> Path:
         """The folder of all runs."""
         return self._runs.root
+
+    @property
+    def is_looked_through(self) -> bool:
+        """Whether the folders were compared with the index since the program began."""
+        return self._is_looked_through
 
     def close(self) -> None:
         """Stop watching and give the index back."""
@@ -94,7 +103,9 @@ class Library:
 
     def refresh(self) -> LibraryChange:
         """Look for changes now; publishes them as well."""
-        return self._told(self._runs.refresh())
+        change = self._runs.refresh()
+        self._is_looked_through = True
+        return self._told(change)
 
     def reindex(self) -> int:
         """Build the index anew from the files; return how many runs there are."""
@@ -298,8 +309,10 @@ class Library:
             try:
                 if is_first:
                     self.empty_trash()
-                    is_first = False
-                self.refresh()
+                change = self.refresh()
+                if is_first and change.is_nothing:
+                    self._publish(LibraryChanged(change=change))
+                is_first = False
             except StudioError as error:
                 log.warning("The library could not be looked through: %s", error.message)
             if self._stop.wait(every_s):

@@ -95,6 +95,31 @@ def runs_in_words(count: int) -> str:
     return tr("1 run") if count == 1 else tr("{count} runs").format(count=count)
 
 
+def words_for_nothing(line: str, is_looked_through: bool) -> tuple[str, ...]:
+    """Say why there are no tiles: title, sentence, and what can be done where anything can.
+
+    Args:
+        line: The filter.
+        is_looked_through: Whether all files of the library are known by now.
+    """
+    if not is_looked_through:
+        return (
+            tr("Looking through the library…"),
+            tr("The runs appear as soon as their files have been read."),
+        )
+    if not line.strip():
+        return (
+            tr("No pictures yet"),
+            tr("Every picture that you draw is kept here, with all that it was made with."),
+            tr("Draw the first"),
+        )
+    if line.strip() == IN_TRASH:
+        wait = tr("Deleted runs wait here for {days} days.").format(days=TRASH_DAYS)
+        return tr("The trash is empty"), wait, tr("Show all runs")
+    nothing = tr("Nothing that was kept fits the filter.")
+    return tr("No run is like that"), nothing, tr("Show all runs")
+
+
 def filter_words(tags: Sequence[str], models: Sequence[str]) -> tuple[str, ...]:
     """Return what the filter line offers to complete, fields before their values."""
     words = [f"{field.value}:" for field in Field]

@@ -35,6 +35,7 @@ from spatialstudio.ui.panels.contents.gallery_contents import (
     filter_words,
     runs_in_words,
     sections_of,
+    words_for_nothing,
 )
 from spatialstudio.ui.panels.gallery.run_comparing import pair_of, pictures_of
 from spatialstudio.ui.panels.gallery.run_exporting import RunExporting
@@ -196,23 +197,10 @@ class GalleryPanel(Panel):
         if self._pages.currentIndex() not in (COMPARISON, SWEEP):
             self._pages.setCurrentIndex(GRID if found.runs else NOTHING)
         if not found.runs:
-            self._explain_nothing(self._wish.line)
+            is_known = self._keeping.library.is_looked_through
+            self._nothing.show_words(*words_for_nothing(self._wish.line, is_known))
         self._show_words()
         self._show_chosen()
-
-    def _explain_nothing(self, line: str) -> None:
-        if line.strip():
-            self._nothing.show_words(
-                tr("No run is like that"),
-                tr("Nothing that was kept fits the filter."),
-                tr("Show all runs"),
-            )
-        else:
-            self._nothing.show_words(
-                tr("No pictures yet"),
-                tr("Every picture that you draw is kept here, with all that it was made with."),
-                tr("Draw the first"),
-            )
 
     def _help_out(self) -> None:
         if self._wish.line.strip():

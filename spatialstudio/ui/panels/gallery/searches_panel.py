@@ -56,11 +56,15 @@ class SearchesPanel(Panel):
             button.clicked.connect(slot)
         self._days = DayList(context.theme)
         self._days.day_picked.connect(self._view.day_offered)
-        self._view.days_changed.connect(lambda: self._days.show_days(self._view.days))
+        self._view.days_changed.connect(self._show_days)
         self._view.line_changed.connect(self._follow)
         self._list.currentRowChanged.connect(self._follow_row)
         self._lay_out()
         self._fill()
+        self._show_days()
+
+    def _show_days(self) -> None:
+        self._days.show_days(self._view.days)
 
     def _fill(self) -> None:
         self._list.clear()

@@ -23,7 +23,6 @@ from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 DETAILS_LINES = 9
-WIDTH_EM = 25
 NEWS_MS = 6000
 OFFER_MS = 12_000
 
@@ -85,7 +84,6 @@ class ToastCard(QFrame):
         self.setProperty("kind", "error" if is_problem else "toast")
         self.setAccessibleName(tr("Problem") if is_problem else tr("Message"))
         self.setAccessibleDescription(f"{toast.message} {toast.hint}".strip())
-        self.setFixedWidth(em(WIDTH_EM))
         self._mark = QLabel()
         self._mark.setFixedSize(em(1.4), em(1.4))
         self._details = QPlainTextEdit(toast.details)

@@ -13,6 +13,8 @@ from spatialstudio.ui.widgets.basic.toast_card import Toast, ToastCard
 
 MOST_CARDS = 3
 MARGIN_EM = 0.8
+WIDTH_EM = 25
+"""Of a card, where the ground is wide enough."""
 
 
 class ToastStack(QWidget):
@@ -90,9 +92,11 @@ class ToastStack(QWidget):
             self._fill()
 
     def _settle(self) -> None:
+        room, margin = self._ground.size(), em(MARGIN_EM)
+        for card in self._cards:
+            card.setFixedWidth(max(min(em(WIDTH_EM), room.width() - 2 * margin), 1))
         self._column.activate()
         size = self._column.sizeHint()
-        room, margin = self._ground.size(), em(MARGIN_EM)
         size.setHeight(min(size.height(), room.height() - 2 * margin))
         if (layout := self._column).hasHeightForWidth():
             size.setHeight(max(layout.heightForWidth(size.width()), 1))

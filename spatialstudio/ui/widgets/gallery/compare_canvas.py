@@ -5,6 +5,7 @@ from enum import Enum
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QFontMetricsF,
     QImage,
     QKeyEvent,
     QMouseEvent,
@@ -27,6 +28,7 @@ BLINK_MS = 700
 SLIDE = 0.02
 """How far a key moves the slider, as a share of the picture."""
 TITLE_EM = 1.8
+TITLE_GAP_EM = 0.6
 GRIP_EM = 0.9
 
 
@@ -224,23 +226,28 @@ class CompareCanvas(QWidget):
 
     def _draw(self, painter: QPainter, first: ComparedPicture, second: ComparedPicture) -> None:
         frames = self.frames()
-        left, right = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
+        whole = QRectF(self.rect())
+        half = QRectF(0, 0, (self.width() - em(1)) / 2, self.height())
+        other = half.translated(half.width() + em(1), 0)
         match self._way:
             case CompareWay.BESIDE:
-                for frame, picture in zip(frames, (first, second), strict=True):
+                for frame, room, picture in zip(
+                    frames, (half, other), (first, second), strict=True
+                ):
                     self._draw_picture(painter, frame, frame, picture)
-                    self._draw_title(painter, frame, picture, left)
+                    self._draw_title(painter, room, frame, picture)
             case CompareWay.SLIDER:
                 beyond = frames[0].adjusted(self._split * frames[0].width(), 0, 0, 0)
                 self._draw_picture(painter, frames[0], frames[0], first)
                 self._draw_picture(painter, frames[0], beyond, second)
                 self._draw_slider(painter, frames[0])
-                self._draw_title(painter, frames[0], first, left)
-                self._draw_title(painter, frames[0], second, right)
+                self._draw_title(painter, half, frames[0], first)
+                self._draw_title_at_right(painter, other, frames[0], second)
             case CompareWay.BLINK:
                 shown = second if self._shows_second else first
                 self._draw_picture(painter, frames[0], frames[0], shown)
-                self._draw_title(painter, frames[0], shown, right if self._shows_second else left)
+                draw = self._draw_title_at_right if self._shows_second else self._draw_title
+                draw(painter, whole, frames[0], shown)
             case CompareWay.DIFFERENCE:
                 self._draw_difference(painter, frames[0])
 
@@ -251,7 +258,7 @@ class CompareCanvas(QWidget):
             painter.drawText(frame, Qt.AlignmentFlag.AlignCenter, words)
             return
         self._draw_picture(painter, frame, frame, self._difference)
-        self._draw_title(painter, frame, self._difference, Qt.AlignmentFlag.AlignLeft)
+        self._draw_title(painter, QRectF(self.rect()), frame, self._difference)
 
     def _draw_picture(
         self, painter: QPainter, frame: QRectF, clip: QRectF, picture: ComparedPicture
@@ -278,17 +285,45 @@ class CompareCanvas(QWidget):
         painter.drawEllipse(QPointF(place, frame.center().y()), em(0.6), em(0.6))
 
     def _draw_title(
-        self, painter: QPainter, frame: QRectF, picture: ComparedPicture, side: Qt.AlignmentFlag
+        self, painter: QPainter, room: QRectF, frame: QRectF, picture: ComparedPicture
     ) -> None:
-        line = QRectF(frame.left(), frame.top() - em(TITLE_EM), frame.width(), em(TITLE_EM))
-        line.adjust(0, 0, 0, -em(0.4))
+        """Write over a frame, at its left edge; farther left where the words need the room."""
+        line = self._title_line(room, frame)
+        needed = _width_of(picture)
+        line.setLeft(max(room.left(), min(frame.left(), room.right() - needed)))
+        self._write(painter, line, picture, Qt.AlignmentFlag.AlignLeft)
+
+    def _draw_title_at_right(
+        self, painter: QPainter, room: QRectF, frame: QRectF, picture: ComparedPicture
+    ) -> None:
+        line = self._title_line(room, frame)
+        needed = _width_of(picture)
+        line.setRight(min(room.right(), max(frame.right(), room.left() + needed)))
+        self._write(painter, line, picture, Qt.AlignmentFlag.AlignRight)
+
+    def _title_line(self, room: QRectF, frame: QRectF) -> QRectF:
+        height = em(TITLE_EM) - em(0.4)
+        return QRectF(room.left(), frame.top() - em(TITLE_EM), room.width(), height)
+
+    def _write(
+        self, painter: QPainter, line: QRectF, picture: ComparedPicture, side: Qt.AlignmentFlag
+    ) -> None:
+        """Write title and remark, the title outside; what has no room is cut off."""
         low = Qt.AlignmentFlag.AlignBottom
         painter.setFont(font(bold=True))
         painter.setPen(self._theme.colour("text"))
         painter.drawText(line, low | side, picture.title)
-        shift = painter.boundingRect(line, low, picture.title).width() + em(0.6)
+        shift = painter.fontMetrics().horizontalAdvance(picture.title) + em(TITLE_GAP_EM)
         is_left = side is Qt.AlignmentFlag.AlignLeft
         line.adjust(shift if is_left else 0, 0, 0 if is_left else -shift, 0)
         painter.setFont(font(SMALL))
         painter.setPen(self._theme.colour("muted"))
-        painter.drawText(line, low | side, picture.remark)
+        elide = Qt.TextElideMode.ElideRight
+        remark = painter.fontMetrics().elidedText(picture.remark, elide, int(line.width()))
+        painter.drawText(line, low | side, remark)
+
+
+def _width_of(picture: ComparedPicture) -> float:
+    title = QFontMetricsF(font(bold=True)).horizontalAdvance(picture.title)
+    remark = QFontMetricsF(font(SMALL)).horizontalAdvance(picture.remark)
+    return title + em(TITLE_GAP_EM) + remark + 1

@@ -1,11 +1,12 @@
 """The gallery when it has nothing to show: a drawing, a sentence, a button."""
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from spatialstudio.ui.theme.metrics import LARGE, em, font
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.little_drawing import LittleDrawing
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 DRAWING_EM = (12, 5.5)
@@ -14,25 +15,14 @@ WIDTHS = (0.34, 0.24, 0.34), (0.24, 0.42, 0.26)
 """Of the tiles in the two rows of the drawing, as shares."""
 
 
-class EmptyGrid(QWidget):
+class EmptyGrid(LittleDrawing):
     """Shows two rows of tiles without pictures."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self.update)
+        super().__init__(theme, DRAWING_EM)
 
-    def sizeHint(self) -> QSize:
-        """Ask for a small landscape."""
-        return QSize(*(em(side) for side in DRAWING_EM))
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+    def draw(self, painter: QPainter) -> None:
         """Draw the tiles."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(self._theme.colour("line"), 1.5))
-        painter.setBrush(self._theme.colour("raised"))
         gap = em(0.4)
         height = (self.height() - gap) / 2 - 2
         for row, widths in enumerate(WIDTHS):
@@ -42,7 +32,6 @@ class EmptyGrid(QWidget):
                 tile = QRectF(left, 1 + row * (height + gap), size, height)
                 painter.drawRoundedRect(tile, em(0.3), em(0.3))
                 left += size + gap
-        painter.end()
 
 
 class EmptyGallery(QWidget):
@@ -66,9 +55,10 @@ class EmptyGallery(QWidget):
             column.addWidget(part, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)
 
-    def show_words(self, title: str, sentence: str, action: str) -> None:
-        """Say this, and offer this."""
+    def show_words(self, title: str, sentence: str, action: str = "") -> None:
+        """Say this, and offer this; empty for nothing that could be done."""
         self._title.setText(title)
         self._sentence.setText(sentence)
         self._sentence.setMinimumHeight(self._sentence.heightForWidth(em(SENTENCE_EM)))
         self._button.setText(action)
+        self._button.setVisible(bool(action))

@@ -1,12 +1,13 @@
 """The stage before there is a picture: a drawing, a sentence, and something to click."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QPainter, QPen, QPolygonF, QResizeEvent
+from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import LARGE, em, font
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.little_drawing import LittleDrawing
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 EXAMPLES = (
@@ -25,35 +26,24 @@ LOWEST_EM = 8
 BLOB_TINT = 0.25
 
 
-class SceneDrawing(QWidget):
+class SceneDrawing(LittleDrawing):
     """Shows two things in a frame with an arrow between them: what the studio is about."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self.update)
+        super().__init__(theme, DRAWING_EM)
 
-    def sizeHint(self) -> QSize:
-        """Ask for a small landscape."""
-        return QSize(*(em(side) for side in DRAWING_EM))
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+    def draw(self, painter: QPainter) -> None:
         """Draw the frame, the two blobs, the arrow."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         frame = QRectF(self.rect()).adjusted(1, 1, -1, -1)
-        painter.setPen(QPen(self._theme.colour("line"), 1.5))
-        painter.setBrush(self._theme.colour("raised"))
         painter.drawRoundedRect(frame, em(0.6), em(0.6))
         radius = frame.height() * 0.24
         middle = frame.center().y()
         left, right = frame.left() + frame.width() * 0.25, frame.left() + frame.width() * 0.75
         for hue, x in ((0, left), (1, right)):
-            painter.setPen(QPen(self._theme.mention(hue), 2))
-            painter.setBrush(self._theme.mention(hue, BLOB_TINT))
+            painter.setPen(QPen(self.theme.mention(hue), 2))
+            painter.setBrush(self.theme.mention(hue, BLOB_TINT))
             painter.drawEllipse(QPointF(x, middle), radius, radius)
-        ink = self._theme.colour("faint")
+        ink = self.theme.colour("faint")
         painter.setPen(QPen(ink, 2, c=Qt.PenCapStyle.RoundCap))
         start, end = left + radius + em(0.8), right - radius - em(0.8)
         painter.drawLine(QPointF(start, middle), QPointF(end - em(0.3), middle))
@@ -66,7 +56,6 @@ class SceneDrawing(QWidget):
             (end - 1.5 * head, middle + head),
         ]
         painter.drawPolygon(QPolygonF([QPointF(*corner) for corner in corners]))
-        painter.end()
 
 
 class EmptyStage(QScrollArea):

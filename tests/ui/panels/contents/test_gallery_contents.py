@@ -1,7 +1,7 @@
 """Kept runs in the words and pictures of the gallery."""
 
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,8 @@ from spatialstudio.ui.panels.contents.gallery_contents import (
     in_words,
     reproduction_in_words,
     tags_in,
+    trash_in_words,
+    words_for_nothing,
 )
 
 TODAY = date(2026, 11, 21)
@@ -138,3 +140,25 @@ def test_the_reasons_stand_behind():
         reasons=("device: cpu, now cuda:0",),
     )
     assert reproduction_in_words(comparison).endswith("different. Device: cpu, now cuda:0.")
+
+
+@pytest.mark.parametrize(
+    ("line", "is_looked_through", "title", "offers"),
+    [
+        ("", False, "Looking through the library…", 0),
+        ("cat", False, "Looking through the library…", 0),
+        ("", True, "No pictures yet", 1),
+        ("is:trashed", True, "The trash is empty", 1),
+        ("zebra", True, "No run is like that", 1),
+    ],
+)
+def test_a_gallery_without_tiles_says_why(line, is_looked_through, title, offers):
+    said, _, *offered = words_for_nothing(line, is_looked_through)
+    assert (said, len(offered)) == (title, offers)
+
+
+@pytest.mark.parametrize(("days", "left"), [(0, "30 days"), (29, "1 day"), (31, "0 days")])
+def test_a_deleted_run_says_how_long_it_waits(days, left):
+    now = datetime(2026, 11, 21, tzinfo=UTC)
+    words = trash_in_words(now - timedelta(days=days), now)
+    assert words == f"In the trash; deleted for good in {left}."

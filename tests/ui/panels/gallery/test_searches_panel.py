@@ -70,3 +70,9 @@ def test_the_timeline_tells_the_days(panel):
     days = panel.findChild(DayList)
     assert days.count() == 1
     assert days.item(0).data(Qt.ItemDataRole.AccessibleTextRole).endswith(": 2")
+
+
+def test_days_that_were_listed_before_it_was_made_are_shown(qtbot, drawn, gallery):
+    late = SearchesPanel(drawn.context)
+    qtbot.addWidget(late)
+    assert late.findChild(DayList).count() == len(drawn.context.gallery.days) == 1

@@ -124,3 +124,13 @@ def test_news_goes_by_itself_and_a_problem_stays(qtbot, stack, monkeypatch):
     stack.show_toast(Toast(kind=ToastKind.NEWS, message="Stored."))
     stack.show_toast(problem("stays"))
     qtbot.waitUntil(lambda: messages(stack) == ["stays"])
+
+
+@pytest.mark.parametrize("width", [900, 200])
+def test_a_message_is_never_wider_than_what_it_lies_on(ground, stack, width):
+    ground.resize(width, 600)
+    stack.show_toast(problem("first"))
+    (card,) = cards(stack)
+    left = card.mapTo(ground, card.rect().topLeft()).x()
+    assert left >= 0
+    assert left + card.width() <= width

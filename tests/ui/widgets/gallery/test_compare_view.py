@@ -129,3 +129,19 @@ def test_escape_closes(qtbot, view, canvas):
 
 def test_screen_readers_hear_what_is_compared(canvas):
     assert canvas.accessibleDescription() == "Slider: Guided seed 7; Baseline seed 7"
+
+
+def title_strip(canvas, first, second):
+    """Draw the words over the left half of a narrow slider."""
+    canvas.resize(320, 300)
+    canvas.show_pair(first, second, None)
+    return canvas.grab(canvas.rect().adjusted(0, 0, -170, -260)).toImage()
+
+
+def test_long_words_over_one_picture_leave_those_over_the_other_alone(canvas):
+    first = picture(RED, "Guided")
+    brief, long = (
+        ComparedPicture(picture(BLUE, "").image, "Guided", remark)
+        for remark in ("seed 7", "seed 7, guidance psg, step size 5, UNDECIDABLE")
+    )
+    assert title_strip(canvas, first, brief) == title_strip(canvas, first, long)
