@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import (
@@ -134,7 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo = Demo(window, studio.session, folder)
     demo.ended.connect(window.close)
     demo.ended.connect(application.exit)
-    QTimer.singleShot(0, demo, lambda: demo.begin(options.prompt, options.seed))
+    window.settled.connect(partial(demo.begin, options.prompt, options.seed))
     return application.exec()
 
 

@@ -124,9 +124,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         studio = Studio.open("process", runs_folder=Path(folder))
         window = open_window(application, studio, WindowSettings(Path(folder) / FILE_NAME))
+        settled: list[bool] = []
+        window.settled.connect(lambda: settled.append(True))
         window.show()
-        application.processEvents()  # the window gets ready
-        window.make_docks()
+        run_until(lambda: bool(settled))
         window.context.switchboard.workspace_asked.emit("inspect")
         picture, chart = window.findChild(PictureView), window.findChild(PosChart)
         scrubber, chips = window.findChild(StepScrubber), window.findChild(WordChips)
