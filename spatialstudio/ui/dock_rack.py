@@ -13,6 +13,14 @@ from spatialstudio.ui.widgets.basic.dock_title import DockTitle
 from spatialstudio.ui.window_settings import LAYOUT_VERSION, Density
 from spatialstudio.ui.workspaces.workspace import BOTTOM, DockPlan, Workspace
 
+USUAL_SIZE_EM = (90, 56)
+"""Of a window in which docks have the sizes that are planned."""
+MOST_GROWTH = 1.3
+WIDEST_SHARE, HIGHEST_SHARE = 0.33, 0.38
+"""Of the window, for a dock at a side and one at the bottom: the stage stays the largest."""
+BROADEST_SHARE = 0.45
+"""Of the window, for one of several docks beside each other at the bottom."""
+
 
 class DockRack:
     """Keeps one dock for each plan.
@@ -132,16 +140,36 @@ class DockRack:
                 self._docks[plan.id].raise_()
 
     def size_docks(self) -> None:
-        """Give the docks in sight the sizes that their workspace plans."""
+        """Give the docks in sight the sizes that their workspace plans, as the window allows."""
         for plan in () if self._up is None else self._up.docks:
             down = plan.area is BOTTOM
             way = Qt.Orientation.Vertical if down else Qt.Orientation.Horizontal
-            self._window.resizeDocks([self._docks[plan.id]], [em(plan.size_em)], way)
+            size = self._fitting(plan.size_em, way)
+            self._window.resizeDocks([self._docks[plan.id]], [size], way)
         self._share_breadth()
+
+    def size_new_docks(self) -> None:
+        """Do so where the user has not arranged them."""
+        if self._context.settings.layout_of(self._layout_name()).isEmpty():
+            self.size_docks()
+
+    def _fitting(self, size_em: float, way: Qt.Orientation) -> int:
+        """Return a little more than planned in a large window, never more than a dock's share."""
+        size, usual, share = self._window.width(), USUAL_SIZE_EM[0], WIDEST_SHARE
+        if way is Qt.Orientation.Vertical:
+            size, usual, share = self._window.height(), USUAL_SIZE_EM[1], HIGHEST_SHARE
+        growth = min(max(size / em(usual), 1.0), MOST_GROWTH)
+        return round(min(em(size_em) * growth, size * share))
 
     def _share_breadth(self) -> None:
         """Give docks that stand beside each other at the bottom their shares of it."""
         plans = () if self._up is None else self._up.docks
-        shares = {plan.id: em(plan.breadth_em) for plan in plans if plan.breadth_em}
+        width = self._window.width()
+        growth = max(width / em(USUAL_SIZE_EM[0]), 1.0)
+        shares = {
+            plan.id: round(min(em(plan.breadth_em) * growth, width * BROADEST_SHARE))
+            for plan in plans
+            if plan.breadth_em
+        }
         docks = [self._docks[name] for name in shares]
         self._window.resizeDocks(docks, list(shares.values()), Qt.Orientation.Horizontal)

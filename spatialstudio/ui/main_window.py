@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDockWidget,
@@ -22,7 +22,7 @@ from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.appearance import Appearance
 from spatialstudio.ui.bridge import Bridge
 from spatialstudio.ui.commands import frame
-from spatialstudio.ui.dock_rack import DockRack
+from spatialstudio.ui.dock_rack import USUAL_SIZE_EM, DockRack
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.compose.prompt_panel import PromptPanel
 from spatialstudio.ui.panels.inspect.readout_panel import ReadoutPanel
@@ -42,16 +42,17 @@ from spatialstudio.ui.workspaces.workspace import Workspace
 
 Kind = TypeVar("Kind", bound=Panel)
 
-SIZE_EM = (90, 56)
+LEAST_CENTRE_EM = (16, 12)
 
 
 class Centre(QStackedWidget):
-    """What stands in the middle; asks for the room of the page in sight alone."""
+    """What stands in the middle; asks for the room of the page in sight alone, and for little."""
 
     def minimumSizeHint(self) -> QSize:
-        """Let no hidden page widen the window."""
+        """Let no hidden page widen the window, and no page push it beyond the screen."""
         page = self.currentWidget()
-        return page.minimumSizeHint() if page is not None else super().minimumSizeHint()
+        least = page.minimumSizeHint() if page is not None else super().minimumSizeHint()
+        return least.boundedTo(QSize(*(em(side) for side in LEAST_CENTRE_EM)))
 
 
 class MainWindow(QMainWindow):
@@ -191,6 +192,12 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
             self.open_path(Path(paths[0]))
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Size the docks once the window has its own size."""
+        super().showEvent(event)
+        if not event.spontaneous():
+            self._rack.size_new_docks()
+
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember how things stand and stop all work before the window goes."""
         self._due.clear()
@@ -320,7 +327,8 @@ class MainWindow(QMainWindow):
     def _place(self) -> None:
         geometry = self.context.settings.geometry
         if geometry.isEmpty() or not self.restoreGeometry(geometry):
-            self.resize(*(em(side) for side in SIZE_EM))
+            size = QSize(*(em(side) for side in USUAL_SIZE_EM))
+            self.resize(size.boundedTo(self.screen().availableSize()))
 
     def _go_to(self, workspace_id: str) -> None:
         for workspace in WORKSPACES:

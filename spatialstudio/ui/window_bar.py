@@ -1,6 +1,6 @@
 """The top of the window: menus made from the commands, workspaces, tools, and the search."""
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QMenu, QToolButton, QWidget
 
 from spatialstudio.ui.actions import Actions
@@ -12,9 +12,12 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.workspaces.workspace import Workspace
 
+SWITCHES = (frame.STAGE_ONLY, frame.DARK, frame.SETTINGS, frame.SHORTCUTS)
+"""Buttons that a narrow bar does without: the menus and the search have them as well."""
 
-class WindowBar:
-    """Fills the menu bar of a window.
+
+class WindowBar(QObject):
+    """Fills the menu bar of a window; where it is narrow, buttons make room for the menus.
 
     Args:
         window: Whose menu bar is filled.
@@ -30,6 +33,7 @@ class WindowBar:
         rack: DockRack,
         workspaces: tuple[Workspace, ...],
     ) -> None:
+        super().__init__(window.menuBar())
         self._actions = actions
         self._rack = rack
         self._docks = QMenu(tr("&Docks"), window)
@@ -40,18 +44,21 @@ class WindowBar:
         self._corner = corner = QWidget(self._bar)
         self._tools = QHBoxLayout()
         self._tools.setSpacing(0)
-        row = QHBoxLayout(corner)
+        self._row = row = QHBoxLayout(corner)
         row.setContentsMargins(0, 0, em(0.5), 0)
         row.setSpacing(em(0.2))
         for workspace in workspaces:
             row.addWidget(command_button(actions[workspace.command], "segment"))
         row.addSpacing(em(0.8))
         row.addLayout(self._tools)
-        for command in (frame.STAGE_ONLY, frame.DARK, frame.SETTINGS, frame.SHORTCUTS):
-            row.addWidget(command_button(actions[command], "icon"))
-        row.addWidget(self._search())
-        self._bar.setCornerWidget(corner, Qt.Corner.TopRightCorner)
+        self._switches = [command_button(actions[command], "icon") for command in SWITCHES]
+        for button in self._switches:
+            row.addWidget(button)
+        self._search = self._search_button()
+        row.addWidget(self._search)
+        self._give_room()
         corner.show()
+        self._bar.installEventFilter(self)
 
     def show_workspace(self, workspace: Workspace) -> None:
         """Mark the workspace that is chosen, and give its tools their buttons."""
@@ -64,16 +71,37 @@ class WindowBar:
             button = command_button(self._actions[command], "icon")
             self._tools.addWidget(button)
             button.show()
-        self._bar.setCornerWidget(self._corner, Qt.Corner.TopRightCorner)  # gives it room anew
+        self._give_room()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Show what there is room for."""
+        if event.type() is QEvent.Type.Resize:
+            self._give_room()
+        return super().eventFilter(watched, event)
 
     def take_down(self) -> None:
         """Empty the menu bar."""
+        self._bar.removeEventFilter(self)
         for menu in self._bar.findChildren(QMenu):
             menu.deleteLater()
         self._corner.hide()
         self._corner.deleteLater()
         self._docks.deleteLater()
         self._bar.clear()
+
+    def _give_room(self) -> None:
+        """Show all buttons where menus and buttons fit side by side, else those that matter."""
+        self._show_all(True)
+        if self._bar.sizeHint().width() > self._bar.width():
+            self._show_all(False)
+
+    def _show_all(self, shown: bool) -> None:
+        for button in self._switches:
+            button.setVisible(shown)
+        words = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+        self._search.setToolButtonStyle(words if shown else Qt.ToolButtonStyle.ToolButtonIconOnly)
+        self._row.activate()
+        self._bar.setCornerWidget(self._corner, Qt.Corner.TopRightCorner)  # gives it room anew
 
     def _fill(self, made: QMenu, menu: Menu) -> None:
         for command, action in self._actions.of_menu(menu):
@@ -87,12 +115,11 @@ class WindowBar:
         self._docks.clear()
         self._docks.addActions(self._rack.switches)
 
-    def _search(self) -> QToolButton:
+    def _search_button(self) -> QToolButton:
         action = self._actions[frame.PALETTE]
         button = QToolButton()
         button.setProperty("kind", "search")
         button.setAccessibleName(action.text())
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setIconSize(QSize(em(ICON_EM), em(ICON_EM)))
         button.clicked.connect(action.trigger)
 

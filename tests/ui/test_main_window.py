@@ -360,3 +360,14 @@ def test_tab_leads_from_the_prompt_to_its_relations(qtbot, window):
     qtbot.waitUntil(lambda: any(chip.isVisible() for chip in window.findChildren(RelationChip)))
     qtbot.keyClick(window.findChild(PromptEditor), Qt.Key.Key_Tab)
     assert window.findChild(RelationChip).isAncestorOf(QApplication.focusWidget())
+
+
+@pytest.mark.parametrize("percent", [80, 150, 200])
+def test_any_size_of_text_fits_a_small_screen(qtbot, window, appearance, percent):
+    appearance.use_text_percent(percent)
+    qtbot.wait(0)
+    window.resize(1280, 800)
+    for workspace in WORKSPACES:
+        window.use_workspace(workspace)
+        least = window.minimumSizeHint()
+        assert (least.width() <= 1280, least.height() <= 800) == (True, True), workspace.id

@@ -6,7 +6,7 @@ from spatialstudio.ui.commands.frame import GALLERY_WORKSPACE
 from spatialstudio.ui.commands.gallery import COMPARE, EXPORT
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.basic.dock_column import DockColumn
+from spatialstudio.ui.widgets.basic.dock_column import DockColumn, DockRoom
 from spatialstudio.ui.workspaces.workspace import LEFT, RIGHT, DockPlan, Workspace
 
 NARROWEST_EM = 12
@@ -16,7 +16,7 @@ def make_searches(context: WindowContext) -> QWidget:
     """Return the searches and days of the library."""
     from spatialstudio.ui.panels.gallery.searches_panel import SearchesPanel
 
-    return SearchesPanel(context)
+    return DockRoom(SearchesPanel(context))
 
 
 def make_details(context: WindowContext) -> QWidget:

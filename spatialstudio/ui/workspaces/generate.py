@@ -4,7 +4,8 @@ from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.commands.frame import GENERATE_WORKSPACE
 from spatialstudio.ui.panel_api import WindowContext
-from spatialstudio.ui.workspaces.shared_docks import ATTENTION, PROMPT, TIME, VERDICT
+from spatialstudio.ui.widgets.basic.dock_column import DockRoom
+from spatialstudio.ui.workspaces.shared_docks import ATTENTION, GRAPH, PROMPT, TIME, VERDICT
 from spatialstudio.ui.workspaces.workspace import BOTTOM, RIGHT, DockPlan, Workspace
 
 
@@ -12,14 +13,7 @@ def make_queue(context: WindowContext) -> QWidget:
     """Return what waits to be drawn."""
     from spatialstudio.ui.panels.run.queue_panel import QueuePanel
 
-    return QueuePanel(context)
-
-
-def make_graph(context: WindowContext) -> QWidget:
-    """Return the relations as a graph."""
-    from spatialstudio.ui.panels.compose.graph_panel import GraphPanel
-
-    return GraphPanel(context)
+    return DockRoom(QueuePanel(context))
 
 
 def make_results(context: WindowContext) -> QWidget:
@@ -35,15 +29,6 @@ QUEUE = DockPlan(
     area=RIGHT,
     size_em=19,
     make=make_queue,
-    in_simple=False,
-    tab_of=VERDICT.id,
-)
-GRAPH = DockPlan(
-    id="graph",
-    title="Relation graph",
-    area=RIGHT,
-    size_em=19,
-    make=make_graph,
     in_simple=False,
     tab_of=VERDICT.id,
 )

@@ -5,9 +5,9 @@ from PySide6.QtWidgets import QWidget
 from spatialstudio.ui.commands.frame import INSPECT_WORKSPACE
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.texts import tr
-from spatialstudio.ui.widgets.basic.dock_column import DockColumn, section
+from spatialstudio.ui.widgets.basic.dock_column import DockColumn, DockRoom, section
 from spatialstudio.ui.widgets.stage.picture_layers import Layer
-from spatialstudio.ui.workspaces.shared_docks import TIME, VERDICT
+from spatialstudio.ui.workspaces.shared_docks import GRAPH, TIME, VERDICT
 from spatialstudio.ui.workspaces.workspace import BOTTOM, LEFT, DockPlan, Workspace
 
 
@@ -24,14 +24,14 @@ def make_numbers(context: WindowContext) -> QWidget:
     """Return the table of all numbers."""
     from spatialstudio.ui.panels.inspect.numbers_panel import NumbersPanel
 
-    return NumbersPanel(context)
+    return DockRoom(NumbersPanel(context))
 
 
 def make_board(context: WindowContext) -> QWidget:
     """Return the storyboard."""
     from spatialstudio.ui.panels.inspect.board_panel import BoardPanel
 
-    return BoardPanel(context)
+    return DockRoom(BoardPanel(context))
 
 
 MAPS = DockPlan(id="maps", title="Attention maps", area=LEFT, size_em=19, make=make_maps)
@@ -59,7 +59,7 @@ BOARD = DockPlan(
 INSPECT = Workspace(
     id="inspect",
     command=INSPECT_WORKSPACE,
-    docks=(MAPS, VERDICT, TIME, NUMBERS, BOARD),
+    docks=(MAPS, VERDICT, GRAPH, TIME, NUMBERS, BOARD),
     layers=frozenset({Layer.PICTURE, Layer.MAPS, Layer.MARGINALS}),
     shows_words=True,
 )

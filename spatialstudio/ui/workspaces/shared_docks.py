@@ -10,7 +10,7 @@ from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.panels.compose.prompt_panel import PromptPanel
 from spatialstudio.ui.panels.run.generation_panel import GenerationPanel
 from spatialstudio.ui.texts import tr
-from spatialstudio.ui.widgets.basic.dock_column import DockColumn, over, section
+from spatialstudio.ui.widgets.basic.dock_column import DockColumn, DockRoom, over, section
 from spatialstudio.ui.workspaces.workspace import BOTTOM, LEFT, RIGHT, DockPlan
 
 
@@ -33,24 +33,40 @@ def make_verdict(context: WindowContext) -> QWidget:
     )
 
 
+def make_graph(context: WindowContext) -> QWidget:
+    """Return the relations as a graph."""
+    from spatialstudio.ui.panels.compose.graph_panel import GraphPanel
+
+    return DockRoom(GraphPanel(context))
+
+
 def make_attention(context: WindowContext) -> QWidget:
     """Return the maps of the words."""
     from spatialstudio.ui.panels.inspect.attention_panel import AttentionPanel
 
-    return AttentionPanel(context)
+    return DockRoom(AttentionPanel(context))
 
 
 def make_time(context: WindowContext) -> QWidget:
     """Return the curves over the steps."""
     from spatialstudio.ui.panels.inspect.time_panel import TimePanel
 
-    return TimePanel(context)
+    return DockRoom(TimePanel(context))
 
 
 PROMPT = DockPlan(
     id="prompt", title="Prompt", area=LEFT, size_em=19, make=make_prompt, can_wait=False
 )
 VERDICT = DockPlan(id="verdict", title="Verdict", area=RIGHT, size_em=19, make=make_verdict)
+GRAPH = DockPlan(
+    id="graph",
+    title="Relation graph",
+    area=RIGHT,
+    size_em=19,
+    make=make_graph,
+    in_simple=False,
+    tab_of=VERDICT.id,
+)
 ATTENTION = DockPlan(
     id="attention",
     title="Attention of the words",

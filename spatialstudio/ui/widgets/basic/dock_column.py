@@ -1,4 +1,4 @@
-"""Parts of a dock one under the other, scrolled only when there is too little room."""
+"""What docks hold: parts one under the other, scrolled only when there is too little room."""
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
@@ -6,24 +6,24 @@ from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
+NARROWEST_EM = 7
+LOWEST_EM = 4
 
-class DockColumn(QScrollArea):
-    """Shows widgets in a column, and asks for just the height that they need."""
 
-    def __init__(self, *parts: QWidget) -> None:
+class DockRoom(QScrollArea):
+    """Shows content at the size that it needs, scrolled where a dock has too little room.
+
+    Args:
+        content: What is shown; it gets all the room there is.
+    """
+
+    def __init__(self, content: QWidget) -> None:
         super().__init__()
-        self._content = QWidget()
-        column = QVBoxLayout(self._content)
-        column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
-        column.setSpacing(em(1))
-        for part in parts:
-            column.addWidget(part)
-        column.addStretch()
+        self._content = content
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        self.setWidget(self._content)
-        self._content.installEventFilter(self)
+        self.setWidget(content)
+        content.installEventFilter(self)
 
     def sizeHint(self) -> QSize:
         """Ask for the content's own height at the present width."""
@@ -32,11 +32,31 @@ class DockColumn(QScrollArea):
             hint.setHeight(self._content.heightForWidth(self.viewport().width()))
         return hint
 
+    def minimumSizeHint(self) -> QSize:
+        """Give way down to a few lines, so that large text does not outgrow the screen."""
+        least = QSize(em(NARROWEST_EM), em(LOWEST_EM))
+        return least.boundedTo(self._content.minimumSizeHint())
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Ask anew when the content has changed."""
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
             self.updateGeometry()
         return super().eventFilter(watched, event)
+
+
+class DockColumn(DockRoom):
+    """Shows widgets in a column, and asks for just the height that they need."""
+
+    def __init__(self, *parts: QWidget) -> None:
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
+        column.setSpacing(em(1))
+        for part in parts:
+            column.addWidget(part)
+        column.addStretch()
+        super().__init__(content)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
 
 
 def over(content: QWidget, foot: QWidget) -> QWidget:

@@ -3,11 +3,12 @@
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QToolButton, QVBoxLayout, QWidget
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.gallery.compare_canvas import (
     CompareCanvas,
     ComparedPicture,
@@ -35,10 +36,8 @@ class CompareView(QWidget):
         self._back.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._back.clicked.connect(self.close_comparison)
         self._ways = QButtonGroup(self)
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 0, 0, 0)
+        row = FlowLayout(em(0.3))
         row.addWidget(self._back)
-        row.addStretch()
         for way in CompareWay:
             row.addWidget(self._button(way))
         column = QVBoxLayout(self)

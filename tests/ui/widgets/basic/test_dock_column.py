@@ -1,7 +1,7 @@
 import pytest
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from spatialstudio.ui.widgets.basic.dock_column import DockColumn
+from spatialstudio.ui.widgets.basic.dock_column import DockColumn, DockRoom
 
 
 @pytest.fixture
@@ -40,3 +40,26 @@ def test_it_grows_with_its_content(qtbot, home, part):
 def test_it_scrolls_when_there_is_too_little_room(qtbot, home, part):
     part.setMinimumHeight(2000)
     qtbot.waitUntil(lambda: column_of(home).verticalScrollBar().maximum() > 1000)
+
+
+def test_wide_content_scrolls_where_its_dock_is_narrow(qtbot):
+    content = QLabel("text")
+    content.setMinimumSize(900, 700)
+    room = DockRoom(content)
+    qtbot.addWidget(room)
+    room.resize(300, 200)
+    room.show()
+    assert room.minimumSizeHint().width() < 300
+    assert room.horizontalScrollBar().maximum() > 500
+
+
+def test_small_content_asks_for_no_more_than_it_needs(qtbot):
+    content = QWidget()
+    content.setLayout(QVBoxLayout())
+    content.layout().setContentsMargins(0, 0, 0, 0)
+    part = QWidget()
+    part.setMinimumSize(20, 10)
+    content.layout().addWidget(part)
+    room = DockRoom(content)
+    qtbot.addWidget(room)
+    assert room.minimumSizeHint() == content.minimumSizeHint()

@@ -1,6 +1,6 @@
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QToolButton
+from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QToolButton
 
 from spatialstudio.ui.widgets.basic.dock_title import DockTitle
 
@@ -32,3 +32,17 @@ def test_a_dock_can_float_and_come_back(qtbot, dock):
 def test_a_dock_can_be_hidden(qtbot, dock):
     qtbot.mouseClick(button(dock, "Hide"), Qt.MouseButton.LeftButton)
     assert not dock.isVisible()
+
+
+def test_a_long_title_is_shortened_where_the_dock_is_narrow(qtbot, theme):
+    dock = QDockWidget("Stability under all small changes")
+    qtbot.addWidget(dock)
+    title = DockTitle(theme, dock)
+    dock.setTitleBarWidget(title)
+    dock.resize(160, 100)
+    dock.show()
+    words = title.findChild(QLabel)
+    assert words.text().endswith("…")
+    assert words.toolTip() == "Stability under all small changes"
+    dock.resize(700, 100)
+    assert words.text() == "Stability under all small changes"
