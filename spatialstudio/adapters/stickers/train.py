@@ -68,12 +68,13 @@ FULL = TrainingSettings(
     ),
     generator=GeneratorSettings(
         recipe=Recipe(
-            steps=28_000,
-            batch=24,
-            learning_rate=1e-3,
+            steps=19_000,
+            batch=48,
+            learning_rate=1.2e-3,
             weight_decay=1e-2,
+            orthogonal=True,
             workers=2,
-            average_decay=0.999,
+            average_decay=0.998,
             seed=2,
         )
     ),
