@@ -1,7 +1,7 @@
 """From attention probabilities to one map per mention.
 
-Plain means: over all heads of all layers, then over the tokens of a mention; in between, if
-wanted, a 3 x 3 smoothing.
+Plain means: over all heads of all layers, which was done where they were read, then over the tokens
+of a mention; in between, if wanted, a 3 x 3 smoothing.
 
 Source: Rezaei et al. 2025, arXiv:2506.23418, and their code. The kernel, named Gaussian with sigma
 0.5 there, is exp(-d^2), a Gaussian with sigma 0.707; we keep its weights. They use one token per
@@ -56,21 +56,6 @@ class WordAttention:
         competed = (EXCITEMENT * self.columns).softmax(0)[own]
         places = {m: [own.index(place) for place in ps] for m, ps in self.places.items()}
         return mention_maps(smooth(competed), places)
-
-
-def mean_attention(layers: Sequence[torch.Tensor], height: int, width: int) -> torch.Tensor:
-    """Average attention over all heads of all layers.
-
-    Args:
-        layers: (heads, height * width, tokens) probabilities each, rows of the picture first.
-        height: Of the map.
-        width: Of the map.
-
-    Returns:
-        (tokens, height, width) float32.
-    """
-    mean = torch.cat([layer.float() for layer in layers]).mean(0)
-    return mean.T.reshape(-1, height, width)
 
 
 def smooth(maps: torch.Tensor) -> torch.Tensor:

@@ -1,7 +1,8 @@
 """Measures what recording costs a run: ``python -m tests.performance.measure_capture``.
 
-Plain and recorded runs take turns in one process, and the processor time of this process is
-counted, so that other programs disturb little. Prints the median of the ratios of neighbours.
+Plain and recorded runs take turns in one process, in one thread (threads that wait for each other
+count as busy), and the processor time of this process is counted, so that other programs disturb
+little. Prints the median of the ratios of neighbours.
 """
 
 import argparse
@@ -9,16 +10,22 @@ import statistics
 import sys
 import tempfile
 import time
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import torch
 from diffusers import UNet2DConditionModel
 
-from spatialstudio.adapters.backends.attention_layers import guiding_layers, unet_text_layers
+from spatialstudio.adapters.backends.attention_layers import (
+    AttentionLayer,
+    guiding_layers,
+    unet_text_layers,
+)
 from spatialstudio.adapters.backends.attention_tap import tapped
 from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
+from spatialstudio.adapters.backends.layer_attention import MeanAttention
 from spatialstudio.adapters.model_files import read_card
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.attention import AttentionDetail
@@ -43,6 +50,7 @@ RECORDED = {
 ROWS = 2
 LATENT_SIDE = 32
 TOKENS = 77
+WORDS = (5, 9)
 
 
 def main() -> None:
@@ -53,6 +61,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--large", action="store_true", help="passes of SD 1.4's UNet")
     options = parser.parse_args()
+    torch.set_num_threads(1)
     if options.large:
         more = 100 * large_overhead(options.pairs)
         sys.stdout.write(f"relation words, passes of a large UNet: {more:.1f} % more\n")
@@ -63,6 +72,7 @@ def main() -> None:
         for name, capture in RECORDED.items():
             more = 100 * measure.overhead(capture, options.pairs)
             sys.stdout.write(f"{name}: {more:.1f} % more\n")
+            sys.stdout.flush()
 
 
 def large_overhead(pairs: int) -> float:
@@ -86,8 +96,16 @@ def large_overhead(pairs: int) -> float:
         return time.process_time() - started
 
     seconds(nullcontext())
-    ratios = [seconds(tapped(layers, (5, 9))) / seconds(nullcontext()) for _ in range(pairs)]
+    ratios = [seconds(recorded(layers)) / seconds(nullcontext()) for _ in range(pairs)]
     return statistics.median(ratios) - 1
+
+
+@contextmanager
+def recorded(layers: Sequence[AttentionLayer]) -> Iterator[None]:
+    mean = MeanAttention(WORDS)
+    with tapped(layers, mean.take):
+        yield
+    mean.mean()
 
 
 class Measurement:

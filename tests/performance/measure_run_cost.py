@@ -21,6 +21,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from spatialstudio.adapters.backends.attention_layers import guiding_layers, unet_text_layers
 from spatialstudio.adapters.backends.attention_tap import tapped
+from spatialstudio.adapters.backends.layer_attention import MeanAttention
 from spatialstudio.application.cancellation import CancelFlag
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.generation import PSG, CaptureSettings, StepEvent
@@ -83,12 +84,13 @@ def count_pass() -> PassCost:
     with FlopCounterMode(display=False) as whole:
         unet(sample, *rest)
     sample.requires_grad_()
+    mean = MeanAttention(WORDS)
     with (
         FlopCounterMode(display=False) as guiding,
-        tapped(layers, WORDS, stops_early=True) as probabilities,
+        tapped(layers, mean.take, stops_early=True),
     ):
         unet(sample, *rest)
-    total = torch.stack([layer.sum() for layer in probabilities]).sum()
+    total = mean.mean().sum()
     with FlopCounterMode(display=False) as gradient:
         torch.autograd.grad(total, sample)
     return PassCost(*(one.get_total_flops() for one in (whole, guiding, gradient)))

@@ -13,6 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from spatialstudio.adapters.backends.attention_layers import guiding_layers, unet_text_layers
 from spatialstudio.adapters.backends.attention_tap import tapped
+from spatialstudio.adapters.backends.layer_attention import MeanAttention
 from spatialstudio.domain.relation import ABOVE, BELOW, LEFT_OF, RIGHT_OF, Relation
 from spatialstudio.science.guidance_losses import scene_loss
 from tests.performance.measure_run_cost import count_pass
@@ -55,7 +56,7 @@ def whole_pass(unet, inputs):
 def test_the_guiding_pass_ends_halfway(unet, layers, inputs, whole_pass):
     with (
         FlopCounterMode(display=False) as counted,
-        tapped(layers, WORDS, stops_early=True),
+        tapped(layers, MeanAttention(WORDS).take, stops_early=True),
     ):
         unet(*inputs)
     assert counted.get_total_flops() / whole_pass == pytest.approx(0.49, abs=0.02)
@@ -64,17 +65,20 @@ def test_the_guiding_pass_ends_halfway(unet, layers, inputs, whole_pass):
 def test_its_gradient_costs_about_as_much_again(unet, layers, inputs, whole_pass):
     sample, *rest = inputs
     sample.requires_grad_()
-    with tapped(layers, WORDS, stops_early=True) as probabilities:
+    mean = MeanAttention(WORDS)
+    with tapped(layers, mean.take, stops_early=True):
         unet(sample, *rest)
-    total = torch.stack([layer.sum() for layer in probabilities]).sum()
+    total = mean.mean().sum()
     with FlopCounterMode(display=False) as counted:
         torch.autograd.grad(total, sample)
     assert counted.get_total_flops() / whole_pass == pytest.approx(0.55, abs=0.02)
 
 
 def test_reading_the_ordinary_pass_adds_next_to_nothing(unet, layers, inputs, whole_pass):
-    with FlopCounterMode(display=False) as counted, tapped(layers, WORDS):
+    mean = MeanAttention(WORDS)
+    with FlopCounterMode(display=False) as counted, tapped(layers, mean.take):
         unet(*inputs)
+        mean.mean()
     assert counted.get_total_flops() / whole_pass < 1.001
 
 

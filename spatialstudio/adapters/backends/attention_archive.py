@@ -17,6 +17,7 @@ import torch
 from spatialstudio.adapters.backends.attention_layers import AttentionLayer, map_size
 from spatialstudio.adapters.backends.attention_tap import tapped
 from spatialstudio.adapters.backends.denoiser_call import CallLayout, DenoiserCall
+from spatialstudio.adapters.backends.layer_attention import LayerAttention
 from spatialstudio.adapters.backends.load_pipeline import LoadedPipeline
 from spatialstudio.adapters.backends.pipeline_arguments import picture_size
 from spatialstudio.adapters.backends.token_spans import words_by_position
@@ -151,14 +152,8 @@ class AttentionArchive:
 
     def _keep(self, call: DenoiserCall, forward: Callable[..., Any]) -> Any:
         self._open()
-        sink = _Sink(self._arrays, self._row)
-        with tapped(
-            self._layers,
-            self._columns,
-            latent_size=call.latent_size,
-            row=call.first_row,
-            keep=sink.take,
-        ):
+        sink = _Sink(self._arrays, self._columns, self._row)
+        with tapped(self._layers, sink.take, latent_size=call.latent_size, row=call.first_row):
             output = call.run(forward)
         self._row += 1
         return output
@@ -185,17 +180,18 @@ class AttentionArchive:
 class _Sink:
     """Writes the layers of one step where they belong, as they come."""
 
-    def __init__(self, arrays: Sequence[Any], row: int) -> None:
+    def __init__(self, arrays: Sequence[Any], columns: Sequence[int], row: int) -> None:
         self._arrays = arrays
+        self._columns = columns
         self._row = row
         self._next = 0
 
-    def take(self, probabilities: torch.Tensor) -> torch.Tensor:
-        """Write (heads, positions, columns) of the next layer; keep nothing of it."""
+    def take(self, seen: LayerAttention) -> None:
+        """Write what the next layer attends to; keep nothing of it."""
+        probabilities = seen.probabilities(self._columns)
         array = self._arrays[self._next]
         self._next += 1
         _, heads, *shape = array.shape
         kept = probabilities if heads > 1 else probabilities.mean(0, keepdim=True)
         values = kept.transpose(1, 2).reshape(heads, *shape)
         array[self._row] = values.to(torch.float16).cpu().numpy()
-        return probabilities.new_empty(0)

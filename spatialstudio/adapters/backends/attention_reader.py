@@ -7,11 +7,12 @@ import torch
 
 from spatialstudio.adapters.backends.attention_layers import AttentionLayer, map_size
 from spatialstudio.adapters.backends.invalid_numbers import refuse_invalid
+from spatialstudio.adapters.backends.layer_attention import MeanAttention
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.prompt import MentionId, TokenSpan
 from spatialstudio.domain.relation import Relation, RelationId
-from spatialstudio.science.attention_maps import WordAttention, mean_attention
+from spatialstudio.science.attention_maps import WordAttention
 from spatialstudio.science.relation_rules import can_guide, relation_pos
 
 
@@ -49,20 +50,22 @@ class AttentionReader:
             known = self._places.setdefault(span.mention_id, [])
             known += [place for place in places if place not in known]
 
-    def read(
-        self, probabilities: Sequence[torch.Tensor], latent_size: tuple[int, int]
-    ) -> WordAttention:
-        """Average what was tapped.
+    def mean(self) -> MeanAttention:
+        """Return what takes the layers of one pass."""
+        return MeanAttention(self.columns)
+
+    def read(self, taken: MeanAttention, latent_size: tuple[int, int]) -> WordAttention:
+        """Make maps of what was taken of a pass.
 
         Args:
-            probabilities: (heads, positions, columns) of every layer.
+            taken: All layers of it.
             latent_size: (h, w) of the latents that the denoiser was given.
 
         Raises:
             BackendError: The numbers have turned invalid.
         """
         height, width = map_size(*latent_size, self.layers[0].level)
-        columns = mean_attention(probabilities, height, width)
+        columns = taken.mean().T.reshape(-1, height, width)
         refuse_invalid(columns.detach())
         return WordAttention(columns, self._places, is_smoothed=self._smooths_maps)
 

@@ -1,129 +1,134 @@
-"""Reads cross-attention probabilities out of a forward pass that stays untouched.
+"""Reads cross-attention out of a forward pass that stays untouched.
 
-Every native attention processor ends in ``scaled_dot_product_attention``; a torch function mode
-sees those calls, and hooks around the wanted modules switch it on while one of them runs, so that
-the rest of the pass goes at full speed. The pass computes what it would have computed anyway.
-Sliced, xformers, flash and sage attention are not seen.
+Every native attention processor ends in ``scaled_dot_product_attention``. For one pass something
+stands in for that function: it looks at what the wanted modules are about to attend to, and calls
+the function. The pass computes what it would have computed anyway, at full speed. Sliced, xformers,
+flash and sage attention are not seen.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from threading import RLock, get_ident
 from typing import Any, TypeAlias
 
 import torch
 from torch.nn import functional
-from torch.overrides import TorchFunctionMode
 
 from spatialstudio.adapters.backends.attention_layers import AttentionLayer, TextPlace, map_size
+from spatialstudio.adapters.backends.layer_attention import LayerAttention
+from spatialstudio.adapters.backends.wrapped import wrapped
 from spatialstudio.domain.errors import BackendError
 
 LAST_ROW = -1
+ONE_PASS_AT_A_TIME = RLock()
+"""The function that is stood in for is the whole process's."""
 
-Keep: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
+Take: TypeAlias = Callable[[LayerAttention], object]
 
 
 @contextmanager
 def tapped(
     layers: Sequence[AttentionLayer],
-    columns: Sequence[int],
+    take: Take,
     *,
     latent_size: tuple[int, int] | None = None,
     row: int = LAST_ROW,
     stops_early: bool = False,
-    keep: Keep | None = None,
-) -> Iterator[list[torch.Tensor]]:
-    """Read the wanted layers of the one forward pass made inside the ``with`` block.
+) -> Iterator[None]:
+    """See the wanted layers of the one forward pass made inside the ``with`` block.
 
     Args:
         layers: In the order in which they run.
-        columns: Positions in the text of which the attention is kept.
+        take: Gets what each of them attends to, in that order.
         latent_size: (h, w); needed where text and picture attend jointly.
         row: Of the batch, the one that is read.
         stops_early: Leave the block as soon as the last layer was seen.
-        keep: Makes of each layer's reading what goes into the list; None for all of it.
-
-    Yields:
-        A list that fills with (heads, positions, columns) float32 probabilities, a softmax over
-        the whole text; gradients flow.
 
     Raises:
         BackendError: A layer ran in a way that cannot be seen.
     """
-    tap = AttentionTap(columns, latent_size, row, len(layers) if stops_early else None)
-    tap.keep = keep or tap.keep
-    with tap.waiting(layers):
+    tap = AttentionTap(layers, take, latent_size, row, stops_early=stops_early)
+    with tap.on_duty():
         with suppress(_AllSeen):
-            yield tap.probabilities
-        tap.refuse_less_than(layers)
-
-
-def _whole(probabilities: torch.Tensor) -> torch.Tensor:
-    return probabilities
+            yield
+        tap.refuse_less()
 
 
 class _AllSeen(Exception):  # noqa: N818 - ends a pass, tells of no error
     pass
 
 
-class AttentionTap(TorchFunctionMode):
-    """Sees what the wanted modules call while they run, and reads their attention.
+class AttentionTap:
+    """Looks at what the wanted modules attend to while they run.
 
     Args:
-        columns: Positions in the text of which the attention is kept.
+        layers: In the order in which they run.
+        take: Gets what each of them attends to, in that order.
         latent_size: (h, w); needed where text and picture attend jointly.
         row: Of the batch, the one that is read.
-        enough: Readings after which the pass ends; None for never.
+        stops_early: Whether the pass ends as soon as the last layer was seen.
     """
 
     def __init__(
         self,
-        columns: Sequence[int],
+        layers: Sequence[AttentionLayer],
+        take: Take,
         latent_size: tuple[int, int] | None = None,
         row: int = LAST_ROW,
-        enough: int | None = None,
+        *,
+        stops_early: bool = False,
     ) -> None:
-        super().__init__()
-        self.probabilities: list[torch.Tensor] = []
-        self.keep: Keep = _whole
-        self._columns = torch.tensor(list(columns))
+        self._layers = layers
+        self._take = take
         self._latent_size = latent_size
         self._row = row
-        self._enough = enough
+        self._stops_early = stops_early
+        self._count = 0
         self._expected: AttentionLayer | None = None
+        self._thread = get_ident()
         self._is_repeating = False
 
     @contextmanager
-    def waiting(self, layers: Sequence[AttentionLayer]) -> Iterator[None]:
-        """Be on duty while one of the layers runs."""
-        with ExitStack() as hooks:
-            for layer in layers:
+    def on_duty(self) -> Iterator[None]:
+        """Look on while one of the layers runs."""
+        with ExitStack() as duty:
+            duty.enter_context(ONE_PASS_AT_A_TIME)
+            duty.enter_context(wrapped(functional, "scaled_dot_product_attention", self._attend))
+            for layer in self._layers:
                 begin, module = self._expecting(layer), layer.module
-                hooks.callback(module.register_forward_pre_hook(begin).remove)
-                hooks.callback(module.register_forward_hook(self._leave, always_call=True).remove)
+                duty.callback(module.register_forward_pre_hook(begin).remove)
+                duty.callback(module.register_forward_hook(self._leave, always_call=True).remove)
             yield
 
     def see(self, run: Callable[[], Any]) -> Any:
-        """Read one forward pass; return its output, or None when it ended early."""
+        """Look at one forward pass; return its output, or None when it ended early.
+
+        Raises:
+            BackendError: A layer ran in a way that cannot be seen.
+        """
+        output = None
         with suppress(_AllSeen):
-            return run()
+            output = run()
+        self.refuse_less()
+        return output
 
     @contextmanager
-    def repeating(self) -> Iterator[None]:
-        """Read to no end a part of the pass that is computed a second time."""
-        self._is_repeating = True
+    def repeating(self, take: Take) -> Iterator[None]:
+        """Let another take what is seen in a part of the pass that is computed a second time."""
+        usual, self._take, self._is_repeating = self._take, take, True
         try:
             yield
         finally:
-            self._is_repeating = False
+            self._take, self._is_repeating = usual, False
 
-    def refuse_less_than(self, layers: Sequence[AttentionLayer]) -> None:
+    def refuse_less(self) -> None:
         """Say so when not all layers were seen.
 
         Raises:
             BackendError: A layer ran in a way that cannot be seen.
         """
-        if len(self.probabilities) != len(layers):
+        if self._count != len(self._layers):
             raise BackendError(
                 "The attention of this model cannot be read.",
                 hint="Switch attention slicing, xformers and flash attention off.",
@@ -131,34 +136,25 @@ class AttentionTap(TorchFunctionMode):
 
     def _expecting(self, layer: AttentionLayer) -> Callable[..., None]:
         def expect(*_: object) -> None:
-            self._expected = layer
-            self.__enter__()  # type: ignore[no-untyped-call]
+            self._expected, self._thread = layer, get_ident()
 
         return expect
 
     def _leave(self, *_: object) -> None:
         self._expected = None
-        self.__exit__(None, None, None)  # type: ignore[no-untyped-call]
 
-    def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Iterable[type],
-        args: tuple[Any, ...] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:
-        kwargs = kwargs or {}
-        if self._expected is not None and func is functional.scaled_dot_product_attention:
-            layer, self._expected = self._expected, None
-            call = _AttentionCall(*args, **kwargs)
-            pictured, text = self._parts(layer)
-            read = call.probabilities(self._row, pictured, text, self._columns)
-            if self._is_repeating:
-                return func(*args, **kwargs)
-            self.probabilities.append(self.keep(read))
-            if len(self.probabilities) == self._enough:
+    def _attend(self, attend: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Stand in for ``scaled_dot_product_attention``; other threads go straight through."""
+        if self._expected is None or get_ident() != self._thread:
+            return attend(*args, **kwargs)
+        layer, self._expected = self._expected, None
+        call = _AttentionCall(*args, **kwargs)
+        self._take(call.seen(layer, self._row, *self._parts(layer)))
+        if not self._is_repeating:
+            self._count += 1
+            if self._stops_early and self._count == len(self._layers):
                 raise _AllSeen
-        return func(*args, **kwargs)
+        return attend(*args, **kwargs)
 
     def _parts(self, layer: AttentionLayer) -> tuple[slice, slice]:
         """Say which queries are the picture's and which keys the text's."""
@@ -187,26 +183,22 @@ class _AttentionCall:
     scale: float | None = None
     enable_gqa: bool = False
 
-    def probabilities(
-        self, row: int, pictured: slice, text: slice, columns: torch.Tensor
-    ) -> torch.Tensor:
-        """Return (heads, positions, columns) float32 of one row of the batch.
+    def seen(self, layer: AttentionLayer, row: int, pictured: slice, text: slice) -> LayerAttention:
+        """Take one row of the batch, where the picture attends to the text.
 
         Args:
+            layer: That makes the call.
             row: Of the batch.
             pictured: The queries that are the picture's.
-            text: The keys that are the text's; the softmax runs over these.
-            columns: Positions in the text.
+            text: The keys that are the text's.
         """
-        query = self.query[row][:, pictured].float()
-        key = self.key[row][:, text].float()
+        query, key = self.query[row][:, pictured], self.key[row][:, text]
         if self.enable_gqa:
             key = key.repeat_interleave(query.shape[0] // key.shape[0], dim=0)
         scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
-        scores = query @ key.transpose(-1, -2) * scale
-        if self.attn_mask is not None:
-            scores = scores + self._additive_mask(row)[:, pictured, text]
-        return scores.softmax(-1).index_select(-1, columns.to(scores.device))
+        is_masked = self.attn_mask is not None
+        mask = self._additive_mask(row)[:, pictured, text] if is_masked else None
+        return LayerAttention(layer, query, key, scale, mask)
 
     def _additive_mask(self, row: int) -> torch.Tensor:
         assert self.attn_mask is not None

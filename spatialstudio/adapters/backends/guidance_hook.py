@@ -192,10 +192,10 @@ class GuidanceHook:
         self, reader: AttentionReader, denoise: Callable[[DenoiserCall], Any], call: DenoiserCall
     ) -> Any:
         """Make an ordinary pass and read it."""
-        size, row = call.latent_size, call.first_row
-        with tapped(reader.layers, reader.columns, latent_size=size, row=row) as probabilities:
+        size, mean = call.latent_size, reader.mean()
+        with tapped(reader.layers, mean.take, latent_size=size, row=call.first_row):
             output = denoise(call)
-        self._note(reader, reader.snapshot(reader.read(probabilities, size)))
+        self._note(reader, reader.snapshot(reader.read(mean, size)))
         return output
 
     def _note(self, reader: AttentionReader, snapshot: AttentionSnapshot) -> None:

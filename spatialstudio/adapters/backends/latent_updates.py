@@ -73,7 +73,7 @@ class LatentUpdates:
         self,
         guidance: Guidance,
         reader: AttentionReader,
-        denoiser: torch.nn.Module,
+        denoiser: Any,
         denoise: Denoise,
         own: DenoiserCall,
     ) -> None:
@@ -131,19 +131,17 @@ class LatentUpdates:
         sample = self._own.sample
         start = (sample - self.shift).to(sample.dtype).detach().requires_grad_()
         scale = FLOAT16_LOSS_SCALE if start.dtype is torch.float16 else 1.0
+        reader, size = self._reader, self._own.latent_size
+        mean = reader.mean()
         tap = AttentionTap(
-            self._reader.columns,
-            latent_size=self._own.latent_size,
-            enough=None if settings.reuses_prediction else len(self._reader.layers),
+            reader.layers, mean.take, size, stops_early=not settings.reuses_prediction
         )
-        spared = _spared(self._denoiser, tap) if settings.checkpointing else nullcontext()
-        with tap.waiting(self._reader.layers), spared:
+        with tap.on_duty(), self._spared(tap) if settings.checkpointing else nullcontext():
             self.output = tap.see(lambda: self._denoise(self._own.with_sample(start)))
-            tap.refuse_less_than(self._reader.layers)
             self.passes += 1
-            attention = self._reader.read(tap.probabilities, self._own.latent_size)
+            attention = reader.read(mean, size)
             if not self._snapshots or schedule.can_rest:
-                self._snapshots.append(self._reader.snapshot(attention))
+                self._snapshots.append(reader.snapshot(attention))
             if schedule.can_rest and schedule.may_rest(self._guided_pos()):
                 return None
             loss = self._guidance.loss(relations, attention)
@@ -156,21 +154,21 @@ class LatentUpdates:
     def _guided_pos(self) -> Mapping[RelationId, float]:
         return self._reader.guided_pos(self._reader.pos(self._snapshots[-1]))
 
+    @contextmanager
+    def _spared(self, tap: AttentionTap) -> Iterator[None]:
+        """Let the denoiser keep the inputs of its blocks only, and compute the rest once more."""
 
-@contextmanager
-def _spared(denoiser: Any, tap: AttentionTap) -> Iterator[None]:
-    """Let a denoiser keep the inputs of its blocks only, and compute the rest a second time."""
+        def run(block: Callable[..., Any], *args: Any) -> Any:
+            def contexts() -> tuple[Any, Any]:
+                return nullcontext(), tap.repeating(self._reader.mean().take)
 
-    def run(block: Callable[..., Any], *args: Any) -> Any:
-        def contexts() -> tuple[Any, Any]:
-            return nullcontext(), tap.repeating()
+            return checkpoint(block, *args, use_reentrant=False, context_fn=contexts)
 
-        return checkpoint(block, *args, use_reentrant=False, context_fn=contexts)
-
-    was_sparing = denoiser.is_gradient_checkpointing
-    denoiser.enable_gradient_checkpointing(run)
-    try:
-        yield
-    finally:
-        if not was_sparing:
-            denoiser.disable_gradient_checkpointing()
+        denoiser = self._denoiser
+        was_sparing = denoiser.is_gradient_checkpointing
+        denoiser.enable_gradient_checkpointing(run)
+        try:
+            yield
+        finally:
+            if not was_sparing:
+                denoiser.disable_gradient_checkpointing()

@@ -1,3 +1,5 @@
+from threading import Thread
+
 import pytest
 import torch
 from diffusers.models.attention_processor import AttnProcessor
@@ -20,18 +22,26 @@ def layers(unet):
 
 
 @pytest.fixture
+def seen():
+    """What was tapped."""
+    return []
+
+
+@pytest.fixture
 def inputs():
     torch.manual_seed(1)
     return torch.randn(2, 4, 16, 24), torch.tensor(500), torch.randn(2, 9, 32)
 
 
-def test_each_wanted_layer_gives_the_columns_of_the_conditional_half(unet, layers, inputs):
-    with torch.no_grad(), tapped(layers, COLUMNS) as probabilities:
+def test_each_wanted_layer_gives_the_columns_of_the_conditional_half(unet, layers, inputs, seen):
+    with torch.no_grad(), tapped(layers, seen.append):
         unet(*inputs)
-    assert [tuple(layer.shape) for layer in probabilities] == [(2, 16 * 24, 2)] * len(layers)
+    assert [tuple(each.probabilities(COLUMNS).shape) for each in seen] == [(2, 16 * 24, 2)] * len(
+        layers
+    )
 
 
-def test_probabilities_are_those_that_the_library_computes_itself(unet, layers, inputs):
+def test_probabilities_are_those_that_the_library_computes_itself(unet, layers, inputs, seen):
     reference = {}
 
     class Recording(AttnProcessor):
@@ -42,20 +52,20 @@ def test_probabilities_are_those_that_the_library_computes_itself(unet, layers, 
             reference["probabilities"] = scores[-2:][..., list(COLUMNS)]
             return super().__call__(attn, hidden_states, encoder_hidden_states)
 
-    with torch.no_grad(), tapped(layers[:1], COLUMNS) as probabilities:
+    with torch.no_grad(), tapped(layers[:1], seen.append):
         unet(*inputs)
     usual = layers[0].module.processor
     layers[0].module.processor = Recording()
     with torch.no_grad():
         unet(*inputs)
     layers[0].module.processor = usual
-    torch.testing.assert_close(probabilities[0], reference["probabilities"])
+    torch.testing.assert_close(seen[0].probabilities(COLUMNS), reference["probabilities"])
 
 
-def test_reading_leaves_the_output_as_it_is_to_the_bit(unet, layers, inputs):
+def test_reading_leaves_the_output_as_it_is_to_the_bit(unet, layers, inputs, seen):
     with torch.no_grad():
         plain = unet(*inputs).sample
-        with tapped(layers, COLUMNS):
+        with tapped(layers, seen.append):
             read = unet(*inputs).sample
     assert torch.equal(plain, read)
 
@@ -69,9 +79,10 @@ def test_an_early_exit_gives_the_same_probabilities_and_gradients_and_ends_the_p
 
     def gradient(stops_early):
         start = sample.clone().requires_grad_()
-        with tapped(layers, COLUMNS, stops_early=stops_early) as probabilities:
+        seen = []
+        with tapped(layers, seen.append, stops_early=stops_early):
             unet(start, *rest)
-        total = torch.stack(probabilities)[..., 0].square().sum()
+        total = sum(each.probabilities(COLUMNS)[..., 0].square().sum() for each in seen)
         return total, torch.autograd.grad(total, start)[0]
 
     (full, full_gradient), (short, short_gradient) = gradient(False), gradient(True)
@@ -81,19 +92,19 @@ def test_an_early_exit_gives_the_same_probabilities_and_gradients_and_ends_the_p
     assert len(later_calls) == 1
 
 
-def test_an_exception_in_the_pass_leaves_no_hook_behind(unet, layers, inputs):
-    with pytest.raises(ZeroDivisionError), tapped(layers, COLUMNS):
+def test_an_exception_in_the_pass_leaves_no_hook_behind(unet, layers, inputs, seen):
+    with pytest.raises(ZeroDivisionError), tapped(layers, seen.append):
         raise ZeroDivisionError
     assert not any(layer.module._forward_pre_hooks for layer in layers)
 
 
-def test_attention_that_cannot_be_seen_is_told(unet, layers, inputs):
+def test_attention_that_cannot_be_seen_is_told(unet, layers, inputs, seen):
     usual = layers[0].module.processor
     layers[0].module.processor = AttnProcessor()
     with (
         pytest.raises(BackendError, match="cannot be read"),
         torch.no_grad(),
-        tapped(layers, COLUMNS),
+        tapped(layers, seen.append),
     ):
         unet(*inputs)
     layers[0].module.processor = usual
@@ -107,17 +118,18 @@ def test_attention_that_cannot_be_seen_is_told(unet, layers, inputs):
     ],
     ids=["of truth values", "added"],
 )
-def test_masked_words_get_no_attention(mask):
+def test_masked_words_get_no_attention(mask, seen):
     module = torch.nn.Module()
     query, key = torch.randn(2, 1, 1, 4, 8).unbind(0), torch.randn(1, 1, 3, 8)
     layer = AttentionLayer("layer", module, 0)
     module.forward = lambda: torch.nn.functional.scaled_dot_product_attention(
         query[0], key, key, attn_mask=mask[None, None, None]
     )
-    with tapped([layer], (0, 1, 2)) as probabilities:
+    with tapped([layer], seen.append):
         module()
-    assert probabilities[0][..., 2].max() == 0
-    torch.testing.assert_close(probabilities[0].sum(-1), torch.ones(1, 4))
+    probabilities = seen[0].probabilities((0, 1, 2))
+    assert probabilities[..., 2].max() == 0
+    torch.testing.assert_close(probabilities.sum(-1), torch.ones(1, 4))
 
 
 @pytest.mark.parametrize(
@@ -129,37 +141,62 @@ def test_masked_words_get_no_attention(mask):
     ],
     ids=["text first", "text last", "text after a picture that is filled up"],
 )
-def test_of_joint_attention_the_pictures_to_the_text_is_read(place, multiple, picture, text):
+def test_of_joint_attention_the_pictures_to_the_text_is_read(place, multiple, picture, text, seen):
     length = max(picture.stop, text.stop)
     query, key = torch.randn(2, 1, 2, length, 8).unbind(0)
     module = torch.nn.Module()
     module.forward = lambda: torch.nn.functional.scaled_dot_product_attention(query, key, key)
     layer = AttentionLayer("layer", module, 0, place, multiple)
-    with tapped([layer], (0, 2), latent_size=(2, 3)) as probabilities:
+    with tapped([layer], seen.append, latent_size=(2, 3)):
         module()
     scores = query[0, :, picture] @ key[0, :, text].transpose(-1, -2) * 8**-0.5
-    torch.testing.assert_close(probabilities[0], scores.softmax(-1)[..., [0, 2]])
+    torch.testing.assert_close(seen[0].probabilities((0, 2)), scores.softmax(-1)[..., [0, 2]])
 
 
-def test_keys_that_several_queries_share_are_read_like_others():
+def test_keys_that_several_queries_share_are_read_like_others(seen):
     query, key = torch.randn(1, 4, 6, 8), torch.randn(1, 2, 5, 8)
     module = torch.nn.Module()
     module.forward = lambda: torch.nn.functional.scaled_dot_product_attention(
         query, key, key, enable_gqa=True
     )
-    with tapped([AttentionLayer("layer", module, 0)], (1,)) as probabilities:
+    with tapped([AttentionLayer("layer", module, 0)], seen.append):
         module()
     scores = query[0] @ key[0].repeat_interleave(2, 0).transpose(-1, -2) * 8**-0.5
-    torch.testing.assert_close(probabilities[0], scores.softmax(-1)[..., [1]])
+    torch.testing.assert_close(seen[0].probabilities((1,)), scores.softmax(-1)[..., [1]])
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
-def test_probabilities_of_half_precision_are_computed_in_full(dtype):
+def test_probabilities_of_half_precision_are_computed_in_full(dtype, seen):
     query, key = torch.randn(2, 1, 2, 6, 8).to(dtype).unbind(0)
     module = torch.nn.Module()
     module.forward = lambda: torch.nn.functional.scaled_dot_product_attention(query, key, key)
-    with tapped([AttentionLayer("layer", module, 0)], (1,)) as probabilities:
+    with tapped([AttentionLayer("layer", module, 0)], seen.append):
         module()
     scores = query[0].float() @ key[0].float().transpose(-1, -2) * 8**-0.5
-    assert probabilities[0].dtype is torch.float32
-    torch.testing.assert_close(probabilities[0], scores.softmax(-1)[..., [1]])
+    assert seen[0].probabilities((1,)).dtype is torch.float32
+    torch.testing.assert_close(seen[0].probabilities((1,)), scores.softmax(-1)[..., [1]])
+
+
+def test_what_other_threads_attend_to_meanwhile_is_not_taken_for_the_models(unet, layers, inputs):
+    own, others = [], []
+    query = torch.randn(1, 1, 4, 8)
+
+    def look_elsewhere(*_):
+        attend = torch.nn.functional.scaled_dot_product_attention
+        other = Thread(target=lambda: others.append(attend(query, query, query)))
+        other.start()
+        other.join()
+
+    hook = layers[0].module.to_q.register_forward_hook(look_elsewhere)
+    with torch.no_grad(), tapped(layers, own.append):
+        unet(*inputs)
+    hook.remove()
+    assert [each.query.shape[1] for each in own] == [16 * 24] * len(layers)
+    assert len(others) == 1
+
+
+def test_the_function_that_was_stood_in_for_is_back(unet, layers, inputs):
+    usual = torch.nn.functional.scaled_dot_product_attention
+    with torch.no_grad(), tapped(layers, [].append, stops_early=True):
+        unet(*inputs)
+    assert torch.nn.functional.scaled_dot_product_attention is usual

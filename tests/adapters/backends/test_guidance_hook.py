@@ -154,9 +154,10 @@ def test_the_first_update_is_the_gradient_of_the_loss_times_the_step_length(
     (_, start), (step, moved) = untouched[0], guided[0]
     words, _ = loaded.pipeline.encode_prompt(SCENE.prompt.text, "cpu", 1, False)
     sample = start.latents.clone().requires_grad_()
-    with tapped(reader.layers, reader.columns) as probabilities:
+    taken = reader.mean()
+    with tapped(reader.layers, taken.take):
         loaded.denoiser(sample, start.timestep, words)
-    loss = scene_loss(SCENE.relations, reader.read(probabilities, sample.shape[-2:]).loss_maps())
+    loss = scene_loss(SCENE.relations, reader.read(taken, sample.shape[-2:]).loss_maps())
     (gradient,) = torch.autograd.grad(loss, sample)
     torch.testing.assert_close(start.latents - moved.latents, 2.0 * gradient)
     assert step.loss == pytest.approx(float(loss.detach()))

@@ -10,6 +10,7 @@ from spatialstudio.adapters.backends import low_memory
 from spatialstudio.adapters.backends.attention_layers import map_size
 from spatialstudio.adapters.backends.attention_tap import tapped
 from spatialstudio.adapters.backends.families import FAMILIES
+from spatialstudio.adapters.backends.layer_attention import MeanAttention
 from spatialstudio.adapters.backends.load_pipeline import LoadedPipeline
 from spatialstudio.adapters.backends.memory_estimate import (
     estimate_memory,
@@ -134,9 +135,10 @@ def kept_bytes(loaded):
     layers = loaded.guiding_layers
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda each: each):
         sample = torch.empty(1, 4, 64, 64, requires_grad=True)
-        with tapped(layers, (5, 9), stops_early=True) as read:
+        mean = MeanAttention((5, 9))
+        with tapped(layers, mean.take, stops_early=True):
             loaded.denoiser(sample, torch.empty(1), torch.empty(1, TEXT, 768))
-        assert read[0].shape[1] == 16 * 16 == map_size(64, 64, 2)[0] ** 2
+        assert mean.mean().shape[0] == 16 * 16 == map_size(64, 64, 2)[0] ** 2
     return sum(sizes.values())
 
 
