@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtGui import (
+    QActionGroup,
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QKeyEvent,
+    QShowEvent,
+)
 from PySide6.QtWidgets import (
     QDialog,
     QDockWidget,
@@ -138,6 +145,12 @@ class MainWindow(QMainWindow):
         stage.show_overlays(self._overlays[workspace.id])
         stage.show_words(workspace.shows_words)
         stage.show_ending(workspace.shows_ending)
+        (self.prompt.setFocus if workspace.begins_at_prompt else self.focus_centre)()
+
+    def focus_centre(self) -> None:
+        """Give the keyboard to what stands in the middle."""
+        centre = self._centre_of(self._workspace)
+        (self.stage.take_focus if centre is self.stage else centre.setFocus)()
 
     def hide_docks(self, hidden: bool) -> None:
         """Leave the stage alone, or bring back what was in sight."""
@@ -179,6 +192,13 @@ class MainWindow(QMainWindow):
             if (now := self.focusWidget()) is start or not _is_behind(now):
                 return True
         return False
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let Esc lead back to the middle, from wherever nothing else wants it."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.focus_centre()
+        else:
+            super().keyPressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Welcome files anywhere."""

@@ -26,6 +26,7 @@ from spatialstudio.ui.widgets.basic.toast_card import ToastCard
 from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor
 from spatialstudio.ui.widgets.compose.relation_chip import RelationChip
 from spatialstudio.ui.widgets.evaluate.verdict_card import VerdictCard
+from spatialstudio.ui.widgets.gallery.run_grid import RunGrid
 from spatialstudio.ui.widgets.inspect.map_strip import MapTile
 from spatialstudio.ui.widgets.inspect.step_scrubber import StepScrubber
 from spatialstudio.ui.widgets.stage.picture_view import PictureView
@@ -371,3 +372,26 @@ def test_any_size_of_text_fits_a_small_screen(qtbot, window, appearance, percent
         window.use_workspace(workspace)
         least = window.minimumSizeHint()
         assert (least.width() <= 1280, least.height() <= 800) == (True, True), workspace.id
+
+
+def test_each_workspace_gives_the_keyboard_to_its_main_thing(qtbot, drawn):
+    for key, kind in (
+        (Qt.Key.Key_2, PictureView),
+        (Qt.Key.Key_1, PromptEditor),
+        (Qt.Key.Key_3, PictureView),
+        (Qt.Key.Key_6, RunGrid),
+    ):
+        qtbot.keyClick(drawn.focusWidget(), key, CONTROL)
+        assert isinstance(drawn.focusWidget(), kind)
+
+
+def test_escape_leads_back_to_the_stage(qtbot, drawn):
+    editor = drawn.findChild(PromptEditor)
+    editor.setFocus()
+    qtbot.keyClick(editor, Qt.Key.Key_Escape)
+    assert isinstance(drawn.focusWidget(), PictureView)
+
+
+def test_escape_leads_to_the_examples_while_there_is_no_picture(qtbot, window):
+    qtbot.keyClick(window.findChild(PromptEditor), Qt.Key.Key_Escape)
+    assert window.focusWidget().accessibleName().startswith("Example: ")

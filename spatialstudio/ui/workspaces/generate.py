@@ -45,4 +45,5 @@ GENERATE = Workspace(
     id="generate",
     command=GENERATE_WORKSPACE,
     docks=(PROMPT, VERDICT, QUEUE, GRAPH, ATTENTION, TIME, RESULTS),
+    begins_at_prompt=True,
 )

@@ -62,6 +62,8 @@ class Workspace:
         layers: On the stage when it is first chosen; then the user's own choice holds.
         shows_words: Whether the prompt's words stand over the picture.
         shows_ending: Whether the finished picture is seen, whichever step is picked.
+        begins_at_prompt: Whether the prompt has the keyboard when it is chosen; else what stands in
+            the middle has it.
         make_overlays: Builds what lies over the picture, once.
         make_centre: Builds what stands in the stage's place, once; None for the stage itself.
     """
@@ -73,5 +75,6 @@ class Workspace:
     layers: frozenset[Layer] = PLAIN_LAYERS
     shows_words: bool = False
     shows_ending: bool = False
+    begins_at_prompt: bool = False
     make_overlays: Callable[[WindowContext], tuple[StageOverlay, ...]] = lambda _context: ()
     make_centre: Callable[[WindowContext], Panel] | None = None

@@ -79,6 +79,11 @@ class StagePanel(Panel):
         self._show_overlays()
         self.setAcceptDrops(True)
 
+    def take_focus(self) -> None:
+        """Give the keyboard to what is in sight: the picture, or what stands in its place."""
+        parts = (self._empty, self.sketch, self._grid, self._picture)
+        next(part for part in parts if not part.isHidden()).setFocus()
+
     def handle(self, event: object) -> None:
         """Follow the run, the picked step and word; tell of pictures that were not judged."""
         match event:

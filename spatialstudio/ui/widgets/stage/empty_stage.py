@@ -91,6 +91,8 @@ class EmptyStage(QScrollArea):
             button.setMinimumWidth(em(20))
             button.clicked.connect(self._tell)
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
+            if self.focusProxy() is None:
+                self.setFocusProxy(button)
         sketch = QPushButton(tr("Sketch the layout instead"))
         sketch.setProperty("kind", "quiet")
         sketch.clicked.connect(self.sketch_asked)

@@ -15,6 +15,8 @@ from spatialstudio.ui.widgets.stage.picture_layers import Layer
 class LayerList(QWidget):
     """Lets the user switch layers, choose how each is drawn, and have pictures scaled smoothly.
 
+    All rows are one stop of Tab; up and down lead from row to row.
+
     Emits ``layers_picked`` with the frozen set of layers that are switched on, ``look_picked`` with
     a layer and its ``LayerLook``, ``solo_picked`` with the layer to show alone, None for all, and
     ``smoothing_picked``, by the user's hand only.
@@ -36,6 +38,9 @@ class LayerList(QWidget):
             row.shown_picked.connect(self._tell)
             row.look_picked.connect(partial(self.look_picked.emit, layer))
             row.solo_picked.connect(partial(self._pick_solo, layer))
+            row.entered.connect(partial(self._stop_at, row))
+            row.left.connect(partial(self._go_on, row))
+            row.use_tab(place == 1)
             column.addWidget(row)
             self._rows[layer] = row
         self._smooth = QCheckBox(tr("Smooth scaling"))
@@ -67,6 +72,15 @@ class LayerList(QWidget):
         """Show whether pictures are scaled smoothly."""
         with QSignalBlocker(self._smooth):
             self._smooth.setChecked(smooth)
+
+    def _stop_at(self, entered: LayerRow) -> None:
+        for row in self._rows.values():
+            row.use_tab(row is entered)
+
+    def _go_on(self, row: LayerRow, step: int) -> None:
+        rows = list(self._rows.values())
+        place = min(max(rows.index(row) + step, 0), len(rows) - 1)
+        rows[place].take_focus()
 
     def _tell(self) -> None:
         self.layers_picked.emit(self.layers)

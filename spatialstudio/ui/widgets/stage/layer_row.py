@@ -1,7 +1,7 @@
 """One layer of the picture: its eye, how strong and in which hue it is drawn, and its solo."""
 
-from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QActionGroup, QIcon, QPainter, QPixmap
+from PySide6.QtCore import QEvent, QObject, QRectF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QActionGroup, QIcon, QKeyEvent, QPainter, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QSlider, QToolButton, QWidget
 
 from spatialstudio.ui.texts import tr
@@ -16,13 +16,20 @@ HUES = ("Orange", "Violet", "Green", "Pink", "Blue", "Olive", "Brown", "Slate")
 HUELESS = frozenset({Layer.PICTURE, Layer.DEPTH})
 SWATCH_SIDE = 48
 OPACITY_EM = 2.6
+OPACITY_STEP = 10
+HEARD = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
+KEYS = "Arrows: other layers, opacity. Space: show. S: alone. H: colour."
 
 
 class LayerRow(QWidget):
     """Lets the user show a layer, alone or not, and choose its strength and hue.
 
+    Its eye alone takes the keyboard: Space shows or hides, left and right change the opacity, S
+    shows the layer alone, H opens its hues.
+
     Emits ``shown_picked``, ``look_picked`` with a ``LayerLook`` and ``solo_picked``, by the user's
-    hand only.
+    hand only; ``entered`` when it gets the keyboard, ``left`` with -1 or 1 for the row before or
+    after.
 
     Args:
         theme: The look of the window.
@@ -33,6 +40,8 @@ class LayerRow(QWidget):
     shown_picked = Signal(bool)
     look_picked = Signal(object)
     solo_picked = Signal(bool)
+    entered = Signal()
+    left = Signal(int)
 
     def __init__(self, theme: Theme, layer: Layer, key: str) -> None:
         super().__init__()
@@ -43,6 +52,17 @@ class LayerRow(QWidget):
         self._opacity = self._opacity_slider()
         self._hue = self._hue_button(layer)
         self._solo = self._solo_button()
+        for part in (self._opacity, self._hue, self._solo):
+            part.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._keys = {
+            Qt.Key.Key_Up: lambda: self.left.emit(-1),
+            Qt.Key.Key_Down: lambda: self.left.emit(1),
+            Qt.Key.Key_Left: lambda: self._change_opacity(-OPACITY_STEP),
+            Qt.Key.Key_Right: lambda: self._change_opacity(OPACITY_STEP),
+            Qt.Key.Key_S: lambda: self._solo.click(),
+            Qt.Key.Key_H: lambda: self._open_hues(),
+        }
+        self._eye.installEventFilter(self)
         keys = QLabel(key)
         keys.setProperty("tone", "muted")
         row = QHBoxLayout(self)
@@ -80,6 +100,36 @@ class LayerRow(QWidget):
         with QSignalBlocker(self._solo):
             self._solo.setChecked(solo)
 
+    def take_focus(self) -> None:
+        """Let the keys go to this row."""
+        self._eye.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def use_tab(self, stops: bool) -> None:
+        """Say whether Tab stops here."""
+        policy = Qt.FocusPolicy.StrongFocus if stops else Qt.FocusPolicy.ClickFocus
+        self._eye.setFocusPolicy(policy)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Hear the keys of the row before the window does."""
+        if event.type() is QEvent.Type.FocusIn:
+            self.entered.emit()
+        if not isinstance(event, QKeyEvent) or event.type() not in HEARD or event.modifiers():
+            return super().eventFilter(watched, event)
+        do = self._keys.get(Qt.Key(event.key()))
+        if do is None:
+            return super().eventFilter(watched, event)
+        event.accept()
+        if event.type() is QEvent.Type.KeyPress:
+            do()
+        return True
+
+    def _change_opacity(self, percent: int) -> None:
+        self._opacity.setValue(self._opacity.value() + percent)
+
+    def _open_hues(self) -> None:
+        if self._hue.isVisible():
+            self._hue.showMenu()
+
     def _eye_button(self) -> QPushButton:
         button = QPushButton(self._name)
         button.setProperty("kind", "layer")
@@ -87,6 +137,8 @@ class LayerRow(QWidget):
         button.setChecked(True)
         button.setIconSize(QSize(em(), em()))
         button.setAccessibleName(tr("Show {layer}").format(layer=self._name.lower()))
+        button.setAccessibleDescription(tr(KEYS))
+        button.setToolTip(tr(KEYS))
         button.toggled.connect(self._dress)
         button.toggled.connect(self.shown_picked)
         return button

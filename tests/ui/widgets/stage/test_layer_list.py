@@ -36,12 +36,46 @@ def test_showing_layers_emits_nothing(qtbot, layers):
 
 
 def test_a_layer_can_be_made_fainter_by_keys(qtbot, layers):
+    with qtbot.waitSignal(layers.look_picked) as picked:
+        qtbot.keyClick(button(layers, "Show masks"), Qt.Key.Key_Left)
+    assert picked.args == [Layer.MASKS, LayerLook(opacity=0.9)]
+
+
+def test_a_layer_can_be_made_fainter_by_hand(qtbot, layers):
     slider = next(
         each for each in layers.findChildren(QSlider) if each.accessibleName() == "Opacity of masks"
     )
     with qtbot.waitSignal(layers.look_picked) as picked:
-        qtbot.keyClick(slider, Qt.Key.Key_Left)
+        slider.setValue(99)
     assert picked.args == [Layer.MASKS, LayerLook(opacity=0.99)]
+
+
+def test_a_layer_can_be_alone_by_a_key(qtbot, layers):
+    with qtbot.waitSignal(layers.solo_picked) as picked:
+        qtbot.keyClick(button(layers, "Show boxes"), Qt.Key.Key_S)
+    assert picked.args == [Layer.BOXES]
+
+
+def test_all_rows_are_one_stop_of_tab(qtbot, layers):
+    button(layers, "Show picture").setFocus()
+    qtbot.keyClick(layers.focusWidget(), Qt.Key.Key_Tab)
+    assert layers.focusWidget().text() == "Smooth scaling"
+
+
+def test_arrows_lead_from_row_to_row_and_tab_comes_back_there(qtbot, layers):
+    button(layers, "Show picture").setFocus()
+    for _ in range(2):
+        qtbot.keyClick(layers.focusWidget(), Qt.Key.Key_Down)
+    assert layers.focusWidget() is button(layers, "Show masks")
+    qtbot.keyClick(layers.focusWidget(), Qt.Key.Key_Tab)
+    qtbot.keyClick(layers.focusWidget(), Qt.Key.Key_Backtab)
+    assert layers.focusWidget() is button(layers, "Show masks")
+
+
+def test_arrows_stay_within_the_rows(qtbot, layers):
+    button(layers, "Show picture").setFocus()
+    qtbot.keyClick(layers.focusWidget(), Qt.Key.Key_Up)
+    assert layers.focusWidget() is button(layers, "Show picture")
 
 
 def test_a_layer_can_have_one_hue(qtbot, layers):
