@@ -8,9 +8,9 @@
 golden data with a line each in ``labels.jsonl``, and writes large numbered sheets to FOLDER for the
 eye; it goes on where it was stopped. ``label`` takes what was typed while looking, a line a
 picture: "17: cat, teddy bear" names all that a stranger would name, "18:" says that there is
-nothing. ``score`` asks the segmenter for every class in every labelled picture; an answer that it
-is sure of is right when the label names it. The interval is that of a bootstrap over pictures, at
-95 %.
+nothing. Neither prompt nor answer of the segmenter is shown to who labels. ``score`` asks the
+segmenter for every class in every labelled picture; an answer that it is sure of is right when the
+label names it. The interval is that of a bootstrap over pictures, at 95 %.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import json
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -56,6 +56,27 @@ class Label:
     seed: int
     method: str
     visible: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What is seen in a picture, and what the segmenter answers."""
+
+    told: frozenset[str]
+    answers: frozenset[str]
+
+    @property
+    def missed(self) -> frozenset[str]:
+        return self.told - self.answers
+
+    @property
+    def invented(self) -> frozenset[str]:
+        return self.answers - self.told
+
+    @property
+    def sums(self) -> tuple[int, int, int]:
+        """Right answers, all answers, all that is seen."""
+        return len(self.answers & self.told), len(self.answers), len(self.told)
 
 
 def main() -> int:
@@ -100,7 +121,7 @@ def draw_all(folder: Path, count: int) -> None:
     drawn = draw((wanted[number] for number in missing), folder / "runs")
     for number, picture in zip(missing, drawn, strict=True):
         Image.fromarray(picture.image).save(files[number])
-        show(f"{number + 1} of {count}: {picture.wanted.prompt.text}")
+        show(f"{number + 1} of {count}")
     write_pictures([np.array(Image.open(file)) for file in files])
     write_labels(
         Label(number=number, prompt=each.prompt.text, seed=each.seed, method=each.method)
@@ -183,27 +204,26 @@ def write_labels(labels: Iterable[Label]) -> None:
     (LABELLED_FOLDER / LABELS_NAME).write_text(text, encoding="utf-8")
 
 
-def score(
-    labels: Sequence[Label], pictures: Sequence[RgbImage], models: Path
-) -> tuple[str, str, str]:
+def score(labels: Sequence[Label], pictures: Sequence[RgbImage], models: Path) -> Iterator[str]:
     segmenter = StickerSegmenter(models / StickerSegmenter.id)
-    sums, missed, invented = [], Counter[str](), Counter[str]()
-    for label in labels:
-        answers, truth = answered(segmenter, pictures[label.number]), set(label.visible or ())
-        missed.update(truth - answers)
-        invented.update(answers - truth)
-        sums.append((len(answers & truth), len(answers), len(truth)))
-    return (
-        f"class F1 on {len(labels)} labelled pictures, % {f1_of(sums).percent}",
-        f"missed:   {dict(missed.most_common())}",
-        f"invented: {dict(invented.most_common())}",
-    )
+    all_compared = [compared(segmenter, label, pictures[label.number]) for label in labels]
+    missed = Counter(name for each in all_compared for name in each.missed)
+    invented = Counter(name for each in all_compared for name in each.invented)
+    figure = f1_of([each.sums for each in all_compared])
+    yield f"class F1 on {len(labels)} labelled pictures, % {figure.percent}"
+    yield f"missed:   {dict(missed.most_common())}"
+    yield f"invented: {dict(invented.most_common())}"
 
 
-def answered(segmenter: StickerSegmenter, picture: RgbImage) -> set[str]:
+def compared(segmenter: StickerSegmenter, label: Label, picture: RgbImage) -> Comparison:
+    """Hold what the segmenter is sure of against what is seen."""
+    return Comparison(told=frozenset(label.visible or ()), answers=answered(segmenter, picture))
+
+
+def answered(segmenter: StickerSegmenter, picture: RgbImage) -> frozenset[str]:
     """Ask for every class; name those that the segmenter is sure of."""
     seen = segmenter.detect(picture, [mention_of(thing.name) for thing in sticker_objects()])
-    return {str(mask.mention_id) for mask in sure(seen.masks)}
+    return frozenset(str(mask.mention_id) for mask in sure(seen.masks))
 
 
 def f1_of(sums: Sequence[tuple[int, int, int]]) -> Figure:

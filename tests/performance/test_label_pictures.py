@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
+from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
+from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER
 from tests.performance import label_pictures
 from tests.performance.label_pictures import (
     ON_SHEET,
     SIDE,
     Label,
+    compared,
     f1_of,
     labelled,
     large_sheets,
@@ -17,6 +20,9 @@ from tests.performance.label_pictures import (
     write_labels,
     write_pictures,
 )
+
+LEAST_F1 = 0.94
+"""What the shipped segmenter reached, less what another machine's rounding may cost."""
 
 
 @pytest.fixture
@@ -57,6 +63,16 @@ def test_only_what_was_typed_is_labelled(golden, pictures):
     labels = [Label(number=n, prompt="a cat", seed=n, method="none") for n in range(2)]
     write_labels(labelled(labels, {1: ("cat",)}))
     assert [label.visible for label in read_labels()] == [None, ("cat",)]
+
+
+@pytest.mark.parametrize(
+    ("every", "least"), [(5, 0.9), pytest.param(1, LEAST_F1, marks=pytest.mark.slow)]
+)
+def test_the_segmenter_names_what_a_stranger_names(every, least):
+    labels, pictures = read_labels()[::every], read_pictures()
+    segmenter = StickerSegmenter(WORLD_FOLDER.parent / StickerSegmenter.id)
+    comparisons = [compared(segmenter, label, pictures[label.number]) for label in labels]
+    assert f1_of([each.sums for each in comparisons]).value >= least
 
 
 def test_f1_weighs_what_is_missed_and_what_is_invented():
