@@ -5,6 +5,7 @@ gradient, weights frozen, up to the last layer that is read. The shares below ar
 values a position and channel. The rest is a rule of thumb, rounded up.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
@@ -63,17 +64,18 @@ def ways_to_fit(
 
     Returns:
         Beside those of the request, each that fits alone; where there is none, the fewest that fit
-        together; empty when nothing helps on this device.
+        together; empty when nothing helps on this device. Checkpointing, which takes time, is
+        listed again with half of the guided steps, which gives it back and spares no memory.
     """
     left = [saving for saving in usable_savings(loaded, request) if saving not in request.savings]
+    ways = [way for saving in left for way in _ways_with(saving, request)]
 
     def fits(chosen: tuple[Saving, ...]) -> bool:
         trial = replace(request, savings=(*request.savings, *chosen))
         return estimate_memory(loaded, trial).peak_bytes <= available_bytes
 
-    alone = tuple((saving,) for saving in left if fits((saving,)))
     together = (tuple(left[: count + 1]) for count in range(1, len(left)))
-    return alone or tuple(islice(filter(fits, together), 1))
+    return tuple(filter(fits, ways)) or tuple(islice(filter(fits, together), 1))
 
 
 def usable_savings(loaded: LoadedPipeline, request: GenerationRequest) -> tuple[Saving, ...]:
@@ -88,6 +90,13 @@ def usable_savings(loaded: LoadedPipeline, request: GenerationRequest) -> tuple[
         Saving.OFFLOAD: has_accelerator,
     }
     return tuple(saving for saving in Saving if usable.get(saving, False))
+
+
+def _ways_with(saving: Saving, request: GenerationRequest) -> Iterator[tuple[Saving, ...]]:
+    yield (saving,)
+    guides_all = request.guidance.every == 1 and Saving.EVERY_SECOND_STEP not in request.savings
+    if saving is Saving.CHECKPOINTING and guides_all:
+        yield saving, Saving.EVERY_SECOND_STEP
 
 
 def _guiding_bytes(

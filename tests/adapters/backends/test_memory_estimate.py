@@ -17,7 +17,7 @@ from spatialstudio.adapters.backends.memory_estimate import (
     usable_savings,
     ways_to_fit,
 )
-from spatialstudio.domain.generation import GuidanceSettings
+from spatialstudio.domain.generation import GuidanceSettings, StepEvent
 from spatialstudio.domain.memory import MemoryEstimate, Saving
 from tests.fakes import CountingToken
 
@@ -80,8 +80,33 @@ def test_every_saving_that_fits_alone_is_listed(loaded, guided):
     large = replace(guided, width=1024, height=1024)
     savings = usable_savings(loaded, large)
     plenty = estimate_memory(loaded, large).peak_bytes
-    assert ways_to_fit(loaded, large, plenty) == tuple((saving,) for saving in savings)
+    alone = [way for way in ways_to_fit(loaded, large, plenty) if len(way) == 1]
+    assert alone == [(saving,) for saving in savings]
     assert ways_to_fit(loaded, large, 1) == ()
+
+
+def test_the_time_that_checkpointing_takes_may_be_given_back(loaded, guided):
+    large = replace(guided, width=1024, height=1024)
+    enough = estimate_memory(loaded, spare(large, Saving.CHECKPOINTING)).peak_bytes
+    first, second, *_ = ways_to_fit(loaded, large, enough)
+    assert first == (Saving.CHECKPOINTING,)
+    assert second == (Saving.CHECKPOINTING, Saving.EVERY_SECOND_STEP)
+
+
+@pytest.mark.parametrize(
+    ("every", "savings"),
+    [(2, ()), (1, (Saving.EVERY_SECOND_STEP,)), (1, (Saving.CHECKPOINTING,))],
+    ids=["guides seldom already", "was chosen already", "takes no time"],
+)
+def test_half_of_the_guided_steps_is_offered_only_where_it_gives_back(
+    loaded, guided, every, savings
+):
+    seldom = replace(GUIDED, every=every)
+    large = replace(guided, width=1024, height=1024, guidance=seldom, savings=savings)
+    plenty = 2 * estimate_memory(loaded, large).peak_bytes
+    offered = ways_to_fit(loaded, large, plenty)
+    assert offered
+    assert not any(Saving.EVERY_SECOND_STEP in way for way in offered)
 
 
 def test_savings_that_fit_only_together_are_offered_together(loaded, guided):
@@ -177,5 +202,6 @@ def test_savings_of_the_backend_still_draw(backend, tiny_model, guided, saving):
 
 
 def test_smaller_maps_are_smaller(backend, tiny_model, guided):
-    _, step, *_ = backend.generate(spare(guided, Saving.SMALLER_MAPS), tiny_model, CountingToken())
+    events = backend.generate(spare(guided, Saving.SMALLER_MAPS), tiny_model, CountingToken())
+    step = next(event for event in events if isinstance(event, StepEvent))
     assert {weights.shape for weights in step.attention.maps.values()} == {(8, 8)}
