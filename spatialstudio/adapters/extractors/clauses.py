@@ -97,8 +97,7 @@ class ClauseReader:
             self._waiting.clear()
             self._focus = self._clause = self._owner = self._main = ()
         elif word.kind is WordKind.RELATIVE:
-            self._main = self._clause
-            self._focus, self._owner = self._references.latest, ()
+            self._follow_relative(word)
         elif self._turns_back(word):
             if word.kind is WordKind.COMMA and self._pieces.is_at(*VERBS, WordKind.BE):
                 self._clause = self._main or self._clause
@@ -113,6 +112,13 @@ class ClauseReader:
             if things := self._pieces.take_dependents():
                 is_seen = word.text.lower() in TOWARDS and not self._pieces.is_at_thing()
                 self._read_dependents(word, things, is_apart=is_apart or is_seen)
+
+    def _follow_relative(self, word: Word) -> None:
+        """Speak of the thing before: "a cup that is ...", "a cup that a man put on ..."."""
+        self._main, self._focus, self._owner = self._clause, self._references.latest, ()
+        if word.text.lower() != "whose" and self._pieces.is_at_placed_by_another:
+            self._resolve(self._pieces.take_subjects(), ())
+            self._pieces.skip(*VERBS)
 
     def _turns_back(self, word: Word) -> bool:
         """Tell whether a word speaks of the clause's subject again: "and", "from behind"."""
@@ -154,6 +160,10 @@ class ClauseReader:
             self._read_bare_relation(claims, subjects)
             return
         is_late = opens_clause and self._pieces.is_subject_ahead(after_verb=True)
+        is_late = is_late or self._pieces.is_at_new_thing
+        if is_added and against_pronoun and opens_clause and self._pieces.is_at_set_off_thing:
+            self._pieces.skip(WordKind.COMMA)
+            is_late = True
         is_fronted = not subjects or against_which or is_late
         topical = None if is_fronted and (is_added or against_which) else claims[-1]
         objects = self._resolve(things, () if is_fronted else subjects, topical)

@@ -7,19 +7,20 @@ from typing import TypeGuard
 from spatialstudio.adapters.extractors.vocabulary import LONGEST_NOUN, Vocabulary
 from spatialstudio.adapters.extractors.word_runs import (
     ONE,
+    SINGULAR_BE,
     NounPhrase,
     Piece,
     WordRun,
     is_singular,
     looks_plural,
 )
-from spatialstudio.adapters.extractors.words import DETERMINERS, Word, WordKind
+from spatialstudio.adapters.extractors.words import DETERMINERS, RELATIONS, Word, WordKind
 from spatialstudio.domain.prompt import TextSpan
 
 RUN_KINDS = {WordKind.WORD, WordKind.FALSE_FRIEND}
 SILENT_KINDS = {WordKind.OTHER, WordKind.STYLE_OF, WordKind.REQUEST}
 POSSESSIVES = {"his", "her", "its"}
-SINGULAR_BE = {"is", "was"}
+ONES_OF_PAIR = {"first": WordKind.FORMER, "second": WordKind.LATTER}
 ONES_OF_SEVERAL = {
     *("one", "another", "the other", "the first", "the second", "the third", "the last"),
     *("the first one", "the second one", "the other one", "another one"),
@@ -43,7 +44,7 @@ class PhraseFinder:
         """Replace runs of words by noun phrases and verbs; of the others one stays as a gap."""
         position = 0
         while position < len(words):
-            word = words[position]
+            word = self._as_determiner(words[position])
             if word.kind not in DETERMINERS | RUN_KINDS:
                 self._pieces += [word] if word.kind not in SILENT_KINDS else []
                 position += 1
@@ -55,11 +56,21 @@ class PhraseFinder:
             self._take_run(run, determiner, next(iter(words[position:]), None))
         return self._pieces
 
+    def _as_determiner(self, word: Word) -> Word:
+        """Read "that" behind a relation as an article: "next to that bridge"."""
+        before = self._pieces[-1] if self._pieces else None
+        is_behind = isinstance(before, Word) and before.kind in {*RELATIONS, WordKind.PREPOSITION}
+        points = word.kind is WordKind.RELATIVE and word.text.lower() == "that"
+        return replace(word, kind=WordKind.DEFINITE) if points and is_behind else word
+
     def _take_run(
         self, words: Sequence[Word], determiner: Word | None, following: Word | None
     ) -> None:
         if one := self._one_of_several(words, determiner, following):
             self._pieces.append(one)
+            return
+        if determiner and (kind := _one_of_pair(determiner, words)):
+            self._pieces.append(replace(determiner, kind=kind))
             return
         if not words:
             if determiner is not None and determiner.text.lower() in POSSESSIVES:
@@ -161,17 +172,34 @@ class PhraseFinder:
             before = [word.text.lower() for word in words[start:place] if word.kind in RUN_KINDS]
             is_word = words[place + 1].kind in RUN_KINDS
             return is_word and all(map(self._vocabulary.is_plain_adjective, before))
-        is_one = is_singular(determiner, self._pieces[-1] if self._pieces else None)
         is_inverted = words[place + 1].kind in DETERMINERS
         is_subject = words[place + 1].text.lower() in SINGULAR_BE
+        is_one = self._is_one(determiner, words[place - 1].text.lower())
         is_noun = is_subject or (is_one and not is_inverted)
         return is_noun and lower in self._vocabulary.base_verbs
+
+    def _is_one(self, determiner: Word, noun: str) -> bool:
+        """Tell whether one thing is named, whose verb ends in "s": "a drip", "the drip"."""
+        before = self._pieces[-1] if self._pieces else None
+        if is_singular(determiner, before):
+            return True
+        is_joined = isinstance(before, Word) and before.kind is WordKind.AND
+        is_unchanged = self._vocabulary.noun([noun]) == noun and not looks_plural(noun)
+        is_definite = determiner.kind is WordKind.DEFINITE and not is_joined
+        return is_definite and is_unchanged and noun not in self._vocabulary.actors
 
     def _ends_compound(self, words: Sequence[Word]) -> bool:
         """Tell whether what looks like a verb ends a known name: "the newspaper stand"."""
         lower = [word.text.lower() for word in words[-LONGEST_NOUN:]]
         names = (lower[start:] for start in range(len(lower) - 1))
         return any(" ".join(name) in self._vocabulary.nouns for name in names)
+
+
+def _one_of_pair(determiner: Word, words: Sequence[Word]) -> WordKind | None:
+    """Read "the first" and "the second" alone as the former and the latter."""
+    alone = [word.text.lower() for word in words]
+    is_definite = determiner.kind is WordKind.DEFINITE
+    return ONES_OF_PAIR.get(alone[0]) if len(alone) == 1 and is_definite else None
 
 
 def _is_several(piece: Piece) -> TypeGuard[NounPhrase]:

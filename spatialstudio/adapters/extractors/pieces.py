@@ -95,8 +95,7 @@ class Pieces:
         while self.is_at_joined_relation():
             self.skip(*JOINERS)
             claims.append(claim_of(self.take_word()))
-        is_set_off = self.is_at(WordKind.COMMA) and self._is_thing_at(self._position + 1)
-        if len(claims) > 1 and is_set_off:
+        if len(claims) > 1 and self.is_at_set_off_thing:
             self.skip(WordKind.COMMA)
         return claims
 
@@ -120,9 +119,32 @@ class Pieces:
     @property
     def is_at_relative(self) -> bool:
         """Whether "which" is at hand: "a bridge under which ..."."""
-        if not self.is_at(WordKind.IT):
+        if not self.is_at(WordKind.IT, WordKind.ITS):
             return False
-        return self._pieces[self._position].text.lower().startswith("wh")
+        words = self._pieces[self._position].text.lower().split()
+        return any(word.startswith("wh") for word in words)
+
+    @property
+    def is_at_set_off_thing(self) -> bool:
+        """Whether a comma and a thing are at hand: "left of it, a dog"."""
+        return self.is_at(WordKind.COMMA) and self._is_thing_at(self._position + 1)
+
+    @property
+    def is_at_placed_by_another(self) -> bool:
+        """Whether who placed the thing before is at hand: "that a man put on ..."."""
+        return (
+            self.is_at_thing()
+            and self._is_at(self._position + 1, WordKind.PLACING)
+            and not self._is_thing_at(self._position + 2)
+        )
+
+    @property
+    def is_at_new_thing(self) -> bool:
+        """Whether "there is" and a thing are at hand."""
+        if not self.is_at(WordKind.BE):
+            return False
+        is_there = self._pieces[self._position].text.lower().startswith("there")
+        return is_there and self._is_thing_at(self._position + 1)
 
     @property
     def is_at_adverbial(self) -> bool:
@@ -177,11 +199,16 @@ class Pieces:
 
     def _one_list(self, places: list[int]) -> list[int]:
         """Cut behind the thing that "and" joins: it ends a list, and another starts a clause."""
-        ends = [n for n, place in enumerate(places) if self._is_at(place - 1, WordKind.AND)]
+        ends = [n for n, place in enumerate(places) if self._is_joined_at(place)]
         is_new_clause = ends[1:] and self._is_at(places[ends[1]] - 2, WordKind.COMMA)
         if is_new_clause:
             return places[: ends[1]]
         return places[: ends[-1] + 1] if ends else places
+
+    def _is_joined_at(self, place: int) -> bool:
+        """Tell whether "and" joins a thing, rather than "then", which goes on with a list."""
+        is_joined = self._is_at(place - 1, WordKind.AND)
+        return is_joined and self._pieces[place - 1].text.lower() != "then"
 
     def _claims_at(self, place: int) -> bool:
         """Tell whether a claim about the thing before follows: "... a lamp shining above"."""

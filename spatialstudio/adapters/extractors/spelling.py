@@ -22,6 +22,7 @@ JOINED_WORDS = re.compile(
     re.IGNORECASE,
 )
 SWAPPED_WORDS = {"ot": "to", "fo": "of"}
+SMALL_WORDS = {"te": "the", "th": "the", "adn": "and", "nad": "and", "ona": "on a", "wiht": "with"}
 MEANT_BETWEEN = {
     ("on", "of"): ("top",),
     ("in", "of"): ("front",),
@@ -129,6 +130,8 @@ class Speller:
         return next((each for each, kind in kinds.items() if kind is not None), None)
 
     def _mend_word(self, word: str, following: str) -> str | None:
+        if word in SMALL_WORDS:
+            return SMALL_WORDS[word]
         if len(word) < SHORTEST_WORD or word in self._targets or self._vocabulary.knows(word):
             return None
         counted = COUNTED.fullmatch(word)

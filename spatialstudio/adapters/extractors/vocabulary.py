@@ -16,7 +16,7 @@ PLURAL_ENDINGS = (("ies", "y"), ("s", ""), ("es", ""), ("men", "man"))
 DOUBTFUL_PLURALS = ("ves", "oes", "ses", "ches")
 
 VERB_ENDINGS = ("ing", "ed", "ly")
-NOUN_ENDINGS = ("ey", "ry", "ity", "phy")
+NOUN_ENDINGS = ("ey", "ry", "ity", "ety", "phy")
 PERSON_ENDINGS = ("ist", "keeper", "man", "woman", "worker", "smith", "er", "or", "ian")
 ADJECTIVE_ENDINGS = (
     *(

@@ -25,7 +25,9 @@ SIDES = ("left ", "right ")
 ENDS = (WordKind.STOP, WordKind.COMMA, WordKind.AND, WordKind.COLON)
 ONE = {"one", "ones"}
 SINGULAR_ARTICLES = {"a", "an"}
-MODALS = {"would", "could", "can", "should", "will", "do", "does", "did", "let", "make", "have"}
+ASKING = {"what", "where", "here", "how", "who", "this", "that", "everything", "all", "do", "does"}
+SINGULAR_BE = {"is", "was"}
+MODALS = {"would", "could", "can", "should", "will", "do", "does", "did", "let"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +166,8 @@ class WordRun:
             return self.determiner is None and self._is_followed_by(*ARTICLES)
         before = self.words[place - 1].text.lower()
         ends = place + 1 == len(self.words) and (self.after is None or self._is_followed_by(*ENDS))
-        return before in vocabulary.actors or (not ends and vocabulary.noun([before]) is not None)
+        is_actor = before in vocabulary.actors or vocabulary.is_person(before)
+        return is_actor or (not ends and vocabulary.noun([before]) is not None)
 
     def _agrees(self, place: int, vocabulary: Vocabulary) -> bool:
         """Tell whether number makes a verb of a word: "a bidder sails", "a few lambs rest"."""
@@ -243,9 +246,9 @@ class WordRun:
                 return length
         before = self.words[stop - 1]
         is_purpose = before.text.lower() in vocabulary.purposes and head not in vocabulary.actors
-        return int(is_purpose or self._names(before, vocabulary))
+        return int(is_purpose or self._names(before, head, vocabulary))
 
-    def _names(self, word: Word, vocabulary: Vocabulary) -> bool:
+    def _names(self, word: Word, head: str | None, vocabulary: Vocabulary) -> bool:
         """Tell whether a word before the head is part of its name, as in "delivery van"."""
         lower = word.text.lower()
         if word.kind is not WordKind.WORD or lower in vocabulary.adjectives:
@@ -253,6 +256,8 @@ class WordRun:
         if lower.endswith(POSSESSIVE_ENDINGS):
             return False
         if self._is_proper(word):
+            return True
+        if lower.endswith("ing") and lower in vocabulary.verbs and head not in vocabulary.actors:
             return True
         others = (vocabulary.trailing, vocabulary.numbers, vocabulary.acting_verbs)
         return not vocabulary.is_adjective(lower) and not any(lower in words for words in others)
@@ -282,9 +287,7 @@ class WordRun:
 
     def _has_base_noun(self, vocabulary: Vocabulary) -> bool:
         """Tell whether a verb's base form is a noun: not in "would a cat look"."""
-        is_asked = isinstance(self.before, Word) and self.before.text.lower() in MODALS
-        is_joined = isinstance(self.before, Word) and self.before.kind is WordKind.AND
-        return self._is_one(vocabulary) and not is_joined and not is_asked
+        return self._is_one(vocabulary) and is_singular(self.determiner, self.before)
 
     def _may_be_open(self, vocabulary: Vocabulary) -> bool:
         words = [word.text.lower() for word in self.words]
@@ -301,7 +304,12 @@ class WordRun:
         if before in {WordKind.RELATION, WordKind.NOT}:
             return True
         opens = self.before is None or before in OPENERS
-        return opens and self.after is not None and self.after.kind is WordKind.RELATION
+        is_told_of = self._is_followed_by(WordKind.RELATION) or self._is_subject(words)
+        return opens and is_told_of
+
+    def _is_subject(self, words: Sequence[str]) -> bool:
+        """Tell whether a name opens the clause: "gramps is behind the bar"."""
+        return self._is_followed_by(WordKind.BE) and words[-1] not in ASKING
 
     def _is_named(self, vocabulary: Vocabulary) -> bool:
         """Tell whether an article makes a noun of any word: "a newlywed", "a novel"."""
@@ -325,8 +333,12 @@ class WordRun:
         while start < stop - 1 and vocabulary.is_adjective(texts[start]):
             start += 1
         *before, last = texts[start:stop]
-        singular = last if self._is_one(vocabulary) else vocabulary.singular(last)
+        is_one = self._is_one(vocabulary) or self._is_said_to_be_one()
+        singular = last if is_one else vocabulary.singular(last)
         return start, stop, " ".join([*before, singular])
+
+    def _is_said_to_be_one(self) -> bool:
+        return self.after is not None and self.after.text.lower() in SINGULAR_BE
 
     def _lacks_noun(self, texts: Sequence[str], stop: int, vocabulary: Vocabulary) -> bool:
         """Tell whether what looks like a verb is the noun after all: "an enormous bloodshed"."""
@@ -365,7 +377,12 @@ def _without_side(word: Word) -> str:
 
 
 def is_singular(determiner: Word | None, before: Piece | None) -> bool:
-    """Tell whether one thing is named; behind "and" it may be the last of several."""
-    is_joined = isinstance(before, Word) and before.kind is WordKind.AND
+    """Tell whether one thing is named, whose verb ends in "s".
+
+    Behind "and" it may be the last of several, and behind "would" its verb has no ending.
+    """
     is_article = determiner is not None and determiner.text.lower() in SINGULAR_ARTICLES
-    return is_article and not is_joined
+    if not isinstance(before, Word):
+        return is_article
+    is_asked = before.text.lower() in MODALS
+    return is_article and before.kind is not WordKind.AND and not is_asked

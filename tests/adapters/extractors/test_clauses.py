@@ -121,6 +121,39 @@ extractor = GrammarExtractor(resources_folder() / "prompts")
                 ("chair", ABOVE, "dog"),
             ],
         ),
+        ("the tray that a doctor placed on a cabinet", [("tray", ABOVE, "cabinet")]),
+        (
+            "There is a lime. There is a pear. The first is above the second.",
+            [
+                ("lime", ABOVE, "pear"),
+            ],
+        ),
+        (
+            "a cat under a bridge, and next to that bridge stands a dog",
+            [
+                ("cat", BELOW, "bridge"),
+                ("dog", NEAR, "bridge"),
+            ],
+        ),
+        ("Photo showing a cat and, right of it, a dog.", [("dog", RIGHT_OF, "cat")]),
+        ("a nymph to whose left an owl is sitting", [("owl", LEFT_OF, "nymph")]),
+        ("an elf behind whom a bear is dancing", [("bear", BEHIND, "elf")]),
+        (
+            "First from the left comes a cat, then a dog, then a cow.",
+            [
+                ("cat", LEFT_OF, "dog"),
+                ("dog", LEFT_OF, "cow"),
+            ],
+        ),
+        ("From the top down: a cat, a dog.", [("cat", ABOVE, "dog")]),
+        ("A cat occupies the bottom and a dog occupies the top.", [("cat", BELOW, "dog")]),
+        ("a dog is behind a van because he is shy", [("dog", BEHIND, "van")]),
+        ("Let a gnome stand beneath a sign.", [("gnome", BELOW, "sign")]),
+        ("Wheel the medal stand next to the bed.", [("medal stand", NEAR, "bed")]),
+        ("We won't hang the lamp over the stage.", []),
+        ("Please avoid placing the mug on the bed.", []),
+        ("The wizard is beside himself with joy.", []),
+        ("a dog stared, for behind a van there was a cat", [("cat", BEHIND, "van")]),
         ("a barn nowhere near a pond", [("barn", FAR_FROM, "pond")]),
     ],
 )
