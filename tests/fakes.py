@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from spatialstudio.application.flow.evaluate_image import evaluate_image
+from spatialstudio.application.flow.evaluate_image import evaluate_image, nobody_asks
 from spatialstudio.application.flow.perceive_image import Judges
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.errors import Cancelled
@@ -13,6 +13,7 @@ from spatialstudio.domain.generation import (
     GenerationFinished,
     GenerationRequest,
     GenerationStarted,
+    PromptEncoded,
     RequestId,
     StepEvent,
 )
@@ -118,6 +119,7 @@ class FakeBackend:
             token_spans=self.token_spans(request.scene, model),
             device="cpu",
         )
+        yield PromptEncoded(request_id=request.id)
         for step in range(request.steps):
             token.raise_if_cancelled()
             yield step_of(request, step)
@@ -221,6 +223,6 @@ class FakeWorkshop:
     def generate(self, request, model, token):
         return self.backend.generate(request, model, token)
 
-    def evaluate(self, image, scene, token, *, choice=None):
+    def evaluate(self, image, scene, token, *, choice=None, looked=nobody_asks):
         judges = Judges(detector=self.detector, depth=FakeDepth())
-        return evaluate_image(image, scene, judges, token)
+        return evaluate_image(image, scene, judges, token, looked=looked)

@@ -54,6 +54,7 @@ class OpenRun:
         request: None for a picture that was not drawn here.
         state: How far it is.
         phase: What the engine does now; None when it does nothing for this run.
+        parts: How many parts of the phase are done, and of how many; None where nobody counts.
         total_steps: 0 until the model is loaded.
         token_spans: Where the text encoders hold the mentions.
         steps: Steps so far, in order.
@@ -73,6 +74,7 @@ class OpenRun:
     request: GenerationRequest | None = None
     state: RunState = RunState.WAITING
     phase: Phase | None = None
+    parts: tuple[int, int] | None = None
     total_steps: int = 0
     token_spans: tuple[TokenSpan, ...] = ()
     steps: tuple[StepEvent, ...] = ()
@@ -298,8 +300,8 @@ def after(run: OpenRun, event: object) -> OpenRun:
 
 def _moved(run: OpenRun, event: StepEvent | GenerationStarted | PhaseChanged) -> OpenRun:
     match event:
-        case PhaseChanged(phase=phase):
-            return replace(run, state=RunState.RUNNING, phase=phase)
+        case PhaseChanged(phase=phase, parts=parts):
+            return replace(run, state=RunState.RUNNING, phase=phase, parts=parts)
         case StepEvent():
             return replace(run, steps=(*run.steps, event))
         case GenerationStarted(total_steps=count, token_spans=spans, device=device):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from spatialstudio.application.flow.evaluate_image import evaluate_image
+from spatialstudio.application.flow.evaluate_image import Looked, evaluate_image, nobody_asks
 from spatialstudio.application.flow.generate_image import generate_image
 from spatialstudio.application.flow.search_image import search_image
 from spatialstudio.application.judge_choice import DEFAULT_JUDGES, JudgeChoice, find_judges
@@ -13,7 +13,7 @@ from spatialstudio.domain.memory import MemoryEstimate
 from spatialstudio.domain.ports import CancelToken, ModelCard, Surroundings
 from spatialstudio.domain.prompt import TokenReading
 from spatialstudio.domain.relation import SceneGraph
-from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings, Evaluation
+from spatialstudio.domain.verdict import Evaluation
 
 
 class ModelWorkshop:
@@ -52,12 +52,13 @@ class ModelWorkshop:
         image: RgbImage,
         scene: SceneGraph,
         token: CancelToken,
-        settings: CheckerSettings = REPRODUCE,
         *,
         choice: JudgeChoice = DEFAULT_JUDGES,
+        looked: Looked = nobody_asks,
     ) -> Evaluation:
         """Judge a picture, (H, W, 3) uint8; see ``evaluate_image``."""
-        return evaluate_image(image, scene, find_judges(self._registry, choice), token, settings)
+        judges = find_judges(self._registry, choice)
+        return evaluate_image(image, scene, judges, token, looked=looked)
 
 
 def build_workshop(surroundings: Surroundings) -> ModelWorkshop:

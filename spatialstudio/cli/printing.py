@@ -13,8 +13,10 @@ BAR_WIDTH = 30
 CLEAR_LINE = "\r\033[K"
 LABELS = {
     Phase.LOADING: "Loading the model",
+    Phase.ENCODING: "Reading the prompt",
     Phase.DENOISING: "Drawing",
     Phase.DECODING: "Decoding",
+    Phase.LOOKING: "Looking at the picture",
     Phase.JUDGING: "Judging",
 }
 

@@ -188,7 +188,7 @@ class GenerationRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationStarted:
-    """The model is loaded and the prompt encoded. Made once by a backend; may cross threads.
+    """The model is loaded. Made once by a backend; may cross threads.
 
     Attributes:
         request_id: The request.
@@ -207,6 +207,13 @@ class GenerationStarted:
     attention_files: tuple[AttentionFile, ...] = ()
     memory: MemoryEstimate | None = None
     text_layers: tuple[TextLayer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptEncoded:
+    """The prompt was read by the text encoders; denoising begins. May cross threads."""
+
+    request_id: RequestId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -334,6 +341,7 @@ class GenerationCancelled:
 
 GenerationEvent: TypeAlias = (
     GenerationStarted
+    | PromptEncoded
     | StepEvent
     | CandidateJudged
     | GenerationFinished

@@ -43,6 +43,7 @@ from spatialstudio.adapters.backends.token_spans import (
     token_readings,
     token_spans,
 )
+from spatialstudio.adapters.backends.wrapped import wrapped
 from spatialstudio.adapters.device import (
     LARGE_MODEL_BYTES,
     free_memory,
@@ -60,6 +61,7 @@ from spatialstudio.domain.generation import (
     GenerationFinished,
     GenerationRequest,
     GenerationStarted,
+    PromptEncoded,
     StepEvent,
 )
 from spatialstudio.domain.memory import MemoryEstimate, Saving
@@ -231,9 +233,17 @@ class _Drawing:
         with (
             archive.attached(denoiser, calls),
             hook.attached(denoiser, pipeline.scheduler, calls),
+            wrapped(pipeline.scheduler, "set_timesteps", self._begin_denoising),
         ):
             pictures = pipeline(**arguments).images
         return _to_picture(pictures[0])
+
+    def _begin_denoising(
+        self, set_timesteps: Callable[..., None], *args: object, **kwargs: object
+    ) -> None:
+        """Set the steps, which every pipeline does as soon as the prompt is encoded."""
+        self._report(PromptEncoded(request_id=self._request.id))
+        set_timesteps(*args, **kwargs)
 
     def _guidance(self) -> Guidance | None:
         settings, scene = self._request.guidance, self._request.scene

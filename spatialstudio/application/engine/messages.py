@@ -25,9 +25,13 @@ class Phase(Enum):
     """What a job is doing now."""
 
     LOADING = "loading"
+    ENCODING = "encoding"
     DENOISING = "denoising"
     DECODING = "decoding"
+    LOOKING = "looking"
+    """At the picture: detector, segmenter and depth."""
     JUDGING = "judging"
+    """With the looks at small changes of the picture, and the second detector's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,10 +113,17 @@ Command: TypeAlias = GenerateJob | EvaluateJob | Question | CancelJob | Stop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseChanged:
-    """A job goes on to another kind of work."""
+    """A job goes on to another kind of work, or further within it.
+
+    Attributes:
+        request_id: Of the job.
+        phase: What is done now.
+        parts: How many parts of it are done, and of how many; None where nobody counts.
+    """
 
     request_id: RequestId
     phase: Phase
+    parts: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

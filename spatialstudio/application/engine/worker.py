@@ -22,6 +22,7 @@ from spatialstudio.application.engine.messages import (
     TokensRead,
 )
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.flow.evaluate_image import Looked
 from spatialstudio.application.judge_choice import JudgeChoice
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import Cancelled, StudioError
@@ -32,6 +33,7 @@ from spatialstudio.domain.generation import (
     GenerationFinished,
     GenerationRequest,
     GenerationStarted,
+    PromptEncoded,
     RequestId,
     StepEvent,
 )
@@ -79,9 +81,15 @@ class Workshop(Protocol):
         ...
 
     def evaluate(
-        self, image: RgbImage, scene: SceneGraph, token: CancelToken, *, choice: JudgeChoice
+        self,
+        image: RgbImage,
+        scene: SceneGraph,
+        token: CancelToken,
+        *,
+        choice: JudgeChoice,
+        looked: Looked,
     ) -> Evaluation:
-        """Judge a picture with the chosen models.
+        """Judge a picture with the chosen models; ``looked`` is told how far that is.
 
         Raises:
             DetectorError: A model is damaged or missing.
@@ -152,6 +160,8 @@ class Worker:
                 self._report(event)
                 match event:
                     case GenerationStarted():
+                        self._enter(job.job_id, Phase.ENCODING)
+                    case PromptEncoded():
                         self._enter(job.job_id, Phase.DENOISING)
                     case StepEvent():
                         steps_ended = event.step + 1
@@ -174,10 +184,14 @@ class Worker:
             self._judge(drawn, token, steps_ended)
 
     def _judge(self, job: EvaluateJob, token: CancelToken, steps_ended: int = 0) -> None:
-        self._enter(job.job_id, Phase.JUDGING)
+        self._enter(job.job_id, Phase.LOOKING)
         try:
             evaluation = self._ready_workshop().evaluate(
-                job.image, job.scene, token, choice=job.judges
+                job.image,
+                job.scene,
+                token,
+                choice=job.judges,
+                looked=lambda *parts: self._enter(job.job_id, Phase.JUDGING, parts),
             )
         except Cancelled:
             self._report(GenerationCancelled(request_id=job.job_id, at_step=steps_ended))
@@ -187,8 +201,8 @@ class Worker:
         else:
             self._report(PictureJudged(request_id=job.job_id, evaluation=evaluation))
 
-    def _enter(self, job_id: RequestId, phase: Phase) -> None:
-        self._report(PhaseChanged(request_id=job_id, phase=phase))
+    def _enter(self, job_id: RequestId, phase: Phase, parts: tuple[int, int] | None = None) -> None:
+        self._report(PhaseChanged(request_id=job_id, phase=phase, parts=parts))
 
     def _ready_workshop(self) -> Workshop:
         with self._building:

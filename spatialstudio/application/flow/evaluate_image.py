@@ -1,6 +1,8 @@
 """Stage 3: a picture and the claims of its prompt become an evaluation."""
 
 import time
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 from spatialstudio.application.flow.perceive_image import (
     Judges,
@@ -17,6 +19,13 @@ from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings, Evaluation,
 from spatialstudio.science.checker import decide
 from spatialstudio.science.perception_answers import score_by_perception
 
+Looked: TypeAlias = Callable[[int, int], None]
+"""Told how many changed pictures were looked at, and of how many; 0 of 0 after the first look."""
+
+
+def nobody_asks(_done: int, _of: int) -> None:
+    """Tell nobody how far it is."""
+
 
 def evaluate_image(
     image: RgbImage,
@@ -24,6 +33,7 @@ def evaluate_image(
     judges: Judges,
     token: CancelToken,
     settings: CheckerSettings = REPRODUCE,
+    looked: Looked = nobody_asks,
 ) -> Evaluation:
     """Look at a picture and judge every relation of the scene.
 
@@ -35,6 +45,7 @@ def evaluate_image(
         judges: Who looks.
         token: Asked before each model call.
         settings: Thresholds and choices.
+        looked: Told how far that is.
 
     Raises:
         DetectorError: A model is damaged or missing.
@@ -44,15 +55,15 @@ def evaluate_image(
     perception = perceive_image(image, scene, judges, token)
     answers = decide(scene, perception, settings)
     looks = Looks()
+    looked(0, 0)
     if any(answer.measurement for answer in answers):
-        looks = Looks(
-            second=_second_look(image, scene, judges, token),
-            perturbed=(
-                _perturbed_looks(image, scene, judges, token, settings)
-                if any(answer.outcome is not Outcome.UNDECIDABLE for answer in answers)
-                else ()
-            ),
-        )
+        is_decided = any(answer.outcome is not Outcome.UNDECIDABLE for answer in answers)
+        second = _second_look(image, scene, judges, token)
+        perturbed = []
+        for done, pixels in enumerate(_changed(image, judges, settings) if is_decided else ()):
+            looked(done, len(settings.perturbations))
+            perturbed.append(_attempt(pixels, scene, judges, token))
+        looks = Looks(second=second, perturbed=tuple(perturbed))
     return Evaluation(
         perception=perception,
         verdicts=decide(scene, perception, settings, looks),
@@ -63,19 +74,11 @@ def evaluate_image(
     )
 
 
-def _perturbed_looks(
-    image: RgbImage,
-    scene: SceneGraph,
-    judges: Judges,
-    token: CancelToken,
-    settings: CheckerSettings,
-) -> tuple[Perception | None, ...]:
-    if judges.perturber is None:
-        return ()
-    return tuple(
-        _attempt(judges.perturber.perturb(image, change), scene, judges, token)
-        for change in settings.perturbations
-    )
+def _changed(image: RgbImage, judges: Judges, settings: CheckerSettings) -> Iterator[RgbImage]:
+    """Yield the slightly changed pictures, each when it is looked at."""
+    if judges.perturber is not None:
+        for change in settings.perturbations:
+            yield judges.perturber.perturb(image, change)
 
 
 def _second_look(

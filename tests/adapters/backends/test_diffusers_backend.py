@@ -21,6 +21,7 @@ from spatialstudio.domain.generation import (
     GenerationFinished,
     GenerationStarted,
     GuidanceSettings,
+    PromptEncoded,
     StepEvent,
 )
 from spatialstudio.domain.relation import IN_FRONT_OF
@@ -43,8 +44,9 @@ def picture_of(events):
 
 
 def test_a_run_starts_steps_and_finishes(draw, tiny_request):
-    started, *steps, finished = draw(tiny_request)
+    started, encoded, *steps, finished = draw(tiny_request)
     assert isinstance(started, GenerationStarted)
+    assert encoded == PromptEncoded(request_id=tiny_request.id)
     assert [type(step) for step in steps] == [StepEvent] * started.total_steps
     assert [step.step for step in steps] == [0, 1, 2, 3]
     assert isinstance(finished, GenerationFinished)
@@ -53,7 +55,7 @@ def test_a_run_starts_steps_and_finishes(draw, tiny_request):
 
 
 def test_steps_tell_timestep_pos_and_maps_of_every_mention(draw, tiny_request):
-    _, first, *_, last, _ = draw(tiny_request)
+    _, _, first, *_, last, _ = draw(tiny_request)
     assert first.timestep > last.timestep
     assert 0 < first.pos["r1"] < 1
     assert {weights.shape for weights in first.attention.maps.values()} == {(16, 16)}
@@ -121,7 +123,7 @@ def test_guidance_of_no_strength_gives_the_unguided_picture(draw, tiny_request):
 
 
 def test_guidance_changes_the_picture_and_tells_its_loss_and_length(draw, tiny_request):
-    _, first, *_, last, finished = draw(replace(tiny_request, guidance=STRONG))
+    _, _, first, *_, last, finished = draw(replace(tiny_request, guidance=STRONG))
     assert first.guidance_loss > 0
     assert first.step_size == 500.0
     assert last.guidance_loss is None
@@ -130,7 +132,7 @@ def test_guidance_changes_the_picture_and_tells_its_loss_and_length(draw, tiny_r
 
 def test_attention_and_previews_come_as_often_as_asked(draw, tiny_request):
     capture = CaptureSettings(attention_every=2, preview_every=3)
-    _, *steps, _ = draw(replace(tiny_request, capture=capture))
+    _, _, *steps, _ = draw(replace(tiny_request, capture=capture))
     assert [step.attention is not None for step in steps] == [True, False, True, False]
     assert [step.preview is not None for step in steps] == [True, False, False, True]
     assert steps[0].preview.shape == (128, 128, 3)
@@ -140,7 +142,7 @@ def test_a_relation_of_depth_cannot_guide_and_changes_nothing(draw, tiny_request
     scene = scene_of("dog", "car", IN_FRONT_OF)
     request = replace(tiny_request, scene=scene)
     guided = draw(replace(request, guidance=STRONG))
-    assert guided[1].pos == {}
+    assert guided[2].pos == {}
     assert np.array_equal(picture_of(guided), picture_of(draw(request)))
 
 
@@ -149,7 +151,7 @@ def test_one_given_side_leaves_the_other_as_the_model_has_it(draw, tiny_request)
 
 
 def test_steps_are_counted_as_the_sampler_takes_them(draw, tiny_request):
-    started, *steps, _ = draw(replace(tiny_request, scheduler_id="PNDMScheduler"))
+    started, _, *steps, _ = draw(replace(tiny_request, scheduler_id="PNDMScheduler"))
     assert started.total_steps == len(steps) > 4
 
 
@@ -158,7 +160,7 @@ def test_cancelling_after_a_step_ends_the_run_before_the_next_model_call(
 ):
     token = CountingToken()
     events = backend.generate(tiny_request, tiny_model, token)
-    taken = [next(events), next(events)]
+    taken = [next(events) for _ in ("started", "encoded", "first step")]
     asked_before = token.asked
     token.stop_at = asked_before + 1
     with pytest.raises(Cancelled):

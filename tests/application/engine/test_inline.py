@@ -21,6 +21,7 @@ from spatialstudio.domain.generation import (
     GenerationFailed,
     GenerationFinished,
     GenerationStarted,
+    PromptEncoded,
     RequestId,
     StepEvent,
 )
@@ -51,12 +52,15 @@ def test_a_job_reports_its_phases_its_events_and_its_verdict_in_order(engine, re
     assert [getattr(report, "phase", type(report)) for report in reports] == [
         Phase.LOADING,
         GenerationStarted,
+        Phase.ENCODING,
+        PromptEncoded,
         Phase.DENOISING,
         StepEvent,
         StepEvent,
         StepEvent,
         Phase.DECODING,
         GenerationFinished,
+        Phase.LOOKING,
         Phase.JUDGING,
         PictureJudged,
     ]
@@ -72,7 +76,7 @@ def test_a_picture_is_judged_only_when_that_is_wanted(engine, reports, make_job)
 def test_any_picture_can_be_judged(engine, reports):
     picture = np.zeros((8, 8, 3), np.uint8)
     engine.submit(EvaluateJob(job_id=RequestId("look"), image=picture, scene=scene_of()))
-    assert reports[0] == PhaseChanged(request_id=RequestId("look"), phase=Phase.JUDGING)
+    assert reports[0] == PhaseChanged(request_id=RequestId("look"), phase=Phase.LOOKING)
     assert isinstance(reports[-1], PictureJudged)
 
 
@@ -137,7 +141,7 @@ def test_cancelling_while_the_picture_is_judged_stops_the_judging(workshop, job)
 
     def cancel_when_judging(report):
         reports.append(report)
-        if getattr(report, "phase", None) is Phase.JUDGING:
+        if getattr(report, "phase", None) is Phase.LOOKING:
             engine.cancel(report.request_id)
 
     engine = InlineEngine(lambda: workshop)

@@ -23,6 +23,7 @@ from spatialstudio.domain.generation import (
     GenerationCancelled,
     GenerationFinished,
     GenerationStarted,
+    PromptEncoded,
     RequestId,
     StepEvent,
 )
@@ -100,12 +101,15 @@ def test_reports_arrive_in_the_order_in_which_they_were_made(start, reports, job
     assert [getattr(report, "phase", type(report)) for report in reports.seen] == [
         Phase.LOADING,
         GenerationStarted,
+        Phase.ENCODING,
+        PromptEncoded,
         Phase.DENOISING,
         StepEvent,
         StepEvent,
         StepEvent,
         Phase.DECODING,
         GenerationFinished,
+        Phase.LOOKING,
         Phase.JUDGING,
         PictureJudged,
     ]

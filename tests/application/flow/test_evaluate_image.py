@@ -97,3 +97,11 @@ def test_the_settings_are_named_and_assertions_scored():
 def test_judging_can_be_stopped(stop_at):
     with pytest.raises(Cancelled):
         evaluate_image(PICTURE, scene_of(), judges(), CountingToken(stop_at=stop_at))
+
+
+def test_each_look_is_told():
+    told = []
+    evaluate_image(
+        PICTURE, scene_of(), judges(), CountingToken(), looked=lambda *far: told.append(far)
+    )
+    assert told == [(0, 0), (0, 4), (1, 4), (2, 4), (3, 4)]

@@ -23,8 +23,10 @@ from spatialstudio.ui.widgets.run.phase_bar import Progress
 
 PHASES = {
     Phase.LOADING: "Load",
+    Phase.ENCODING: "Encode",
     Phase.DENOISING: "Denoise",
     Phase.DECODING: "Decode",
+    Phase.LOOKING: "Segment",
     Phase.JUDGING: "Judge",
 }
 ENDED = {
@@ -33,6 +35,10 @@ ENDED = {
     RunState.WAITING: "Waits for the engine",
 }
 A_MINUTE = 60
+SILENT_S = 2.0
+"""From so many seconds on, the time since the last news is told."""
+REFINED = 2
+"""Passes of one step that are more than a plain guided step makes."""
 
 
 def time_contents(run: OpenRun, second: OpenRun | None) -> TimeContents:
@@ -121,7 +127,9 @@ def step_name(run: OpenRun, step: int) -> str:
     return f"Step {step + 1} of {run.total_steps}"
 
 
-def progress_of(run: OpenRun, job: str, seconds_left: float | None, waiting: int = 0) -> Progress:
+def progress_of(
+    run: OpenRun, job: str, seconds_left: float | None, waiting: int = 0, silent_s: float = 0.0
+) -> Progress:
     """Return how far a run is.
 
     Args:
@@ -129,21 +137,36 @@ def progress_of(run: OpenRun, job: str, seconds_left: float | None, waiting: int
         job: What to call it; empty when there is only one.
         seconds_left: Until the picture is done; None when nobody knows.
         waiting: How many pictures come after it.
+        silent_s: Seconds since anything was heard of it; told when they are many.
     """
     if run.phase is None:
         return Progress(message=_last_word(run))
-    phases = tuple(PHASES) if run.request else (Phase.JUDGING,)
-    is_denoising = run.phase is Phase.DENOISING and run.total_steps > 0
-    done = len(run.steps)
+    phases = tuple(PHASES) if run.request else (Phase.LOOKING, Phase.JUDGING)
+    done, total = _parts(run)
+    silence = tr("{seconds} s").format(seconds=round(silent_s)) if silent_s >= SILENT_S else ""
+    counted = _detail(done, total, _passes(run)) if total else ""
     return Progress(
         job=job,
         phases=tuple(tr(PHASES[phase]) for phase in phases),
         current=phases.index(run.phase),
-        detail=_detail(done, run.total_steps) if is_denoising else "",
-        share=done / run.total_steps if is_denoising else None,
+        detail=" · ".join(filter(None, (counted, silence))),
+        share=done / total if total else None,
         remaining=_in_words(seconds_left),
         queue=tr("{count} waiting").format(count=waiting) if waiting else "",
     )
+
+
+def _parts(run: OpenRun) -> tuple[int, int]:
+    """Return how much of the phase is done, and of how much; 0 of 0 where nobody counts."""
+    if run.phase is Phase.DENOISING:
+        return len(run.steps), run.total_steps
+    return run.parts or (0, 0)
+
+
+def _passes(run: OpenRun) -> int:
+    """Return how many passes guidance made in the step that has just ended."""
+    is_denoising = run.phase is Phase.DENOISING and bool(run.steps)
+    return run.steps[-1].guiding_passes if is_denoising else 0
 
 
 def _last_word(run: OpenRun) -> str:
@@ -154,8 +177,11 @@ def _last_word(run: OpenRun) -> str:
     return tr("Done in {seconds} s").format(seconds=f"{run.seconds:.1f}")
 
 
-def _detail(done: int, total: int) -> str:
-    return tr("{done} of {total}").format(done=done, total=total)
+def _detail(done: int, total: int, passes: int) -> str:
+    counted = tr("{done} of {total}").format(done=done, total=total)
+    if passes < REFINED:
+        return counted
+    return tr("{counted}, refined {passes} times").format(counted=counted, passes=passes)
 
 
 def _in_words(seconds: float | None) -> str:

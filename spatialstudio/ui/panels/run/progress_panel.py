@@ -1,5 +1,9 @@
 """How far the running job is, how long it still takes, and what waits behind it."""
 
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QVBoxLayout
 
 from spatialstudio.application.run_queue import QueueChanged
@@ -11,6 +15,7 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.run.phase_bar import PhaseBar, Progress
 
 READY = "Ready. Write a prompt, then press Ctrl+Enter."
+PULSE_MS = 1000
 
 
 class ProgressPanel(Panel):
@@ -18,15 +23,21 @@ class ProgressPanel(Panel):
 
     Args:
         context: Whose session and queue are followed.
+        clock: Tells seconds; only differences count.
     """
 
     title = "Progress"
 
-    def __init__(self, context: WindowContext) -> None:
+    def __init__(self, context: WindowContext, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self._studio = context.studio
         self._bar = PhaseBar()
         self._frames = FrameClock(self._draw, self)
+        self._now = clock
+        self._heard = clock()
+        self._pulse = QTimer(self)
+        self._pulse.setInterval(PULSE_MS)
+        self._pulse.timeout.connect(self._draw)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._bar)
@@ -36,6 +47,7 @@ class ProgressPanel(Panel):
         """Follow the runs and the queue."""
         match event:
             case RunChanged() | BaselineChanged() | QueueChanged():
+                self._heard = self._now()
                 self._frames.request()
 
     def _draw(self) -> None:
@@ -47,16 +59,25 @@ class ProgressPanel(Panel):
             waiting = message.format(count=len(queue.waiting))
             self._bar.show_progress(Progress(message=waiting))
         elif run is not None:
-            self._bar.show_progress(self._progress(run, baseline))
+            progress = self._progress(run, baseline)
+            self._bar.show_progress(progress)
+            self._keep_pulse(progress.current is not None)
+
+    def _keep_pulse(self, is_beating: bool) -> None:
+        """Draw every second while something runs, so that it is never silent for long."""
+        if is_beating != self._pulse.isActive():
+            (self._pulse.start if is_beating else self._pulse.stop)()
 
     def _progress(self, run: OpenRun, baseline: OpenRun | None) -> Progress:
         waiting = len(self._studio.queue.waiting)
+        silent_s = self._now() - self._heard
         if baseline is None or not run.is_over:
             job = tr("Guided") if baseline else ""
-            return progress_of(run, job, self._seconds_left(run, baseline), waiting)
+            return progress_of(run, job, self._seconds_left(run, baseline), waiting, silent_s)
         if baseline.is_over:
             return progress_of(run, "", None, waiting)
-        return progress_of(baseline, tr("Baseline"), self._seconds_left(baseline, None), waiting)
+        left = self._seconds_left(baseline, None)
+        return progress_of(baseline, tr("Baseline"), left, waiting, silent_s)
 
     def _seconds_left(self, *runs: OpenRun | None) -> float | None:
         total = 0.0

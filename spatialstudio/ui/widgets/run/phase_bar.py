@@ -1,13 +1,21 @@
-"""Where a job is: its phases in a row, a thin bar, and the time that is left."""
+"""Where a job is: its phases in a row, each over a thin bar, and the time that is left."""
 
 from dataclasses import dataclass
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 
 FINE = 1000
+BAR_EM = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +43,34 @@ class Progress:
     message: str = ""
 
 
+class PhaseMeter(QWidget):
+    """One phase: its name over a thin bar, which is empty, fills, moves or is full."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._name = QLabel()
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self._bar.setFixedHeight(em(BAR_EM))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.2))
+        column.addWidget(self._name)
+        column.addWidget(self._bar)
+
+    def show_phase(self, name: str, share: float | None, *, is_current: bool) -> None:
+        """Show how far the phase is; None for a share that nobody knows."""
+        self._name.setText(name)
+        tone = "heading" if is_current else "muted"
+        if self._name.property("tone") != tone:
+            self._name.setProperty("tone", tone)
+            self._name.style().unpolish(self._name)
+            self._name.style().polish(self._name)
+        self._bar.setAccessibleName(name)
+        self._bar.setRange(0, 0 if share is None else FINE)
+        self._bar.setValue(round((share or 0.0) * FINE))
+
+
 class PhaseBar(QWidget):
     """Shows the progress of the running job, or a quiet message."""
 
@@ -43,12 +79,7 @@ class PhaseBar(QWidget):
         self.setAccessibleName(tr("Progress"))
         self._job = QLabel()
         self._job.setProperty("tone", "heading")
-        self._names: list[QLabel] = []
-        self._bar = QProgressBar()
-        self._bar.setAccessibleName(tr("Progress of the phase"))
-        self._bar.setTextVisible(False)
-        self._bar.setRange(0, FINE)
-        self._bar.setFixedWidth(em(14))
+        self._meters: list[PhaseMeter] = []
         self._remaining = QLabel()
         self._remaining.setProperty("tone", "muted")
         self._queue = QLabel()
@@ -59,7 +90,6 @@ class PhaseBar(QWidget):
         self._row.addWidget(self._job)
         self._row.addStretch()
         self._row.addWidget(self._remaining)
-        self._row.addWidget(self._bar)
         self._row.addWidget(self._queue)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.show_progress(Progress())
@@ -70,31 +100,26 @@ class PhaseBar(QWidget):
         self._job.setText(progress.job if runs else "")
         self._job.setVisible(runs and bool(progress.job))
         self._show_phases(progress if runs else Progress())
-        self._bar.setVisible(runs)
-        self._bar.setRange(0, 0 if runs and progress.share is None else FINE)
-        self._bar.setValue(round((progress.share or 0.0) * FINE))
         self._remaining.setText(progress.remaining if runs else progress.message)
         self._queue.setText(progress.queue)
         self._queue.setVisible(runs and bool(progress.queue))
         self.setAccessibleDescription(self._said(progress))
 
     def _show_phases(self, progress: Progress) -> None:
-        while len(self._names) < len(progress.phases):
-            name = QLabel()
-            self._row.insertWidget(1 + len(self._names), name)
-            self._names.append(name)
-        for place, label in enumerate(self._names):
-            label.setVisible(place < len(progress.phases))
+        while len(self._meters) < len(progress.phases):
+            meter = PhaseMeter()
+            self._row.insertWidget(1 + len(self._meters), meter)
+            self._meters.append(meter)
+        current = progress.current or 0
+        for place, meter in enumerate(self._meters):
+            meter.setVisible(place < len(progress.phases))
             if place >= len(progress.phases):
                 continue
-            is_current = place == progress.current
+            is_current = place == current
             text = progress.phases[place]
-            label.setText(f"{text} {progress.detail}".strip() if is_current else text)
-            tone = "heading" if is_current else "muted"
-            if label.property("tone") != tone:
-                label.setProperty("tone", tone)
-                label.style().unpolish(label)
-                label.style().polish(label)
+            name = f"{text} {progress.detail}".strip() if is_current else text
+            share = progress.share if is_current else float(place < current)
+            meter.show_phase(name, share, is_current=is_current)
 
     def _said(self, progress: Progress) -> str:
         if progress.current is None:

@@ -82,6 +82,28 @@ def test_loading_has_no_known_share(run_of):
     assert progress_of(run_of(phase=Phase.LOADING), "", None).share is None
 
 
+def test_judging_counts_its_looks(run_of):
+    progress = progress_of(run_of(phase=Phase.JUDGING, parts=(1, 4)), "", None)
+    assert (progress.detail, progress.share) == ("1 of 4", 0.25)
+
+
+def test_refinement_is_told(run_of):
+    run = run_of(phase=Phase.DENOISING)
+    refined = replace(run, steps=(*run.steps[:-1], replace(run.steps[-1], guiding_passes=7)))
+    assert progress_of(refined, "", None).detail == f"4 of {STEPS}, refined 7 times"
+
+
+@pytest.mark.parametrize(("silent_s", "detail"), [(1.9, ""), (2.0, "2 s"), (14.4, "14 s")])
+def test_what_is_silent_for_long_says_how_long(run_of, silent_s, detail):
+    run = run_of(phase=Phase.LOADING)
+    assert progress_of(run, "", None, silent_s=silent_s).detail == detail
+
+
+def test_a_picture_that_is_only_judged_has_two_phases(run_of):
+    run = replace(run_of(phase=Phase.LOOKING), request=None)
+    assert progress_of(run, "", None).phases == ("Segment", "Judge")
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [

@@ -23,22 +23,28 @@ def test_the_current_phase_tells_its_detail(bar):
     assert {"Guided", "Load", "Denoise 7 of 16", "Judge", "about 3 s left"} <= set(seen(bar))
 
 
-def test_the_bar_fills_with_the_phase(bar):
+def meters(bar):
+    return {meter.accessibleName(): meter for meter in bar.findChildren(QProgressBar)}
+
+
+def test_each_phase_has_a_bar_of_its_own(bar):
     bar.show_progress(Progress(phases=PHASES, current=1, share=0.5))
-    meter = bar.findChild(QProgressBar)
-    assert meter.value() / meter.maximum() == pytest.approx(0.5)
+    shares = [meter.value() / meter.maximum() for meter in meters(bar).values()]
+    assert shares == pytest.approx([1.0, 0.5, 0.0])
 
 
 def test_an_unknown_share_keeps_moving(bar):
-    bar.show_progress(Progress(phases=PHASES, current=0))
-    assert bar.findChild(QProgressBar).maximum() == 0
+    bar.show_progress(Progress(phases=PHASES, current=1))
+    found = meters(bar)
+    assert found["Denoise"].maximum() == 0
+    assert found["Judge"].maximum() > 0
 
 
 def test_when_nothing_runs_only_the_message_is_left(bar):
     bar.show_progress(Progress("Guided", PHASES, 1))
     bar.show_progress(Progress(message="Done in 2.5 s"))
     assert [text for text in seen(bar) if text] == ["Done in 2.5 s"]
-    assert not bar.findChild(QProgressBar).isVisible()
+    assert not any(meter.isVisible() for meter in meters(bar).values())
 
 
 def test_progress_can_be_heard(bar):
