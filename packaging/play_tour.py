@@ -24,6 +24,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from spatialstudio.application.paths import HOME_VARIABLE
 from spatialstudio.application.session import OpenRun
 from spatialstudio.application.studio import Studio
 from spatialstudio.ui.app import make_application, open_window
@@ -100,6 +101,7 @@ class Tour:
         self._window.generation.use_seed(SEED)
 
     def _watch(self) -> None:
+        self._press(frame.ALL_CONTROLS)
         self._press(generate.BASELINE)
         self._press(generate.GENERATE)
         wait(lambda: self._run is not None and self._share_drawn() >= WATCHED_SHARE)
@@ -187,7 +189,9 @@ def start(look: Look, folder: Path) -> None:
     """Play the tour in a process of its own: Qt's scale cannot change within one."""
     command = [sys.executable, __file__, "--play", look.name, "--look", str(folder)]
     scaled = {"QT_QPA_PLATFORM": "offscreen", "QT_SCALE_FACTOR": str(look.scale)}
-    subprocess.run(command, env={**os.environ, **scaled}, check=True)
+    with tempfile.TemporaryDirectory() as home:  # nothing of the user's own comes into sight
+        apart = {**os.environ, **scaled, HOME_VARIABLE: home}
+        subprocess.run(command, env=apart, check=True)
 
 
 def play(look: Look, folder: Path) -> None:

@@ -31,7 +31,7 @@ from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.ui.app import make_application, open_window
 from spatialstudio.ui.main_window import MainWindow
 from spatialstudio.ui.panel_api import Panel
-from spatialstudio.ui.window_settings import FILE_NAME, ThemeChoice, WindowSettings
+from spatialstudio.ui.window_settings import FILE_NAME, Density, ThemeChoice, WindowSettings
 
 log = logging.getLogger(__name__)
 
@@ -129,6 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     studio = Studio.open("process", runs_folder=folder)
     settings = WindowSettings(folder / FILE_NAME)
     settings.theme = ThemeChoice.DARK if options.dark else ThemeChoice.LIGHT
+    settings.density = Density.FULL
     window = open_window(application, studio, settings)
     window.resize(*options.size)
     window.show()

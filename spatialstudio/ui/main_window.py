@@ -309,6 +309,7 @@ class MainWindow(QMainWindow):
         toasts, switchboard = self.context.toasts, self.context.switchboard
         toasts.told.connect(self._toasts.show_toast)
         toasts.cleared.connect(self._toasts.clear)
+        self._toasts.covered.connect(self.stage.leave_room)
         switchboard.path_offered.connect(self.open_path)
         switchboard.settings_asked.connect(self.show_settings)
         switchboard.workspace_asked.connect(self._go_to)

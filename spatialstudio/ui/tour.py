@@ -37,9 +37,9 @@ STATIONS = (
     Station(
         "watch",
         "Watch",
-        "Generate with Ctrl+Return. The preview clears step by step, the maps show where the "
-        "model thinks of each word, and the curve of PoS climbs from doubt to certainty. Ctrl+B "
-        "draws the same seed without guidance beside it.",
+        "Generate with Ctrl+Return. The preview clears step by step. With all controls "
+        "(Ctrl+Shift+A) maps show where the model thinks of each word, and the curve of PoS climbs "
+        "from doubt to certainty. Ctrl+B draws the same seed without guidance beside it.",
     ),
     Station(
         "inspect",

@@ -48,13 +48,18 @@ class WindowSettings:
 
     @property
     def density(self) -> Density:
-        """How much the user wants to see."""
+        """How much the user wants to see; little until something was chosen."""
         known = {choice.value: choice for choice in Density}
-        return known.get(self._text("density"), Density.FULL)
+        return known.get(self._text("density"), Density.SIMPLE)
 
     @density.setter
     def density(self, density: Density) -> None:
         self._file.setValue("density", density.value)
+
+    @property
+    def is_density_chosen(self) -> bool:
+        """Whether the user ever said how much to show."""
+        return bool(self._text("density"))
 
     @property
     def text_percent(self) -> int | None:

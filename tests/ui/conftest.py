@@ -7,7 +7,7 @@ from spatialstudio.ui.appearance import Appearance, palette_of
 from spatialstudio.ui.main_window import MainWindow
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.window_settings import FILE_NAME, ThemeChoice, WindowSettings
+from spatialstudio.ui.window_settings import FILE_NAME, Density, ThemeChoice, WindowSettings
 from tests.ui.scripted_engine import PROMPT, ScriptedEngine, studio_around
 
 
@@ -32,8 +32,9 @@ def studio(engine, tmp_path):
 
 @pytest.fixture
 def settings(tmp_path):
-    """What a window remembers: light colours, and nothing else yet."""
+    """What a window remembers: light colours, all controls, and nothing else yet."""
     settings = WindowSettings(tmp_path / FILE_NAME)
+    settings.density = Density.FULL
     settings.theme = ThemeChoice.LIGHT
     return settings
 

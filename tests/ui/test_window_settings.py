@@ -26,7 +26,8 @@ def written(path):
 
 def test_a_first_start_finds_usual_values(path):
     settings = WindowSettings(path)
-    assert (settings.theme, settings.density) == (ThemeChoice.SYSTEM, Density.FULL)
+    assert (settings.theme, settings.density) == (ThemeChoice.SYSTEM, Density.SIMPLE)
+    assert not settings.is_density_chosen
     assert (settings.text_percent, settings.last_prompt) == (None, "")
     assert settings.geometry.isEmpty()
 
@@ -34,6 +35,7 @@ def test_a_first_start_finds_usual_values(path):
 def test_everything_is_there_at_the_next_start(written, path):
     again = WindowSettings(path)
     assert (again.theme, again.density) == (ThemeChoice.HIGH_CONTRAST, Density.SIMPLE)
+    assert again.is_density_chosen
     assert again.text_percent == 125
     assert again.last_prompt == 'a cat, "left" of a dog = 100 %; 鳥'
     assert again.geometry == b"\x00\x01place"

@@ -2,12 +2,12 @@
 
 import pytest
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtWidgets import QDockWidget
+from PySide6.QtWidgets import QDockWidget, QToolButton
 
 from spatialstudio.ui.commands import frame
 from spatialstudio.ui.main_window import MainWindow
 from spatialstudio.ui.panel_api import WindowContext
-from spatialstudio.ui.window_settings import Density
+from spatialstudio.ui.window_settings import Density, WindowSettings
 from spatialstudio.ui.workspaces.registry import WORKSPACES
 
 PART = QRectF(0.25, 0.25, 0.5, 0.5)
@@ -122,3 +122,31 @@ def test_docks_side_by_side_have_fair_shares_and_keep_them(qtbot, window):
     window.use_workspace(GENERATE)
     window.use_workspace(EVALUATE)
     qtbot.waitUntil(lambda: widths() == before)
+
+
+@pytest.fixture
+def newcomer(qtbot, studio, tmp_path, appearance):
+    """A window at the first start of all: nothing was ever chosen."""
+    settings = WindowSettings(tmp_path / "first.ini")
+    window = MainWindow(WindowContext.of(studio, appearance.theme, settings), appearance)
+    qtbot.addWidget(window)
+    window.show()
+    return window
+
+
+def question(window, text):
+    buttons = window.stage.findChildren(QToolButton)
+    return next(each for each in buttons if each.text() == text)
+
+
+@pytest.mark.parametrize(
+    ("text", "density"), [("Simple", Density.SIMPLE), ("All controls", Density.FULL)]
+)
+def test_the_first_start_is_simple_and_asks_once(qtbot, newcomer, text, density):
+    settings = newcomer.context.settings
+    assert settings.density is Density.SIMPLE
+    assert question(newcomer, text).isVisible()
+    qtbot.mouseClick(question(newcomer, text), Qt.MouseButton.LeftButton)
+    assert (settings.density, settings.is_density_chosen) == (density, True)
+    assert newcomer.context.actions[frame.ALL_CONTROLS].isChecked() is (density is Density.FULL)
+    assert not question(newcomer, text).isVisible()

@@ -1,5 +1,7 @@
 """The workspace Generate: a prompt is written and drawn."""
 
+from dataclasses import replace
+
 from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.commands.frame import GENERATE_WORKSPACE
@@ -41,9 +43,12 @@ RESULTS = DockPlan(
     is_across=True,
 )
 
+CALM = tuple(replace(plan, in_simple=False) for plan in (ATTENTION, TIME))
+"""Docks that the simple window leaves to Inspect, so that the picture has the room."""
+
 GENERATE = Workspace(
     id="generate",
     command=GENERATE_WORKSPACE,
-    docks=(PROMPT, VERDICT, QUEUE, GRAPH, ATTENTION, TIME, RESULTS),
+    docks=(PROMPT, VERDICT, QUEUE, GRAPH, *CALM, RESULTS),
     begins_at_prompt=True,
 )

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from spatialstudio.application.engine.messages import JobFailed
@@ -17,6 +17,7 @@ from spatialstudio.application.session import (
 )
 from spatialstudio.application.time_line import name_beside
 from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.commands.frame import ALL_CONTROLS
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.compose.sketch_panel import SketchPanel
 from spatialstudio.ui.panels.contents.map_contents import grid_rows, sight_of
@@ -30,6 +31,7 @@ from spatialstudio.ui.widgets.inspect.map_grid import GridView
 from spatialstudio.ui.widgets.stage.empty_stage import EmptyStage
 from spatialstudio.ui.widgets.stage.picture_layers import Layer
 from spatialstudio.ui.widgets.stage.picture_view import PictureView
+from spatialstudio.ui.window_settings import Density
 
 BARE = frozenset({Layer.PICTURE})
 
@@ -48,6 +50,10 @@ class StagePanel(Panel):
         self._empty = EmptyStage(context.theme)
         self._empty.example_picked.connect(self._switchboard.prompt_offered)
         self._empty.sketch_asked.connect(lambda: self._stage.show_sketch(True))
+        self._empty.density_picked.connect(self._choose_density)
+        self._settings = context.settings
+        self._switch = context.actions[ALL_CONTROLS]
+        self._toasts = context.toasts
         self.sketch = SketchPanel(context)
         self._stage.sketching_changed.connect(self._show_sketch)
         self._picture = PictureView(context.theme, tr("Picture"))
@@ -78,6 +84,14 @@ class StagePanel(Panel):
         self._lay_out()
         self._show_overlays()
         self.setAcceptDrops(True)
+
+    def use_density(self, density: Density) -> None:  # noqa: ARG002 - the panel's signature
+        """Ask how much to show until the user has said so."""
+        self._empty.ask_density(not self._settings.is_density_chosen)
+
+    def leave_room(self, height: int) -> None:
+        """Keep the first things to click clear of messages that high, in pixels."""
+        self._empty.leave_room(height)
 
     def take_focus(self) -> None:
         """Give the keyboard to what is in sight: the picture, or what stands in its place."""
@@ -112,6 +126,13 @@ class StagePanel(Panel):
             self._judgement.light(None)
         else:
             super().keyPressEvent(event)
+
+    def _choose_density(self, is_full: bool) -> None:
+        self._switch.setChecked(not is_full)
+        self._switch.trigger()
+        keys = self._switch.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        hint = tr("The menu View switches at any time, and {keys}.").format(keys=keys)
+        self._toasts.tell(tr("The window shows what you chose."), hint)
 
     def _show_region(self) -> None:
         for view in (self._picture, self._beside):

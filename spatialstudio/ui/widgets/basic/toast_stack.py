@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from spatialstudio.ui.texts import tr
@@ -20,10 +20,14 @@ WIDTH_EM = 25
 class ToastStack(QWidget):
     """Shows messages in the lower right corner of its parent; more than three wait their turn.
 
+    Emits ``covered`` with the height, in pixels, of the foot that messages lie over; 0 for none.
+
     Args:
         theme: The look.
         ground: What the messages lie on.
     """
+
+    covered = Signal(int)
 
     def __init__(self, theme: Theme, ground: QWidget) -> None:
         super().__init__(ground)
@@ -103,3 +107,4 @@ class ToastStack(QWidget):
         left = max(room.width() - size.width() - margin, 0)
         self.setGeometry(left, max(room.height() - size.height() - margin, 0), *size.toTuple())
         self.raise_()
+        self.covered.emit(room.height() - self.y() if self._cards else 0)

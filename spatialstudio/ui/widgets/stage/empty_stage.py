@@ -2,12 +2,13 @@
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPen, QPolygonF, QResizeEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import LARGE, em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.little_drawing import LittleDrawing
+from spatialstudio.ui.widgets.basic.segments import Segments
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 EXAMPLES = (
@@ -61,11 +62,13 @@ class SceneDrawing(LittleDrawing):
 class EmptyStage(QScrollArea):
     """Shows what to do first, scrolled where there is little room.
 
-    Emits ``example_picked`` with a prompt, or ``sketch_asked``.
+    Emits ``example_picked`` with a prompt, ``sketch_asked``, or ``density_picked`` with True for
+    all controls and False for few.
     """
 
     example_picked = Signal(str)
     sketch_asked = Signal()
+    density_picked = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -97,7 +100,17 @@ class EmptyStage(QScrollArea):
         sketch.setProperty("kind", "quiet")
         sketch.clicked.connect(self.sketch_asked)
         column.addWidget(sketch, 0, Qt.AlignmentFlag.AlignHCenter)
+        self._question = self._density_question()
+        column.addWidget(self._question, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)
+
+    def ask_density(self, asked: bool) -> None:
+        """Ask how much of the window is to be in sight, or no longer."""
+        self._question.setVisible(asked)
+
+    def leave_room(self, height: int) -> None:
+        """Keep clear of what lies over the foot of the stage, that many pixels high."""
+        self.setViewportMargins(0, 0, 0, height)
 
     def minimumSizeHint(self) -> QSize:
         """Be smaller than the content would like, so that the docks keep their sizes."""
@@ -108,6 +121,24 @@ class EmptyStage(QScrollArea):
         super().resizeEvent(event)
         width = min(em(SENTENCE_EM), self.width() - em(2))
         self._sentence.setFixedSize(width, self._sentence.heightForWidth(width))
+
+    def _density_question(self) -> QWidget:
+        choices = Segments(
+            tr("Window"),
+            {
+                False: (tr("Simple"), tr("Prompt, relations, one slider, Generate")),
+                True: (tr("All controls"), tr("Every setting, queue, graph and table as well")),
+            },
+        )
+        choices.show_choice(False)
+        choices.choice_picked.connect(self.density_picked)
+        both = QWidget()
+        row = QHBoxLayout(both)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(TextLabel(tr("Begin with"), Tone.MUTED))
+        row.addWidget(choices, 1)
+        both.hide()
+        return both
 
     def _tell(self) -> None:
         button = self.sender()

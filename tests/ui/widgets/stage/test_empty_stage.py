@@ -1,5 +1,5 @@
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QAbstractButton, QPushButton
 
 from spatialstudio.ui.widgets.stage.empty_stage import EXAMPLES, EmptyStage
 
@@ -10,3 +10,27 @@ def test_an_example_can_be_clicked(qtbot, theme):
     with qtbot.waitSignal(stage.example_picked) as picked:
         qtbot.mouseClick(stage.findChildren(QPushButton)[1], Qt.MouseButton.LeftButton)
     assert picked.args == [EXAMPLES[1]]
+
+
+def choice(stage, text):
+    return next(each for each in stage.findChildren(QAbstractButton) if each.text() == text)
+
+
+def test_how_much_to_show_is_asked_only_when_wanted(qtbot, theme):
+    stage = EmptyStage(theme)
+    qtbot.addWidget(stage)
+    stage.show()
+    assert not choice(stage, "All controls").isVisible()
+    stage.ask_density(True)
+    with qtbot.waitSignal(stage.density_picked) as picked:
+        qtbot.mouseClick(choice(stage, "All controls"), Qt.MouseButton.LeftButton)
+    assert picked.args == [True]
+
+
+def test_examples_keep_clear_of_messages(qtbot, theme):
+    stage = EmptyStage(theme)
+    qtbot.addWidget(stage)
+    stage.resize(600, 700)
+    stage.show()
+    stage.leave_room(150)
+    assert stage.viewport().geometry().bottom() < 550
