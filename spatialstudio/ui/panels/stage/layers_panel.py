@@ -6,6 +6,7 @@ from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.stage.layer_list import LayerList
 from spatialstudio.ui.widgets.stage.picture_layers import Layer
+from spatialstudio.ui.window_settings import Density
 
 
 class LayersPanel(Panel):
@@ -28,6 +29,10 @@ class LayersPanel(Panel):
         column.setSpacing(em(0.2))
         column.addWidget(self._list)
         self._show()
+
+    def use_density(self, density: Density) -> None:
+        """Leave the eyes alone in the simple window."""
+        self._list.show_all(density is Density.FULL)
 
     def _show(self) -> None:
         self._list.show_layers(self._stage.layers)

@@ -63,6 +63,12 @@ class LayerList(QWidget):
         for layer, row in self._rows.items():
             row.show_shown(layer in layers)
 
+    def show_all(self, shown: bool) -> None:
+        """Show all that can be chosen of a layer, or its eye alone."""
+        for row in self._rows.values():
+            row.show_all(shown)
+        self._smooth.setVisible(shown)
+
     def show_solo(self, alone: Layer | None) -> None:
         """Show which layer is alone on the picture; None for none."""
         for layer, row in self._rows.items():

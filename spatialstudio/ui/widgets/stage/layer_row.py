@@ -51,6 +51,7 @@ class LayerRow(QWidget):
         self._eye = self._eye_button()
         self._opacity = self._opacity_slider()
         self._hue = self._hue_button(layer)
+        self._has_hue = layer not in HUELESS
         self._solo = self._solo_button()
         for part in (self._opacity, self._hue, self._solo):
             part.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -99,6 +100,12 @@ class LayerRow(QWidget):
         """Show whether the layer is alone on the picture."""
         with QSignalBlocker(self._solo):
             self._solo.setChecked(solo)
+
+    def show_all(self, shown: bool) -> None:
+        """Show opacity, hue and solo beside the eye, or the eye alone."""
+        self._opacity.setVisible(shown)
+        self._hue.setVisible(shown and self._has_hue)
+        self._solo.setVisible(shown)
 
     def take_focus(self) -> None:
         """Let the keys go to this row."""
@@ -166,11 +173,10 @@ class LayerRow(QWidget):
             menu.addAction(action)
         group.triggered.connect(self._pick_hue)
         button.setMenu(menu)
-        if layer in HUELESS:
-            keeps_room = button.sizePolicy()
-            keeps_room.setRetainSizeWhenHidden(True)
-            button.setSizePolicy(keeps_room)
-            button.hide()
+        keeps_room = button.sizePolicy()
+        keeps_room.setRetainSizeWhenHidden(True)
+        button.setSizePolicy(keeps_room)
+        button.setHidden(layer in HUELESS)
         return button
 
     def _solo_button(self) -> QToolButton:

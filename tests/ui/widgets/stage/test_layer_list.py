@@ -105,3 +105,12 @@ def test_smoothing_can_be_switched_off(qtbot, layers):
     with qtbot.waitSignal(layers.smoothing_picked) as picked:
         qtbot.keyClick(layers.findChild(QCheckBox), Qt.Key.Key_Space)
     assert picked.args == [False]
+
+
+def test_the_eyes_can_stand_alone_and_the_rest_comes_back(layers):
+    layers.show_all(False)
+    assert button(layers, "Show masks").isVisible()
+    assert not button(layers, "Colour of masks").isVisible()
+    layers.show_all(True)
+    assert button(layers, "Colour of masks").isVisible()
+    assert not button(layers, "Colour of picture").isVisible()
