@@ -78,6 +78,22 @@ class StepNumbers:
         return StepTable(columns_of(run.scene), steps, rows)
 
 
+def difference(first: StepTable, second: StepTable) -> StepTable:
+    """Return how far a run's numbers are above those of another, where both have them."""
+    places = {column: place for place, column in enumerate(second.columns)}
+    shared = [(place, places[c]) for place, c in enumerate(first.columns) if c in places]
+    others = dict(zip(second.steps, second.rows, strict=True))
+    both = [(s, row) for s, row in zip(first.steps, first.rows, strict=True) if s in others]
+    return StepTable(
+        columns=tuple(first.columns[mine] for mine, _ in shared),
+        steps=tuple(step for step, _ in both),
+        rows=tuple(
+            tuple(_above(row[mine], others[step][theirs]) for mine, theirs in shared)
+            for step, row in both
+        ),
+    )
+
+
 def columns_of(scene: SceneGraph) -> tuple[Column, ...]:
     """Return the columns of a scene: those of its words, then those of its relations."""
     words = [Column(mention.phrase, measure) for mention in scene.mentions for measure in OF_WORDS]
@@ -118,6 +134,10 @@ def _row(event: StepEvent, scene: SceneGraph) -> Row:
         values.append(map_overlap(*ends) if len(ends) == FLANKS else None)
         values.append(event.pos.get(relation.id))
     return tuple(values)
+
+
+def _above(value: float | None, other: float | None) -> float | None:
+    return None if value is None or other is None else value - other
 
 
 def _plain(name: str) -> str:

@@ -5,7 +5,7 @@ import pytest
 
 from spatialstudio.application.flow.generate_image import new_request
 from spatialstudio.application.session import OpenRun
-from spatialstudio.application.step_numbers import Measure, StepNumbers, tab_separated
+from spatialstudio.application.step_numbers import Measure, StepNumbers, difference, tab_separated
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.generation import StepEvent
 from tests.fakes import scene_of
@@ -87,3 +87,24 @@ def test_a_spreadsheet_gets_names_and_a_line_a_step(run):
 
 def test_single_rows_can_be_had(run):
     assert len(tab_separated(StepNumbers().table(run), [1]).splitlines()) == 2
+
+
+def test_a_difference_tells_how_far_the_first_run_is_above(run):
+    lower = replace(run.steps[0], pos={"r1": 0.5})
+    second = replace(run, steps=(lower, run.steps[1]))
+    table = difference(StepNumbers().table(run), StepNumbers().table(second))
+    relation = SCENE.sentence(SCENE.relations[0])
+    assert value(table, 0, relation, Measure.POS) == 0.25
+    assert value(table, 1, relation, Measure.POS) is None
+
+
+def test_a_difference_has_the_steps_of_both(run):
+    short = replace(run, steps=run.steps[:1])
+    table = difference(StepNumbers().table(run), StepNumbers().table(short))
+    assert (table.steps, len(table.rows)) == ((0,), 1)
+
+
+def test_words_that_only_one_run_has_are_left_out(run):
+    other = replace(run, scene=scene_of("cat", "car"))
+    table = difference(StepNumbers().table(run), StepNumbers().table(other))
+    assert {column.of for column in table.columns} == {SCENE.mentions[1].phrase}

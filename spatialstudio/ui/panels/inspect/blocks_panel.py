@@ -25,6 +25,7 @@ from spatialstudio.ui.widgets.inspect.block_picker import BlockPicker
 
 UNTOLD = "This run does not tell which layers its model has."
 MEAN_ONLY = "Only the mean over the filled blocks was kept."
+NO_RUN = "The blocks of the model are drawn here once a picture has been begun."
 CAPTURE = "Capture next time"
 CAPTURE_TIP = "Keep every layer's maps of every word of the next picture, on disk"
 KEPT = "Click a block to take it in or out, double click for it alone."
@@ -75,7 +76,7 @@ class BlocksPanel(Panel):
     def _draw(self) -> None:
         run = self._session.run
         if run is None:
-            self._show_note(tr(UNTOLD), offers_more=False)
+            self._show_note(tr(NO_RUN), offers_more=True)
             return
         self._picker.show_blocks(blocks_of(run, self._maps.layers))
         self._picker.setVisible(bool(run.text_layers))

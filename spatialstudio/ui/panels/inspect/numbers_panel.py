@@ -1,17 +1,19 @@
-"""The numbers of the open run, a row a step."""
+"""The numbers of the open run, of the one beside it, or their difference, a row a step."""
 
 from collections.abc import Iterable
+from enum import Enum
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
-from spatialstudio.application.session import RunChanged, StepPicked
+from spatialstudio.application.session import BaselineChanged, RunChanged, StepPicked
 from spatialstudio.application.step_numbers import (
     Column,
     Measure,
     StepNumbers,
     StepTable,
+    difference,
     tab_separated,
 )
 from spatialstudio.ui.bridge import FrameClock
@@ -19,6 +21,7 @@ from spatialstudio.ui.commands import inspect, replay
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.segments import Segments
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.inspect.number_table import NumberColumn, NumberTable
 
@@ -35,6 +38,21 @@ NOTHING_YET = "The numbers of each step appear here once a picture has been draw
 KEYS_OF_TABLES = (inspect.PLAY, inspect.PREVIOUS, inspect.NEXT, inspect.FIRST, inspect.LAST)
 
 
+class Whose(Enum):
+    """Whose numbers are shown."""
+
+    FIRST = "This run"
+    SECOND = "Run beside it"
+    DIFFERENCE = "Difference"
+
+
+WHOSE_TIPS = {
+    Whose.FIRST: "The open run",
+    Whose.SECOND: "The baseline, or the run that is compared",
+    Whose.DIFFERENCE: "How far the open run's numbers are above those of the run beside it",
+}
+
+
 class NumbersPanel(Panel):
     """Shows entropy, centre and spread of each word's map, overlap and PoS of each relation."""
 
@@ -44,11 +62,19 @@ class NumbersPanel(Panel):
         super().__init__()
         self._session = context.studio.session
         self._toasts = context.toasts
-        self._numbers = StepNumbers()
+        self._numbers, self._numbers_beside = StepNumbers(), StepNumbers()
+        self._whose = Whose.FIRST
         self._shown = StepTable()
         self._table = NumberTable()
         self._table.step_picked.connect(self._session.pick_step)
         self._table.copy_asked.connect(self._copy)
+        choices: dict[object, tuple[str, str]] = {
+            each: (tr(each.value), tr(tip)) for each, tip in WHOSE_TIPS.items()
+        }
+        self._choice = Segments(tr("Whose numbers"), choices)
+        self._choice.choice_picked.connect(self._show_whose)
+        self._choice.show_choice(self._whose)
+        self._choice.hide()
         self._told = TextLabel(tr(NOTHING_YET), Tone.MUTED, small=True)
         self._button = QPushButton(tr("Copy all"))
         self._button.setToolTip(tr(replay.COPY_NUMBERS.tip))
@@ -63,7 +89,7 @@ class NumbersPanel(Panel):
     def handle(self, event: object) -> None:
         """Follow the run and the picked step, while it is in sight."""
         match event:
-            case RunChanged() | StepPicked():
+            case RunChanged() | BaselineChanged() | StepPicked():
                 if self.isVisible():
                     self._clock.request()
 
@@ -76,6 +102,7 @@ class NumbersPanel(Panel):
         run = self._session.run
         if run is None:
             return
+        self._choice.setVisible(self._session.baseline is not None)
         self._measure()
         columns = tuple(_named(column) for column in self._shown.columns)
         self._table.show_numbers(columns, self._shown.steps, self._shown.rows)
@@ -84,8 +111,20 @@ class NumbersPanel(Panel):
         self._button.setEnabled(bool(self._shown.rows))
 
     def _measure(self) -> None:
-        if (run := self._session.run) is not None:
+        run, beside = self._session.run, self._session.baseline
+        if run is None:
+            return
+        if beside is None or self._whose is Whose.FIRST:
             self._shown = self._numbers.table(run)
+            return
+        second = self._numbers_beside.table(beside)
+        if self._whose is Whose.DIFFERENCE:
+            second = difference(self._numbers.table(run), second)
+        self._shown = second
+
+    def _show_whose(self, whose: Whose) -> None:
+        self._whose = whose
+        self._draw()
 
     def _copy(self, places: Iterable[int] | None = None) -> None:
         self._measure()
@@ -100,6 +139,7 @@ class NumbersPanel(Panel):
         column = QVBoxLayout(self)
         column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
         column.setSpacing(em(0.4))
+        column.addWidget(self._choice)
         column.addWidget(self._table, 1)
         column.addLayout(foot)
 

@@ -48,7 +48,9 @@ class NumberModel(QAbstractTableModel):
         rows: tuple[Sequence[float | None], ...],
     ) -> None:
         """Hold other numbers; rows that only came on leave what is picked as it is."""
-        grows = columns == self.columns and steps[: len(self.steps)] == self.steps
+        known = len(self.steps)
+        before = (self.columns, self.steps, self.rows)
+        grows = (columns, steps[:known], rows[:known]) == before
         if not grows:
             self.beginResetModel()
             self.columns, self.steps, self.rows = columns, steps, rows

@@ -22,7 +22,7 @@ from spatialstudio.ui.widgets.inspect.block_picker import BlockPicker
 from spatialstudio.ui.widgets.inspect.word_chips import WordChip
 from spatialstudio.ui.widgets.stage.picture_view import PictureView
 from tests.fakes import scene_of
-from tests.ui.scripted_engine import STICKERS, picture_of, step_of
+from tests.ui.scripted_engine import PROMPT, STICKERS, picture_of, step_of
 
 LEFT = Qt.MouseButton.LeftButton
 GUIDING, OTHER = "down_blocks.0.attentions.0", "mid_block.attentions.0"
@@ -146,3 +146,12 @@ def test_what_was_not_captured_can_be_asked_for(qtbot, window, open_run):
 
 def texts(panel):
     return [label.text() for label in panel.findChildren(QLabel)]
+
+
+def test_what_the_first_run_captures_can_be_set_before_it(qtbot, window):
+    window.prompt.use_prompt(PROMPT)
+    window.context.switchboard.workspace_asked.emit("inspect")
+    panel = window.panel(BlocksPanel)
+    button = next(each for each in panel.findChildren(QPushButton) if not each.isHidden())
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert window.generation.settings.detail is AttentionDetail.EVERY_WORD

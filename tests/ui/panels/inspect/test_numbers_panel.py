@@ -1,7 +1,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDockWidget, QPushButton
+from PySide6.QtWidgets import QDockWidget, QPushButton, QToolButton
 
 from spatialstudio.ui.panels.inspect.numbers_panel import NumbersPanel
 from spatialstudio.ui.widgets.inspect.number_table import NumberTable
@@ -55,3 +55,29 @@ def test_chosen_rows_can_be_copied(qtbot, numbers, clipboard):
     table.selectRow(1)
     qtbot.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert [line.split("\t")[0] for line in clipboard.text().splitlines()] == ["step", "2"]
+
+
+def pick(qtbot, numbers, text):
+    button = next(each for each in numbers.findChildren(QToolButton) if each.text() == text)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def pos_column(numbers):
+    model = numbers.findChild(NumberTable).model()
+    column = next(place for place, each in enumerate(model.columns) if each.name == "PoS")
+    return [row[column] for row in model.rows]
+
+
+def test_the_run_beside_and_the_difference_are_shown_as_well(qtbot, numbers, studio):
+    first = [step.pos["r1"] for step in studio.session.run.steps]
+    second = [step.pos["r1"] for step in studio.session.baseline.steps]
+    assert pos_column(numbers) == first
+    pick(qtbot, numbers, "Run beside it")
+    assert pos_column(numbers) == second
+    pick(qtbot, numbers, "Difference")
+    assert pos_column(numbers) == [a - b for a, b in zip(first, second, strict=True)]
+
+
+def test_without_a_run_beside_there_is_no_choice(qtbot, numbers, studio):
+    studio.session.set_beside(None)
+    qtbot.waitUntil(lambda: not any(b.isVisible() for b in numbers.findChildren(QToolButton)))
