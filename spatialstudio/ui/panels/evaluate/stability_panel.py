@@ -16,7 +16,8 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.evaluate.crop_strip import Crop, CropStrip
-from spatialstudio.ui.widgets.evaluate.depth_histogram import DepthHistogram, DepthProfile
+from spatialstudio.ui.widgets.evaluate.depth_histogram import DepthHistogram
+from spatialstudio.ui.widgets.evaluate.depth_profile import DepthProfile
 
 PERCENT = 100
 

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from spatialstudio.ui.widgets.evaluate.depth_histogram import DepthHistogram, DepthProfile
+from spatialstudio.ui.widgets.evaluate.depth_histogram import DepthHistogram
+from spatialstudio.ui.widgets.evaluate.depth_profile import DepthProfile
 
 NEAR, FAR = np.array([1.0, 0, 0, 0]), np.array([0, 0, 0, 1.0])
 
@@ -17,7 +18,7 @@ def histogram(qtbot, theme):
 
 def colours(histogram, x):
     image = histogram.grab().toImage()
-    return {image.pixelColor(x, y).name() for y in range(10, 90)}
+    return {image.pixelColor(x, y).name() for y in range(30, 80)}
 
 
 def test_the_near_thing_stands_left_and_the_far_one_right(histogram, theme):
