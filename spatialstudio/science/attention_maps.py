@@ -33,11 +33,14 @@ class WordAttention:
         columns: (tokens, h, w) float32 probabilities, mean over heads and layers.
         places: Mention id to the places of its tokens in ``columns``; never empty.
         is_smoothed: Whether losses of PoS read smoothed maps.
+        decoder: The same columns in levels of the decoder, coarse to fine; empty where no loss
+            reads them, or the denoiser has no such levels.
     """
 
     columns: torch.Tensor
     places: Mapping[MentionId, Sequence[int]]
     is_smoothed: bool = False
+    decoder: tuple[torch.Tensor, ...] = ()
 
     def maps(self) -> MentionMaps:
         """Return the maps as they are, for people."""
@@ -46,6 +49,11 @@ class WordAttention:
     def loss_maps(self) -> MentionMaps:
         """Return the maps that losses of PoS read."""
         return mention_maps(smooth(self.columns), self.places) if self.is_smoothed else self.maps()
+
+    def decoder_maps(self) -> tuple[MentionMaps, ...]:
+        """Return the maps of the decoder's levels, coarse to fine; at least those of ``maps``."""
+        levels = self.decoder or (self.columns,)
+        return tuple(mention_maps(columns, self.places) for columns in levels)
 
     def excited_maps(self) -> MentionMaps:
         """Return the maps of words that compete, smoothed: of Attend-and-Excite, BoxDiff and heirs.

@@ -30,11 +30,13 @@ class GuidanceMethod:
         make_loss: From the settings of a run.
         corrects_prediction: True when the gradient is added to the predicted noise, False when it
             is taken off the latents.
+        reads_decoder: Whether the loss reads the levels of the denoiser's decoder.
         needs_relations: Whether a scene without relations that guide gives it nothing to do.
     """
 
     make_loss: Callable[[GuidanceSettings], GuidanceLoss]
     corrects_prediction: bool = False
+    reads_decoder: bool = False
     needs_relations: bool = True
 
 
@@ -56,5 +58,7 @@ METHODS: dict[str, GuidanceMethod] = {
     ATTEND_EXCITE: GuidanceMethod(make_loss=lambda _: AttendExciteLoss(), needs_relations=False),
     WEIGHTED_PRESENCE: GuidanceMethod(make_loss=_weighted_presence, needs_relations=False),
     BOXDIFF: GuidanceMethod(make_loss=lambda _: BoxDiffLoss()),
-    INFSPLIGN: GuidanceMethod(make_loss=lambda _: InfSplignLoss(), corrects_prediction=True),
+    INFSPLIGN: GuidanceMethod(
+        make_loss=lambda _: InfSplignLoss(), corrects_prediction=True, reads_decoder=True
+    ),
 }

@@ -6,14 +6,16 @@
 Centroids and variances are those of the maps on coordinates in [0, 1]. The gradient corrects the
 noise prediction at every step instead of moving the latents.
 
-Source: Rastegar et al. 2025, arXiv:2512.17851; from the formulas alone. Ours: one level of maps for
-all three terms, where they take coarse levels for presence and finer ones for balance; far and
-"between", which they leave out; several relations add up, each times its
-weight.
+Presence is that of the decoder's coarsest maps, balance that of the next finer ones.
+
+Source: Rastegar et al. 2025, arXiv:2512.17851; from the formulas alone. Ours: the centroids are
+those of the coarsest maps too; denoisers without levels have one size of maps for all terms; far
+and "between", which they leave out; several relations add up, each times its weight.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import torch
 from torch.nn.functional import gelu
@@ -38,6 +40,9 @@ class Spread:
     variance: torch.Tensor
 
 
+Spreads: TypeAlias = Mapping[MentionId, Spread]
+
+
 @dataclass(frozen=True, slots=True)
 class InfSplignLoss:
     """InfSplign, a ``GuidanceLoss``.
@@ -58,15 +63,18 @@ class InfSplignLoss:
 
     def __call__(self, relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
         """Add up the three terms of every relation."""
-        spreads = {m: spread_of(weights) for m, weights in attention.maps().items()}
-        losses = [self._of(relation, spreads) for relation in relations if can_guide(relation.type)]
-        return torch.stack(losses).sum()
+        levels = [
+            {mention: spread_of(weights) for mention, weights in maps.items()}
+            for maps in attention.decoder_maps()
+        ]
+        guided = [relation for relation in relations if can_guide(relation.type)]
+        return torch.stack([self._of(each, levels[0], levels[-1]) for each in guided]).sum()
 
-    def _of(self, relation: Relation, spreads: Mapping[MentionId, Spread]) -> torch.Tensor:
-        ends = [spreads[end] for end in relation.ends]
-        subject, *others = ends
+    def _of(self, relation: Relation, coarse: Spreads, fine: Spreads) -> torch.Tensor:
+        ends = [coarse[end] for end in relation.ends]
         variances = torch.stack([end.variance for end in ends])
-        unlike = torch.stack([(subject.variance - other.variance).abs() for other in others])
+        subject, *others = (fine[end].variance for end in relation.ends)
+        unlike = torch.stack([(subject - other).abs() for other in others])
         spatial = self._spatial(relation, ends)
         lack = spatial + self.presence * variances.sum() + self.balance * unlike.sum()
         return relation.weight * lack

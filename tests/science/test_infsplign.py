@@ -54,6 +54,22 @@ def test_the_other_two_terms_add_variances_and_their_difference():
     assert whole - loss_of(LEFT_OF, firm, flat, flat) == pytest.approx(2 * variance)
 
 
+def test_centroids_and_presence_are_those_of_coarse_maps_and_balance_that_of_finer_ones():
+    coarse, fine = torch.zeros(2, 2, 4), torch.zeros(2, 4, 8)
+    coarse[0, 0, [0, 3]] = 1  # centroid 1/2, variance (3/8)^2
+    coarse[1, 0, 3] = 1  # centroid 7/8
+    fine[0, 1, 0] = 1
+    fine[1, 1, [3, 4]] = 1  # variance (1/16)^2
+    claim = Relation(id="r", type=LEFT_OF, subject="a", object="b")
+    attention = WordAttention(
+        columns=torch.rand(2, 3, 3), places={"a": [0], "b": [1]}, decoder=(coarse, fine)
+    )
+    spatial = gelu(torch.tensor(0.75 * (0.25 - 3 / 8))).item()
+    assert InfSplignLoss()([claim], attention).item() == pytest.approx(
+        spatial + (3 / 8) ** 2 + (1 / 16) ** 2
+    )
+
+
 @pytest.mark.parametrize(
     ("kind", "better", "worse"),
     [

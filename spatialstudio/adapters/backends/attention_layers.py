@@ -68,6 +68,20 @@ def guiding_layers(
     return tuple(layer for layer in layers if layer.level == best)
 
 
+def decoder_levels(layers: tuple[AttentionLayer, ...]) -> tuple[tuple[AttentionLayer, ...], ...]:
+    """Sort the layers of a UNet's decoder by the size of their maps.
+
+    Args:
+        layers: All that attend to the text, in the order in which they run.
+
+    Returns:
+        One entry a level, coarse to fine; empty where there is no decoder.
+    """
+    decoder = [layer for layer in layers if layer.name.startswith("up_blocks")]
+    levels = sorted({layer.level for layer in decoder}, reverse=True)
+    return tuple(tuple(one for one in decoder if one.level == level) for level in levels)
+
+
 def map_size(latent_height: int, latent_width: int, level: int) -> tuple[int, int]:
     """Return the (h, w) of attention maps; every level halves the latents, rounding up."""
     return -(-latent_height // 2**level), -(-latent_width // 2**level)

@@ -7,7 +7,7 @@ import torch
 
 from spatialstudio.adapters.backends.attention_layers import AttentionLayer, map_size
 from spatialstudio.adapters.backends.invalid_numbers import refuse_invalid
-from spatialstudio.adapters.backends.layer_attention import MeanAttention
+from spatialstudio.adapters.backends.layer_attention import LevelMeans
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.prompt import MentionId, TokenSpan
@@ -20,13 +20,14 @@ class AttentionReader:
     """Turns attention probabilities into maps of mentions.
 
     Args:
-        layers: Those that are tapped, in the order in which they run.
+        layers: Those that maps and PoS are read of.
         spans: Where the text that the denoiser attends to holds the mentions; of several for one
             mention all count.
         relations: What the scene claims; muted ones are measured and not guided.
         smooths_maps: Whether the loss reads smoothed maps.
         whole_text: Positions of all words, for losses in which words compete; empty for those of
             the mentions alone.
+        decoder: Layers of further levels, for losses that read these.
     """
 
     def __init__(
@@ -37,9 +38,11 @@ class AttentionReader:
         *,
         smooths_maps: bool,
         whole_text: Sequence[int] = (),
+        decoder: Sequence[Sequence[AttentionLayer]] = (),
     ) -> None:
         own = {index for span in spans for index in span.indices}
-        self.layers = tuple(layers)
+        self._levels = (tuple(layers), *decoder)
+        self.layers = tuple(dict.fromkeys(layer for level in self._levels for layer in level))
         self.columns = tuple(sorted(own | set(whole_text)))
         self.relations = tuple(r for r in relations if can_guide(r.type))
         self.guided = tuple(r for r in self.relations if not r.is_muted)
@@ -50,11 +53,11 @@ class AttentionReader:
             known = self._places.setdefault(span.mention_id, [])
             known += [place for place in places if place not in known]
 
-    def mean(self) -> MeanAttention:
+    def mean(self) -> LevelMeans:
         """Return what takes the layers of one pass."""
-        return MeanAttention(self.columns)
+        return LevelMeans(self.columns, self._levels)
 
-    def read(self, taken: MeanAttention, latent_size: tuple[int, int]) -> WordAttention:
+    def read(self, taken: LevelMeans, latent_size: tuple[int, int]) -> WordAttention:
         """Make maps of what was taken of a pass.
 
         Args:
@@ -64,14 +67,18 @@ class AttentionReader:
         Raises:
             BackendError: The numbers have turned invalid.
         """
-        height, width = map_size(*latent_size, self.layers[0].level)
-        columns = taken.mean().T.reshape(-1, height, width)
+        sizes = [map_size(*latent_size, layers[0].level) for layers in self._levels]
+        columns, *decoder = (
+            mean.T.reshape(-1, *size) for mean, size in zip(taken.means(), sizes, strict=True)
+        )
         refuse_invalid(columns.detach())
-        return WordAttention(columns, self._places, is_smoothed=self._smooths_maps)
+        return WordAttention(
+            columns, self._places, is_smoothed=self._smooths_maps, decoder=tuple(decoder)
+        )
 
     def snapshot(self, attention: WordAttention) -> AttentionSnapshot:
         """Copy what was read out of the model's world."""
-        names = tuple(layer.name for layer in self.layers)
+        names = tuple(layer.name for layer in self._levels[0])
         maps = {mention: _to_numpy(weights) for mention, weights in attention.maps().items()}
         return AttentionSnapshot(maps=maps, layers=names)
 

@@ -262,17 +262,21 @@ class _Drawing:
             loss=method.make_loss(settings),
             schedule=GuidanceSchedule(settings, self._total_steps),
             corrects_prediction=method.corrects_prediction,
+            reads_decoder=method.reads_decoder,
         )
 
     def _reader(self, spans: tuple[TokenSpan, ...], guidance: Guidance | None) -> AttentionReader:
-        streams, scene = self._loaded.streams, self._request.scene
+        loaded, scene = self._loaded, self._request.scene
+        streams, smaller = loaded.streams, Saving.SMALLER_MAPS in self._request.savings
         is_whole = guidance is not None and guidance.loss.reads_whole_text
+        reads_decoder = guidance is not None and guidance.reads_decoder
         return AttentionReader(
-            self._loaded.layers_to_read(smaller=Saving.SMALLER_MAPS in self._request.savings),
+            loaded.layers_to_read(smaller=smaller),
             in_denoiser(streams, spans),
             scene.relations,
             smooths_maps=self._loaded.family.smooths_maps,
             whole_text=text_positions(streams, scene.prompt.text) if is_whole else (),
+            decoder=loaded.decoder_to_read(smaller=smaller) if reads_decoder else (),
         )
 
     def _report_step(

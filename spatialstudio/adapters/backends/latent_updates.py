@@ -40,11 +40,13 @@ class Guidance:
         schedule: When they are made and how far they go.
         corrects_prediction: True when the updates are added to the predicted noise, False when
             they are taken off the latents.
+        reads_decoder: Whether the loss reads the levels of the decoder.
     """
 
     loss: GuidanceLoss
     schedule: GuidanceSchedule
     corrects_prediction: bool = False
+    reads_decoder: bool = False
 
     @property
     def leaves_input(self) -> bool:

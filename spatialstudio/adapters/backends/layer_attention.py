@@ -98,6 +98,28 @@ class MeanAttention:
             self._waiting.clear()
 
 
+class LevelMeans:
+    """Averages the layers of one pass, level by level.
+
+    Args:
+        columns: Positions in the text of which the attention is kept.
+        levels: The layers of each; one may stand in several.
+    """
+
+    def __init__(self, columns: Sequence[int], levels: Sequence[Sequence[AttentionLayer]]) -> None:
+        self._means = [(layers, MeanAttention(columns)) for layers in levels]
+
+    def take(self, seen: LayerAttention) -> None:
+        """Count another layer in wherever it belongs."""
+        for layers, mean in self._means:
+            if seen.layer in layers:
+                mean.take(seen)
+
+    def means(self) -> list[torch.Tensor]:
+        """Return (positions, columns) float32 of every level."""
+        return [mean.mean() for _, mean in self._means]
+
+
 def _joined(layers: Sequence[LayerAttention]) -> LayerAttention:
     """Make one of several that are alike, head after head."""
     first, *others = layers

@@ -13,7 +13,11 @@ from safetensors import SafetensorError
 from transformers import AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
-from spatialstudio.adapters.backends.attention_layers import AttentionLayer, guiding_layers
+from spatialstudio.adapters.backends.attention_layers import (
+    AttentionLayer,
+    decoder_levels,
+    guiding_layers,
+)
 from spatialstudio.adapters.backends.families import (
     FAMILIES,
     STABLE_DIFFUSION,
@@ -31,6 +35,7 @@ INDEX_FILE = "model_index.json"
 TOKENIZER = "tokenizer"
 TRANSFORMER = "transformer"
 PACKED_SIDE = 2
+DECODER_LEVELS = 2
 SIGNS_OF_DAMAGE = (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError)
 
 
@@ -105,6 +110,10 @@ class LoadedPipeline:
             return usual[: max(len(usual) // 2, 1)]
         level = min(layer.level for layer in coarser)
         return tuple(layer for layer in coarser if layer.level == level)
+
+    def decoder_to_read(self, *, smaller: bool) -> tuple[tuple[AttentionLayer, ...], ...]:
+        """Return the coarse layers of the decoder, and the finer; empty where it has no levels."""
+        return decoder_levels(self.text_layers)[: 1 if smaller else DECODER_LEVELS]
 
     @property
     def is_unet(self) -> bool:

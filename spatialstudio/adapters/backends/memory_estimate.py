@@ -5,7 +5,7 @@ gradient, weights frozen, up to the last layer that is read. The shares below ar
 values a position and channel. The rest is a rule of thumb, rounded up.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -16,6 +16,7 @@ from spatialstudio.adapters.backends.load_pipeline import LoadedPipeline
 from spatialstudio.adapters.backends.pipeline_arguments import picture_size
 from spatialstudio.domain.generation import UNGUIDED, GenerationRequest
 from spatialstudio.domain.memory import MemoryEstimate, Saving
+from spatialstudio.science.guidance_methods import METHODS
 
 KEPT_BY_RESNET = 11.2
 KEPT_BY_TRANSFORMER = 18.6
@@ -104,15 +105,24 @@ def _guiding_bytes(
 ) -> int:
     if request.guidance.method_id == UNGUIDED or Saving.SEARCH in request.savings:
         return 0
-    layers = loaded.layers_to_read(smaller=Saving.SMALLER_MAPS in request.savings)
+    layers = _layers_read(loaded, request)
+    last = max(layers, key=loaded.text_layers.index)
     read = sum(_probabilities(layer, latent_size, loaded.text_length) for layer in layers)
     is_spared = request.guidance.checkpointing or Saving.CHECKPOINTING in request.savings
     kept = (
-        _kept_by_unet(loaded, layers[-1], latent_size, is_spared=is_spared)
+        _kept_by_unet(loaded, last, latent_size, is_spared=is_spared)
         if loaded.is_unet
-        else _kept_by_transformer(loaded, layers[-1], latent_size, is_spared=is_spared)
+        else _kept_by_transformer(loaded, last, latent_size, is_spared=is_spared)
     )
     return int(kept * loaded.denoiser.dtype.itemsize + 2 * read * FLOAT32_BYTES)
+
+
+def _layers_read(loaded: LoadedPipeline, request: GenerationRequest) -> Sequence[AttentionLayer]:
+    smaller = Saving.SMALLER_MAPS in request.savings
+    method = METHODS.get(request.guidance.method_id)
+    reads_decoder = method is not None and method.reads_decoder
+    levels = loaded.decoder_to_read(smaller=smaller) if reads_decoder else ()
+    return [*loaded.layers_to_read(smaller=smaller), *(one for level in levels for one in level)]
 
 
 def _kept_by_unet(

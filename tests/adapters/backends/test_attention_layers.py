@@ -3,6 +3,7 @@ import torch
 from diffusers import UNet2DConditionModel
 
 from spatialstudio.adapters.backends.attention_layers import (
+    decoder_levels,
     guiding_layers,
     map_size,
     unet_text_layers,
@@ -23,6 +24,13 @@ def test_stable_diffusion_is_guided_by_the_five_layers_of_a_fourth_of_its_latent
     places = [layer.name.split(".attentions")[0] for layer in layers]
     assert places == ["down_blocks.2"] * 2 + ["up_blocks.1"] * 3
     assert {layer.level for layer in layers} == {2}
+
+
+def test_the_decoders_levels_come_coarse_to_fine(stable_diffusion_unet):
+    levels = decoder_levels(unet_text_layers(stable_diffusion_unet))
+    places = [{layer.name.split(".attentions")[0] for layer in level} for level in levels]
+    assert places == [{"up_blocks.1"}, {"up_blocks.2"}, {"up_blocks.3"}]
+    assert [len(level) for level in levels] == [3, 3, 3]
 
 
 def test_layers_are_listed_in_the_order_in_which_they_run(stable_diffusion_unet):

@@ -102,10 +102,17 @@ def test_no_method_of_no_strength_changes_the_picture(run, method_id):
 def test_infsplign_leaves_the_latents_and_corrects_what_is_predicted(run):
     far = GuidanceSettings(method_id=INFSPLIGN, strength=500.0, last_step=3)
     steps, _ = run(far)
-    free, _ = run(GuidanceSettings())
+    idle, _ = run(replace(far, strength=0.0))
     assert steps[0].pos_after["r1"] == pytest.approx(steps[0].pos["r1"], abs=1e-5)
-    assert steps[1].guidance_loss < steps[0].guidance_loss
-    assert steps[-1].pos["r1"] > free[-1].pos["r1"]
+    assert steps[0].guidance_loss == idle[0].guidance_loss
+    assert steps[-1].guidance_loss < idle[-1].guidance_loss
+
+
+def test_maps_for_people_are_the_same_whatever_the_loss_reads(run):
+    read, free = run(GuidanceSettings(method_id=INFSPLIGN))[0][0], run(GuidanceSettings())[0][0]
+    assert read.attention.layers == free.attention.layers
+    for mention, weights in free.attention.maps.items():
+        assert read.attention.maps[mention] == pytest.approx(weights, abs=1e-6)
 
 
 @pytest.mark.parametrize("one_by_one", [False, True], ids=["together", "one by one"])

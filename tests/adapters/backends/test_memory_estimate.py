@@ -64,6 +64,14 @@ def test_every_saving_lowers_its_phase(loaded, guided, saving, phase):
     assert getattr(estimate_memory(loaded, spare(large, saving)), phase) < before
 
 
+def test_a_loss_that_reads_the_finer_decoder_keeps_more(loaded, guided):
+    further = replace(guided, guidance=replace(GUIDED, method_id="infsplign"))
+    assert (
+        estimate_memory(loaded, further).guiding_bytes
+        > estimate_memory(loaded, guided).guiding_bytes
+    )
+
+
 def test_no_guidance_keeps_nothing_for_a_gradient(loaded, tiny_request):
     assert estimate_memory(loaded, tiny_request).guiding_bytes == 0
 
