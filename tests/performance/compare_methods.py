@@ -6,7 +6,8 @@ Every picture takes 30 calls, a guiding pass counted as one: 20 steps of which 1
 steps without guidance, or two pictures of 15 steps of which the better is kept (its verifier is the
 segmenter that also makes the figures, so they flatter it). "psg, resting" and "psg, reusing" take
 what they need; the table tells how many. Prompts and seeds are the same for all. A line a picture
-goes to ROWS_FILE; a second start goes on from there.
+goes to ROWS_FILE; a second start goes on from there. The table, in Markdown, is printed at the end,
+and after Ctrl+C for what there is.
 
 "Found" is a detection of both objects at the checker's threshold, "placed" compares centres as
 VISOR does, of all pictures; PSE is that of the embedded segmenter's masks. Intervals at 95 %:
@@ -18,10 +19,12 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import mean
+from unittest.mock import patch
 
 import torch
 
@@ -44,7 +47,7 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.verdict import REPRODUCE
-from spatialstudio.science.guidance_methods import METHODS, GuidanceMethod
+from spatialstudio.science.guidance_methods import METHODS
 from spatialstudio.science.infsplign import InfSplignLoss
 from spatialstudio.science.noise_search import ranked, score_candidate
 from spatialstudio.science.visor import visor_picture
@@ -55,11 +58,9 @@ STEPS, PLAIN_STEPS, SEARCH_STEPS = 20, 30, 15
 ATTENTION_ONLY = CaptureSettings(attention_every=STEPS, preview_every=0)
 
 SPATIAL, PRESENT = "infsplign, spatial", "infsplign, + presence"
-METHODS |= {
-    SPATIAL: GuidanceMethod(
-        make_loss=lambda _: InfSplignLoss(presence=0, balance=0), corrects_prediction=True
-    ),
-    PRESENT: GuidanceMethod(make_loss=lambda _: InfSplignLoss(balance=0), corrects_prediction=True),
+ABLATIONS = {
+    SPATIAL: replace(METHODS[INFSPLIGN], make_loss=lambda _: InfSplignLoss(presence=0, balance=0)),
+    PRESENT: replace(METHODS[INFSPLIGN], make_loss=lambda _: InfSplignLoss(balance=0)),
 }
 
 guided = partial(GuidanceSettings, strength=10.0)
@@ -197,33 +198,45 @@ def main() -> int:
         for prompt in prompts
         for method in options.only
     ]
-    done = read_rows(options.rows)
-    known, bench = {row.key for row in done}, Bench()
-    with options.rows.open("a", encoding="utf-8") as file:
-        for method, prompt_id, text, seed in wanted:
-            if (method, prompt_id, seed) not in known:
-                done.append(bench.row(method, prompt_id, text, seed))
-                file.write(json.dumps(asdict(done[-1])) + "\n")
-                file.flush()
     keys = {(method, prompt_id, seed) for method, prompt_id, _, seed in wanted}
-    show("\n".join(table([row for row in done if row.key in keys])))
+    with suppress(KeyboardInterrupt), patch.dict(METHODS, ABLATIONS):
+        draw_missing(options.rows, wanted)
+    show("\n".join(table([row for row in read_rows(options.rows) if row.key in keys])))
     return 0
 
 
-def read_rows(path: Path) -> list[Row]:
+def draw_missing(path: Path, wanted: Sequence[tuple[str, str, str, int]]) -> None:
+    """Draw what has no row yet, a whole line at a time."""
+    done = read_rows(path)
     path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(map(line_of, done)), encoding="utf-8")
+    known, bench = {row.key for row in done}, Bench()
+    with path.open("a", encoding="utf-8") as file:
+        for method, prompt_id, text, seed in wanted:
+            if (method, prompt_id, seed) not in known:
+                file.write(line_of(bench.row(method, prompt_id, text, seed)))
+                file.flush()
+
+
+def line_of(row: Row) -> str:
+    return json.dumps(asdict(row)) + "\n"
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Read what there is; a line that was cut off in the middle is drawn again."""
     if not path.exists():
         return []
-    return [Row(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    return [Row(**json.loads(line)) for line in lines if line.endswith("\n")]
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the lines of a Markdown table, 95 % intervals in brackets."""
     count = len({(row.prompt_id, row.seed) for row in rows})
-    yield f"{count} pictures a method, same prompts and seeds; shares in %, PSE x 100."
-    yield (
-        f"{'':24}{'both found':>21}{'found and placed':>21}{'mean PSE':>21}"
-        f"{'last PoS':>10}{'calls':>8}{'CPU s':>8}"
-    )
+    yield f"Up to {count} pictures a method, same prompts and seeds; shares in %, PSE x 100."
+    yield ""
+    yield "| method | pictures | both found | found and placed | PSE | last PoS | calls | CPU s |"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|"
     for method in dict.fromkeys(row.method for row in rows):
         own = [row for row in rows if row.method == method]
         ids = sorted({row.prompt_id for row in own})
@@ -231,15 +244,17 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
             (sum(row.pse for row in own if row.prompt_id == i), sum(r.prompt_id == i for r in own))
             for i in ids
         ]
-        yield (
-            f"{method:24}"
-            f"{wilson(sum(row.found for row in own), len(own)).percent:>21}"
-            f"{wilson(sum(row.placed for row in own), len(own)).percent:>21}"
-            f"{bootstrap(ratio, sums).percent:>21}"
-            f"{mean(row.final_pos for row in own):>10.3f}"
-            f"{mean(row.calls for row in own):>8.1f}"
-            f"{mean(row.seconds for row in own):>8.2f}"
+        cells = (
+            method,
+            str(len(own)),
+            wilson(sum(row.found for row in own), len(own)).percent,
+            wilson(sum(row.placed for row in own), len(own)).percent,
+            bootstrap(ratio, sums).percent,
+            f"{mean(row.final_pos for row in own):.3f}",
+            f"{mean(row.calls for row in own):.1f}",
+            f"{mean(row.seconds for row in own):.2f}",
         )
+        yield f"| {' | '.join(cells)} |"
 
 
 def show(text: str) -> None:
