@@ -47,6 +47,7 @@ class RunSettings:
         preset: Whose settings the guidance began with.
         guidance: How the layout is held.
         detail: How much of the attention is kept.
+        preview_every: Steps between previews, >= 1.
         savings: What is given up to draw with less memory.
     """
 
@@ -62,6 +63,7 @@ class RunSettings:
     preset: Preset = Preset.RECOMMENDED
     guidance: GuidanceSettings = field(default_factory=GuidanceSettings)
     detail: AttentionDetail = AttentionDetail.RELATION_WORDS
+    preview_every: int = 1
     savings: tuple[Saving, ...] = ()
 
 

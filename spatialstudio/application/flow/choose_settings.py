@@ -138,7 +138,9 @@ def request_of(
         height=None if is_own_size else settings.height,
         guidance_scale=plain.guidance_scale if scale is None else scale,
         guidance=settings.guidance if has_work else plain.guidance,
-        capture=replace(plain.capture, detail=settings.detail),
+        capture=replace(
+            plain.capture, detail=settings.detail, preview_every=settings.preview_every
+        ),
         savings=settings.savings,
     )
 
@@ -165,5 +167,6 @@ def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSetti
         if is_guided
         else replace(choose_guidance(PSG, model, request.steps), strength=0.0),
         detail=request.capture.detail,
+        preview_every=max(request.capture.preview_every, 1),
         savings=request.savings,
     )

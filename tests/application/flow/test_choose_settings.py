@@ -138,3 +138,10 @@ def test_without_one_the_models_own_is_drawn_with(settings):
     request = request_of(scene_of("a cat left of a dog"), STICKERS, settings, 7)
     assert request.guidance_scale == STICKERS.guidance_scale
     assert settings_of(request, STICKERS, settings).guidance_scale is None
+
+
+def test_previews_come_as_often_as_is_set(settings):
+    by_hand = replace(settings, preview_every=4)
+    request = request_of(scene_of("a cat left of a dog"), STICKERS, by_hand, 7)
+    assert request.capture.preview_every == 4
+    assert settings_of(request, STICKERS, settings).preview_every == 4

@@ -57,6 +57,7 @@ SAVINGS = {
 LARGEST_STEP_SIZE = 100_000.0
 LARGEST_SCALE = 100.0
 MOST_UPDATES = 50
+MOST_BETWEEN = 100
 LOWEST_GOAL, NEVER = 0.51, 1.0
 
 
@@ -95,6 +96,9 @@ class GuidanceForm(QWidget):
         for detail, (name, tip) in DETAILS.items():
             self._detail.addItem(tr(name), detail)
             self._detail.setItemData(self._detail.count() - 1, tr(tip), Qt.ItemDataRole.ToolTipRole)
+        self._preview = count_field(tr("Steps between previews"), MOST_BETWEEN)
+        self._preview.setPrefix(tr("every "))
+        self._preview.setToolTip(tr("How often the picture is shown while it is drawn, in steps"))
         self._size = TextLabel(tone=Tone.MUTED, small=True)
         self._memory = _choice(tr("Memory"))
         self._fields = QWidget()
@@ -115,7 +119,7 @@ class GuidanceForm(QWidget):
         self._settings = settings
         guidance = settings.guidance
         fields = (self._method, self._preset, self._strength, self._last, self._updates)
-        others = (self._goal, self._scale, self._detail, self._memory)
+        others = (self._goal, self._scale, self._detail, self._memory, self._preview)
         blocked = [QSignalBlocker(each) for each in (*fields, *others)]
         self._method.setCurrentIndex(self._method.findData(guidance.method_id))
         self._preset.clear()
@@ -130,6 +134,8 @@ class GuidanceForm(QWidget):
         self._updates.setValue(guidance.inner_updates)
         self._goal.setValue(guidance.goal)
         self._scale.setValue(settings.guidance_scale or 0.0)
+        self._preview.setValue(settings.preview_every)
+        self._preview.setSuffix(tr(" step") if settings.preview_every == 1 else tr(" steps"))
         self._detail.setCurrentIndex(self._detail.findData(settings.detail))
         self._show_savings(settings.savings)
         for blocker in blocked:
@@ -165,6 +171,7 @@ class GuidanceForm(QWidget):
             lambda count: self._guide(tr("other guided steps"), "last_step")(count - 1)
         )
         self._scale.valueChanged.connect(self._pick_scale)
+        self._preview.valueChanged.connect(self._pick_preview)
         self._detail.currentIndexChanged.connect(self._pick_detail)
         self._memory.currentIndexChanged.connect(self._pick_savings)
 
@@ -184,6 +191,10 @@ class GuidanceForm(QWidget):
         if self._settings is not None:
             changed = replace(self._settings, guidance_scale=scale or None)
             self._edit(tr("other guidance scale"), changed)
+
+    def _pick_preview(self, every: int) -> None:
+        if self._settings is not None:
+            self._edit(tr("other previews"), replace(self._settings, preview_every=every))
 
     def _pick_detail(self) -> None:
         if self._settings is not None:
@@ -213,6 +224,7 @@ class GuidanceForm(QWidget):
             (tr("Updates"), self._updates),
             (tr("Rest at PoS"), self._goal),
             (tr("Scale"), self._scale),
+            (tr("Preview"), self._preview),
             (tr("Memory"), self._memory),
             (tr("Keep"), self._detail),
         ):

@@ -84,3 +84,25 @@ def test_showing_settings_does_not_echo_them(qtbot, form):
     guidance = GuidanceSettings(method_id=PSG_PRESENCE, strength=1.0, goal=0.8, inner_updates=2)
     with qtbot.assertNotEmitted(form.settings_edited), qtbot.assertNotEmitted(form.method_picked):
         form.show_settings(replace(SETTINGS, steps=9, guidance=guidance), tuple(Preset), 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "change"),
+    [
+        ("Guidance scale", "2.5", {"guidance_scale": 2.5}),
+        ("Steps between previews", "5", {"preview_every": 5}),
+    ],
+    ids=["scale", "previews"],
+)
+def test_a_number_beside_the_method_is_told(qtbot, form, name, typed, change):
+    form.disclose(True)
+    box = named(form, QAbstractSpinBox, name)
+    box.selectAll()
+    qtbot.keyClicks(box, typed)
+    with qtbot.waitSignal(form.settings_edited) as edited:
+        qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert edited.args[1] == replace(SETTINGS, **change)
+
+
+def test_without_a_scale_of_ones_own_it_is_the_models(form):
+    assert named(form, QDoubleSpinBox, "Guidance scale").text() == "the model's own"
