@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy
 
 from spatialstudio.application.session import MentionPicked, RelationPicked, RunChanged, StepPicked
 from spatialstudio.domain.prompt import MentionId
@@ -16,6 +17,8 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.segments import Segments
 from spatialstudio.ui.widgets.inspect.word_chips import WordChips
+
+NARROW_EM = 28
 
 
 class WordBar(Panel):
@@ -105,10 +108,17 @@ class WordBar(Panel):
             self._chips.show_words(word_tags(run, maps))
             self._chips.show_pins(self._maps.pins)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Let the words have lines of their own where it is narrow."""
+        super().resizeEvent(event)
+        narrow = self.width() < em(NARROW_EM)
+        way = QBoxLayout.Direction.BottomToTop if narrow else QBoxLayout.Direction.LeftToRight
+        self._row.setDirection(way)
+        self._row.setSpacing(em(0.2) if narrow else em(1))
+
     def _lay_out(self) -> None:
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        row = QHBoxLayout(self)
+        self._row = row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, em(0.3))
-        row.setSpacing(em(1))
         row.addWidget(self._chips, 1)
         row.addWidget(self._views, 0, Qt.AlignmentFlag.AlignTop)

@@ -19,6 +19,7 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.basic.roving import ALONG_THE_LINE, Roving
 
 HEIGHT_EM = 1.55
 PAD_EM = 0.55
@@ -185,7 +186,7 @@ class WordChip(QAbstractButton):
 
 
 class WordChips(QWidget):
-    """Shows the words of a prompt, line by line.
+    """Shows the words of a prompt, line by line; one stop of Tab, arrows lead along the words.
 
     Emits, with the word's key and by the user's hand only, ``pin_asked``, ``compare_asked`` and
     ``solo_asked``; ``word_hovered`` with the key of the word in passing, empty for none.
@@ -201,6 +202,7 @@ class WordChips(QWidget):
         self._theme = theme
         self._chips: tuple[WordChip, ...] = ()
         self._flow = FlowLayout(em(GAP_EM))
+        self._roving = Roving(self, ALONG_THE_LINE)
         self.setLayout(self._flow)
 
     def show_words(self, tags: tuple[WordTag, ...]) -> None:
@@ -212,6 +214,7 @@ class WordChips(QWidget):
             chip.hide()
             chip.deleteLater()
         self._chips = tuple(self._made(tag) for tag in tags)
+        self._roving.lead([chip for chip in self._chips if chip.isEnabled()])
         self.updateGeometry()
 
     def show_pins(self, keys: tuple[str, ...]) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.roving import DOWN_THE_ROWS, Roving
 from spatialstudio.ui.widgets.stage.layer_row import LayerRow
 from spatialstudio.ui.widgets.stage.picture_layers import Layer
 
@@ -38,11 +39,9 @@ class LayerList(QWidget):
             row.shown_picked.connect(self._tell)
             row.look_picked.connect(partial(self.look_picked.emit, layer))
             row.solo_picked.connect(partial(self._pick_solo, layer))
-            row.entered.connect(partial(self._stop_at, row))
-            row.left.connect(partial(self._go_on, row))
-            row.use_tab(place == 1)
             column.addWidget(row)
             self._rows[layer] = row
+        Roving(self, DOWN_THE_ROWS).lead([row.eye for row in self._rows.values()])
         self._smooth = QCheckBox(tr("Smooth scaling"))
         self._smooth.setChecked(True)
         self._smooth.toggled.connect(self.smoothing_picked)
@@ -78,15 +77,6 @@ class LayerList(QWidget):
         """Show whether pictures are scaled smoothly."""
         with QSignalBlocker(self._smooth):
             self._smooth.setChecked(smooth)
-
-    def _stop_at(self, entered: LayerRow) -> None:
-        for row in self._rows.values():
-            row.use_tab(row is entered)
-
-    def _go_on(self, row: LayerRow, step: int) -> None:
-        rows = list(self._rows.values())
-        place = min(max(rows.index(row) + step, 0), len(rows) - 1)
-        rows[place].take_focus()
 
     def _tell(self) -> None:
         self.layers_picked.emit(self.layers)

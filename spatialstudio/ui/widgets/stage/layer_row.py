@@ -28,8 +28,7 @@ class LayerRow(QWidget):
     shows the layer alone, H opens its hues.
 
     Emits ``shown_picked``, ``look_picked`` with a ``LayerLook`` and ``solo_picked``, by the user's
-    hand only; ``entered`` when it gets the keyboard, ``left`` with -1 or 1 for the row before or
-    after.
+    hand only.
 
     Args:
         theme: The look of the window.
@@ -40,8 +39,6 @@ class LayerRow(QWidget):
     shown_picked = Signal(bool)
     look_picked = Signal(object)
     solo_picked = Signal(bool)
-    entered = Signal()
-    left = Signal(int)
 
     def __init__(self, theme: Theme, layer: Layer, key: str) -> None:
         super().__init__()
@@ -56,8 +53,6 @@ class LayerRow(QWidget):
         for part in (self._opacity, self._hue, self._solo):
             part.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._keys = {
-            Qt.Key.Key_Up: lambda: self.left.emit(-1),
-            Qt.Key.Key_Down: lambda: self.left.emit(1),
             Qt.Key.Key_Left: lambda: self._change_opacity(-OPACITY_STEP),
             Qt.Key.Key_Right: lambda: self._change_opacity(OPACITY_STEP),
             Qt.Key.Key_S: lambda: self._solo.click(),
@@ -74,6 +69,11 @@ class LayerRow(QWidget):
             row.addWidget(widget)
         theme.changed.connect(self._dress)
         self._dress()
+
+    @property
+    def eye(self) -> QPushButton:
+        """What takes the keyboard."""
+        return self._eye
 
     @property
     def is_shown(self) -> bool:
@@ -107,19 +107,8 @@ class LayerRow(QWidget):
         self._hue.setVisible(shown and self._has_hue)
         self._solo.setVisible(shown)
 
-    def take_focus(self) -> None:
-        """Let the keys go to this row."""
-        self._eye.setFocus(Qt.FocusReason.TabFocusReason)
-
-    def use_tab(self, stops: bool) -> None:
-        """Say whether Tab stops here."""
-        policy = Qt.FocusPolicy.StrongFocus if stops else Qt.FocusPolicy.ClickFocus
-        self._eye.setFocusPolicy(policy)
-
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Hear the keys of the row before the window does."""
-        if event.type() is QEvent.Type.FocusIn:
-            self.entered.emit()
         if not isinstance(event, QKeyEvent) or event.type() not in HEARD or event.modifiers():
             return super().eventFilter(watched, event)
         do = self._keys.get(Qt.Key(event.key()))

@@ -118,3 +118,18 @@ def test_what_does_not_fit_stands_on_the_next_line(qtbot, words):
     words.resize(chip(words, "m1").width() + 30, 200)
     qtbot.waitUntil(lambda: chip(words, "m2").y() > chip(words, "m1").y())
     assert words.heightForWidth(60) > words.heightForWidth(400)
+
+
+def test_all_words_are_one_stop_of_tab(words):
+    tab = Qt.FocusPolicy.TabFocus
+    stops = [each for each in words.findChildren(WordChip) if each.focusPolicy() & tab]
+    assert [each.tag.key for each in stops if each.isEnabled()] == ["m1"]
+
+
+def test_arrows_lead_along_the_words_and_stay_there(qtbot, words):
+    chip(words, "m1").setFocus()
+    for _ in range(2):
+        qtbot.keyClick(words.focusWidget(), Qt.Key.Key_Right)
+    assert words.focusWidget() is chip(words, "m2")
+    assert chip(words, "m2").focusPolicy() is Qt.FocusPolicy.StrongFocus
+    assert chip(words, "m1").focusPolicy() is Qt.FocusPolicy.ClickFocus
