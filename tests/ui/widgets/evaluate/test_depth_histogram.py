@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
+from spatialstudio.ui.appearance import palette_of
 from spatialstudio.ui.widgets.evaluate.depth_histogram import DepthHistogram
 from spatialstudio.ui.widgets.evaluate.depth_profile import DepthProfile
+from spatialstudio.ui.window_settings import ThemeChoice
 
 NEAR, FAR = np.array([1.0, 0, 0, 0]), np.array([0, 0, 0, 1.0])
 
@@ -40,3 +42,12 @@ def test_what_both_share_is_hatched(histogram, theme):
 def test_nothing_to_show_is_no_failure(histogram, theme):
     histogram.show_profiles((DepthProfile("cat", 0, np.zeros(4)),), "")
     assert colours(histogram, 50) == {theme.colour("sunken").name()}
+
+
+def test_it_follows_the_colours_of_the_theme(histogram, theme):
+    profiles = DepthProfile("cat", 0, NEAR), DepthProfile("dog", 1, FAR)
+    histogram.show_profiles(profiles, "")
+    before = colours(histogram, 50)
+    theme.use(palette_of(ThemeChoice.DARK))
+    assert colours(histogram, 200) == {theme.colour("sunken").name()}
+    assert not before & colours(histogram, 50)
