@@ -37,6 +37,7 @@ from spatialstudio.ui.panels.contents.gallery_contents import (
     sections_of,
     words_for_nothing,
 )
+from spatialstudio.ui.panels.gallery.own_errands import OwnErrands
 from spatialstudio.ui.panels.gallery.run_comparing import pair_of, pictures_of
 from spatialstudio.ui.panels.gallery.run_exporting import RunExporting
 from spatialstudio.ui.panels.gallery.run_keeping import RunKeeping
@@ -85,13 +86,15 @@ class GalleryPanel(Panel):
         self._view = context.gallery
         self._keeping = context.studio.keeping
         self._is_awake = False
+        self._is_unseen = True
         self._wish = GalleryWish()
         self._cells = Cells()
         self._entries: dict[EntryId, LibraryEntry] = {}
         self._marking = RunMarking(context)
         self._marking.marked.connect(self._show_marks)
-        self._exporting = RunExporting(context, self)
-        self._looking_after = RunKeeping(context, self._exporting, self)
+        self._errands = OwnErrands(self._keeping.errands)
+        self._exporting = RunExporting(context, self._errands, self)
+        self._looking_after = RunKeeping(context, self._exporting, self._errands, self)
         self._looking_after.list_changed.connect(self._look_again)
         self._line = FilterLine()
         self._line.line_edited.connect(self._use_line)
@@ -159,8 +162,8 @@ class GalleryPanel(Panel):
             case LibraryChanged() if self._is_awake:
                 self._look_again()
             case ErrandEnded(errand_id=errand_id, error=error):
-                self._marking.end(errand_id)
-                if error is not None:
+                is_own = self._marking.end(errand_id) or self._errands.end(errand_id)
+                if is_own and error is not None:
                     self.problem_met.emit(error)
 
     def use_line(self, line: str) -> None:
@@ -196,6 +199,9 @@ class GalleryPanel(Panel):
         self._view.show_days(tuple(zip(titles, (day.runs for day in found.days), strict=True)))
         if self._pages.currentIndex() not in (COMPARISON, SWEEP):
             self._pages.setCurrentIndex(GRID if found.runs else NOTHING)
+        if self._is_unseen and found.runs:  # before, there was no grid to give the keyboard to
+            self._is_unseen = False
+            self._grid.setFocus()
         if not found.runs:
             is_known = self._keeping.library.is_looked_through
             self._nothing.show_words(*words_for_nothing(self._wish.line, is_known))

@@ -15,6 +15,7 @@ from spatialstudio.domain.export import FORMATS, OF_MANY, ExportKind, ExportLaye
 from spatialstudio.ui.commands import gallery as commands
 from spatialstudio.ui.dialogs.export_dialog import ExportChoice, ExportDialog
 from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.panels.gallery.own_errands import OwnErrands
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.stage.picture_layers import Layer
 
@@ -35,14 +36,15 @@ class RunExporting(QObject):
 
     Args:
         context: Its commands are bound.
+        errands: Of the gallery.
         parent: Stands behind the dialogs.
     """
 
-    def __init__(self, context: WindowContext, parent: QWidget) -> None:
+    def __init__(self, context: WindowContext, errands: OwnErrands, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
         self._window = parent
-        self._errands = context.studio.keeping.errands
+        self._errands = errands
         self._dialog: ExportDialog | None = None
         self._copies = QTemporaryDir()
         self._copying: ErrandId | None = None

@@ -18,6 +18,7 @@ from spatialstudio.ui.panels.contents.gallery_contents import (
     reproduction_in_words,
     runs_in_words,
 )
+from spatialstudio.ui.panels.gallery.own_errands import OwnErrands
 from spatialstudio.ui.panels.gallery.run_exporting import RunExporting
 from spatialstudio.ui.texts import tr
 
@@ -31,17 +32,24 @@ class RunKeeping(QObject):
     Args:
         context: Its commands are bound.
         exporting: Knows which runs are meant.
+        errands: Of the gallery.
         parent: Stands behind the dialogs.
     """
 
     list_changed = Signal()
 
-    def __init__(self, context: WindowContext, exporting: RunExporting, parent: QWidget) -> None:
+    def __init__(
+        self,
+        context: WindowContext,
+        exporting: RunExporting,
+        errands: OwnErrands,
+        parent: QWidget,
+    ) -> None:
         super().__init__(parent)
         self._context = context
         self._exporting = exporting
         self._window = parent
-        self._errands = context.studio.keeping.errands
+        self._errands = errands
         self._verifying: ErrandId | None = None
         self._reindexing: ErrandId | None = None
         self._emptying: ErrandId | None = None

@@ -33,6 +33,7 @@ class RunMarking(QObject):
         self._context = context
         self._keeping = context.studio.keeping
         self._unwritten: dict[Path, tuple[ErrandId, Marks]] = {}
+        self._writing: set[ErrandId] = set()
         context.gallery.stars_picked.connect(self.rate)
         context.gallery.tags_written.connect(self.tag)
         context.gallery.note_written.connect(self.note)
@@ -56,11 +57,14 @@ class RunMarking(QObject):
         _, marks = self._unwritten.get(entry.path, (None, entry.marks))
         return replace(entry, marks=marks)
 
-    def end(self, errand_id: ErrandId) -> None:
-        """Take note that marks are on disk, or that they could not be written."""
-        for path, (writing, _) in tuple(self._unwritten.items()):
-            if writing == errand_id:
-                del self._unwritten[path]
+    def end(self, errand_id: ErrandId) -> bool:
+        """Take note that marks are on disk, or not; say whether that was one of these errands."""
+        written = [path for path, (writing, _) in self._unwritten.items() if writing == errand_id]
+        for path in written:
+            del self._unwritten[path]
+        is_own = errand_id in self._writing
+        self._writing.discard(errand_id)
+        return is_own
 
     def rate(self, stars: int) -> None:
         """Give the chosen runs stars; a starred run is not sorted out."""
@@ -143,6 +147,7 @@ class RunMarking(QObject):
 
     def _write(self, marks: Mapping[Path, Marks]) -> None:
         writing = self._keeping.gallery.mark(marks)
+        self._writing.add(writing)
         self._unwritten |= {path: (writing, said) for path, said in marks.items()}
         self.marked.emit(marks)
 

@@ -4,7 +4,9 @@ from PySide6.QtWidgets import QDockWidget
 
 from spatialstudio.ui.commands import frame, replay
 from spatialstudio.ui.panels.inspect.board_panel import BoardPanel
+from spatialstudio.ui.widgets.basic.toast_card import ToastKind
 from spatialstudio.ui.widgets.inspect.board_tray import BoardTray
+from spatialstudio.ui.workspaces.gallery import GALLERY
 
 
 @pytest.fixture
@@ -74,6 +76,15 @@ def test_what_it_cannot_be_written_as_is_told(qtbot, board, pin, tmp_path):
     pin(1)
     with qtbot.waitSignal(board.problem_met):
         board.export_to(tmp_path / "board.doc")
+
+
+def test_what_cannot_be_written_is_told_once_beside_the_gallery(qtbot, drawn, board, pin, tmp_path):
+    drawn.use_workspace(GALLERY)
+    pin(0)
+    with qtbot.waitSignal(board.problem_met):
+        board.export_to(tmp_path / "board.doc")
+    problems = [t for t in drawn.context.toasts.earlier if t.kind is ToastKind.PROBLEM]
+    assert len(problems) == 1
 
 
 def test_an_empty_board_offers_nothing_to_export(drawn, board):
