@@ -108,6 +108,12 @@ MIDDLE_THIRD = (1 / 3, 2 / 3)
 
 _JOINT = partial(transformer_layers, attention="attn")
 _CROSS = partial(transformer_layers, blocks=("transformer_blocks",), attention="attn2")
+_FLUX_LAYERS = partial(
+    _JOINT,
+    blocks=("transformer_blocks", "single_transformer_blocks"),
+    text=TextPlace.FIRST,
+    is_packed=True,
+)
 
 STABLE_DIFFUSION = Family(
     pipeline_class="StableDiffusionPipeline",
@@ -140,12 +146,7 @@ SD3 = Family(
 )
 FLUX = Family(
     pipeline_class="FluxPipeline",
-    text_layers=partial(
-        _JOINT,
-        blocks=("transformer_blocks", "single_transformer_blocks"),
-        text=TextPlace.FIRST,
-        is_packed=True,
-    ),
+    text_layers=_FLUX_LAYERS,
     streams=text_streams.flux_streams,
     calls=CallLayout(order=BatchOrder.APART, latent_size=_size_of_position_ids),
     scale=GuidanceScale.EMBEDDED,
@@ -194,12 +195,7 @@ LUMINA2 = Family(
 )
 FLUX2_KLEIN = Family(
     pipeline_class="Flux2KleinPipeline",
-    text_layers=partial(
-        _JOINT,
-        blocks=("transformer_blocks", "single_transformer_blocks"),
-        text=TextPlace.FIRST,
-        is_packed=True,
-    ),
+    text_layers=_FLUX_LAYERS,
     streams=text_streams.flux2_streams,
     calls=CallLayout(order=BatchOrder.APART, latent_size=_size_of_position_ids),
     latents=LatentForm.TOKENS,

@@ -12,8 +12,8 @@ from spatialstudio.adapters.perception.findings import (
     Finding,
     box_within,
 )
-from spatialstudio.adapters.perception.model_detector import ModelDetector, fixed_classes
-from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse, pixels_of
+from spatialstudio.adapters.perception.model_detector import ModelDetector, detector_of_classes
+from spatialstudio.adapters.perception.model_in_use import Loaded, pixels_of
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.perceivers import PerceptionCard
 
@@ -25,8 +25,7 @@ def build(
     card: PerceptionCard, settings: CandidateSettings = PUBLISHED
 ) -> ModelDetector[CandidateSettings]:
     """Make the detector of a model folder."""
-    model = ModelInUse(card, "AutoModelForObjectDetection", "AutoImageProcessor")
-    return ModelDetector(model, settings, fixed_classes(_findings))
+    return detector_of_classes(card, "AutoModelForObjectDetection", _findings, settings)
 
 
 def _findings(

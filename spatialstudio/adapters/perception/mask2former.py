@@ -18,8 +18,8 @@ from spatialstudio.adapters.perception.findings import (
     box_around,
 )
 from spatialstudio.adapters.perception.masks import resized
-from spatialstudio.adapters.perception.model_detector import ModelDetector, fixed_classes
-from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse, as_numpy, pixels_of
+from spatialstudio.adapters.perception.model_detector import ModelDetector, detector_of_classes
+from spatialstudio.adapters.perception.model_in_use import Loaded, as_numpy, pixels_of
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.perceivers import PerceptionCard
 
@@ -47,8 +47,7 @@ class Segment:
 
 def build(card: PerceptionCard) -> ModelDetector[CandidateSettings]:
     """Make the detector of a model folder."""
-    model = ModelInUse(card, "AutoModelForUniversalSegmentation", "AutoImageProcessor")
-    return ModelDetector(model, PUBLISHED, fixed_classes(_findings))
+    return detector_of_classes(card, "AutoModelForUniversalSegmentation", _findings, PUBLISHED)
 
 
 def _findings(

@@ -12,7 +12,7 @@ from spatialstudio.adapters.perception.findings import (
 )
 from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.perceivers import Seen
+from spatialstudio.domain.perceivers import PerceptionCard, Seen
 from spatialstudio.domain.prompt import ObjectMention
 
 SettingsT = TypeVar("SettingsT", bound=CandidateSettings)
@@ -38,7 +38,22 @@ def open_vocabulary(find: Find[SettingsT]) -> Look[SettingsT]:
     return look
 
 
-def fixed_classes(find: FindClasses[SettingsT]) -> Look[SettingsT]:
+def detector_of_classes(
+    card: PerceptionCard, model_class: str, find: FindClasses[SettingsT], settings: SettingsT
+) -> "ModelDetector[SettingsT]":
+    """Make the detector of a model that knows the classes that it was trained on.
+
+    Args:
+        card: Where the model lies.
+        model_class: Of transformers.
+        find: Asks the model.
+        settings: Which findings are kept.
+    """
+    model = ModelInUse(card, model_class, "AutoImageProcessor")
+    return ModelDetector(model, settings, _fixed_classes(find))
+
+
+def _fixed_classes(find: FindClasses[SettingsT]) -> Look[SettingsT]:
     """Let a model look that knows the classes that it was trained on."""
 
     def look(
