@@ -268,7 +268,11 @@ class Keeping:
 
     def keep_prompt(self, text: str, model_id: str | None) -> None:
         """Keep what is typed into the prompt."""
-        self.keep_draft(replace(self.draft, prompt=text, model_id=model_id or ""))
+        self.keep_draft(replace(self.draft, prompt=text, model_id=model_id or "", scene=None))
+
+    def keep_scene(self, scene: SceneGraph) -> None:
+        """Keep what the prompt was read as, and what was changed by hand; its words along."""
+        self.keep_draft(replace(self.draft, prompt=scene.prompt.text, scene=scene))
 
     def keep_settings(self, settings: RunSettings) -> None:
         """Keep what is set beside the prompt."""

@@ -279,6 +279,7 @@ class Studio:
 
     def edit_scene(self, scene: SceneGraph) -> None:
         """Make a scene the one that is worked on, contradictions told."""
+        self.keeping.keep_scene(scene)
         self.session.show_scene(scene, contradictions_of(scene))
 
     def new_request(
@@ -367,7 +368,7 @@ class Studio:
             StoreError: There is no run, or it is damaged.
         """
         run = self.keeping.read_run(path)
-        self.session.show_scene(run.scene, contradictions_of(run.scene))
+        self.edit_scene(run.scene)
         self.session.open(run)
         return run
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import RunSettings
 
 
@@ -12,9 +13,11 @@ class Draft:
     Attributes:
         prompt: What was typed.
         model_id: The model chosen; empty for the first.
+        scene: What it was read as, and what was changed by hand since; None while it says nothing.
         settings: What is set beside the prompt; None while it was never touched.
     """
 
     prompt: str = ""
     model_id: str = ""
+    scene: SceneGraph | None = None
     settings: RunSettings | None = None

@@ -72,15 +72,6 @@ class WindowSettings:
         self._file.setValue("text_percent", str(percent))
 
     @property
-    def last_prompt(self) -> str:
-        """The prompt that stood there last."""
-        return self._text("last_prompt")
-
-    @last_prompt.setter
-    def last_prompt(self, text: str) -> None:
-        self._file.setValue("last_prompt", text)
-
-    @property
     def earlier_prompts(self) -> tuple[str, ...]:
         """Prompts that were drawn, the oldest first."""
         value = self._file.value("earlier_prompts")

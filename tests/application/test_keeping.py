@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from spatialstudio.application.engine.messages import PictureJudged
+from spatialstudio.application.flow.edit_relations import with_relation_muted
 from spatialstudio.application.keeping import Keeping, Reproduced
 from spatialstudio.application.library import LibraryChanged
 from spatialstudio.application.paths import StudioPaths
@@ -89,6 +90,23 @@ def test_what_was_typed_is_there_in_the_next_program(opened):
     first.keep_prompt("a cat above a 犬", "stickers")
     first.close()
     assert opened().draft.prompt == "a cat above a 犬"
+
+
+def test_what_was_changed_by_hand_is_there_in_the_next_program(opened):
+    scene = scene_of()
+    muted = with_relation_muted(scene, scene.relations[0].id, muted=True)
+    first = opened()
+    first.keep_prompt(scene.prompt.text, "stickers")
+    first.keep_scene(muted)
+    first.close()
+    assert opened().draft.scene == muted
+
+
+def test_a_prompt_typed_anew_has_no_scene_until_it_is_read(opened):
+    keeping = opened()
+    keeping.keep_scene(scene_of())
+    keeping.keep_prompt("a", "stickers")
+    assert keeping.draft.scene is None
 
 
 def test_only_what_was_not_drawn_is_listed_as_interrupted(opened, request_):

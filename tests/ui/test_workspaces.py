@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QDockWidget, QToolButton
 from spatialstudio.ui.commands import frame
 from spatialstudio.ui.main_window import MainWindow
 from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.widgets.compose.relation_chip import RelationChip
 from spatialstudio.ui.window_settings import Density, WindowSettings
 from spatialstudio.ui.workspaces.registry import WORKSPACES
 
@@ -109,6 +110,17 @@ def test_the_last_prompt_stands_there_at_the_next_start(qtbot, window, another):
     again = another()
     again.prompt.restore()
     assert again.context.studio.session.scene.prompt.text == "a cat above a dog"
+
+
+def test_what_was_changed_by_hand_stands_there_at_the_next_start(qtbot, window, studio, another):
+    window.prompt.use_prompt("a cat above a dog")
+    qtbot.waitUntil(lambda: window.prompt.findChild(RelationChip) is not None)
+    window.prompt.findChild(RelationChip).mute_picked.emit(True)
+    window.close()
+    studio.session.scene = studio.session.last_scene = None
+    again = another()
+    again.prompt.restore()
+    assert studio.session.scene.relations[0].is_muted
 
 
 def test_docks_side_by_side_have_fair_shares_and_keep_them(qtbot, window):

@@ -64,7 +64,6 @@ class PromptPanel(Panel):
         super().__init__()
         self._studio = context.studio
         self._theme = theme = context.theme
-        self._settings = context.settings
         self._edits = context.edits
         self._history = PromptHistory(context.settings)
         self._asked = ""
@@ -95,16 +94,14 @@ class PromptPanel(Panel):
         self._dress()
 
     def restore(self) -> None:
-        """Write the prompt that stood here when the studio was last closed."""
-        text = self._settings.last_prompt
-        if text and not self._asked:
-            self._editor.show_prompt(text)
-            self.read(text)
+        """Write the prompt that stood here when the studio last ended, with what was edited."""
+        kept = self._studio.keeping.draft
+        if kept.prompt and not self._asked:
+            self._show_draft(Draft(kept.prompt, kept.scene))
 
     def read(self, text: str) -> None:
         """Read a prompt that the user wrote, and follow what comes of it."""
         self._asked = text
-        self._settings.last_prompt = text
         known_objects = self._studio.model(self._model_id).known_objects
         self._reading.read_again(text, known_objects)
         self._studio.read_prompt(text, self._model_id)
@@ -173,7 +170,7 @@ class PromptPanel(Panel):
 
     def _show_text(self, scene: SceneGraph) -> None:
         if scene.prompt.text != self._asked:
-            self._asked = self._settings.last_prompt = scene.prompt.text
+            self._asked = scene.prompt.text
             self._editor.show_prompt(scene.prompt.text)
             self._count(scene.prompt.text)
         self._editor.show_words(marked_words(scene))
