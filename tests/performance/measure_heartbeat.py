@@ -19,7 +19,7 @@ from PySide6.QtCore import QObject, Qt, QTimer
 
 from spatialstudio.application.studio import Studio
 from spatialstudio.ui.app import make_application, open_window
-from spatialstudio.ui.window_settings import FILE_NAME, WindowSettings
+from spatialstudio.ui.window_settings import FILE_NAME, Density, WindowSettings
 
 PROMPT = "a dog to the left of a car and a bird above a clock"
 SEED = 7
@@ -58,7 +58,9 @@ def main() -> int:
     application = make_application()
     with tempfile.TemporaryDirectory() as folder:
         studio = Studio.open("process", runs_folder=Path(folder))
-        window = open_window(application, studio, WindowSettings(Path(folder) / FILE_NAME))
+        settings = WindowSettings(Path(folder) / FILE_NAME)
+        settings.density = Density.FULL
+        window = open_window(application, studio, settings)
         window.show()
         heart = Heartbeat()
         window.prompt.use_prompt(PROMPT)

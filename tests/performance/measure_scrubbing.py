@@ -29,7 +29,7 @@ from spatialstudio.ui.widgets.inspect.pos_chart import PosChart
 from spatialstudio.ui.widgets.inspect.step_scrubber import StepScrubber
 from spatialstudio.ui.widgets.inspect.word_chips import WordChips
 from spatialstudio.ui.widgets.stage.picture_view import PictureView
-from spatialstudio.ui.window_settings import FILE_NAME, WindowSettings
+from spatialstudio.ui.window_settings import FILE_NAME, Density, WindowSettings
 
 PROMPT = "a dog to the left of a car and a bird above a clock"
 SEED = 7
@@ -123,7 +123,9 @@ def main() -> int:
     application = make_application()
     with tempfile.TemporaryDirectory() as folder:
         studio = Studio.open("process", runs_folder=Path(folder))
-        window = open_window(application, studio, WindowSettings(Path(folder) / FILE_NAME))
+        settings = WindowSettings(Path(folder) / FILE_NAME)
+        settings.density = Density.FULL
+        window = open_window(application, studio, settings)
         settled: list[bool] = []
         window.settled.connect(lambda: settled.append(True))
         window.show()
