@@ -65,7 +65,8 @@ STATIONS = (
     Station(
         "find",
         "Find",
-        "Ctrl+K finds any command by a few of its letters, ? shows all keys. Drop any picture on "
-        "the window to judge it, or to get back the settings that it was made with.",
+        "Ctrl+K finds any command by a few of its letters, ? shows all keys, Esc leads back to the "
+        "picture. Drop any picture on the window to judge it, or to get back the settings that it "
+        "was made with.",
     ),
 )
