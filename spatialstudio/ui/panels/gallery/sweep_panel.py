@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout
+from PySide6.QtWidgets import QToolButton, QVBoxLayout
 
 from spatialstudio.application.gallery import TilesRead
 from spatialstudio.application.library import LibraryChanged
@@ -22,6 +22,7 @@ from spatialstudio.ui.panels.contents.sweep_contents import table_of
 from spatialstudio.ui.scoped_keys import ScopedKeys
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.gallery.sweep_grid import SweepGrid, keys_of
 
@@ -152,12 +153,11 @@ class SweepPanel(Panel):
         self._back.clicked.connect(self.closed)
         self._title.setWordWrap(False)
         self._count.setWordWrap(False)
-        head = QHBoxLayout()
-        head.setSpacing(em(0.7))
-        head.addWidget(self._back)
-        head.addWidget(self._title)
-        head.addWidget(self._count)
-        head.addStretch()
+        head = FlowLayout(em(0.7))
+        line = self._back.sizeHint().height()
+        for part in (self._back, self._title, self._count):  # level with the buttons
+            part.setMinimumHeight(line)
+            head.addWidget(part)
         for command in (CANCEL_SWEEP, commands.EXPORT_SWEEP):
             button = command_button(self._context.actions[command], "quiet")
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)

@@ -82,7 +82,7 @@ class GuidanceForm(QWidget):
         self._strength.setToolTip(tr("How far each guided step moves the latents"))
         self._scale = share_field(tr("Guidance scale"), LARGEST_SCALE)
         self._scale.setSingleStep(0.5)
-        self._scale.setSpecialValueText(tr("the model's own"))
+        self._scale.setSpecialValueText(tr("model's own"))
         self._scale.setToolTip(tr("How firmly the whole prompt is followed; 1 is off"))
         self._last = count_field(tr("Guided steps"), 1)
         self._last.setPrefix(tr("the first "))

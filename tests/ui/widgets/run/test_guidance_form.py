@@ -105,4 +105,4 @@ def test_a_number_beside_the_method_is_told(qtbot, form, name, typed, change):
 
 
 def test_without_a_scale_of_ones_own_it_is_the_models(form):
-    assert named(form, QDoubleSpinBox, "Guidance scale").text() == "the model's own"
+    assert named(form, QDoubleSpinBox, "Guidance scale").text() == "model's own"
