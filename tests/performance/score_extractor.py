@@ -25,9 +25,13 @@ from spatialstudio.domain.relation import relation_types
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 PROMPTS_FILES = tuple(
-    GOLDEN / f"{name}.jsonl" for name in ("free_prompts", "more_free_prompts", "later_free_prompts")
+    GOLDEN / f"{name}.jsonl"
+    for name in ("free_prompts", "more_free_prompts", "later_free_prompts", "fresh_prompts")
 )
-SPLITS = (*("tuning", "held_out", "second", "third", "fourth", "fifth", "sixth", "seventh"),)
+SPLITS = (
+    *("tuning", "held_out", "second", "third", "fourth", "fifth", "sixth", "seventh"),
+    *("eighth", "ninth"),
+)
 
 Claim = tuple[str, str, tuple[str, ...]]
 

@@ -318,6 +318,8 @@ class ClauseReader:
                     self._references.refer(phrase)
                 else:
                     stop = phrase.span
+            elif self._pieces.is_at_nearness and word.text.lower() == "without":
+                break
             else:
                 denied = self._pieces.take_word()
                 if denied.kind is WordKind.RELATION:

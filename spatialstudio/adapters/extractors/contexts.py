@@ -198,7 +198,7 @@ def _is_agent(before: Sequence[Piece], after: Piece | None, *, made: bool) -> bo
     """Tell whether "by" names who did it: "a cup was put on the table by a man"."""
     if not isinstance(after, NounPhrase) or not after.is_person:
         return False
-    if made:
+    if made or _is_behind_comma(before):
         return True
     words = [piece if isinstance(piece, Word) else None for piece in before]
     starts = [n for n, word in enumerate(words) if word and word.kind in CLAUSE_STARTS]
@@ -207,6 +207,10 @@ def _is_agent(before: Sequence[Piece], after: Piece | None, *, made: bool) -> bo
         be is not None and be.kind is WordKind.BE and _is_act(act, WordKind.PLACING)
         for be, act in pairwise(clause)
     )
+
+
+def _is_behind_comma(before: Sequence[Piece]) -> bool:
+    return bool(before) and isinstance(before[-1], Word) and before[-1].kind is WordKind.COMMA
 
 
 def _is_claim(piece: Piece | None) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from spatialstudio.adapters.extractors.word_runs import NounPhrase, Piece
 from spatialstudio.adapters.extractors.words import PRONOUNS, Claim, Word, WordKind, claim_of
+from spatialstudio.domain.relation import NEAR
 
 JOINERS = {WordKind.AND, WordKind.COMMA}
 CLAIMS = (WordKind.RELATION, WordKind.FRAME, WordKind.BE, WordKind.NOT)
@@ -125,6 +126,12 @@ class Pieces:
         return any(word.startswith("wh") for word in words)
 
     @property
+    def is_at_nearness(self) -> bool:
+        """Whether "next to" or the like is at hand, which places the subject of a clause."""
+        piece = None if self.is_done else self._pieces[self._position]
+        return isinstance(piece, Word) and piece.relation_type is NEAR
+
+    @property
     def is_at_set_off_thing(self) -> bool:
         """Whether a comma and a thing are at hand: "left of it, a dog"."""
         return self.is_at(WordKind.COMMA) and self._is_thing_at(self._position + 1)
@@ -222,7 +229,12 @@ class Pieces:
         """Tell whether a thing behind "and" has a verb of its own: "..., and a dog sits"."""
         is_set_off = self._is_at(place - 2, WordKind.COMMA)
         is_behind_be = self._is_at(self._position - 1, WordKind.BE)
-        return (is_set_off or is_behind_be) and self._is_singular_verb_at(place + 1)
+        has_verb = (is_set_off or is_behind_be) and self._is_singular_verb_at(place + 1)
+        return has_verb or (self._position == 0 and self._is_against_it(place + 1))
+
+    def _is_against_it(self, place: int) -> bool:
+        """Tell whether "behind it" follows, where "it" can only be what was named just now."""
+        return self._is_at(place, WordKind.RELATION) and self._is_neuter_at(place + 1)
 
     def _is_singular_verb_at(self, place: int) -> bool:
         is_verb = self._is_at(place, *VERBS, WordKind.BE)

@@ -103,8 +103,8 @@ class Vocabulary:
         singulars = self._singulars(last)
         forms = [*singulars, last] if counted else [last, *singulars]
         spelled = [" ".join([*before, form]) for form in forms]
-        spelled += [name.replace("-", " ") for name in spelled if "-" in name]
-        return next((noun for noun in spelled if noun in self.nouns), None)
+        known = (name for name in spelled if not self.nouns.isdisjoint(_spellings(name)))
+        return next(known, None)
 
     def _singulars(self, word: str) -> list[str]:
         """List what a word may be the plural of."""
@@ -238,6 +238,11 @@ def _verb_forms(bases: Iterable[str]) -> frozenset[str]:
         if base.endswith("ie"):
             forms.add(base[:-2] + "ying")
     return frozenset(forms)
+
+
+def _spellings(name: str) -> tuple[str, str]:
+    """Return a name with its hyphens and without."""
+    return name, name.replace("-", " ")
 
 
 def _has_ending(word: str, endings: Sequence[str]) -> bool:

@@ -27,6 +27,7 @@ ONE = {"one", "ones"}
 SINGULAR_ARTICLES = {"a", "an"}
 ASKING = {"what", "where", "here", "how", "who", "this", "that", "everything", "all", "do", "does"}
 SINGULAR_BE = {"is", "was"}
+SUBJECT_PRONOUNS = {WordKind.IT, WordKind.THEM}
 MODALS = {"would", "could", "can", "should", "will", "do", "does", "did", "let"}
 
 
@@ -152,7 +153,7 @@ class WordRun:
     def _is_verb_here(self, place: int, vocabulary: Vocabulary) -> bool:
         """Tell whether a word that may be a noun is a verb: "a hunter watches", "watches a dog"."""
         text = self.words[place].text.lower()
-        if place == 0 and (self._is_imperative(vocabulary) or self._is_doing()):
+        if place == 0 and (self._is_imperative(vocabulary) or self._is_doing(vocabulary)):
             return True
         if self._is_second_act(vocabulary):
             return True
@@ -176,6 +177,9 @@ class WordRun:
         text, before = (self.words[n].text.lower() for n in (place, place - 1))
         if self._is_one(vocabulary):
             return text in vocabulary.verbs and looks_plural(text) and text not in vocabulary.nouns
+        is_fronted = isinstance(self.before, Word) and self.before.kind is WordKind.RELATION
+        if is_fronted and self._is_followed_by(*ARTICLES) and text in vocabulary.base_verbs:
+            return True
         is_base = text in vocabulary.base_verbs and text in vocabulary.nouns
         is_plural = vocabulary.noun([before]) not in {None, before}
         return is_base and is_plural and self._is_followed_by(*RELATIONS)
@@ -216,10 +220,14 @@ class WordRun:
         )
         return is_joined and is_bare and acts and goes_on
 
-    def _is_doing(self) -> bool:
-        """Tell whether the first word is what someone does: "is painting a bowl"."""
+    def _is_doing(self, vocabulary: Vocabulary) -> bool:
+        """Tell whether the first word is what someone does: "is painting a", "he saw a"."""
         is_after_be = isinstance(self.before, Word) and self.before.kind is WordKind.BE
-        is_verb = is_after_be and self.words[0].text.lower().endswith("ing")
+        is_behind_one = isinstance(self.before, Word) and self.before.kind in SUBJECT_PRONOUNS
+        first = self.words[0].text.lower()
+        is_verb = (is_after_be and first.endswith("ing")) or (
+            is_behind_one and first in vocabulary.verbs
+        )
         return is_verb and self.determiner is None and self._is_followed_by(*ARTICLES)
 
     def _is_followed_by(self, *kinds: WordKind) -> bool:
@@ -318,7 +326,8 @@ class WordRun:
         goes_on = self._is_followed_by(WordKind.AND, WordKind.COMMA, WordKind.BE)
         is_article = self.determiner is not None and self.determiner.kind in ARTICLES
         is_base = vocabulary.singular(last) in vocabulary.base_verbs
-        return is_article and not is_quality and (is_base or not goes_on)
+        is_noun = is_base or last.endswith("ing") or not goes_on
+        return is_article and not is_quality and is_noun
 
     def _open(self, vocabulary: Vocabulary) -> tuple[int, int, str]:
         """Take adjectives for attributes and all between them and the verbs for the head."""

@@ -154,6 +154,19 @@ extractor = GrammarExtractor(resources_folder() / "prompts")
         ("Please avoid placing the mug on the bed.", []),
         ("The wizard is beside himself with joy.", []),
         ("a dog stared, for behind a van there was a cat", [("cat", BEHIND, "van")]),
+        ("A syringe without a label next to a cup", [("syringe", NEAR, "cup")]),
+        ("a room without a lamp over the desk", []),
+        ("A house on fire and a dog in front of it", [("dog", IN_FRONT_OF, "house")]),
+        ("By the way, the king is behind the rook.", [("king", BEHIND, "rook")]),
+        ("a nurse who refuses to stand behind the sink", []),
+        ("He saw an oasis beneath a cliff", [("oasis", BELOW, "cliff")]),
+        (
+            "Above the tower fly a blimp and a kite.",
+            [
+                ("blimp", ABOVE, "tower"),
+                ("kite", ABOVE, "tower"),
+            ],
+        ),
         ("a barn nowhere near a pond", [("barn", FAR_FROM, "pond")]),
     ],
 )
