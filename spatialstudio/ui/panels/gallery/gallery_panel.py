@@ -112,12 +112,7 @@ class GalleryPanel(Panel):
         self._nothing.action_picked.connect(self._help_out)
         self._comparison = CompareView(context.theme)
         self._comparison.closed.connect(self._show_grid)
-        self._sweep = SweepPanel(context)
-        self._sweep.closed.connect(self._show_grid)
-        self._sweep.opened.connect(self._open)
-        self._sweep.menu_asked.connect(self._show_menu)
-        self._sweep.export_asked.connect(self._exporting.ask_grid)
-        self._marking.marked.connect(self._sweep.show_marks)
+        self._sweep = self._make_sweep()
         self._pages = QStackedLayout()
         self._lay_out()
         self._bind()
@@ -165,6 +160,15 @@ class GalleryPanel(Panel):
                 is_own = self._marking.end(errand_id) or self._errands.end(errand_id)
                 if is_own and error is not None:
                     self.problem_met.emit(error)
+
+    def _make_sweep(self) -> SweepPanel:
+        sweep = SweepPanel(self._context)
+        sweep.closed.connect(self._show_grid)
+        sweep.opened.connect(self._open)
+        sweep.menu_asked.connect(self._show_menu)
+        sweep.export_asked.connect(self._exporting.ask_grid)
+        self._marking.marked.connect(sweep.show_marks)
+        return sweep
 
     def use_line(self, line: str) -> None:
         """Find what a line asks for that was chosen elsewhere."""
