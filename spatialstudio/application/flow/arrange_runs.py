@@ -28,7 +28,7 @@ def arrange_runs(
     is_open = _any_of_each(np.isin(listing.ids, list(opened)), starts) & (sizes > 1)
     tiles = np.where(is_open, sizes, 1)
     stack = np.repeat(np.arange(len(starts)), tiles)
-    within = np.arange(len(stack)) - np.repeat(np.cumsum(tiles) - tiles, tiles)
+    within = np.arange(len(stack)) - np.searchsorted(stack, stack)
     tops = np.where(is_open[stack], starts[stack] + within, _tops(listing, starts)[stack])
     cells = Cells(
         runs=listing.ids,

@@ -58,10 +58,13 @@ GRID, NOTHING, COMPARISON, SWEEP = range(4)
 GENERATE, INSPECT = "generate", "inspect"
 """Ids of workspaces that are asked for."""
 
+IN_COMPARISON = (commands.COMPARE, commands.NEXT_COMPARISON)
+"""What the keyboard can do there as well."""
+
 OF_CHOSEN = (
     *(commands.OPEN, commands.STACK, *commands.STARS, commands.STAR),
     *(commands.REJECT, commands.TAG, commands.TRASH, commands.FORGET, commands.LOCATE),
-    *(commands.COMPARE, commands.NEXT_COMPARISON),
+    *IN_COMPARISON,
 )
 """What can be done only when runs are chosen."""
 
@@ -122,8 +125,7 @@ class GalleryPanel(Panel):
         self._view.grid_asked.connect(self._focus_page)
         self._view.sweep_asked.connect(self._show_sweep)
         ScopedKeys(context.actions.of_scope(Scope.GALLERY), self._grid)
-        ways = (commands.COMPARE, commands.NEXT_COMPARISON)
-        ScopedKeys([context.actions[way] for way in ways], self._comparison.canvas)
+        ScopedKeys([context.actions[way] for way in IN_COMPARISON], self._comparison.canvas)
         self.setFocusProxy(self._grid)
         self._follow_chosen()
 

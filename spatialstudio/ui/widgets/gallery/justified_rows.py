@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -122,7 +122,7 @@ def justify(ratios: npt.ArrayLike, sections: Sequence[int], sizes: RowSizes) -> 
         sizes: What the rows are made to.
     """
     shown = np.clip(np.asarray(ratios, float), NARROWEST, WIDEST)
-    ends = [0.0, *np.cumsum(shown * sizes.height + sizes.gap).tolist()]
+    ends = tuple(accumulate((shown * sizes.height + sizes.gap).tolist(), initial=0.0))
     rows: list[Row] = []
     headings: list[float] = []
     top = 0.0
