@@ -64,6 +64,8 @@ def window(qtbot, studio, settings, appearance):
     window.show()
     window.get_ready()
     window.make_docks()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
     return window
 
 
