@@ -4,6 +4,7 @@ from threading import Event
 import pytest
 
 from spatialstudio.adapters.extractors.grammar import GrammarExtractor
+from spatialstudio.adapters.stores.state_files import PlainStateFiles
 from spatialstudio.application.engine.inline import InlineEngine
 from spatialstudio.application.paths import StudioPaths, resources_folder
 from spatialstudio.application.second_reader import ReadAgain, SecondReader
@@ -36,7 +37,7 @@ class PatientGrammar:
 
 @dataclass
 class ExtractorsOnly:
-    """A registry of the grammar and a patient reader, and nothing else."""
+    """A registry of the grammar, a patient reader and what drafts are kept by."""
 
     patient: PatientGrammar
 
@@ -45,6 +46,9 @@ class ExtractorsOnly:
 
     def patient_extractor(self, adapter_id):
         return self.patient
+
+    def state(self, adapter_id):
+        return PlainStateFiles()
 
 
 @pytest.fixture

@@ -156,7 +156,7 @@ def test_a_live_run_shows_its_maps_and_its_progress(qtbot, window, engine):
     engine.play(engine.jobs[0], steps=3)
     qtbot.waitUntil(lambda: f"Denoise 3 of {STEPS}" in texts(window))
     qtbot.waitUntil(lambda: f"Step 3 of {STEPS}" in texts(window))
-    assert [tile.text() for tile in shown(window, MapTile)] == ["dog", "car"]
+    qtbot.waitUntil(lambda: [tile.text() for tile in shown(window, MapTile)] == ["dog", "car"])
 
 
 def test_a_finished_run_shows_both_verdicts(qtbot, drawn):

@@ -18,6 +18,7 @@ from spatialstudio.domain.generation import (
     GenerationStarted,
     ModelRef,
     NoiseSearch,
+    PromptEncoded,
     StepEvent,
 )
 from tests.fakes import CountingToken, FakeBackend, FakeDepth, FakeDetector, scene_of
@@ -87,8 +88,14 @@ def test_without_a_good_picture_all_are_drawn_and_the_first_is_kept(search):
 
 def test_the_events_of_the_best_picture_stand_last(search):
     events = search({11}, search=NoiseSearch(candidates=3, enough=2.0))
-    kinds = [type(event) for event in events[-4:]]
-    assert kinds == [GenerationStarted, StepEvent, StepEvent, GenerationFinished]
+    kinds = [type(event) for event in events[-5:]]
+    assert kinds == [
+        GenerationStarted,
+        PromptEncoded,
+        StepEvent,
+        StepEvent,
+        GenerationFinished,
+    ]
     assert len(of(GenerationStarted, events)) == 4
 
 

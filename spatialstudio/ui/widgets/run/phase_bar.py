@@ -58,6 +58,14 @@ class PhaseMeter(QWidget):
         column.addWidget(self._name)
         column.addWidget(self._bar)
 
+    @classmethod
+    def usual_height(cls) -> int:
+        """Measure how high the phase that goes on will be, in pixels."""
+        meter = cls()
+        meter.show_phase("0", None, is_current=True)
+        meter._name.ensurePolished()
+        return meter.sizeHint().height()
+
     def show_phase(self, name: str, share: float | None, *, is_current: bool) -> None:
         """Show how far the phase is; None for a share that nobody knows."""
         self._name.setText(name)
@@ -91,6 +99,7 @@ class PhaseBar(QWidget):
         self._row.addStretch()
         self._row.addWidget(self._remaining)
         self._row.addWidget(self._queue)
+        self._row.addStrut(PhaseMeter.usual_height())  # as high when nothing runs
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.show_progress(Progress())
 

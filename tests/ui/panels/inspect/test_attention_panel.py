@@ -15,7 +15,9 @@ def live(qtbot, window, engine, studio):
     window.generation.generate()
     engine.play(engine.jobs[0], steps=4)
     qtbot.waitUntil(lambda: studio.session.step == 3)
-    return window.panel(AttentionPanel)
+    panel = window.panel(AttentionPanel)
+    qtbot.waitUntil(lambda: bool(panel.findChildren(MapTile)))
+    return panel
 
 
 def said(panel):

@@ -65,7 +65,7 @@ def open_run(qtbot, window, studio):
 
 
 @pytest.fixture
-def kept(open_run, registry_cache):
+def kept(qtbot, open_run, registry_cache):
     """The panel on a run that has left its attention on disk, each layer a corner of its own."""
     files = tuple(
         AttentionFile(
@@ -83,7 +83,14 @@ def kept(open_run, registry_cache):
         array = np.full(file.shape, 0.01, np.float16)
         array[..., corner, corner] = 0.5
         np.save(folder / file.name, array)
-    return open_run(run)
+    panel = open_run(run)
+    qtbot.waitUntil(lambda: button_of(panel, "8x8") is not None)
+    return panel
+
+
+def button_of(panel, text):
+    buttons = panel.findChildren(QToolButton)
+    return next((each for each in buttons if each.text() == text), None)
 
 
 @pytest.fixture
@@ -106,15 +113,13 @@ def test_a_block_alone_shows_its_own_maps(qtbot, window, kept):
 
 
 def test_a_resolution_picks_its_layers(qtbot, window, kept):
-    one = next(each for each in kept.findChildren(QToolButton) if each.text() == "8x8")
-    qtbot.mouseClick(one, LEFT)
+    qtbot.mouseClick(button_of(kept, "8x8"), LEFT)
     assert window.context.maps.layers == {OTHER}
 
 
 def test_guiding_layers_come_back(qtbot, window, kept):
     window.context.maps.average(frozenset({OTHER}))
-    one = next(each for each in kept.findChildren(QToolButton) if each.text() == "Guiding")
-    qtbot.mouseClick(one, LEFT)
+    qtbot.mouseClick(button_of(kept, "Guiding"), LEFT)
     assert window.context.maps.layers == frozenset()
 
 
