@@ -21,6 +21,8 @@ CELL = 72.0
 GAP = 6.0
 NAME_WIDTH = 64.0
 PLOT_WIDTH, PLOT_HEIGHT = 400.0, 220.0
+PLOT_TOP = MARGIN + LINE_HEIGHT
+"""Where the plot begins, under its title."""
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 ROUND = (1, 2, 5)
 
@@ -84,15 +86,14 @@ def curves(run: ExportedRun, look: ExportLook) -> Drawing:
     if not any(event.pos for event in run.steps):
         raise ExportError("The run has no relation whose PoS was watched.", hint="Choose another.")
     items: list[Item] = [*_guided(run, look), *_axes(run, look), *_lines(run, look)]
-    return captioned(
-        run, look, items, PLOT_WIDTH + 3 * MARGIN, PLOT_HEIGHT + 4 * MARGIN + _legend_height(run)
-    )
+    height = PLOT_TOP + PLOT_HEIGHT + 3 * MARGIN + _legend_height(run)
+    return captioned(run, look, items, PLOT_WIDTH + 3 * MARGIN, height)
 
 
 def curve_point(run: ExportedRun, step: int, pos: float) -> tuple[float, float]:
     """Say where a step's PoS lies in the plot, in points."""
     last = max(len(run.steps) - 1, 1)
-    return (2 * MARGIN + PLOT_WIDTH * step / last, MARGIN + PLOT_HEIGHT * (1 - pos))
+    return (2 * MARGIN + PLOT_WIDTH * step / last, PLOT_TOP + PLOT_HEIGHT * (1 - pos))
 
 
 def _lines(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
@@ -106,7 +107,7 @@ def _lines(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
         colour = look.palette.mention(number)
         if len(points) > 1:
             yield Line(points=points, colour=colour, width=1.5)
-        y = PLOT_HEIGHT + 3.5 * MARGIN + number * LINE_HEIGHT
+        y = PLOT_TOP + PLOT_HEIGHT + 2.5 * MARGIN + number * LINE_HEIGHT
         yield Line(points=((2 * MARGIN, y - 3), (2 * MARGIN + 14, y - 3)), colour=colour, width=2)
         text = look.palette.colours["text"]
         yield Text(at=(2 * MARGIN + 20, y), text=scene.sentence(relation), colour=text)
@@ -123,7 +124,7 @@ def _axes(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
         x, y = curve_point(run, number - 1, 0.0)
         at = (x, y + LINE_HEIGHT)
         yield Text(at=at, text=str(number), colour=muted, size=SMALL, anchor=Anchor.MIDDLE)
-    yield Text(at=(2 * MARGIN, MARGIN - 4), text="PoS over the steps", colour=muted, size=SMALL)
+    yield Text(at=(2 * MARGIN, PLOT_TOP - 4), text="PoS over the steps", colour=muted, size=SMALL)
 
 
 def round_numbers(last: int, most: int) -> tuple[int, ...]:

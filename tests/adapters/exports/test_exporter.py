@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from spatialstudio.adapters.exports.exporter import FileExporter
+from spatialstudio.adapters.exports.figure_parts import MARGIN
 from spatialstudio.adapters.exports.sheets import curves, round_numbers
 from spatialstudio.adapters.exports.tables import run_lengths
 from spatialstudio.adapters.exports.write_pdf import pdf_bytes
@@ -20,6 +21,7 @@ from spatialstudio.adapters.metadata.reader import settings_in
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.application.exports import Exports
 from spatialstudio.application.paths import resources_folder
+from spatialstudio.domain.drawing import Text
 from spatialstudio.domain.errors import ExportError, StoreError
 from spatialstudio.domain.export import FORMATS, ExportKind, ExportLayer
 
@@ -91,6 +93,13 @@ def test_a_figure_of_a_chinese_prompt_keeps_its_letters(picture, exports):
     drawing = curves(odd, exports.look())
     assert any("一只猫" in getattr(item, "text", "") for item in drawing.items)
     assert pdf_bytes(drawing, resources_folder() / "fonts").startswith(b"%PDF-")
+
+
+def test_nothing_is_written_into_the_margin_of_the_curves(picture, exports):
+    drawing = curves(exports.read(picture), exports.look())
+    texts = [item for item in drawing.items if isinstance(item, Text)]
+    assert min(text.at[1] - text.size for text in texts) >= MARGIN
+    assert max(text.at[1] for text in texts) <= drawing.height - MARGIN
 
 
 def test_only_the_layers_that_are_asked_for_are_drawn(export, exports):
