@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
@@ -22,6 +22,8 @@ DIFFERENCE_SHADE = 0.14
 CURVE_WIDTH, SECOND_WIDTH = 2.2, 1.6
 DOT_EM = 0.55
 VALUE_EM = 1.05
+VALUE_GROUND = 0.9
+PAD_EM = 0.15
 ASIDE = 0.65
 """How far above its dot the open run's value stands, in its heights; the second's as far below."""
 
@@ -194,7 +196,21 @@ class ChartPainter:
             y = area.top() + place * area.height()
             box = QRectF(self._axis.x_of(step) + radius + 2, y - em(0.6), em(3), em(1.2))
             signed = f"{value:+.2f}" if scale is DIFFERENCE else f"{value:.2f}"
-            self.text(box, signed, "muted" if is_second else "text", LEFT, bold=not is_second)
+            self._figure(box, signed, is_second=is_second)
+
+    def _figure(self, box: QRectF, said: str, *, is_second: bool) -> None:
+        """Write a value at the left of a box, on a ground of its own: no line strikes it out."""
+        measure = QFontMetricsF(font(SMALL, bold=not is_second))
+        ground = QRectF(0, 0, measure.horizontalAdvance(said), measure.capHeight()).adjusted(
+            -em(PAD_EM), -em(PAD_EM), em(PAD_EM), em(PAD_EM)
+        )
+        ground.moveCenter(box.center())
+        ground.moveLeft(box.left())
+        self._painter.setPen(Qt.PenStyle.NoPen)
+        self._painter.setBrush(self._theme.colour("raised", VALUE_GROUND))
+        self._painter.drawRoundedRect(ground, em(PAD_EM), em(PAD_EM))
+        written = box.adjusted(em(PAD_EM), 0, 0, 0)
+        self.text(written, said, "muted" if is_second else "text", LEFT, bold=not is_second)
 
     def _line(self, area: QRectF, y: float, pen: QPen) -> None:
         self._painter.setPen(pen)

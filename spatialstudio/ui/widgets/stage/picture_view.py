@@ -1,6 +1,6 @@
 """A picture on the stage: its overlays, and the marginals that share its axes."""
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QImage,
     QMouseEvent,
@@ -13,7 +13,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from spatialstudio.domain.relation import Axis
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.array_images import (
@@ -117,14 +116,12 @@ class PictureView(QWidget):
     def frame(self) -> QRectF:
         """Return where the picture is drawn, in widget coordinates."""
         ratio = self._picture.width() / self._picture.height() if self._picture else 1.0
-        beside, under = (
-            self._bands.depth(axis, self._scene.crossings) for axis in (Axis.Y, Axis.X)
-        )
-        room = QRectF(0, em(TITLE_EM), self.width() - beside, self.height() - em(TITLE_EM) - under)
+        room = QSizeF(self.size()) - self._margins()
+        room.setHeight(room.height() - em(TITLE_EM))
         width = max(min(room.width(), room.height() * ratio), 1.0)
         height = width / ratio
-        left = (self.width() - width - beside) / 2
-        top = room.top() + max((room.height() - height) / 2, 0)
+        left = (room.width() - width) / 2
+        top = em(TITLE_EM) + max((room.height() - height) / 2, 0)
         return QRectF(round(left), round(top), round(width), round(height))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
@@ -145,7 +142,9 @@ class PictureView(QWidget):
         painter.drawPath(shape)
         if self._scene.profiles:
             scene = self._scene
-            self._bands.draw(painter, frame, self._view, scene.profiles, scene.crossings)
+            self._bands.draw(
+                painter, frame, self._margins(), self._view, scene.profiles, scene.crossings
+            )
         painter.end()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -215,6 +214,9 @@ class PictureView(QWidget):
     def _point(self, position: QPointF) -> None:
         inside = self._picture is not None and self.frame().contains(position)
         self.place_pointed.emit(self.place.to_share(position) if inside else None)
+
+    def _margins(self) -> QSizeF:
+        return self._bands.margins(QSizeF(self.size()), self._scene.crossings)
 
     def _pick_view(self, view: QRectF) -> None:
         kept = QRectF(view)

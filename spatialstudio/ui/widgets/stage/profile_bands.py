@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
 from spatialstudio.domain.relation import Axis
@@ -17,6 +17,8 @@ from spatialstudio.ui.widgets.stage.picture_layers import Crossing, Profile
 BAND_EM = 2.8
 DEEP_BAND_EM = 4.6
 """Of a band that also holds cumulative curves."""
+DEEPEST_SHARE = 0.2
+"""Of the room that picture and bands share, with the gap: the picture stays the largest."""
 GAP_EM = 0.4
 FILL = 0.24
 PALE_FILL = 0.14
@@ -63,15 +65,27 @@ class ProfileBands:
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
 
-    def depth(self, axis: Axis, crossings: Sequence[Crossing]) -> int:
-        """Return how deep the band of an axis is, with the gap before it, in pixels."""
-        is_deep = any(crossing.axis is axis for crossing in crossings)
-        return em(GAP_EM) + em(DEEP_BAND_EM if is_deep else BAND_EM)
+    def margins(self, room: QSizeF, crossings: Sequence[Crossing]) -> QSizeF:
+        """Return what the bands take of a picture's room, each with the gap before it.
+
+        Args:
+            room: Of the picture with its bands, pixels.
+            crossings: Cumulative curves; they ask for a deeper band.
+
+        Returns:
+            Width of the band beside the picture and height of that under it, pixels.
+        """
+        deep = {crossing.axis for crossing in crossings}
+        beside, under = (
+            em(GAP_EM) + em(DEEP_BAND_EM if axis in deep else BAND_EM) for axis in (Axis.Y, Axis.X)
+        )
+        return QSizeF(beside, under).boundedTo(room * DEEPEST_SHARE)
 
     def draw(
         self,
         painter: QPainter,
         frame: QRectF,
+        margins: QSizeF,
         view: QRectF,
         profiles: tuple[Profile, ...],
         crossings: tuple[Crossing, ...] = (),
@@ -81,11 +95,12 @@ class ProfileBands:
         Args:
             painter: On the widget that shows the picture.
             frame: Where the picture is, widget coordinates.
+            margins: Of the bands at its right and under it, with their gaps.
             view: The part of the picture in the frame, shares of its sides.
             profiles: What to draw.
             crossings: Cumulative curves over them.
         """
-        for band in self._bands(frame, view, crossings):
+        for band in _bands(frame, margins, view):
             painter.save()
             painter.setClipRect(band.area)
             painter.fillRect(band.area, self._theme.colour("sunken"))
@@ -108,19 +123,6 @@ class ProfileBands:
             for role, width in (("raised", LINE_WIDTH * 2), ("text", LINE_WIDTH / 2)):
                 painter.setPen(QPen(self._theme.colour(role, 0.8), width))
                 painter.drawLine(*ends)
-
-    def _bands(
-        self, frame: QRectF, view: QRectF, crossings: tuple[Crossing, ...]
-    ) -> tuple[_Band, _Band]:
-        gap = em(GAP_EM)
-        deep = self.depth(Axis.X, crossings) - gap
-        wide = self.depth(Axis.Y, crossings) - gap
-        under = QRectF(frame.left(), frame.bottom() + gap, frame.width(), deep)
-        beside = QRectF(frame.right() + gap, frame.top(), wide, frame.height())
-        return (
-            _Band(under, Axis.X, view.left(), view.width()),
-            _Band(beside, Axis.Y, view.top(), view.height()),
-        )
 
     def _draw_profiles(
         self,
@@ -176,6 +178,17 @@ class ProfileBands:
         painter.drawRoundedRect(room, em(DOT_EM) / 2, em(DOT_EM) / 2)
         painter.setPen(self._theme.colour("text"))
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
+
+
+def _bands(frame: QRectF, margins: QSizeF, view: QRectF) -> tuple[_Band, _Band]:
+    gap = em(GAP_EM)
+    deep, wide = margins.height() - gap, margins.width() - gap
+    under = QRectF(frame.left(), frame.bottom() + gap, frame.width(), deep)
+    beside = QRectF(frame.right() + gap, frame.top(), wide, frame.height())
+    return (
+        _Band(under, Axis.X, view.left(), view.width()),
+        _Band(beside, Axis.Y, view.top(), view.height()),
+    )
 
 
 def _places(values: Curve) -> Curve:

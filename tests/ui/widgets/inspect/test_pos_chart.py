@@ -5,7 +5,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
 from spatialstudio.ui.appearance import palette_of
-from spatialstudio.ui.widgets.inspect.chart_painter import spread
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.inspect.chart_painter import DOT_EM, PAD_EM, spread
 from spatialstudio.ui.widgets.inspect.pos_chart import PosChart
 from spatialstudio.ui.widgets.inspect.pos_curve import (
     GuidanceMark,
@@ -183,6 +184,21 @@ def test_the_curve_follows_the_theme(chart, theme):
     seen = colours_of(chart)
     assert theme.mention(0).name() in seen
     assert light not in seen
+
+
+def test_no_line_strikes_a_figure_out(chart, theme):
+    """Of the curve that runs on behind the figure, nothing but a breath is left there."""
+    level = PosCurve(NAME, 0, tuple((step, 1.0) for step in range(11)))
+    chart.show_contents(TimeContents(first=TimeLine(name="", curves=(level,)), step_count=11))
+    chart.show_step(5)
+    image, curve = chart.grab().toImage(), theme.mention(0).name()
+    field = chart._field()
+    y = round(field.top())
+    after_the_dot = round(field.center().x() + em(DOT_EM) / 2 + em(PAD_EM) + 2)
+    figure = range(after_the_dot, after_the_dot + em(1))
+    beyond = range(after_the_dot + em(3), after_the_dot + em(4))
+    assert curve in {image.pixelColor(x, y).name() for x in beyond}
+    assert curve not in {image.pixelColor(x, y).name() for x in figure}
 
 
 def test_curves_that_are_gone_leave_no_line(chart, theme):

@@ -4,8 +4,11 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QWheelEvent
 
 from spatialstudio.domain.perception import Box
+from spatialstudio.domain.relation import Axis
+from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.stage.picture_layers import (
     BoxLayer,
+    Crossing,
     MapLayer,
     MaskLayer,
     PictureScene,
@@ -49,6 +52,20 @@ def turn_wheel(view, notches):
         False,
     )
     view.wheelEvent(event)
+
+
+@pytest.mark.parametrize("side", [160, 400, 1200])
+def test_marginals_leave_most_of_the_room_to_the_picture(view, side):
+    half = np.linspace(0, 1, 8)
+    crossings = tuple(
+        Crossing(axis=axis, hues=(0, 1), rising=half, falling=1 - half, place=0.5, share=0.5)
+        for axis in (Axis.X, Axis.Y)
+    )
+    view.show_scene(PictureScene(picture=PICTURE, crossings=crossings))
+    view.resize(side, side)
+    assert view.frame().height() >= min(0.8 * side - 2 * em(), side - 8 * em())
+    view.resize(3 * side, side)
+    assert view.frame().height() >= 0.8 * side - 2 * em()
 
 
 def test_the_picture_is_seen(view):
