@@ -8,6 +8,7 @@ import numpy as np
 from spatialstudio.application.flow.evaluate_image import evaluate_image, nobody_asks
 from spatialstudio.application.flow.perceive_image import Judges
 from spatialstudio.domain.attention import AttentionSnapshot
+from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import Cancelled
 from spatialstudio.domain.generation import (
     GenerationFinished,
@@ -31,6 +32,7 @@ from spatialstudio.domain.prompt import (
 from spatialstudio.domain.relation import LEFT_OF, Relation, RelationId, RelationType, SceneGraph
 
 SIDE = 16
+PROCESSOR = DeviceCard(id="cpu", name="CPU", cores=2, free_bytes=4 * 10**9, dtypes=("float32",))
 WORD_LIMIT = 20
 """Words that a fake text encoder reads."""
 
@@ -96,6 +98,9 @@ class FakeBackend:
             TokenSpan(mention_id=mention.id, encoder_id="text_encoder", indices=(index + 1,))
             for index, mention in enumerate(scene.mentions)
         )
+
+    def devices(self):
+        return (PROCESSOR,)
 
     def estimate(self, request, model):
         return MemoryEstimate(weights_bytes=3, guiding_bytes=2, denoising_bytes=1, decoding_bytes=1)
@@ -213,6 +218,9 @@ class FakeWorkshop:
 
     def warm_up(self):
         self.is_warm = True
+
+    def devices(self):
+        return self.backend.devices()
 
     def read_tokens(self, prompt, model):
         return self.backend.read_tokens(prompt, model)

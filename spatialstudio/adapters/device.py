@@ -1,6 +1,7 @@
 """Where the models run, and how much memory they took."""
 
 import gc
+import os
 import sys
 import traceback
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import torch
 
+from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import OutOfMemory, RequestError
 
 KIBIBYTE = 1024
@@ -19,6 +21,7 @@ DTYPES = {
     "bfloat16": torch.bfloat16,
     "float16": torch.float16,
 }
+NAMES = {"mps": "Apple GPU", "cpu": "CPU"}
 ALLOCATOR_COMPLAINTS = (
     "can't allocate memory",
     "not enough memory",
@@ -28,13 +31,47 @@ ALLOCATOR_COMPLAINTS = (
 """Of allocators whose errors have no class of their own: the processor's, Apple's, cuBLAS."""
 
 
-def pick_device() -> torch.device:
-    """Choose the fastest device there is: CUDA, then Apple's, then the processor."""
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    if torch.backends.mps.is_available():
-        return torch.device("mps")
-    return torch.device("cpu")
+def pick_device(wanted: str = "") -> torch.device:
+    """Choose the device that is wanted, else the fastest there is.
+
+    Args:
+        wanted: Its id; empty for the fastest.
+
+    Raises:
+        RequestError: There is no such device.
+    """
+    known = _device_ids()
+    if wanted and wanted not in known:
+        raise RequestError(
+            f'There is no device "{wanted}" on this machine.',
+            hint=f"Choose one of {', '.join(known)}, or none for the fastest.",
+        )
+    return torch.device(wanted or known[0])
+
+
+def list_devices() -> tuple[DeviceCard, ...]:
+    """Say what models can run on, the fastest first: CUDA, then Apple's, then the processor."""
+    return tuple(_card_of(torch.device(each)) for each in _device_ids())
+
+
+def _device_ids() -> tuple[str, ...]:
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    apples = ("mps",) if torch.backends.mps.is_available() else ()
+    return (*(f"cuda:{number}" for number in range(count)), *apples, "cpu")
+
+
+def _card_of(device: torch.device) -> DeviceCard:
+    return DeviceCard(
+        id=str(device),
+        name=torch.cuda.get_device_name(device) if device.type == "cuda" else NAMES[device.type],
+        cores=os.cpu_count() if device.type == "cpu" else None,
+        free_bytes=available_memory_bytes(device),
+        dtypes=tuple(name for name, dtype in DTYPES.items() if _computes(device, dtype)),
+    )
+
+
+def _computes(device: torch.device, dtype: torch.dtype) -> bool:
+    return dtype is not torch.bfloat16 or device.type != "cuda" or torch.cuda.is_bf16_supported()
 
 
 def pick_dtype(device: torch.device, size_bytes: int, wanted: str = "") -> torch.dtype:
@@ -60,8 +97,7 @@ def pick_dtype(device: torch.device, size_bytes: int, wanted: str = "") -> torch
         return DTYPES[wanted]
     if device.type == "cpu" or size_bytes < LARGE_MODEL_BYTES:
         return torch.float32
-    has_bfloat16 = device.type != "cuda" or torch.cuda.is_bf16_supported()
-    return torch.bfloat16 if has_bfloat16 else torch.float16
+    return torch.bfloat16 if _computes(device, torch.bfloat16) else torch.float16
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from spatialstudio.domain.memory import MemoryEstimate
 log = logging.getLogger(__name__)
 
 Kind: TypeAlias = str
-"""Of runs that cost alike: model, size and savings."""
+"""Of runs that cost alike: model, size, savings and device."""
 
 GUIDED, PLAIN, REST, DEVICE = "guided_s", "plain_s", "rest_s", "device"
 """In the file: seconds a step, those after the last one, and where the model ran."""
@@ -38,7 +38,7 @@ class RunEstimate:
         memory_bytes: Of the hungriest; None while nobody knows.
         disk_bytes: Attention of all that goes to disk.
         guided_steps: First and last step, from 0, that guidance may act on; None for none.
-        device: Where the model ran last; empty while nobody knows.
+        device: Where the model ran last, else where it shall; empty while nobody knows.
     """
 
     seconds: float | None = None
@@ -119,7 +119,7 @@ class RunEstimates:
             memory_bytes=max((each.peak_bytes for each in known), default=None),
             disk_bytes=sum(each.disk_bytes for each in known),
             guided_steps=(guided[0], guided[-1]) if guided else None,
-            device=self._devices[kind_of(requests[0])],
+            device=self._devices[kind_of(requests[0])] or requests[0].device,
         )
 
     def _ask_for(self, request: GenerationRequest) -> None:
@@ -174,7 +174,8 @@ def kind_of(request: GenerationRequest) -> Kind:
     """Return what a step's time depends on, as the file names it."""
     size = f"{request.width or ''}x{request.height or ''}"
     savings = "+".join(saving.value for saving in request.savings)
-    return f"{request.model.id} {size} {request.guidance.inner_updates} {savings}".strip()
+    updates = request.guidance.inner_updates
+    return f"{request.model.id} {size} {updates} {savings} {request.device}".strip()
 
 
 def memory_key(request: GenerationRequest) -> tuple[Kind, bool, str]:

@@ -1,11 +1,12 @@
 """The studio: everything the window and the terminal can ask for, in one place."""
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from spatialstudio.application.adjusting import Adjusting
+from spatialstudio.application.devices import DeviceList
 from spatialstudio.application.engine.inline import InlineEngine
 from spatialstudio.application.engine.messages import Engine, GenerateJob
 from spatialstudio.application.engine.process import ProcessEngine
@@ -98,7 +99,7 @@ class Studio:
             self.bus.publish,
             lambda: registry.make_anew("extractor"),
         )
-        self._cards: tuple[ModelCard, ...] | None = None
+        self.devices = DeviceList(engine.ask, self.bus.subscribe)
         self.tokens = TokenCounter(engine.ask, self.bus.subscribe)
         self._starter = RunStarter(engine, self.keeping, self._job_of)
         self.queue = RunQueue(self._starter, self.session, self.bus.publish)
@@ -131,12 +132,10 @@ class Studio:
         made: Engine = ProcessEngine(build) if engine == "process" else InlineEngine(build)
         return cls(built_in_registry(surroundings), made, paths, runs_folder)
 
-    @property
+    @cached_property
     def models(self) -> tuple[ModelCard, ...]:
         """The models on disk, the embedded first; read once."""
-        if self._cards is None:
-            self._cards = self._registry.shelf(SHELF_ID).cards()
-        return self._cards
+        return self._registry.shelf(SHELF_ID).cards()
 
     @property
     def damaged_models(self) -> Mapping[str, ModelNotFound]:
@@ -335,7 +334,8 @@ class Studio:
             StoreError: There is no run, or it is damaged.
             ModelNotFound: Its model is no longer there.
         """
-        return self.generate(self.keeping.again(path, new_request_id()))
+        again = self.keeping.again(path, new_request_id())
+        return self.generate(self.devices.at_hand(again))
 
     def cancel(self) -> None:
         """Stop the open run and its baseline before their next model call."""

@@ -16,7 +16,10 @@ from spatialstudio.application.studio import Studio
 LIBRARIES = ("torch", "diffusers", "transformers", "safetensors", "numpy", "pillow", "lark")
 WINDOW_LIBRARIES = ("PySide6-Essentials", "pyqtgraph")
 
-TRY_DEVICE = "from spatialstudio.adapters.device import pick_device; print(pick_device())"
+TRY_DEVICE = (
+    "from spatialstudio.adapters.device import list_devices;"
+    "print(*(card.id for card in list_devices()), sep=', ')"
+)
 TRY_WINDOW = "from PySide6.QtWidgets import QApplication; QApplication([]); print('ready')"
 PATIENCE_S = 120.0
 MEGABYTE = 1_000_000

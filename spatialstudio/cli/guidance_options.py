@@ -1,4 +1,4 @@
-"""The options that say how a picture is held to its prompt, how many are tried, at what price."""
+"""The options that say how a picture is held to its prompt, how many are tried, and where."""
 
 import argparse
 from dataclasses import replace
@@ -51,7 +51,7 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--checkpointing", action="store_true", help="less memory for more time")
     _add_search(parser)
-    _add_memory(parser)
+    _add_place(parser)
 
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
@@ -72,8 +72,14 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_memory(parser: argparse.ArgumentParser) -> None:
-    memory = parser.add_argument_group("memory")
+def _add_place(parser: argparse.ArgumentParser) -> None:
+    memory = parser.add_argument_group("device and memory")
+    memory.add_argument(
+        "--device",
+        default="",
+        metavar="ID",
+        help="where to draw, cuda:1 say; the fastest there is by default",
+    )
     memory.add_argument(
         "--save-memory",
         type=Saving,
@@ -124,5 +130,6 @@ def with_guidance(
         ),
         search=NoiseSearch(candidates=options.search, enough=options.enough),
         savings=tuple(options.save_memory),
+        device=options.device,
         capture=replace(request.capture, detail=options.keep_attention),
     )

@@ -165,6 +165,7 @@ class GenerationRequest:
         capture: What is recorded.
         parent_run_id: The run this one was made from; empty for none.
         savings: What is given up to draw with less memory.
+        device: Where to draw, as a ``DeviceCard`` names it; empty for the fastest there is.
         sweep: Where it stands in a sweep; None for a picture that belongs to none.
     """
 
@@ -183,6 +184,7 @@ class GenerationRequest:
     capture: CaptureSettings = field(default_factory=CaptureSettings)
     parent_run_id: str = ""
     savings: tuple[Saving, ...] = ()
+    device: str = ""
     sweep: SweepCell | None = None
 
 

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.benchmark import JudgedSample, RecordedRun, RunReport
+from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
 from spatialstudio.domain.memory import MemoryEstimate
@@ -129,6 +130,10 @@ class GenerationBackend(Protocol):
     """Draws pictures. Loads its model on first use and keeps it for the next request."""
 
     id: str
+
+    def devices(self) -> tuple[DeviceCard, ...]:
+        """List what it can run on, the fastest first."""
+        ...
 
     def token_spans(self, scene: SceneGraph, model: ModelCard) -> tuple[TokenSpan, ...]:
         """Say where the model's text encoders hold every mention; no weights are loaded.

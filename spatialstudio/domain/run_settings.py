@@ -49,6 +49,7 @@ class RunSettings:
         detail: How much of the attention is kept.
         preview_every: Steps between previews, >= 1.
         savings: What is given up to draw with less memory.
+        device: Where to draw, as a ``DeviceCard`` names it; empty for the fastest there is.
     """
 
     model_id: str
@@ -65,6 +66,7 @@ class RunSettings:
     detail: AttentionDetail = AttentionDetail.RELATION_WORDS
     preview_every: int = 1
     savings: tuple[Saving, ...] = ()
+    device: str = ""
 
 
 def seed_after(seed: int, count: int = 1) -> int:

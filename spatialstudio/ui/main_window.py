@@ -122,6 +122,7 @@ class MainWindow(QMainWindow):
     def get_ready(self) -> None:
         """Start the engine, read the prompt that stood there last, fill the docks one by one."""
         self.context.studio.start()
+        self.context.studio.devices.ask()
         self.context.studio.keeping.find_interrupted()
         self.prompt.restore()
         self._make_next()

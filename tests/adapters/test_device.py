@@ -1,13 +1,17 @@
+import os
+
 import pytest
 import torch
 
 from spatialstudio.adapters.device import (
+    available_memory_bytes,
+    list_devices,
     memory_errors_told,
     peak_memory_bytes,
     pick_device,
     pick_dtype,
 )
-from spatialstudio.domain.errors import OutOfMemory
+from spatialstudio.domain.errors import OutOfMemory, RequestError
 
 
 @pytest.mark.parametrize(
@@ -16,8 +20,45 @@ from spatialstudio.domain.errors import OutOfMemory
 )
 def test_the_fastest_device_there_is_gets_picked(monkeypatch, has_cuda, has_mps, kind):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: has_cuda)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: has_mps)
     assert pick_device().type == kind
+
+
+@pytest.fixture
+def two_cards(monkeypatch):
+    """A machine with two made-up cards, the older of which has no bfloat16."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: f"Card {device.index}")
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (10**9 * device.index, 10**10))
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: False)
+
+
+def test_the_processor_is_always_listed():
+    processor = list_devices()[-1]
+    assert (processor.id, processor.name, processor.cores) == ("cpu", "CPU", os.cpu_count())
+    assert processor.dtypes == ("float32", "bfloat16", "float16")
+    told = available_memory_bytes(torch.device("cpu"))
+    assert (processor.free_bytes is None) == (told is None)
+
+
+def test_every_card_is_listed_with_what_is_free(two_cards):
+    first, second, processor = list_devices()
+    assert (first.id, second.id, processor.id) == ("cuda:0", "cuda:1", "cpu")
+    assert (second.name, second.free_bytes, second.cores) == ("Card 1", 10**9, None)
+    assert second.dtypes == ("float32", "float16")
+
+
+def test_a_device_is_picked_by_its_id(two_cards):
+    assert pick_device("cuda:1") == torch.device("cuda:1")
+    assert pick_device("cpu") == torch.device("cpu")
+
+
+def test_a_device_that_is_not_there_is_refused_with_those_that_are(two_cards):
+    with pytest.raises(RequestError, match="cuda:7") as refused:
+        pick_device("cuda:7")
+    assert "cuda:0, cuda:1, cpu" in refused.value.hint
 
 
 def test_the_peak_is_at_least_what_was_held():

@@ -96,6 +96,12 @@ def test_what_was_learnt_is_known_at_the_next_start(estimates, request_, clock, 
     assert later.estimate([request_]).seconds == estimates.estimate([request_]).seconds
 
 
+def test_every_device_has_a_pace_of_its_own(estimates, request_, clock):
+    run(estimates, request_, clock)
+    elsewhere = estimates.estimate([replace(request_, device="cuda:1")])
+    assert (elsewhere.seconds, elsewhere.device) == (None, "cuda:1")
+
+
 @pytest.mark.parametrize("content", ["", "[]", '{"a": 3}', '{"a": {"guided_s": "x"}}'])
 def test_a_damaged_file_teaches_nothing(estimates, request_, tmp_path, content):
     path = tmp_path / "paces.json"

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from spatialstudio.application.engine.messages import (
+    DevicesListed,
     Phase,
     PhaseChanged,
     PictureJudged,
@@ -107,6 +108,10 @@ class ScriptedEngine:
         reading = TokenReading(encoder_id="text_encoder", tokens=spans, read=read, limit=limit)
         told = TokensRead(prompt=asked.prompt, model_id=asked.model.id, readings=(reading,))
         self.report(told)
+
+    def list_devices(self, *devices):
+        """Answer a question about devices; the fastest first."""
+        self.report(DevicesListed(devices=devices))
 
     def cancel(self, job_id):
         self.cancelled.append(job_id)

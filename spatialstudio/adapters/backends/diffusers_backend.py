@@ -47,6 +47,7 @@ from spatialstudio.adapters.backends.wrapped import wrapped
 from spatialstudio.adapters.device import (
     LARGE_MODEL_BYTES,
     free_memory,
+    list_devices,
     memory_errors_told,
     peak_memory_bytes,
     pick_device,
@@ -54,6 +55,7 @@ from spatialstudio.adapters.device import (
 )
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import ATTENTION_FOLDER
+from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import OutOfMemory, RequestError
 from spatialstudio.domain.generation import (
     UNGUIDED,
@@ -100,6 +102,10 @@ class DiffusersBackend:
         self._loaded_as: tuple[Path, torch.device, bool] | None = None
         self._loading = Lock()
 
+    def devices(self) -> tuple[DeviceCard, ...]:
+        """List what it can run on, the fastest first."""
+        return list_devices()
+
     def token_spans(self, scene: SceneGraph, model: ModelCard) -> tuple[TokenSpan, ...]:
         """Locate the mentions; see ``GenerationBackend``.
 
@@ -127,9 +133,10 @@ class DiffusersBackend:
             RequestError: The model cannot do what the request asks for.
         """
         loaded, loaded_as = self._loaded, self._loaded_as
+        device = _device_for(request)
         if loaded is None and model.size_bytes < LARGE_MODEL_BYTES:
-            loaded = self._ready(model, pick_device(), request)
-        elif loaded is None or loaded_as is None or loaded_as[0] != model.folder:
+            loaded = self._ready(model, device, request)
+        elif loaded is None or loaded_as is None or loaded_as[:2] != (model.folder, device):
             return None
         return _estimate(loaded, request, plan_archive(loaded, request, request.steps, Path()))
 
@@ -154,8 +161,7 @@ class DiffusersBackend:
         emit: Callable[[GenerationEvent], None],
     ) -> None:
         started = time.perf_counter()
-        on_processor = Saving.PROCESSOR in request.savings
-        device = torch.device("cpu") if on_processor else pick_device()
+        device = _device_for(request)
         reset_peak_memory(device)
         token.raise_if_cancelled()
         try:
@@ -316,6 +322,10 @@ class _Drawing:
     def _report(self, event: GenerationEvent) -> None:
         self._emit(event)
         self._token.raise_if_cancelled()
+
+
+def _device_for(request: GenerationRequest) -> torch.device:
+    return pick_device("cpu" if Saving.PROCESSOR in request.savings else request.device)
 
 
 def _estimate(

@@ -12,6 +12,7 @@ from spatialstudio.application.engine.messages import (
     Command,
     EstimateMemory,
     Job,
+    ListDevices,
     Question,
     ReadTokens,
     Report,
@@ -82,7 +83,7 @@ class Inbox:
                         flag.cancel()
                 self._waiting.put(None)
                 self._questions.put(None)
-            case ReadTokens() | EstimateMemory():
+            case ReadTokens() | EstimateMemory() | ListDevices():
                 self._questions.put(command)
             case _:
                 with self._lock:

@@ -12,6 +12,7 @@ from typing import Protocol, TypeAlias
 
 from spatialstudio.application.judge_choice import DEFAULT_JUDGES, JudgeChoice
 from spatialstudio.domain.arrays import RgbImage, freeze
+from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, RequestId
 from spatialstudio.domain.memory import MemoryEstimate
@@ -107,7 +108,12 @@ class EstimateMemory:
     model: ModelCard
 
 
-Question: TypeAlias = ReadTokens | EstimateMemory
+@dataclass(frozen=True, slots=True)
+class ListDevices:
+    """Say what models can run on here; answered beside the jobs with ``DevicesListed``."""
+
+
+Question: TypeAlias = ReadTokens | EstimateMemory | ListDevices
 Command: TypeAlias = GenerateJob | EvaluateJob | Question | CancelJob | Stop
 
 
@@ -141,6 +147,13 @@ class MemoryEstimated:
 
     request: GenerationRequest
     memory: MemoryEstimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DevicesListed:
+    """What models can run on is known, the fastest first. May cross threads."""
+
+    devices: tuple[DeviceCard, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -177,6 +190,7 @@ Report: TypeAlias = (
     | PhaseChanged
     | TokensRead
     | MemoryEstimated
+    | DevicesListed
     | PictureJudged
     | JobFailed
     | EngineStopped

@@ -7,11 +7,13 @@ from threading import Lock
 from typing import Protocol, TypeAlias
 
 from spatialstudio.application.engine.messages import (
+    DevicesListed,
     EstimateMemory,
     EvaluateJob,
     GenerateJob,
     Job,
     JobFailed,
+    ListDevices,
     MemoryEstimated,
     Phase,
     PhaseChanged,
@@ -25,6 +27,7 @@ from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.flow.evaluate_image import Looked
 from spatialstudio.application.judge_choice import JudgeChoice
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import Cancelled, StudioError
 from spatialstudio.domain.generation import (
     GenerationCancelled,
@@ -56,6 +59,10 @@ class Workshop(Protocol):
 
     def warm_up(self) -> None:
         """Load what the first job is sure to need, so that it starts sooner."""
+        ...
+
+    def devices(self) -> tuple[DeviceCard, ...]:
+        """List what models can run on here, the fastest first."""
         ...
 
     def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
@@ -141,15 +148,17 @@ class Worker:
         if answer is not None:
             self._report(answer)
 
-    def _answer_to(self, question: Question) -> TokensRead | MemoryEstimated | None:
-        workshop, model = self._ready_workshop(), question.model
+    def _answer_to(self, question: Question) -> TokensRead | MemoryEstimated | DevicesListed | None:
+        workshop = self._ready_workshop()
         match question:
-            case ReadTokens(prompt=prompt):
+            case ReadTokens(prompt=prompt, model=model):
                 readings = workshop.read_tokens(prompt, model)
                 return TokensRead(prompt=prompt, model_id=model.id, readings=readings)
-            case EstimateMemory(request=request):
+            case EstimateMemory(request=request, model=model):
                 memory = workshop.estimate(request, model)
                 return None if memory is None else MemoryEstimated(request=request, memory=memory)
+            case ListDevices():
+                return DevicesListed(devices=workshop.devices())
 
     def _draw(self, job: GenerateJob, token: CancelToken) -> None:
         steps_ended = 0

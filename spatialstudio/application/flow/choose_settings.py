@@ -142,6 +142,7 @@ def request_of(
             plain.capture, detail=settings.detail, preview_every=settings.preview_every
         ),
         savings=settings.savings,
+        device=settings.device,
     )
 
 

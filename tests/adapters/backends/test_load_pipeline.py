@@ -133,7 +133,7 @@ def test_weights_of_half_precision_are_guided_by_maps_in_full(whole, tmp_path, d
     asked = replace(tiny_request, guidance=STRONG)
     guided = list(backend.generate(asked, card, CountingToken()))
     assert str(backend._loaded.denoiser.dtype) == f"torch.{dtype}"
-    assert {weights.dtype.name for weights in guided[1].attention.maps.values()} == {"float32"}
+    assert {weights.dtype.name for weights in guided[2].attention.maps.values()} == {"float32"}
     assert guided[-2].pos["r1"] > free[-2].pos["r1"] + 0.01
 
 

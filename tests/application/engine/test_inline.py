@@ -5,9 +5,11 @@ import pytest
 
 from spatialstudio.application.engine.inline import InlineEngine
 from spatialstudio.application.engine.messages import (
+    DevicesListed,
     EstimateMemory,
     EvaluateJob,
     JobFailed,
+    ListDevices,
     Phase,
     PhaseChanged,
     PictureJudged,
@@ -26,7 +28,7 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.verdict import Outcome
-from tests.fakes import FakeBackend, FakeDetector, FakeWorkshop, scene_of
+from tests.fakes import PROCESSOR, FakeBackend, FakeDetector, FakeWorkshop, scene_of
 
 
 @pytest.fixture
@@ -213,6 +215,11 @@ def test_a_question_is_answered(engine, reports, job):
     (told,) = reports
     assert isinstance(told, TokensRead)
     assert [token.of("a dog") for token in told.readings[0].tokens] == ["a", "dog"]
+
+
+def test_the_devices_are_listed(engine, reports):
+    engine.ask(ListDevices())
+    assert reports == [DevicesListed(devices=(PROCESSOR,))]
 
 
 def test_a_question_that_cannot_be_answered_is_forgotten(engine, workshop, reports, job):

@@ -6,7 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
-from spatialstudio.application.engine.messages import MemoryEstimated
+from spatialstudio.application.engine.messages import DevicesListed, MemoryEstimated
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.flow.choose_settings import (
     last_guided_step,
@@ -32,6 +32,7 @@ from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.commands import generate as commands
 from spatialstudio.ui.dialogs.layout_dialog import LayoutDialog
 from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.contents.device_contents import device_choices
 from spatialstudio.ui.panels.contents.estimate_contents import (
     A_MINUTE,
     estimate_in_words,
@@ -150,6 +151,8 @@ class GenerationPanel(Panel):
                 self._estimate()
             case MemoryEstimated():
                 self._estimate()
+            case DevicesListed():
+                self._show_devices()
 
     def use_density(self, density: Density) -> None:
         """Show every setting, or only how firmly the layout is held."""
@@ -170,6 +173,7 @@ class GenerationPanel(Panel):
         self._form.model_picked.connect(self._pick_model)
         self._form.steps_picked.connect(self._pick_steps)
         self._form.method_picked.connect(self._pick_method)
+        self._form.devices_wanted.connect(self._studio.devices.ask)
         self._context.switchboard.capture_asked.connect(self._pick_detail)
         self._foot.generate_picked.connect(self.generate)
         self._foot.cancel_picked.connect(self.cancel)
@@ -315,7 +319,13 @@ class GenerationPanel(Panel):
             presets=presets_of(settings.guidance.method_id, model),
             last_step=last_guided_step(settings),
         )
+        self._show_devices()
         self._estimate()
+
+    def _show_devices(self) -> None:
+        if self._settings is not None:
+            chosen = self._settings.device
+            self._form.show_devices(device_choices(self._studio.devices.known, chosen), chosen)
 
     def _estimate(self) -> None:
         settings = self._settings

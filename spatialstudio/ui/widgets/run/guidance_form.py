@@ -28,6 +28,7 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.disclosure import Disclosure
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.run.device_field import DeviceChoice, DeviceField
 from spatialstudio.ui.widgets.run.number_fields import count_field, share_field
 
 METHODS = {
@@ -65,11 +66,13 @@ class GuidanceForm(QWidget):
     """Shows and changes how the layout is held, behind a disclosure.
 
     Emits ``settings_edited`` with the name of the edit and the new ``RunSettings``, and
-    ``method_picked`` with a method's id and a ``Preset``; both by the user's hand only.
+    ``method_picked`` with a method's id and a ``Preset``; both by the user's hand only. Emits
+    ``devices_wanted`` when the user looks at what pictures can be drawn on.
     """
 
     settings_edited = Signal(str, object)
     method_picked = Signal(str, object)
+    devices_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -101,6 +104,7 @@ class GuidanceForm(QWidget):
         self._preview.setToolTip(tr("How often the picture is shown while it is drawn, in steps"))
         self._size = TextLabel(tone=Tone.MUTED, small=True)
         self._memory = _choice(tr("Memory"))
+        self._device = DeviceField()
         self._fields = QWidget()
         self._disclosure = Disclosure(tr("Parameters of the method"), self._fields)
         self._lay_out()
@@ -142,6 +146,10 @@ class GuidanceForm(QWidget):
             blocker.unblock()
         self.show_kept("")
 
+    def show_devices(self, choices: tuple[DeviceChoice, ...], chosen: str) -> None:
+        """Offer what pictures can be drawn on; see ``DeviceField.show_devices``."""
+        self._device.show_devices(choices, chosen)
+
     def show_kept(self, size: str) -> None:
         """Say how much attention goes to disk; empty for what is usual of the choice."""
         if self._settings is not None:
@@ -174,6 +182,8 @@ class GuidanceForm(QWidget):
         self._preview.valueChanged.connect(self._pick_preview)
         self._detail.currentIndexChanged.connect(self._pick_detail)
         self._memory.currentIndexChanged.connect(self._pick_savings)
+        self._device.device_picked.connect(self._pick_device)
+        self._device.list_opened.connect(self.devices_wanted)
 
     def _guide(self, name: str, key: str) -> Callable[[float], None]:
         def tell(value: float) -> None:
@@ -206,6 +216,10 @@ class GuidanceForm(QWidget):
             savings = tuple(self._memory.currentData())
             self._edit(tr("less memory"), replace(self._settings, savings=savings))
 
+    def _pick_device(self, device_id: str) -> None:
+        if self._settings is not None:
+            self._edit(tr("other device"), replace(self._settings, device=device_id))
+
     def _edit(self, name: str, settings: RunSettings) -> None:
         self.settings_edited.emit(name, settings)
 
@@ -225,6 +239,7 @@ class GuidanceForm(QWidget):
             (tr("Rest at PoS"), self._goal),
             (tr("Scale"), self._scale),
             (tr("Preview"), self._preview),
+            (tr("Device"), self._device),
             (tr("Memory"), self._memory),
             (tr("Keep"), self._detail),
         ):

@@ -12,6 +12,7 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.run.device_field import DeviceChoice
 from spatialstudio.ui.widgets.run.guidance_form import GuidanceForm
 from spatialstudio.ui.widgets.run.number_fields import count_field
 from spatialstudio.ui.widgets.run.seed_field import SeedField, SeedModeField
@@ -29,13 +30,15 @@ class RunForm(QWidget):
 
     By the user's hand only it emits ``settings_edited`` with the name of the edit and the new
     settings; and, where a choice brings others with it, ``model_picked`` with an id,
-    ``steps_picked``, and ``method_picked`` with a method's id and a ``Preset``.
+    ``steps_picked``, and ``method_picked`` with a method's id and a ``Preset``. It emits
+    ``devices_wanted`` when the user looks at what pictures can be drawn on.
     """
 
     settings_edited = Signal(str, object)
     model_picked = Signal(str)
     steps_picked = Signal(int)
     method_picked = Signal(str, object)
+    devices_wanted = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -97,6 +100,15 @@ class RunForm(QWidget):
         self._strength.show_strength(settings.guidance.strength, recommended)
         self._guidance.show_settings(settings, presets, last_step)
 
+    def show_devices(self, choices: tuple[DeviceChoice, ...], chosen: str) -> None:
+        """Offer what pictures can be drawn on.
+
+        Args:
+            choices: At least one.
+            chosen: Id of one of them.
+        """
+        self._guidance.show_devices(choices, chosen)
+
     def show_kept(self, size: str) -> None:
         """Say how much attention goes to disk; empty where nobody knows."""
         self._guidance.show_kept(size)
@@ -121,6 +133,7 @@ class RunForm(QWidget):
         self._steps.valueChanged.connect(self.steps_picked)
         self._guidance.method_picked.connect(self.method_picked)
         self._guidance.settings_edited.connect(self.settings_edited)
+        self._guidance.devices_wanted.connect(self.devices_wanted)
         self._size.size_picked.connect(self._pick_size)
         self._seed.seed_picked.connect(lambda seed: self._edit(tr("other seed"), seed=seed))
         self._seed_mode.mode_picked.connect(self._pick_mode)
