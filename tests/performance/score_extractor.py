@@ -24,13 +24,16 @@ from spatialstudio.domain.prompt import Prompt
 from spatialstudio.domain.relation import relation_types
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-PROMPTS_FILES = tuple(
-    GOLDEN / f"{name}.jsonl"
-    for name in ("free_prompts", "more_free_prompts", "later_free_prompts", "fresh_prompts")
+PROMPTS_FILES = (
+    *(
+        GOLDEN / f"{name}.jsonl"
+        for name in ("free_prompts", "more_free_prompts", "later_free_prompts")
+    ),
+    *sorted((GOLDEN / "fresh_prompts").glob("round_*.jsonl")),
 )
 SPLITS = (
     *("tuning", "held_out", "second", "third", "fourth", "fifth", "sixth", "seventh"),
-    *("eighth", "ninth"),
+    *("eighth", "ninth", "tenth"),
 )
 
 Claim = tuple[str, str, tuple[str, ...]]

@@ -6,18 +6,24 @@ what "it" is in "a house with a tree behind it" (``_host``).
 """
 
 from collections.abc import Sequence
-from itertools import pairwise, product
+from itertools import pairwise
 
+from spatialstudio.adapters.extractors.findings import FLANKS, Findings
 from spatialstudio.adapters.extractors.picture_frame import Framed, opposites
-from spatialstudio.adapters.extractors.pieces import JOINERS, VERBS, Pieces, Thing
+from spatialstudio.adapters.extractors.pieces import (
+    JOINERS,
+    VERBS,
+    NounPhrase,
+    Piece,
+    Pieces,
+    Thing,
+)
 from spatialstudio.adapters.extractors.references import Ends, References
-from spatialstudio.adapters.extractors.word_runs import NounPhrase, Piece
 from spatialstudio.adapters.extractors.words import PRONOUNS, Claim, Word, WordKind, claim_of
 from spatialstudio.domain.prompt import Note, ObjectMention, TextSpan
 from spatialstudio.domain.relation import (
     BETWEEN,
     Relation,
-    RelationId,
     Shape,
     relation_types,
 )
@@ -25,24 +31,17 @@ from spatialstudio.domain.relation import (
 ENDS = (WordKind.STOP, WordKind.COLON)
 BEFORE_SUBJECT = (WordKind.COMMA, WordKind.COLON, WordKind.BE, *VERBS)
 
-FLANKS = 2
 MANY = 99
 TOWARDS = {"at", "to", "toward", "towards", "for", "after", "past"}
 
 
 class ClauseReader:
-    """Reads the pieces of one prompt; made anew for each prompt.
-
-    Attributes:
-        relations: In order of the text.
-    """
+    """Reads the pieces of one prompt; made anew for each prompt."""
 
     def __init__(self, text: str, pieces: Sequence[Piece]) -> None:
-        self.relations: list[Relation] = []
-        self._notes: list[Note] = []
-        self._text = text
         self._pieces = Pieces(pieces)
         self._references = References()
+        self._findings = Findings(text, self._references)
         self._focus: Ends = ()
         self._clause: Ends = ()
         self._main: Ends = ()
@@ -59,9 +58,14 @@ class ClauseReader:
         return tuple(self._references.mentions)
 
     @property
+    def relations(self) -> Sequence[Relation]:
+        """What is claimed, in order of the text."""
+        return self._findings.relations
+
+    @property
     def notes(self) -> tuple[Note, ...]:
         """What was not understood, or guessed."""
-        return (*self._notes, *self._references.notes)
+        return (*self._findings.notes, *self._references.notes)
 
     def read(self) -> None:
         """Read all pieces."""
@@ -73,7 +77,7 @@ class ClauseReader:
             else:
                 self._read_word(self._pieces.take_word())
         self._pair_frames()
-        self._note_unrelated()
+        self._findings.note_unrelated()
 
     def _read_word(self, word: Word) -> None:
         match word.kind:
@@ -90,7 +94,7 @@ class ClauseReader:
 
     def _read_link(self, word: Word) -> None:
         """Follow a word that turns attention: "and", a full stop, "which", "with"."""
-        if word.kind is WordKind.COLON and self._pieces.is_at(WordKind.FRAME):
+        if word.kind is WordKind.COLON and self._pieces.is_at(WordKind.FRAME, WordKind.VERB):
             return
         if word.kind in ENDS:
             self._said = len(self.relations)
@@ -177,7 +181,7 @@ class ClauseReader:
         else:
             subjects = self._apart_from(objects, subjects)
         for claim, against in self._waiting:
-            self._relate(claim, subjects, against)
+            self._findings.relate(claim, subjects, against)
         self._waiting.clear()
         self._start_clause(subjects)
         ends = (*subjects, *objects)
@@ -199,10 +203,10 @@ class ClauseReader:
         """Read a relation without an object: "a house with a tree behind", "a bird above"."""
         if self._host and not set(self._host) & set(self._focus):
             for claim in claims:
-                self._relate(claim, self._focus, self._host)
+                self._findings.relate(claim, self._focus, self._host)
             self._references.pass_over(self._focus)
             return
-        self._note_not_understood(claims[-1].span)
+        self._findings.note_not_understood(claims[-1].span)
         self._start_clause(subjects)
 
     def _take_fronted_subject(self, text: str, span: TextSpan) -> Ends:
@@ -210,41 +214,16 @@ class ClauseReader:
         self._pieces.skip(*BEFORE_SUBJECT)
         things = self._pieces.take_objects(MANY)
         if not things:
-            self._note(f'I do not see what is "{text}".', span)
+            self._findings.note(f'I do not see what is "{text}".', span)
         return self._resolve(things, ())
 
     def _relate_to_each_other(self, claim: Claim, each_other: Word) -> None:
-        several = self._as_pair(self._focus)
+        several = self._findings.as_pair(self._focus)
         if claim.type.is_symmetric and len(several) > 1:
             for first, second in pairwise(several):
-                self._relate(claim, (first,), (second,))
+                self._findings.relate(claim, (first,), (second,))
         else:
-            self._note_not_understood(claim.span, each_other.span)
-
-    def _relate(self, claim: Claim, subjects: Ends, objects: Ends) -> None:
-        """Add the claim for every subject with every object."""
-        groups: list[Ends] = [(thing,) for thing in objects]
-        if claim.type.shape is Shape.BETWEEN:
-            flanks = self._as_pair(objects)
-            groups = [flanks] if len(flanks) == FLANKS else []
-            if objects and not groups:
-                self._note(f'Name both things after "{claim.text}".', claim.span)
-        for subject, (first, *second) in product(subjects, groups):
-            self.relations.append(
-                Relation(
-                    id=RelationId(f"r{len(self.relations) + 1}"),
-                    type=claim.type,
-                    subject=subject,
-                    object=first,
-                    second_object=second[0] if second else None,
-                    span=claim.span,
-                )
-            )
-
-    def _as_pair(self, ends: Ends) -> Ends:
-        """Take one mention of several things for two: "between two cats"."""
-        is_several = len(ends) == 1 and self._references.is_several(*ends)
-        return ends * FLANKS if is_several else ends
+            self._findings.note_not_understood(claim.span, each_other.span)
 
     def _read_flanking(self, word: Word) -> None:
         """Read two things on either side of a third, which is thereby between them."""
@@ -255,21 +234,25 @@ class ClauseReader:
         if len(flanks) == 1:
             flanks *= FLANKS
         if len(flanks) == FLANKS:
-            self._relate(Claim(BETWEEN, word.text, word.span), middle, flanks)
+            self._findings.relate(Claim(BETWEEN, word.text, word.span), middle, flanks)
         else:
-            self._note_not_understood(word.span)
+            self._findings.note_not_understood(word.span)
 
     def _read_row(self, claim: Claim) -> None:
         """Read an ordered list, before or behind the words that order it."""
         before = self._focus
         self._pieces.skip(*BEFORE_SUBJECT, WordKind.WITH, WordKind.THEM)
-        row = self._resolve(self._pieces.take_list(), ())
+        things = self._pieces.take_list()
+        if len(things) == 1 and self._pieces.is_at(*VERBS):
+            self._pieces.skip(*VERBS)
+            things = self._pieces.take_list()
+        row = self._resolve(things, ())
         if len(row) > 1 or len(before) <= 1:
             before = row
         if len(before) <= 1:
-            self._note_not_understood(claim.span)
+            self._findings.note_not_understood(claim.span)
         for first, second in pairwise(before):
-            self._relate(claim, (first,), (second,))
+            self._findings.relate(claim, (first,), (second,))
         self._start_clause(row or before)
 
     def _read_frame(self, word: Word) -> None:
@@ -277,10 +260,12 @@ class ClauseReader:
         is_owner_placed = any(framed.ends == self._owner for framed in self._framed)
         ends = self._focus if is_owner_placed else self._owner or self._clause or self._focus
         opens_clause = self._pieces.is_behind_clause_start
-        if not ends or self._pieces.is_subject_ahead(after_verb=opens_clause):
+        is_placed = any(framed.ends == ends for framed in self._framed)
+        is_late = is_placed and opens_clause and self._pieces.is_at_set_off_thing
+        if is_late or not ends or self._pieces.is_subject_ahead(after_verb=opens_clause):
             ends = self._take_fronted_subject(word.text, word.span)
         if across := self._across(word, ends):
-            self._relate(claim_of(word), ends, across)
+            self._findings.relate(claim_of(word), ends, across)
         else:
             self._framed.append(Framed(word, ends))
         self._start_clause(ends)
@@ -299,10 +284,10 @@ class ClauseReader:
         lonely = list(self._framed)
         for first, relation_type, second in opposites(self._framed):
             claim = Claim(relation_type, first.word.text, first.word.span)
-            self._relate(claim, first.ends, second.ends)
+            self._findings.relate(claim, first.ends, second.ends)
             lonely = [each for each in lonely if each not in (first, second)]
         for each in lonely:
-            self._note(f'I find nothing opposite to "{each.word.text}".', each.word.span)
+            self._findings.note(f'I find nothing opposite to "{each.word.text}".', each.word.span)
 
     def _read_negation(self, word: Word) -> None:
         """Skip what is denied, up to the end of the clause, and say so.
@@ -324,7 +309,7 @@ class ClauseReader:
                 denied = self._pieces.take_word()
                 if denied.kind is WordKind.RELATION:
                     is_misplaced, stop = True, denied.span
-        self._note_not_understood(word.span, stop)
+        self._findings.note_not_understood(word.span, stop)
 
     def _start_clause(self, subjects: Ends) -> None:
         self._focus = self._clause = subjects
@@ -348,7 +333,7 @@ class ClauseReader:
                 host = self._host_of(thing, subjects)
                 topic = self._topic_for(thing, subjects, claim)
                 ends += self._references.stand_for(thing, subjects, host, topic)
-        return ends
+        return tuple(dict.fromkeys(ends))
 
     def _host_of(self, pronoun: Word, subjects: Ends) -> Ends:
         host = [end for end in self._host[:1] if self._references.suits(pronoun, end)]
@@ -372,25 +357,6 @@ class ClauseReader:
         is_inverse = claim.type == relation_types.inverse(latest.type)
         goes_on = is_inverse and (latest.subject,) == topic
         return (latest.object,) if goes_on and not self._references.is_place(latest.object) else ()
-
-    def _note_unrelated(self) -> None:
-        """Name the things that no relation places, when there are things to place."""
-        related = {end for relation in self.relations for end in relation.ends}
-        lost = [f'"{mention.phrase}"' for mention in self.mentions if mention.id not in related]
-        if not self.mentions:
-            self._note("I found no object in this prompt.", None)
-        elif lost and len(self.mentions) > 1:
-            *first, last = lost
-            where = "between them" if first else "for it"
-            named = f"{', '.join(first)} and {last}" if first else last
-            self._note(f"I found {named}, but no relation {where}.", None)
-
-    def _note_not_understood(self, first: TextSpan, last: TextSpan | None = None) -> None:
-        span = TextSpan(start=first.start, stop=(last or first).stop)
-        self._note(f'I do not understand "{span.of(self._text)}".', span)
-
-    def _note(self, message: str, span: TextSpan | None) -> None:
-        self._notes.append(Note(message=message, span=span))
 
 
 def _is_surface(things: Sequence[Thing]) -> bool:

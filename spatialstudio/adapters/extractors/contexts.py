@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 
+from spatialstudio.adapters.extractors.pieces import NounPhrase, Piece
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary
-from spatialstudio.adapters.extractors.word_runs import NounPhrase, Piece
 from spatialstudio.adapters.extractors.words import PRONOUNS, RELATIONS, Word, WordKind
 from spatialstudio.domain.prompt import TextSpan
-from spatialstudio.domain.relation import IN_FRONT_OF, NEAR, Axis, RelationType
+from spatialstudio.domain.relation import BETWEEN, IN_FRONT_OF, NEAR, Axis, RelationType
 
 STYLE_ENDS = {WordKind.SHOWING, WordKind.WITH, WordKind.COLON, WordKind.COMMA, WordKind.STYLE}
 CLAUSE_STARTS = {WordKind.COMMA, WordKind.AND, WordKind.STOP, WordKind.COLON}
@@ -143,14 +143,35 @@ def _with_settled_words(pieces: Sequence[Piece], vocabulary: Vocabulary) -> Iter
                 yield replace(piece, kind=WordKind.THEM)
         elif piece.kind is WordKind.RELATIVE and _is_claim(before):
             yield replace(piece, kind=WordKind.IT)
+        elif piece.kind in RELATIONS and (
+            _is_of_verb(piece, before, vocabulary) or _joins_parties(piece, before)
+        ):
+            yield replace(piece, kind=WordKind.PREPOSITION)
         elif piece.kind is WordKind.LOOSE_RELATION:
             by = piece.relation_type is NEAR
             made = isinstance(before, NounPhrase) and _is_depiction(before, vocabulary)
-            agent = by and (_is_agent(pieces[:place], after, made=made))
-            kind = WordKind.PREPOSITION if agent else _settled_kind(piece, before, after)
+            is_how = by and (
+                _is_agent(pieces[:place], after, made=made)
+                or _is_means(pieces[:place], after, vocabulary)
+            )
+            kind = (
+                WordKind.PREPOSITION if is_how else _settled_kind(piece, before, after, vocabulary)
+            )
             yield replace(piece, kind=kind)
         elif piece.kind is not WordKind.SHOWING and not _is_emphasis(piece, before):
             yield piece
+
+
+def _is_of_verb(piece: Word, before: Piece | None, vocabulary: Vocabulary) -> bool:
+    """Tell whether a verb takes the preposition along: "argue over"."""
+    verbs = vocabulary.particles.get(piece.text.lower(), ())
+    return isinstance(before, Word) and before.text.lower() in verbs
+
+
+def _joins_parties(piece: Word, before: Piece | None) -> bool:
+    """Tell whether "between" and "over" speak of what cannot be seen: "a duel between ..."."""
+    is_joining = piece.relation_type is BETWEEN or piece.text.lower() == "over"
+    return is_joining and isinstance(before, NounPhrase) and before.is_abstract
 
 
 def _is_set_off(before: Sequence[Piece], after: Piece | None) -> bool:
@@ -173,12 +194,15 @@ def _is_pronoun(before: Piece | None, after: Piece | None) -> bool:
     return starts_clause and claims
 
 
-def _settled_kind(piece: Word, before: Piece | None, after: Piece | None) -> WordKind:
+def _settled_kind(
+    piece: Word, before: Piece | None, after: Piece | None, vocabulary: Vocabulary
+) -> WordKind:
     """Let "on" claim a relation where a thing or a pronoun follows, but no place.
 
     What does something is no place either: "led by a horse".
     """
-    if piece.relation_type is NEAR and _is_act(before):
+    stays = before is not None and before.text.lower() in vocabulary.staying_verbs
+    if piece.relation_type is NEAR and _is_act(before) and not stays:
         return WordKind.PREPOSITION
     if isinstance(after, NounPhrase):
         is_thing = piece.relation_type is NEAR or not after.is_place or after.is_surface
@@ -191,7 +215,8 @@ def _settled_kind(piece: Word, before: Piece | None, after: Piece | None) -> Wor
 def _is_solid(piece: Word, phrase: NounPhrase) -> bool:
     """Tell whether something can be "on" or "by" a thing: known, or at least "a ..."."""
     may_be_strange = phrase.is_marked and piece.relation_type is not IN_FRONT_OF
-    return not phrase.is_occasion and (phrase.is_known or may_be_strange)
+    takes_room = not (phrase.is_occasion or phrase.is_abstract)
+    return takes_room and (phrase.is_known or may_be_strange)
 
 
 def _is_agent(before: Sequence[Piece], after: Piece | None, *, made: bool) -> bool:
@@ -200,13 +225,30 @@ def _is_agent(before: Sequence[Piece], after: Piece | None, *, made: bool) -> bo
         return False
     if made or _is_behind_comma(before):
         return True
-    words = [piece if isinstance(piece, Word) else None for piece in before]
-    starts = [n for n, word in enumerate(words) if word and word.kind in CLAUSE_STARTS]
-    clause = words[max(starts, default=-1) + 1 :]
     return any(
-        be is not None and be.kind is WordKind.BE and _is_act(act, WordKind.PLACING)
-        for be, act in pairwise(clause)
+        isinstance(be, Word) and be.kind is WordKind.BE and _is_act(act, WordKind.PLACING)
+        for be, act in pairwise(_clause_at_end(before))
     )
+
+
+def _is_means(before: Sequence[Piece], after: Piece | None, vocabulary: Vocabulary) -> bool:
+    """Tell whether "by" says how someone travels: "he left the village by train"."""
+    if not isinstance(after, NounPhrase) or after.is_marked or after.is_plural:
+        return False
+    acts = any(
+        isinstance(piece, Word) and piece.kind in {WordKind.VERB, WordKind.PLACING}
+        for piece in _clause_at_end(before)
+    )
+    return acts and after.head in vocabulary.vehicles
+
+
+def _clause_at_end(pieces: Sequence[Piece]) -> Sequence[Piece]:
+    starts = [
+        n
+        for n, piece in enumerate(pieces)
+        if isinstance(piece, Word) and piece.kind in CLAUSE_STARTS
+    ]
+    return pieces[max(starts, default=-1) + 1 :]
 
 
 def _is_behind_comma(before: Sequence[Piece]) -> bool:
@@ -235,8 +277,10 @@ def _is_setting(
     if before.kind is WordKind.PREPOSITION:
         is_told_of = isinstance(after, Word) and after.kind is WordKind.RELATIVE
         return phrase.is_place or not (phrase.is_known or is_told_of)
-    in_light = before.kind is WordKind.RELATION and _orders_space(before.relation_type)
-    return in_light and _is_ambience(phrase, vocabulary)
+    if before.kind is not WordKind.RELATION:
+        return False
+    in_light = _orders_space(before.relation_type) and _is_ambience(phrase, vocabulary)
+    return in_light or phrase.is_abstract
 
 
 def _is_ambience(phrase: NounPhrase, vocabulary: Vocabulary) -> bool:

@@ -31,7 +31,8 @@ class GrammarExtractor:
     """Reads English prompts at once, without network or weights.
 
     Args:
-        folder: Holds ``phrases.lark`` and ``vocabulary.toml``; read with the first prompt.
+        folder: Holds ``phrases.lark``, ``vocabulary.toml`` and ``idioms.toml``, which are read with
+            the first prompt.
         own_objects: A text file of the user's with an object's name a line; need not be there.
     """
 
@@ -69,7 +70,7 @@ class GrammarExtractor:
 
     @cached_property
     def _cutter(self) -> WordCutter:
-        return WordCutter(self._folder / "phrases.lark")
+        return WordCutter(self._folder / "phrases.lark", self._vocabulary.idioms)
 
     @cached_property
     def _speller(self) -> Speller:
@@ -77,7 +78,7 @@ class GrammarExtractor:
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:
-        return read_vocabulary(self._folder / "vocabulary.toml", _lines(self._own_objects))
+        return read_vocabulary(self._folder, _lines(self._own_objects))
 
 
 def _lines(path: Path | None) -> tuple[str, ...]:

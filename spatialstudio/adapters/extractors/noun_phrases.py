@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
+from spatialstudio.adapters.extractors.pieces import NounPhrase, Piece
 from spatialstudio.adapters.extractors.vocabulary import LONGEST_NOUN, Vocabulary
 from spatialstudio.adapters.extractors.word_runs import (
     ONE,
     SINGULAR_BE,
-    NounPhrase,
-    Piece,
     WordRun,
     is_singular,
     looks_plural,

@@ -1,9 +1,10 @@
-"""A place in a row of pieces, and what stands there and ahead."""
+"""Pieces of a prompt, a place in a row of them, and what stands there and ahead."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from spatialstudio.adapters.extractors.word_runs import NounPhrase, Piece
 from spatialstudio.adapters.extractors.words import PRONOUNS, Claim, Word, WordKind, claim_of
+from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.domain.relation import NEAR
 
 JOINERS = {WordKind.AND, WordKind.COMMA}
@@ -13,6 +14,45 @@ BREAKS = {*JOINERS, WordKind.STOP, WordKind.COLON}
 NEUTER = "it"
 NOMINATIVE = {"he", "she", "they"}
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NounPhrase:
+    """A run of words that names a thing.
+
+    Attributes:
+        text: As written, without the article.
+        span: Where.
+        head: The noun, singular, lower case.
+        attributes: The words before the head.
+        is_marked: Whether an article or the like opens it.
+        is_definite: Whether it may point back: "the dog".
+        is_owned: Whether it is someone's who was named before: "her hat".
+        is_plural: Whether it names several: "two sheep", "dogs".
+        is_known: Whether the head is in the vocabulary.
+        is_person: Whether "he" or "she" may stand for it.
+        is_place: Whether it names a place, once a preposition says so: "in a park".
+        is_occasion: Whether it names what takes time rather than room: "a mission".
+        is_abstract: Whether it names what cannot be seen: "tax".
+        is_surface: Whether something may stand on that place: "on a lake".
+    """
+
+    text: str
+    span: TextSpan
+    head: str
+    attributes: tuple[str, ...]
+    is_marked: bool
+    is_definite: bool
+    is_owned: bool
+    is_plural: bool
+    is_known: bool
+    is_person: bool
+    is_place: bool
+    is_surface: bool
+    is_occasion: bool
+    is_abstract: bool
+
+
+Piece = Word | NounPhrase
 Thing = NounPhrase | Word
 """A noun phrase, or a pronoun that stands for one."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from spatialstudio.adapters.extractors.word_runs import NounPhrase
+from spatialstudio.adapters.extractors.pieces import NounPhrase
 from spatialstudio.adapters.extractors.words import Word, WordKind
 from spatialstudio.domain.prompt import MentionId, Note, ObjectMention
 

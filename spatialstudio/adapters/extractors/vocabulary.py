@@ -46,6 +46,7 @@ class Vocabulary:
         nouns: Singular; of one to ``LONGEST_NOUN`` words.
         persons: Nouns that "he" and "she" stand for, rather than "it".
         animals: Nouns that act by themselves, like persons.
+        vehicles: Nouns that one travels by.
         adjectives: Words that may stand before a noun, numbers included.
         qualities: Those that are never a thing themselves: colours, sizes and numbers.
         numbers: Words that make an article needless: "two", "several".
@@ -53,11 +54,13 @@ class Vocabulary:
         base_verbs: In the form that may be a noun, too: "cover", "stop".
         placing_verbs: Verbs whose object has the place, not their subject: "she puts a cup on ...".
         watching_verbs: The same of what is elsewhere: "a boy watches a bird on ...".
+        staying_verbs: What is not done to anything: "waited by a gate" tells where.
         trailing: What may follow its noun: "asleep".
         depictions: What a clause of style hangs on: "a painting of ...".
         places: Where a thing is, not what it is placed against: "in a park".
         surfaces: Places that something stands on all the same: "a boat on a lake".
         occasions: What takes time rather than room, so that nothing is on it: "a mission".
+        abstractions: What cannot be seen, so that nothing stands against it: "tax".
         containers: Places that are no things where something that they hold is named.
         pairs: Nouns that are plural in form: "scissors".
         purposes: Gerunds that say what a thing is for: "knitting" in "a knitting basket".
@@ -66,11 +69,14 @@ class Vocabulary:
         slip_targets: Words of the layout that a slip of one letter may hide.
         everyday: Nouns so short that a slip is mended only where it is likely to mean these.
         lookalikes: Real words that look like such a slip.
+        idioms: By the preposition that starts them, what makes it tell of no place.
+        particles: By preposition, the verbs that take it along: "argue" by "over".
     """
 
     nouns: frozenset[str]
     persons: frozenset[str]
     animals: frozenset[str]
+    vehicles: frozenset[str]
     adjectives: frozenset[str]
     qualities: frozenset[str]
     numbers: frozenset[str]
@@ -78,11 +84,13 @@ class Vocabulary:
     base_verbs: frozenset[str]
     placing_verbs: frozenset[str]
     watching_verbs: frozenset[str]
+    staying_verbs: frozenset[str]
     trailing: frozenset[str]
     depictions: frozenset[str]
     places: frozenset[str]
     surfaces: frozenset[str]
     occasions: frozenset[str]
+    abstractions: frozenset[str]
     containers: frozenset[str]
     pairs: frozenset[str]
     purposes: frozenset[str]
@@ -91,6 +99,8 @@ class Vocabulary:
     slip_targets: frozenset[str]
     everyday: frozenset[str]
     lookalikes: frozenset[str]
+    idioms: Mapping[str, frozenset[str]]
+    particles: Mapping[str, frozenset[str]]
 
     def noun(self, words: Sequence[str], *, counted: bool = False) -> str | None:
         """Find the known noun, singular, that these words spell; None for a stranger.
@@ -153,7 +163,8 @@ class Vocabulary:
     def is_verb(self, word: str) -> bool:
         """Tell whether a word may be a verb or adverb, listed or by its ending."""
         lower = word.lower()
-        return lower in self.verbs or _has_ending(lower, VERB_ENDINGS)
+        is_noun = lower in self.occasions or lower in self.abstractions
+        return lower in self.verbs or (not is_noun and _has_ending(lower, VERB_ENDINGS))
 
     def knows(self, word: str) -> bool:
         """Tell whether a word is listed, in any form and part."""
@@ -177,14 +188,15 @@ class Vocabulary:
         return frozenset[str]().union(*lists, self.depictions, self.ambience, parts)
 
 
-def read_vocabulary(path: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
-    """Read a vocabulary from a TOML file of word lists.
+def read_vocabulary(folder: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
+    """Read a vocabulary from TOML files of word lists.
 
     Args:
-        path: The file.
+        folder: Holds ``vocabulary.toml`` and ``idioms.toml``.
         own_nouns: The user's own, singular.
     """
-    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    table = tomllib.loads((folder / "vocabulary.toml").read_text(encoding="utf-8"))
+    turns = tomllib.loads((folder / "idioms.toml").read_text(encoding="utf-8"))
     verbs, kinds, spelling = table["verbs"], table["kinds"], table["spelling"]
     placing = _verb_forms(_words(verbs["placing"])) | _words(verbs["placed"])
     activities = _words(verbs["activities"])
@@ -193,6 +205,7 @@ def read_vocabulary(path: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
         nouns=_words(*table["nouns"].values(), *(noun.lower() for noun in own_nouns)),
         persons=_words(table["nouns"]["people"]),
         animals=_words(table["nouns"]["animals"]),
+        vehicles=_words(table["nouns"]["vehicles"]),
         adjectives=_words(*table["adjectives"].values()),
         qualities=_words(*(table["adjectives"][kind] for kind in QUALITIES)),
         numbers=_words(table["adjectives"]["numbers"]),
@@ -203,11 +216,13 @@ def read_vocabulary(path: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
         base_verbs=_words(verbs["regular"], verbs["placing"], verbs["standing"]),
         placing_verbs=placing - activities,
         watching_verbs=watching,
+        staying_verbs=_verb_forms(_words(verbs["staying"])),
         trailing=_words(table["after"]["words"]),
         depictions=_words(kinds["depictions"]),
         places=_words(kinds["places"]),
         surfaces=_words(kinds["surfaces"]),
         occasions=_words(kinds["occasions"]),
+        abstractions=_words(kinds["abstractions"]),
         containers=_words(kinds["containers"]),
         pairs=_words(kinds["pairs"]),
         purposes=_words(kinds["purposes"]),
@@ -216,6 +231,8 @@ def read_vocabulary(path: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
         slip_targets=_words(spelling["targets"]),
         everyday=_words(spelling["everyday"]),
         lookalikes=_words(spelling["real"]),
+        idioms={each: _words(line) for each, line in turns["idioms"].items()},
+        particles={each: _verb_forms(_words(line)) for each, line in turns["particles"].items()},
     )
 
 

@@ -7,6 +7,7 @@ or when it stands where only a thing can stand: beside a relation. Verbs at its 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from spatialstudio.adapters.extractors.pieces import NounPhrase, Piece
 from spatialstudio.adapters.extractors.vocabulary import LONGEST_NOUN, Vocabulary
 from spatialstudio.adapters.extractors.words import (
     ARTICLES,
@@ -29,44 +30,6 @@ ASKING = {"what", "where", "here", "how", "who", "this", "that", "everything", "
 SINGULAR_BE = {"is", "was"}
 SUBJECT_PRONOUNS = {WordKind.IT, WordKind.THEM}
 MODALS = {"would", "could", "can", "should", "will", "do", "does", "did", "let"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NounPhrase:
-    """A run of words that names a thing.
-
-    Attributes:
-        text: As written, without the article.
-        span: Where.
-        head: The noun, singular, lower case.
-        attributes: The words before the head.
-        is_marked: Whether an article or the like opens it.
-        is_definite: Whether it may point back: "the dog".
-        is_owned: Whether it is someone's who was named before: "her hat".
-        is_plural: Whether it names several: "two sheep", "dogs".
-        is_known: Whether the head is in the vocabulary.
-        is_person: Whether "he" or "she" may stand for it.
-        is_place: Whether it names a place, once a preposition says so: "in a park".
-        is_occasion: Whether it names what takes time rather than room: "a mission".
-        is_surface: Whether something may stand on that place: "on a lake".
-    """
-
-    text: str
-    span: TextSpan
-    head: str
-    attributes: tuple[str, ...]
-    is_marked: bool
-    is_definite: bool
-    is_owned: bool
-    is_plural: bool
-    is_known: bool
-    is_person: bool
-    is_place: bool
-    is_surface: bool
-    is_occasion: bool
-
-
-Piece = Word | NounPhrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +74,7 @@ class WordRun:
             is_place=head in vocabulary.places,
             is_surface=head in vocabulary.surfaces,
             is_occasion=not is_known and head.split()[-1] in vocabulary.occasions,
+            is_abstract=not is_known and head.split()[-1] in vocabulary.abstractions,
         )
         return [phrase, *self._verb(self.words[stop:], vocabulary)]
 
@@ -283,10 +247,22 @@ class WordRun:
             return True
         if place == 0:
             return self._acts(lower, vocabulary)
+        if self._is_object_of_one(place, vocabulary):
+            return False
         is_manner = lower in vocabulary.adjectives and self._acts(
             self.words[place - 1].text.lower(), vocabulary
         )
         return is_manner or looks_plural(lower) or self._acts(lower, vocabulary)
+
+    def _is_object_of_one(self, place: int, vocabulary: Vocabulary) -> bool:
+        """Tell whether a base form ends a name: "near the opera program"."""
+        before = self.words[place - 1].text.lower()
+        is_object = isinstance(self.before, Word) and self.before.kind in RELATIONS
+        is_one = vocabulary.noun([before]) == before and not looks_plural(before)
+        is_base = self.words[place].text.lower() in vocabulary.base_verbs
+        ends = place + 1 == len(self.words) and not self._is_followed_by(*DETERMINERS)
+        acts = before in vocabulary.actors or before in vocabulary.pairs
+        return is_object and is_one and is_base and ends and not acts
 
     def _acts(self, word: str, vocabulary: Vocabulary) -> bool:
         """Tell whether a word is a verb here; behind "a" its base form is none: "a bus stop"."""

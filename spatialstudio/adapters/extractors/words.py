@@ -1,7 +1,7 @@
 """A prompt cut into the words that carry its layout, each with its place in the text."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -12,7 +12,7 @@ from spatialstudio.adapters.extractors.spelling import MendedText
 from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.domain.relation import RelationType, relation_types
 
-PLAIN, PHRASE = "PLAIN_", "(?!PHRASE)"
+PLAIN, PHRASE, IDIOM = "PLAIN_", "(?!PHRASE)", "IDIOM"
 LOOSE, FRAME, ROW, ITS, EACH_OTHER = "LOOSE_", "FRAME_", "ROW_", "_ITS", "_EACH_OTHER"
 
 
@@ -112,10 +112,15 @@ def claim_of(word: Word) -> Claim:
 
 
 class WordCutter:
-    """Cuts prompts by the terminals of a grammar file."""
+    """Cuts prompts by the terminals of a grammar file.
 
-    def __init__(self, grammar: Path) -> None:
-        text = grammar.read_text(encoding="utf-8")
+    Args:
+        grammar: The file.
+        idioms: By the preposition that starts them, what follows it.
+    """
+
+    def __init__(self, grammar: Path, idioms: Mapping[str, Collection[str]]) -> None:
+        text = grammar.read_text(encoding="utf-8").replace(f"/{IDIOM}/", _idiom(idioms))
         text = text.replace(PHRASE, _no_phrase(text))
         self._lexer = Lark(text, parser="lalr", lexer="basic")
 
@@ -135,6 +140,15 @@ class WordCutter:
                 yield Word(kind=WordKind.ITS, text=text, span=span)
             elif kind is WordKind.RELATION and token.type.endswith(EACH_OTHER):
                 yield Word(kind=WordKind.EACH_OTHER, text=text, span=span)
+
+
+def _idiom(idioms: Mapping[str, Collection[str]]) -> str:
+    """Write idioms as a terminal; "|" gives a choice between words."""
+    patterns = []
+    for preposition, endings in sorted(idioms.items()):
+        choices = (re.sub(r"[\w|]*\|[\w|]*", r"(?:\g<0>)", each) for each in sorted(endings))
+        patterns.append(f"{preposition} (?:{'|'.join(choices)})")
+    return f"/(?:{'|'.join(patterns)})/".replace(" ", r"\s+")
 
 
 def _no_phrase(grammar: str) -> str:

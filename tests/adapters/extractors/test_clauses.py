@@ -19,6 +19,19 @@ from spatialstudio.domain.relation import (
 extractor = GrammarExtractor(resources_folder() / "prompts")
 
 
+def claims(text):
+    """List subject, relation and objects of all that a prompt claims."""
+    scene = extractor.extract(Prompt(text=text))
+    return [
+        (
+            scene.mention(relation.subject).phrase,
+            relation.type,
+            *(scene.mention(end).phrase for end in relation.ends[1:]),
+        )
+        for relation in scene.relations
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -171,12 +184,37 @@ extractor = GrammarExtractor(resources_folder() / "prompts")
     ],
 )
 def test_a_clause_is_read(text, expected):
-    scene = extractor.extract(Prompt(text=text))
-    assert [
-        (
-            scene.mention(relation.subject).phrase,
-            relation.type,
-            *(scene.mention(end).phrase for end in relation.ends[1:]),
-        )
-        for relation in scene.relations
-    ] == expected
+    assert claims(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the actor is between engagements",
+        "a minister under suspicion reads a letter",
+        "two lawyers argue over a contract",
+        "the library is over four hundred years old",
+        "she was born between 1900 and 1910",
+        "a postman left his village by train",
+        "a duel between a samurai and a robot",
+        "the widow is beside herself with grief",
+        "a soup on a cold morning",
+    ],
+    ids=["abstract", "idiom", "particle", "amount", "years", "means", "parties", "self", "time"],
+)
+def test_prepositions_of_no_place_claim_nothing(text):
+    assert claims(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a man in love beside a lamp", [("man", NEAR, "lamp")]),
+        ("a stranger waited by the drawbridge", [("stranger", NEAR, "drawbridge")]),
+        ("a balloon over the hill", [("balloon", ABOVE, "hill")]),
+        ("a mug next to the opera program", [("mug", NEAR, "opera program")]),
+        ("a nest at the bottom and, at the top, a cloud", [("nest", BELOW, "cloud")]),
+    ],
+)
+def test_their_likes_claim_a_place(text, expected):
+    assert claims(text) == expected

@@ -4,7 +4,7 @@ from spatialstudio.adapters.extractors.spelling import Speller
 from spatialstudio.adapters.extractors.vocabulary import read_vocabulary
 from spatialstudio.application.paths import resources_folder
 
-speller = Speller(read_vocabulary(resources_folder() / "prompts" / "vocabulary.toml"))
+speller = Speller(read_vocabulary(resources_folder() / "prompts"))
 
 
 @pytest.mark.parametrize(
