@@ -44,7 +44,7 @@ def pick_device(wanted: str = "") -> torch.device:
     if wanted and wanted not in known:
         raise RequestError(
             f'There is no device "{wanted}" on this machine.',
-            hint=f"Choose one of {', '.join(known)}, or none for the fastest.",
+            hint=f"Known are: {', '.join(known)}.",
         )
     return torch.device(wanted or known[0])
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from spatialstudio.application.engine.messages import ReadTokens, TokensRead
-from spatialstudio.domain.errors import PromptError
+from spatialstudio.domain.errors import prompt_too_long
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.prompt import ObjectMention, TextSpan, TokenReading
 from spatialstudio.domain.relation import SceneGraph
@@ -57,11 +57,7 @@ class TokenCounter:
         if newest is None or newest.prompt != scene.prompt.text:
             return scene
         if cut := cut_off(scene, count_of(newest.readings).read):
-            names = ", ".join(f'"{mention.phrase}"' for mention in cut)
-            raise PromptError(
-                f"The prompt is too long: the model does not read {names}.",
-                hint="Shorten the prompt, or name these things earlier.",
-            )
+            raise prompt_too_long(mention.phrase for mention in cut)
         return scene
 
     def _follow(self, event: object) -> None:

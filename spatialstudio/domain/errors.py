@@ -1,5 +1,6 @@
 """What can go wrong, in words for the user: one tree of errors, each with a hint."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from spatialstudio.domain.memory import MemoryFix
@@ -102,6 +103,19 @@ class ErrorReport:
     details: str = ""
     is_mistake: bool = False
     fixes: tuple[MemoryFix, ...] = ()
+
+
+def prompt_too_long(unread: Iterable[str]) -> PromptError:
+    """Make the error of a prompt that a model reads in part.
+
+    Args:
+        unread: What it does not read; each is named once.
+    """
+    names = ", ".join(f'"{name}"' for name in dict.fromkeys(unread))
+    return PromptError(
+        f"The prompt is too long: the model does not read {names}.",
+        hint="Shorten the prompt, or name these things earlier.",
+    )
 
 
 def _rebuild(kind: type[StudioError], message: str, hint: str) -> StudioError:

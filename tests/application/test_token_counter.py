@@ -87,3 +87,16 @@ def test_a_thing_that_is_cut_in_part_is_cut_off():
     scene = scene_of()
     car = scene.mentions[1]
     assert cut_off(scene, car.span.stop - 1) == (car,)
+
+
+def test_a_thing_that_is_cut_off_twice_is_named_once(counter, bus):
+    scene = long_scene()
+    again = replace(scene.mentions[1], id="m3")
+    relation = replace(scene.relations[0], id="r2", object="m3")
+    twice = replace(
+        scene, mentions=(*scene.mentions, again), relations=(*scene.relations, relation)
+    )
+    bus.publish(told(twice))
+    with pytest.raises(PromptError) as refused:
+        counter.whole(twice)
+    assert refused.value.message.count('"car"') == 1

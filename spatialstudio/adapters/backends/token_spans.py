@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from spatialstudio.adapters.backends.text_streams import TextStream
-from spatialstudio.domain.errors import PromptError
+from spatialstudio.domain.errors import PromptError, prompt_too_long
 from spatialstudio.domain.prompt import (
     MentionId,
     ObjectMention,
@@ -175,12 +175,10 @@ class _Reading:
 def _refuse(mentions: Sequence[ObjectMention], prompt: str, *, is_cut: bool) -> None:
     if not mentions:
         return
-    names = ", ".join(f'"{mention.span.of(prompt)}"' for mention in mentions)
+    names = [mention.span.of(prompt) for mention in mentions]
     if is_cut:
-        raise PromptError(
-            f"The prompt is too long: the model does not read {names}.",
-            hint="Shorten the prompt, or name these things earlier.",
-        )
+        raise prompt_too_long(names)
+    unseen = ", ".join(f'"{name}"' for name in names)
     raise PromptError(
-        f"The text encoder does not see {names}.", hint="Write it with plain letters."
+        f"The text encoder does not see {unseen}.", hint="Write it with plain letters."
     )

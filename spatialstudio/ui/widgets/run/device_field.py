@@ -3,12 +3,9 @@
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox
 
 from spatialstudio.ui.texts import tr
-
-SHORTEST = 6
-"""Letters that are always in sight; the rest is elided where the form is narrow."""
+from spatialstudio.ui.widgets.basic.choice_box import ChoiceBox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +23,7 @@ class DeviceChoice:
     tip: str = ""
 
 
-class DeviceField(QComboBox):
+class DeviceField(ChoiceBox):
     """Lets the user say what pictures are drawn on.
 
     By the user's hand only it emits ``device_picked`` with an id, and ``list_opened`` when the
@@ -37,10 +34,7 @@ class DeviceField(QComboBox):
     list_opened = Signal()
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName(tr("Device"))
-        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.setMinimumContentsLength(SHORTEST)
+        super().__init__(tr("Device"))
         self.currentIndexChanged.connect(self._tell)
 
     def show_devices(self, choices: tuple[DeviceChoice, ...], chosen: str) -> None:

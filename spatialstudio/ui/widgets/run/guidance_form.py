@@ -6,7 +6,6 @@ from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QFormLayout,
     QLabel,
     QVBoxLayout,
@@ -26,6 +25,7 @@ from spatialstudio.domain.memory import Saving
 from spatialstudio.domain.run_settings import Preset, RunSettings
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.choice_box import ChoiceBox
 from spatialstudio.ui.widgets.basic.disclosure import Disclosure
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.run.device_field import DeviceChoice, DeviceField
@@ -77,10 +77,10 @@ class GuidanceForm(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._settings: RunSettings | None = None
-        self._method = _choice(tr("Method of guidance"))
+        self._method = ChoiceBox(tr("Method of guidance"))
         for method_id, name in METHODS.items():
             self._method.addItem(tr(name), method_id)
-        self._preset = _choice(tr("Whose settings"))
+        self._preset = ChoiceBox(tr("Whose settings"))
         self._strength = share_field(tr("Step size"), LARGEST_STEP_SIZE)
         self._strength.setToolTip(tr("How far each guided step moves the latents"))
         self._scale = share_field(tr("Guidance scale"), LARGEST_SCALE)
@@ -95,7 +95,7 @@ class GuidanceForm(QWidget):
         self._goal.setMinimum(LOWEST_GOAL)
         self._goal.setSingleStep(0.01)
         self._goal.setToolTip(tr("Guidance rests while every relation's PoS is that high"))
-        self._detail = _choice(tr("Attention that is kept"))
+        self._detail = ChoiceBox(tr("Attention that is kept"))
         for detail, (name, tip) in DETAILS.items():
             self._detail.addItem(tr(name), detail)
             self._detail.setItemData(self._detail.count() - 1, tr(tip), Qt.ItemDataRole.ToolTipRole)
@@ -103,7 +103,7 @@ class GuidanceForm(QWidget):
         self._preview.setPrefix(tr("every "))
         self._preview.setToolTip(tr("How often the picture is shown while it is drawn, in steps"))
         self._size = TextLabel(tone=Tone.MUTED, small=True)
-        self._memory = _choice(tr("Memory"))
+        self._memory = ChoiceBox(tr("Memory"))
         self._device = DeviceField()
         self._fields = QWidget()
         self._disclosure = Disclosure(tr("Parameters of the method"), self._fields)
@@ -257,11 +257,3 @@ class GuidanceForm(QWidget):
 def savings_in_words(savings: tuple[Saving, ...]) -> str:
     """Return what is given up to save memory: "Decode in tiles, Use the processor"."""
     return ", ".join(tr(SAVINGS[(saving,)]) for saving in savings)
-
-
-def _choice(name: str) -> QComboBox:
-    field = QComboBox()
-    field.setAccessibleName(name)
-    field.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    field.setMinimumContentsLength(6)
-    return field
