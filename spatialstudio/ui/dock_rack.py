@@ -1,6 +1,6 @@
 """The docks: made when first needed, put up as a workspace plans them or as the user left them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
@@ -16,7 +16,7 @@ from spatialstudio.ui.workspaces.workspace import BOTTOM, DockPlan, Workspace
 USUAL_SIZE_EM = (90, 56)
 """Of a window in which docks have the sizes that are planned."""
 MOST_GROWTH = 1.3
-WIDEST_SHARE, HIGHEST_SHARE = 0.33, 0.38
+WIDEST_SHARE, HIGHEST_SHARE = 0.35, 0.38
 """Of the window, for a dock at a side and one at the bottom: the stage stays the largest."""
 BROADEST_SHARE = 0.45
 """Of the window, for one of several docks beside each other at the bottom."""
@@ -43,6 +43,7 @@ class DockRack:
         self._up: Workspace | None = None
         self._density = Density.FULL
         self._are_hidden = False
+        self._outgrown: set[str] = set()
 
     @property
     def switches(self) -> tuple[QAction, ...]:
@@ -73,7 +74,16 @@ class DockRack:
         self._arrange(workspace, density)
         if not stored.isEmpty():
             self._window.restoreState(stored, LAYOUT_VERSION)
+        if self._layout_name() in self._outgrown:
+            self._outgrown.discard(self._layout_name())
+            self.size_docks()
         self._window.setUpdatesEnabled(True)
+
+    def outgrow(self, workspaces: Sequence[Workspace]) -> None:
+        """Size docks anew as the text is now: those in sight at once, others when put up."""
+        self.size_docks()
+        layouts = {_layout_name(each, density) for each in workspaces for density in Density}
+        self._outgrown = layouts - {self._layout_name()}
 
     def take_down(self) -> None:
         """Throw all docks away."""
@@ -120,7 +130,7 @@ class DockRack:
         return self._docks[plan.id]
 
     def _layout_name(self) -> str:
-        return "" if self._up is None else f"{self._up.id}-{self._density.value}"
+        return "" if self._up is None else _layout_name(self._up, self._density)
 
     def _arrange(self, workspace: Workspace, density: Density) -> None:
         for plan in workspace.docks:
@@ -173,3 +183,7 @@ class DockRack:
         }
         docks = [self._docks[name] for name in shares]
         self._window.resizeDocks(docks, list(shares.values()), Qt.Orientation.Horizontal)
+
+
+def _layout_name(workspace: Workspace, density: Density) -> str:
+    return f"{workspace.id}-{density.value}"

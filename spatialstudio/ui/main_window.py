@@ -344,7 +344,7 @@ class MainWindow(QMainWindow):
     def _settle(self, size: QSize) -> None:
         """Take a size again, once new docks have been laid out."""
         self.resize(size)
-        self._rack.size_docks()
+        self._rack.outgrow(WORKSPACES)
 
     def _place(self) -> None:
         geometry = self.context.settings.geometry

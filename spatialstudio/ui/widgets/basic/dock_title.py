@@ -9,7 +9,7 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
-NARROWEST_EM = 4
+NARROWEST_EM = 3
 
 
 class DockTitle(QWidget):
