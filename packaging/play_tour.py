@@ -164,6 +164,8 @@ class Tour:
     def _press(self, command: Command) -> None:
         action = self._window.context.actions[command]
         combination = action.shortcut()[0]
+        self._window.activateWindow()  # without a desktop, no window has the keyboard at times
+        wait(self._window.isActiveWindow)
         target = QApplication.focusWidget() or self._window
         QTest.keyClick(target, combination.key(), combination.keyboardModifiers())
 
