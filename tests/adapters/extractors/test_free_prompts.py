@@ -122,7 +122,8 @@ def test_the_longest_prompts_are_read_quickly(word):
     assert min(slowest_milliseconds([text]) for _ in range(3)) < 50
 
 
+@pytest.mark.parametrize("seed", range(2, 12))
 @pytest.mark.slow
-def test_a_lot_of_noise_is_read_quickly():
+def test_a_lot_of_noise_is_read_quickly(seed):
     read("a cat")
-    assert slowest_milliseconds(noise(100_000, seed=2)) < 50
+    assert slowest_milliseconds(noise(10_000, seed=seed)) < 50
