@@ -11,8 +11,9 @@ from spatialstudio.application.flow.list_relations import list_relations, names_
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import scene_answer, scene_lines
 from spatialstudio.cli.judging import OpenStudio
-from spatialstudio.cli.printing import show_json, show_lines
+from spatialstudio.cli.printing import show_json, show_lines, show_progress
 from spatialstudio.domain.errors import PromptError, StudioError
+from spatialstudio.domain.relation import SceneGraph
 
 Row = dict[str, Any]
 
@@ -56,7 +57,7 @@ def _row(studio: Studio, line: str, number: int, extractor_id: str) -> Row:
     try:
         asked = json.loads(line)
         row_id, prompt = asked["id"], asked["prompt"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return {"line": number, "error": 'The line is no JSON object with "id" and "prompt".'}
     if not isinstance(prompt, str):
         return {"id": row_id, "error": "The prompt is no text."}
@@ -64,8 +65,14 @@ def _row(studio: Studio, line: str, number: int, extractor_id: str) -> Row:
         scene = studio.parse(prompt, extractor_id)
     except StudioError as error:
         return {"id": row_id, "error": error.message}
+    if scene.extractor_id != extractor_id:
+        show_progress(f"{row_id}: read by {scene.extractor_id}. {_said(scene)}")
     return {
         "id": row_id,
         "objects": list(names_of(scene).values()),
         "relations": [relation.as_fields() for relation in list_relations(scene)],
     }
+
+
+def _said(scene: SceneGraph) -> str:
+    return " ".join(note.message for note in scene.notes)

@@ -66,6 +66,20 @@ def test_a_prompt_that_cannot_be_read_is_a_row_among_the_others(terminal, prompt
     ]
 
 
+def test_a_line_of_endless_brackets_is_a_row_among_the_others(terminal, prompts):
+    done = terminal("parse", "--file", prompts("[" * 100_000, asked("a cat above a dog")))
+    assert done.code == 1
+    complained, read = answered(done)
+    assert complained["line"] == 1
+    assert read["objects"] == ["cat", "dog"]
+
+
+def test_a_file_that_the_grammar_reads_instead_is_told(terminal, prompts):
+    done = terminal("parse", "--extractor", "llm", "--file", prompts(asked("a cat above a dog")))
+    assert answered(done)[0]["objects"] == ["cat", "dog"]
+    assert done.err.startswith("a: read by grammar. ")
+
+
 def test_a_file_that_is_not_there_ends_with_two(terminal, tmp_path):
     done = terminal("parse", "--file", tmp_path / "nothing.jsonl")
     assert done.code == 2
