@@ -13,6 +13,7 @@ LEAD = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 TAIL = re.compile(r"[,.;].*\w.*", re.DOTALL)
+PART = re.compile(r"[,.;][^,.;]*")
 
 
 def write_prompt(scene: SceneGraph) -> str:
@@ -119,10 +120,21 @@ def _lead(scene: SceneGraph) -> str:
 
 
 def _tail(scene: SceneGraph) -> str:
-    """Return an ending like ", oil on canvas", behind all that is claimed."""
+    """Return an ending like ", oil on canvas", behind all that is claimed.
+
+    A part of it that names a thing of the scene again is no style: it made a claim that has gone.
+    """
     stop = max((span.stop for span in _spans(scene)), default=0)
     ending = TAIL.search(scene.prompt.text, stop) if stop else None
-    return ending.group() if ending else ""
+    parts = PART.findall(ending.group()) if ending else []
+    return "".join(part for part in parts if not _names_a_thing(scene, part))
+
+
+def _names_a_thing(scene: SceneGraph, text: str) -> bool:
+    names = "|".join(
+        re.escape(word) for each in scene.mentions for word in (each.head, each.phrase)
+    )
+    return re.search(rf"\b(?:{names})\b", text, re.IGNORECASE) is not None
 
 
 def _spans(scene: SceneGraph) -> list[TextSpan]:

@@ -17,6 +17,8 @@ def read(text):
     [
         ("a cat left of a dog and the dog left of the cat", AdviceKind.CONTRADICTION),
         ("a cat above a dog, the dog above a car, the car above the cat", AdviceKind.CONTRADICTION),
+        ("a cat left of a dog, the dog is left of the cat, oil", AdviceKind.CONTRADICTION),
+        ("The cat is left of the dog. The dog is left of the cat.", AdviceKind.CONTRADICTION),
         ("a cat left of itself", AdviceKind.CONTRADICTION),
         ("a cat left of a dog and the dog right of the cat", AdviceKind.REDUNDANCY),
     ],
@@ -27,7 +29,9 @@ def test_one_step_mends_what_is_found(text, kind):
     assert found.kind is kind
     assert found.leaves_out in found.relation_ids
     assert [span.of(text) for span in found.spans]
-    assert advice_on(follow(found, scene)) == ()
+    mended = follow(found, scene)
+    assert advice_on(mended) == ()
+    assert advice_on(read(mended.prompt.text)) == ()
 
 
 def test_a_plain_scene_needs_no_advice():
