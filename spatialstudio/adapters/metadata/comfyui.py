@@ -25,6 +25,7 @@ NAME = "prompt"
 EXIF_NAMES = ("Make", "Model", "ImageDescription")
 MOST_NODES = 5000
 LINK_LENGTH = 2
+POSITIVE, NEGATIVE = "positive", "negative"
 
 _SEEDS = ("seed", "noise_seed")
 _MODELS = ("ckpt_name", "unet_name", "model_name")
@@ -40,12 +41,12 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
     if sampler is None:
         return None
     up = tuple(graph.upwards(sampler))
-    positive = graph.linked(up, ("positive", "conditioning"))
-    negative = graph.linked(up, ("negative",))
+    positive = graph.linked(up, (POSITIVE, "conditioning"))
+    negative = graph.linked(up, (NEGATIVE,))
     return PictureSettings(
         dialect=DIALECT,
-        prompt=graph.text_above(positive),
-        negative=graph.text_above(negative),
+        prompt=graph.text_above(positive, besides=NEGATIVE),
+        negative=graph.text_above(negative, besides=POSITIVE),
         seed=told_int(_first(up, _SEEDS)),
         steps=told_int(_first(up, ("steps",))),
         guidance_scale=told_float(_first(up, ("cfg", "guidance"))),
@@ -83,14 +84,17 @@ class _Graph:
         best = max(scored, key=lambda pair: pair[0], default=None)
         return best[1] if best is not None and best[0] >= LINK_LENGTH else None
 
-    def upwards(self, start: Node) -> Iterator[Node]:
-        """Yield a node and all that it is linked to, the nearest first, each once."""
+    def upwards(self, start: Node, besides: str = "") -> Iterator[Node]:
+        """Yield a node and all that it is linked to, the nearest first, each once.
+
+        Links of the input ``besides`` are not followed.
+        """
         seen, waiting = {id(start)}, deque([start])
         while waiting:
             node = waiting.popleft()
             yield node
-            for value in node["inputs"].values():
-                above = self._at(value)
+            for name, value in node["inputs"].items():
+                above = self._at(value) if name != besides else None
                 if above is not None and id(above) not in seen:
                     seen.add(id(above))
                     waiting.append(above)
@@ -103,9 +107,12 @@ class _Graph:
                     return above
         return None
 
-    def text_above(self, start: Node | None) -> str:
-        """Return the nearest text upwards from a node; empty when there is none."""
-        for node in self.upwards(start) if start is not None else ():
+    def text_above(self, start: Node | None, besides: str) -> str:
+        """Return the nearest text upwards from a node; empty when there is none.
+
+        A node that passes both prompts on, as one of a ControlNet, has an input for each.
+        """
+        for node in self.upwards(start, besides) if start is not None else ():
             for name in _TEXTS:
                 if text := told_text(node["inputs"].get(name)):
                     return text

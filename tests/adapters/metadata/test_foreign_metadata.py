@@ -76,6 +76,20 @@ def test_what_has_no_field_is_kept_beside():
     assert told.extras["Lora hashes"] == "tiny: 0123abc, other: 99"
 
 
+def test_a_node_that_passes_both_prompts_on_mixes_them_not():
+    control = {"positive": ["6", 0], "negative": ["7", 0], "strength": 1.0}
+    graph = {
+        **COMFYUI,
+        "3": {
+            "class_type": "KSampler",
+            "inputs": COMFYUI["3"]["inputs"] | {"positive": ["20", 0], "negative": ["20", 1]},
+        },
+        "20": {"class_type": "ControlNetApplyAdvanced", "inputs": control},
+    }
+    told = settings_in(png_with({"prompt": json.dumps(graph)}))
+    assert (told.prompt, told.negative) == ("a bottle", "watermark")
+
+
 @pytest.mark.parametrize("kind", ["JPEG", "WEBP"])
 @pytest.mark.parametrize("order", ["utf-16-be", "utf-16-le"])
 def test_parameters_in_exif_are_read_in_either_byte_order(kind, order):
