@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
-    QFocusEvent,
     QGuiApplication,
     QKeyEvent,
     QMouseEvent,
@@ -14,7 +13,6 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea
 
 from spatialstudio.domain.listing import Cells
 from spatialstudio.ui.texts import tr
@@ -22,6 +20,7 @@ from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.gallery.grid_selection import GridSelection
 from spatialstudio.ui.widgets.gallery.justified_rows import JustifiedRows, RowSizes, justify
+from spatialstudio.ui.widgets.gallery.picture_grid import PictureGrid
 from spatialstudio.ui.widgets.gallery.run_tile import CAPTION_EM, TileFace, TilePainter, TileState
 
 TILE_EM = 9.5
@@ -52,7 +51,7 @@ class GridSection:
     start: int
 
 
-class RunGrid(QAbstractScrollArea):
+class RunGrid(PictureGrid):
     """Shows tiles in justified rows under headings; one is current, several may be chosen.
 
     Emits ``faces_wanted`` with the keys of tiles in sight that have no face yet;
@@ -85,8 +84,6 @@ class RunGrid(QAbstractScrollArea):
         self._asking.setInterval(0)
         self._asking.timeout.connect(self._ask_for_faces)
         self.setAccessibleName(tr("Runs"))
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.verticalScrollBar().setAccessibleName(tr("Scroll through the runs"))
         self.setMinimumSize(em(16), em(12))
@@ -243,16 +240,6 @@ class RunGrid(QAbstractScrollArea):
         if event.reason() is QContextMenuEvent.Reason.Keyboard and self.current is not None:
             place = self.viewport().mapToGlobal(self.place_of(self.current).center().toPoint())
         self.menu_asked.emit(place)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show where the keyboard is."""
-        super().focusInEvent(event)
-        self.viewport().update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Show that the keyboard is elsewhere."""
-        super().focusOutEvent(event)
-        self.viewport().update()
 
     def _target(self, event: QKeyEvent) -> int | None:
         """Return the tile that a key leads to; None when it leads nowhere."""

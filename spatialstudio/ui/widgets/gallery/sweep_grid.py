@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
-    QFocusEvent,
     QFontMetricsF,
     QKeyEvent,
     QMouseEvent,
@@ -14,11 +13,11 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em, font
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.gallery.picture_grid import PictureGrid
 from spatialstudio.ui.widgets.gallery.run_tile import CAPTION_EM, TileFace, TilePainter, TileState
 
 NARROWEST_EM, WIDEST_EM = 6.0, 16.0
@@ -55,7 +54,7 @@ class SweepTable:
     ratio: float = 1.0
 
 
-class SweepGrid(QAbstractScrollArea):
+class SweepGrid(PictureGrid):
     """Shows a sweep; the labels of its sides stay in sight.
 
     Emits ``picked`` when the user goes to another cell, ``opened`` with the key of a run on a
@@ -75,8 +74,6 @@ class SweepGrid(QAbstractScrollArea):
         self._faces: dict[int, TileFace] = {}
         self._cell = (0, 0)
         self.setAccessibleName(tr("Grid of the sweep"))
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.verticalScrollBar().setAccessibleName(tr("Scroll through the rows"))
         self.horizontalScrollBar().setAccessibleName(tr("Scroll through the columns"))
         self.setMinimumSize(em(16), em(12))
@@ -176,16 +173,6 @@ class SweepGrid(QAbstractScrollArea):
             place = self.viewport().mapToGlobal(self.place_of(*self._cell).center().toPoint())
         if self.current is not None:
             self.menu_asked.emit(place)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show where the keyboard is."""
-        super().focusInEvent(event)
-        self.viewport().update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Show that the keyboard is elsewhere."""
-        super().focusOutEvent(event)
-        self.viewport().update()
 
     def _go_to(self, row: int, column: int) -> None:
         if not self._table.keys:
