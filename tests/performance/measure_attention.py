@@ -166,7 +166,7 @@ def object_region(masks: list[BoolMask], side: int) -> BoolMask:
 def table(pictures: list[list[Share]]) -> Iterator[str]:
     sums: dict[str, list[tuple[float, float, int]]] = defaultdict(list)
     for shares in pictures:
-        for name in {share.name for share in shares}:
+        for name in dict.fromkeys(share.name for share in shares):
             own = [share for share in shares if share.name == name]
             held, area = sum(share.held for share in own), sum(share.area for share in own)
             sums[name].append((held, area, len(own)))
