@@ -35,8 +35,9 @@ def test_a_missing_library_is_named():
     assert len(done.stderr.splitlines()) == 2
 
 
-def test_reading_a_prompt_loads_no_model_library():
-    words = ["parse", "a dog above a car"]
-    heavy = "{'torch', 'diffusers', 'transformers', 'inflect'} & sys.modules.keys()"
+def test_reading_a_prompt_loads_no_heavy_library():
+    words = ["parse", "three plouses above two gruvves"]
+    heavy = "{'torch', 'diffusers', 'transformers', 'inflect', 'openai'} & sys.modules.keys()"
     done = start(f"import sys; {TYPED.format(words=words)} main(); print({heavy})")
+    assert "plouses above gruvves" in done.stdout
     assert done.stdout.endswith("set()\n")

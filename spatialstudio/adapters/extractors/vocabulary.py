@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 LONGEST_NOUN = 4
@@ -12,8 +12,24 @@ QUALITIES = ("colours", "sizes", "numbers")
 
 # Ending of a plural, and what stands in its place; tried in this order.
 PLURAL_ENDINGS = (("ies", "y"), ("s", ""), ("es", ""), ("men", "man"))
-# Plurals that these endings do not settle: knives, potatoes, buses, caches.
-DOUBTFUL_PLURALS = ("ves", "oes", "ses", "ches")
+# The same for words outside the vocabulary, where only the first that fits counts.
+STRANGERS_ENDINGS = (
+    ("men", "man"),
+    ("sses", "ss"),
+    ("zzes", "zz"),
+    ("xes", "x"),
+    ("shes", "sh"),
+    ("ches", "ch"),
+    ("shoes", "shoe"),
+    ("oes", "o"),
+    ("ouses", "ouse"),
+    ("auses", "ause"),
+    ("uses", "us"),
+    ("yses", "ysis"),
+    ("ies", "y"),
+    ("s", ""),
+)
+SINGULARS_IN_S = ("ss", "us", "is")
 
 VERB_ENDINGS = ("ing", "ed", "ly")
 NOUN_ENDINGS = ("ey", "ry", "ity", "ety", "phy")
@@ -131,16 +147,14 @@ class Vocabulary:
         """Return the singular of a noun outside the vocabulary."""
         if word in self.plurals:
             return self.plurals[word]
-        if word.endswith("men") and len(word) > len("omen"):
-            return word.removesuffix("men") + "man"
-        is_plural = word.endswith("s") and not word.endswith(("ss", "us", "is"))
-        if not is_plural or len(word) < SHORTEST_STEM:
+        if word.endswith(SINGULARS_IN_S) or len(word) < SHORTEST_STEM:
             return word
-        if word.endswith(DOUBTFUL_PLURALS):
-            return _inflected_singular(word)
-        if word.endswith(("xes", "shes")):
-            return word.removesuffix("es")
-        return word.removesuffix("ies") + "y" if word.endswith("ies") else word.removesuffix("s")
+        fitting = (
+            word.removesuffix(ending) + instead
+            for ending, instead in STRANGERS_ENDINGS
+            if word.endswith(ending) and word != ending
+        )
+        return next(fitting, word)
 
     def is_adjective(self, word: str) -> bool:
         """Tell whether a word before a noun tells of it, rather than being part of its name."""
@@ -266,11 +280,3 @@ def _has_ending(word: str, endings: Sequence[str]) -> bool:
     return any(
         word.endswith(ending) and len(word) >= len(ending) + SHORTEST_STEM for ending in endings
     )
-
-
-@cache
-def _inflected_singular(word: str) -> str:
-    import inflect  # takes half a second to import, and few prompts need it
-
-    singular = inflect.engine().singular_noun(word)
-    return str(singular) if singular else word
