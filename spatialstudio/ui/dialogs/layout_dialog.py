@@ -10,6 +10,7 @@ from spatialstudio.application.flow.layout_templates import LAYOUTS, LayoutTempl
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.roving import ROWS_AND_PLACES, Roving
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.compose.layout_tile import LayoutTile
 
@@ -18,6 +19,8 @@ COLUMNS = 4
 
 class LayoutDialog(QDialog):
     """Lets the user pick a layout. Emits ``prompt_picked`` with its prompt, and closes.
+
+    All tiles are one stop of Tab; arrows lead from tile to tile.
 
     Args:
         theme: The look.
@@ -33,17 +36,23 @@ class LayoutDialog(QDialog):
         self._things = things
         grid = QGridLayout()
         grid.setSpacing(em(0.7))
-        for place, layout in enumerate(LAYOUTS):
-            blobs = tuple((spot.x, spot.y, spot.size) for spot in layout.spots)
-            tile = LayoutTile(theme, tr(layout.name), layout.prompt(things), blobs)
-            tile.clicked.connect(partial(self._pick, layout))
+        tiles = [self._tile(theme, layout) for layout in LAYOUTS]
+        for place, tile in enumerate(tiles):
             grid.addWidget(tile, place // COLUMNS, place % COLUMNS)
+        rows = (tiles[start : start + COLUMNS] for start in range(0, len(tiles), COLUMNS))
+        Roving(self, ROWS_AND_PLACES).lead(*rows)
         column = QVBoxLayout(self)
         column.setContentsMargins(em(1.2), em(1), em(1.2), em(1.2))
         column.setSpacing(em(0.8))
         words = tr("The prompt is written anew with the things that it names; undo brings it back.")
         column.addWidget(TextLabel(words, Tone.MUTED))
         column.addLayout(grid)
+
+    def _tile(self, theme: Theme, layout: LayoutTemplate) -> LayoutTile:
+        blobs = tuple((spot.x, spot.y, spot.size) for spot in layout.spots)
+        tile = LayoutTile(theme, tr(layout.name), layout.prompt(self._things), blobs)
+        tile.clicked.connect(partial(self._pick, layout))
+        return tile
 
     def _pick(self, layout: LayoutTemplate, _checked: bool = False) -> None:
         self.prompt_picked.emit(layout.prompt(self._things))

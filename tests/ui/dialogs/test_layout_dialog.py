@@ -3,9 +3,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.commands import generate as commands
-from spatialstudio.ui.dialogs.layout_dialog import LayoutDialog
+from spatialstudio.ui.dialogs.layout_dialog import COLUMNS, LayoutDialog
 from spatialstudio.ui.widgets.compose.layout_tile import LayoutTile
 from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor
+
+TABBED = Qt.FocusPolicy.TabFocus
 
 
 @pytest.fixture
@@ -37,6 +39,22 @@ def test_a_layout_is_picked_by_key(qtbot, dialog):
     with qtbot.waitSignal(dialog.prompt_picked) as picked:
         qtbot.keyClick(tile(dialog, "Between"), Qt.Key.Key_Space)
     assert picked.args == ["a cat between a lamp and a dog"]
+
+
+def test_arrows_lead_from_tile_to_tile(qtbot, dialog):
+    first = tile(dialog, "Left of")
+    first.setFocus()
+    qtbot.keyClick(first, Qt.Key.Key_Right)
+    second = dialog.focusWidget()
+    qtbot.keyClick(second, Qt.Key.Key_Down)
+    names = [each.text() for each in dialog.findChildren(LayoutTile)]
+    reached = [names.index(each.text()) for each in (second, dialog.focusWidget())]
+    assert reached == [1, 1 + COLUMNS]
+
+
+def test_all_tiles_are_one_stop_of_tab(dialog):
+    stops = [each.text() for each in dialog.findChildren(LayoutTile) if TABBED & each.focusPolicy()]
+    assert stops == ["Left of"]
 
 
 def test_each_says_its_prompt_to_screen_readers(dialog):

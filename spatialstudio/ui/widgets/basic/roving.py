@@ -6,8 +6,17 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
-DOWN_THE_ROWS: Mapping[Qt.Key, int] = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
-ALONG_THE_LINE: Mapping[Qt.Key, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, **DOWN_THE_ROWS}
+Step = tuple[int, int]
+"""How many rows down, and how many widgets along."""
+
+ALONG: Mapping[Qt.Key, Step] = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1)}
+DOWN_THE_ROWS: Mapping[Qt.Key, Step] = {Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
+ALONG_THE_LINE: Mapping[Qt.Key, Step] = {
+    **ALONG,
+    Qt.Key.Key_Up: (0, -1),
+    Qt.Key.Key_Down: (0, 1),
+}
+ROWS_AND_PLACES: Mapping[Qt.Key, Step] = {**ALONG, **DOWN_THE_ROWS}
 HEARD = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
 
 
@@ -16,21 +25,21 @@ class Roving(QObject):
 
     Args:
         parent: Whose widgets they are.
-        steps: How far each key leads.
+        steps: How far each key leads; along, the last of a row leads to the first of the next.
     """
 
-    def __init__(self, parent: QWidget, steps: Mapping[Qt.Key, int]) -> None:
+    def __init__(self, parent: QWidget, steps: Mapping[Qt.Key, Step]) -> None:
         super().__init__(parent)
         self._steps = steps
-        self._widgets: tuple[QWidget, ...] = ()
+        self._rows: tuple[tuple[QWidget, ...], ...] = ()
 
-    def lead(self, widgets: Sequence[QWidget]) -> None:
-        """Take these widgets, in order; the first is where Tab stops now."""
-        self._widgets = tuple(widgets)
+    def lead(self, *rows: Sequence[QWidget], start: QWidget | None = None) -> None:
+        """Take these widgets, row by row; Tab stops at the start now, or at the first."""
+        self._rows = tuple(tuple(row) for row in rows if row)
         for widget in self._widgets:
             widget.installEventFilter(self)
         if self._widgets:
-            self._stop_at(self._widgets[0])
+            self._stop_at(start or self._widgets[0])
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Follow the keyboard, and hear the keys before the window does."""
@@ -43,8 +52,12 @@ class Roving(QObject):
             return super().eventFilter(watched, event)
         event.accept()
         if event.type() is QEvent.Type.KeyPress:
-            self._go_on(watched, step)
+            self._go_on(watched, *step)
         return True
+
+    @property
+    def _widgets(self) -> tuple[QWidget, ...]:
+        return tuple(widget for row in self._rows for widget in row)
 
     def _stop_at(self, stop: QObject) -> None:
         for widget in self._widgets:
@@ -52,7 +65,25 @@ class Roving(QObject):
             policy = Qt.FocusPolicy.StrongFocus if is_stop else Qt.FocusPolicy.ClickFocus
             widget.setFocusPolicy(policy)
 
-    def _go_on(self, start: QObject, step: int) -> None:
-        place = next(place for place, each in enumerate(self._widgets) if each is start) + step
-        if 0 <= place < len(self._widgets):
-            self._widgets[place].setFocus(Qt.FocusReason.TabFocusReason)
+    def _go_on(self, start: QObject, down: int, along: int) -> None:
+        target = self._below(start, down) if down else self._beside(start, along)
+        if target is not None:
+            target.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _beside(self, start: QObject, along: int) -> QWidget | None:
+        widgets = self._widgets
+        place = next(place for place, each in enumerate(widgets) if each is start) + along
+        return widgets[place] if 0 <= place < len(widgets) else None
+
+    def _below(self, start: QObject, down: int) -> QWidget | None:
+        """Return the widget in the same place of another row, or that row's last."""
+        number, place = next(
+            (number, place)
+            for number, row in enumerate(self._rows)
+            for place, each in enumerate(row)
+            if each is start
+        )
+        if not 0 <= number + down < len(self._rows):
+            return None
+        row = self._rows[number + down]
+        return row[min(place, len(row) - 1)]

@@ -128,6 +128,13 @@ class RelationChip(QFrame):
         self._dress()
 
     @property
+    def stops(self) -> tuple[QToolButton, ...]:
+        """Its buttons that the keyboard can go to, from left to right."""
+        subject, *others = self.words
+        mend = (self._fix,) if self._claim.doubt else ()
+        return (subject, self._middle, *others, *mend, self._remove)
+
+    @property
     def has_focus_inside(self) -> bool:
         """Whether one of its buttons has the keyboard focus."""
         focus = QApplication.focusWidget()

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.roving import ROWS_AND_PLACES, Roving
 from spatialstudio.ui.widgets.compose.chip_claim import ChipClaim
 from spatialstudio.ui.widgets.compose.relation_chip import RelationChip
 from spatialstudio.ui.widgets.compose.relation_wheel import Choice
@@ -31,6 +32,8 @@ class ChipRow:
 
 class RelationChips(QWidget):
     """Shows relations as chips; a chip can be dragged to another rank, a word onto another word.
+
+    All chips are one stop of Tab; arrows lead along a chip and from chip to chip.
 
     Signals carry the relation's key first: ``type_picked`` with a type's id, ``end_picked`` with
     the number of an end and a thing's key, ``swap_asked``, ``removal_asked``, ``fix_asked``,
@@ -59,6 +62,7 @@ class RelationChips(QWidget):
         self._picked: Hashable = None
         self._mark: int | None = None
         self._target: WordHandle | None = None
+        self._roving = Roving(self, ROWS_AND_PLACES)
         self.setAccessibleName(tr("Relations"))
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -79,6 +83,7 @@ class RelationChips(QWidget):
         self._chips = {row.key: self._chip(row, things) for row in rows}
         for chip in self._chips.values():
             self._column.addWidget(chip)
+        self._lead_keys([*in_focus, self._picked, *self._chips])
         for key in set(in_focus).intersection(self._chips):
             self._chips[key].setFocus()
         self.show_picked(self._picked)
@@ -92,10 +97,9 @@ class RelationChips(QWidget):
     def follow_tabs(self, before: QWidget) -> None:
         """Take the places after a widget in the order of Tab; new chips would come last."""
         for chip in self._chips.values():
-            for part in (chip, *chip.findChildren(QWidget)):
-                if part.focusPolicy() is not Qt.FocusPolicy.NoFocus:
-                    self.setTabOrder(before, part)
-                    before = part
+            for part in chip.stops:
+                self.setTabOrder(before, part)
+                before = part
 
     def open_wheel(self, key: Hashable) -> None:
         """Let the user pick another type for a relation."""
@@ -121,6 +125,11 @@ class RelationChips(QWidget):
             QRectF(0, within - thick / 2, self.width(), thick), thick / 2, thick / 2
         )
         painter.end()
+
+    def _lead_keys(self, wanted: list[Hashable]) -> None:
+        """Let the arrows lead over the chips; Tab stops at the first wanted that is there."""
+        start = next((self._chips[key].focusProxy() for key in wanted if key in self._chips), None)
+        self._roving.lead(*(chip.stops for chip in self._chips.values()), start=start)
 
     def _chip(self, row: ChipRow, things: tuple[ThingWord, ...]) -> RelationChip:
         chip, key = RelationChip(self._theme, row.claim, row.choices, things), row.key

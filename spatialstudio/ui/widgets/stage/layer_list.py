@@ -41,7 +41,7 @@ class LayerList(QWidget):
             row.solo_picked.connect(partial(self._pick_solo, layer))
             column.addWidget(row)
             self._rows[layer] = row
-        Roving(self, DOWN_THE_ROWS).lead([row.eye for row in self._rows.values()])
+        Roving(self, DOWN_THE_ROWS).lead(*([row.eye] for row in self._rows.values()))
         self._smooth = QCheckBox(tr("Smooth scaling"))
         self._smooth.setChecked(True)
         self._smooth.toggled.connect(self.smoothing_picked)

@@ -14,7 +14,7 @@ def column(qtbot):
     buttons = [QPushButton(name) for name in ("one", "two", "three", "after")]
     for button in buttons:
         layout.addWidget(button)
-    Roving(column, DOWN_THE_ROWS).lead(buttons[:3])
+    Roving(column, DOWN_THE_ROWS).lead(*([button] for button in buttons[:3]))
     column.show()
     buttons[0].setFocus()
     return column
