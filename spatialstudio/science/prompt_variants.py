@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from spatialstudio.domain.prompt import ObjectMention, TextSpan
 from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.science.articles import indefinite_article
 
 _AND = " and "
 _ARTICLE = re.compile(r"\b(a|an|the)\s+$", re.IGNORECASE)
-_VOWELS = "aeiou"
 
 
 def objects_only(scene: SceneGraph) -> SceneGraph:
@@ -42,4 +42,4 @@ def _article(mention: ObjectMention, words: str, text: str) -> str:
         return f"{written.group(1).lower()} "
     if mention.is_plural:
         return ""
-    return "an " if words[:1].lower() in _VOWELS else "a "
+    return f"{indefinite_article(words, is_shouted=text.isupper())} "

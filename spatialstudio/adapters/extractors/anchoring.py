@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from spatialstudio.adapters.extractors.model_answers import AnsweredRelation, ModelAnswer
 from spatialstudio.domain.prompt import MentionId, Note, ObjectMention, Prompt, TextSpan
-from spatialstudio.domain.relation import Relation, RelationId, SceneGraph
+from spatialstudio.domain.relation import Basis, Relation, RelationId, SceneGraph
 
 
 def anchor(answer: ModelAnswer, read: SceneGraph, extractor_id: str) -> SceneGraph:
@@ -24,6 +24,9 @@ def anchor(answer: ModelAnswer, read: SceneGraph, extractor_id: str) -> SceneGra
         Note(message=f'The language model claims "{name}", which is no relation I know.')
         for name in answer.dropped
     ]
+    if answer.unreadable:
+        rows = f"{answer.unreadable} row{'s' if answer.unreadable > 1 else ''}"
+        unknown.append(Note(message=f"The language model's answer has {rows} that I cannot read."))
     return SceneGraph(
         prompt=read.prompt,
         mentions=tuple(sorted(anchors.mentions, key=lambda mention: mention.span.start)),
@@ -40,6 +43,7 @@ class _Anchors:
         self.mentions = list(read.mentions)
         self.relations: list[Relation] = []
         self.notes: list[Note] = []
+        self._read = read
         self._prompt: Prompt = read.prompt
 
     def add(self, claimed: AnsweredRelation) -> None:
@@ -55,16 +59,13 @@ class _Anchors:
             subject=subject.id,
             object=thing.id,
             second_object=second[0].id if second else None,
-            span=self._span(claimed.words, ends),
+            span=_find(claimed.words, self._prompt.text),
+            is_implied=claimed.is_implied,
         )
-        if any(
-            replace(relation, id=known.id, span=known.span) == known for known in self.relations
-        ):
-            return
-        self.relations.append(relation)
-        if claimed.is_implied:
-            sentence = f"{subject.phrase} {claimed.type.phrase} {thing.phrase}"
-            self._note(f'"{sentence}" is implied, not said.', relation.span)
+        if relation.basis is Basis.UNSAID:
+            relation = replace(relation, span=self._span_of_grammar(relation))
+        if not _is_among(relation, self.relations):
+            self.relations.append(relation)
 
     def _mention(self, name: str) -> ObjectMention | None:
         found = _best_match(name, self.mentions) or self._new_mention(name)
@@ -85,16 +86,19 @@ class _Anchors:
         self.mentions.append(mention)
         return mention
 
-    def _span(self, words: str, ends: Sequence[ObjectMention]) -> TextSpan:
-        """Find the words that claim a relation; else take all from its first thing to its last."""
-        start = min(mention.span.start for mention in ends)
-        stop = max(mention.span.stop for mention in ends)
-        return _find(words, self._prompt.text) or TextSpan(start=start, stop=stop)
+    def _span_of_grammar(self, relation: Relation) -> TextSpan | None:
+        """Find the words that claim a relation where the model has not told them."""
+        same = (known.span for known in self._read.relations if _is_among(relation, [known]))
+        return next(same, None)
 
     def _note(self, message: str, span: TextSpan | None) -> None:
         note = Note(message=message, span=span)
         if note not in self.notes:
             self.notes.append(note)
+
+
+def _is_among(relation: Relation, others: Sequence[Relation]) -> bool:
+    return any((each.type, each.ends) == (relation.type, relation.ends) for each in others)
 
 
 def _best_match(name: str, mentions: Sequence[ObjectMention]) -> ObjectMention | None:

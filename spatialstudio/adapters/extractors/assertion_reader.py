@@ -6,7 +6,8 @@ wrong, the statements are those of the scene, with a note.
 
 from dataclasses import replace
 
-from spatialstudio.adapters.chat_client import ChatClient, ChatQuestion, ServerFailure
+from spatialstudio.adapters.chat_answers import ServerFailure
+from spatialstudio.adapters.chat_client import ChatClient, ChatQuestion
 from spatialstudio.adapters.extractors.assertion_answers import ASSERTIONS_FORM, read_assertions
 from spatialstudio.adapters.extractors.model_answers import UnreadableAnswer
 from spatialstudio.adapters.server import (

@@ -77,6 +77,7 @@ class ClauseReader:
             else:
                 self._read_word(self._pieces.take_word())
         self._pair_frames()
+        self._findings.note_alternatives()
         self._findings.note_unrelated()
 
     def _read_word(self, word: Word) -> None:
@@ -89,6 +90,8 @@ class ClauseReader:
                 self._read_flanking(word)
             case WordKind.NOT:
                 self._read_negation(word)
+            case WordKind.OR:
+                self._findings.note_not_understood(word.span)
             case _:
                 self._read_link(word)
 
@@ -268,6 +271,7 @@ class ClauseReader:
             self._findings.relate(claim_of(word), ends, across)
         else:
             self._framed.append(Framed(word, ends))
+            self._references.place(ends)
         self._start_clause(ends)
 
     def _across(self, word: Word, ends: Ends) -> Ends:

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 
 from spatialstudio.adapters.extractors.pieces import NounPhrase, Piece
+from spatialstudio.adapters.extractors.styles import is_depiction, without_opening
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary
 from spatialstudio.adapters.extractors.words import PRONOUNS, RELATIONS, Word, WordKind
 from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.domain.relation import BETWEEN, IN_FRONT_OF, NEAR, Axis, RelationType
 
-STYLE_ENDS = {WordKind.SHOWING, WordKind.WITH, WordKind.COLON, WordKind.COMMA, WordKind.STYLE}
+PLACING_KINDS = {*RELATIONS, WordKind.FRAME}
 CLAUSE_STARTS = {WordKind.COMMA, WordKind.AND, WordKind.STOP, WordKind.COLON}
 PARTICIPLE_ENDINGS = (
     "ed",
@@ -29,15 +30,6 @@ PARTICIPLE_ENDINGS = (
     "hit",
     "shot",
 )
-OF_DEPICTION = {
-    "shows",
-    "depicting",
-    "depicts",
-    "portraying",
-    "portrays",
-    "featuring",
-    "illustrating",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +47,8 @@ class SettledPieces:
 
 def settle(text: str, pieces: Sequence[Piece], vocabulary: Vocabulary) -> SettledPieces:
     """Settle the pieces of one prompt, whose text is given as typed."""
-    kept = _without_style(list(pieces), vocabulary)
-    kept = list(_with_settled_words(_with_contents(kept, text, vocabulary), vocabulary))
+    kept = _with_contents(without_opening(list(pieces), vocabulary), text, vocabulary)
+    kept = list(_with_settled_words(_with_alternatives(kept, text), vocabulary))
     settled: list[Piece] = []
     settings: list[TextSpan] = []
     for piece, after in zip_longest(kept, kept[1:]):
@@ -69,41 +61,6 @@ def settle(text: str, pieces: Sequence[Piece], vocabulary: Vocabulary) -> Settle
         else:
             settled.append(piece)
     return SettledPieces(pieces=tuple(settled), settings=tuple(settings))
-
-
-def _without_style(pieces: list[Piece], vocabulary: Vocabulary) -> list[Piece]:
-    """Drop what comes before the thing depicted: "an oil painting of", "a scene in which"."""
-    depicts = False
-    for place, piece in enumerate(pieces):
-        if isinstance(piece, NounPhrase):
-            is_depiction = _is_depiction(piece, vocabulary)
-            if not is_depiction and not depicts and not _is_depicting(pieces, place + 1):
-                return pieces
-            depicts = depicts or is_depiction
-        elif piece.kind is WordKind.ROW and place == 0:
-            return [piece, *_without_style(pieces[1:], vocabulary)]
-        elif piece.kind in {WordKind.RELATION, WordKind.FRAME, WordKind.ROW}:
-            return pieces
-        follows = isinstance(pieces[place - 1], NounPhrase) if place else False
-        if isinstance(piece, Word) and depicts and follows and piece.kind in STYLE_ENDS:
-            rest = _without_style(pieces[place + 1 :], vocabulary)
-            return [piece, *rest] if piece.kind is WordKind.COMMA else rest
-        if isinstance(piece, Word) and _is_depicting(pieces, place):
-            return pieces[place + 1 :]
-    return pieces
-
-
-def _is_depiction(phrase: NounPhrase, vocabulary: Vocabulary) -> bool:
-    last = phrase.head.split()[-1]
-    return phrase.head in vocabulary.depictions or last in vocabulary.depictions
-
-
-def _is_depicting(pieces: Sequence[Piece], place: int) -> bool:
-    if place >= len(pieces):
-        return False
-    piece = pieces[place]
-    is_showing = isinstance(piece, Word) and piece.kind is WordKind.SHOWING
-    return is_showing and piece.text.lower() in OF_DEPICTION
 
 
 def _with_contents(pieces: Sequence[Piece], text: str, vocabulary: Vocabulary) -> list[Piece]:
@@ -120,6 +77,25 @@ def _with_contents(pieces: Sequence[Piece], text: str, vocabulary: Vocabulary) -
                 piece, vocabulary
             ):
                 joined.pop()
+            case _:
+                joined.append(piece)
+    return joined
+
+
+def _with_alternatives(pieces: Sequence[Piece], text: str) -> list[Piece]:
+    """Make one of things that "or" joins, and a denial of places: "left of or behind a dog"."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        match joined, piece:
+            case [*_, NounPhrase() as first, Word(kind=WordKind.OR)], NounPhrase():
+                span = TextSpan(start=first.span.start, stop=piece.span.stop)
+                joined[-2:] = [replace(first, text=span.of(text), span=span, is_alternative=True)]
+            case [*_, Word(kind=WordKind.COMMA)], Word(kind=WordKind.OR):
+                joined[-1] = piece
+            case [*_, Word() as first, Word(kind=WordKind.OR)], Word() if {
+                *(first.kind, piece.kind)
+            } <= PLACING_KINDS:
+                joined[-2:] = [replace(first, kind=WordKind.NOT, relation_type=None), piece]
             case _:
                 joined.append(piece)
     return joined
@@ -149,7 +125,7 @@ def _with_settled_words(pieces: Sequence[Piece], vocabulary: Vocabulary) -> Iter
             yield replace(piece, kind=WordKind.PREPOSITION)
         elif piece.kind is WordKind.LOOSE_RELATION:
             by = piece.relation_type is NEAR
-            made = isinstance(before, NounPhrase) and _is_depiction(before, vocabulary)
+            made = isinstance(before, NounPhrase) and is_depiction(before, vocabulary)
             is_how = by and (
                 _is_agent(pieces[:place], after, made=made)
                 or _is_means(pieces[:place], after, vocabulary)

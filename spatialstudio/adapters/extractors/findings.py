@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from spatialstudio.adapters.extractors.references import Ends, References
+from spatialstudio.adapters.extractors.references import ALTERNATIVE, Ends, References
 from spatialstudio.adapters.extractors.words import Claim
 from spatialstudio.domain.prompt import Note, TextSpan
 from spatialstudio.domain.relation import Relation, RelationId, Shape
@@ -36,7 +36,10 @@ class Findings:
             groups = [flanks] if len(flanks) == FLANKS else []
             if objects and not groups:
                 self.note(f'Name both things after "{claim.text}".', claim.span)
+        self._references.place((*subjects, *objects))
         for subject, (first, *second) in product(subjects, groups):
+            if any(end.startswith(ALTERNATIVE) for end in (subject, first, *second)):
+                continue
             self.relations.append(
                 Relation(
                     id=RelationId(f"r{len(self.relations) + 1}"),
@@ -52,6 +55,11 @@ class Findings:
         """Take one mention of several things for two: "between two cats"."""
         is_several = len(ends) == 1 and self._references.is_several(*ends)
         return ends * FLANKS if is_several else ends
+
+    def note_alternatives(self) -> None:
+        """Name the things that "or" leaves open."""
+        for span in self._references.alternatives:
+            self.note_not_understood(span)
 
     def note_unrelated(self) -> None:
         """Name the things that no relation places, when there are things to place."""

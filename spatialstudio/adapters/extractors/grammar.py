@@ -9,6 +9,7 @@ from spatialstudio.adapters.extractors.clauses import ClauseReader
 from spatialstudio.adapters.extractors.contexts import settle
 from spatialstudio.adapters.extractors.noun_phrases import PhraseFinder
 from spatialstudio.adapters.extractors.spelling import Slip, Speller
+from spatialstudio.adapters.extractors.styles import without_tags
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary, read_vocabulary
 from spatialstudio.adapters.extractors.words import WordCutter
 from spatialstudio.domain.errors import PromptError
@@ -55,7 +56,8 @@ class GrammarExtractor:
             )
         mended = self._speller.mend(prompt.text)
         words = tuple(self._cutter.cut(mended))
-        pieces = PhraseFinder(prompt.text, self._vocabulary).find(words)
+        told = without_tags(words, self._vocabulary)
+        pieces = PhraseFinder(prompt.text, self._vocabulary).find(told)
         settled = settle(prompt.text, pieces, self._vocabulary)
         reader = ClauseReader(prompt.text, settled.pieces)
         reader.read()

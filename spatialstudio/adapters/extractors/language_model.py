@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from time import monotonic
 
-from spatialstudio.adapters.chat_client import AnswerForm, ChatClient, ChatQuestion, ServerFailure
+from spatialstudio.adapters.chat_answers import ServerFailure
+from spatialstudio.adapters.chat_client import AnswerForm, ChatClient, ChatQuestion
 from spatialstudio.adapters.extractors.anchoring import anchor
 from spatialstudio.adapters.extractors.grammar import build as build_grammar
 from spatialstudio.adapters.extractors.model_answers import (

@@ -105,10 +105,12 @@ class ModelAnswer:
     Attributes:
         relations: In the order of the answer.
         dropped: Names of relations that the studio does not know.
+        unreadable: How many rows are left out for another reason: wrong shape, or too many.
     """
 
     relations: tuple[AnsweredRelation, ...]
-    dropped: tuple[str, ...]
+    dropped: tuple[str, ...] = ()
+    unreadable: int = 0
 
 
 def read_answer(text: str) -> ModelAnswer:
@@ -117,18 +119,20 @@ def read_answer(text: str) -> ModelAnswer:
     Raises:
         UnreadableAnswer: It holds no relations, not even an empty list of them.
     """
-    rows, is_list = _rows(text)
-    if not rows and not is_list:
-        raise UnreadableAnswer
+    rows = _rows(text)
     relations: list[AnsweredRelation] = []
     dropped: list[str] = []
-    for row in rows[:MAX_RELATIONS]:
+    for row in filter(_is_row, rows[:MAX_RELATIONS]):
         relation_type = _relation_type(row["relation"])
         if relation_type is None:
-            dropped.append(row["relation"])
+            dropped.append(row["relation"].strip()[:MAX_NAME])
         elif (relation := _relation(row, relation_type)) is not None:
             relations.append(relation)
-    return ModelAnswer(relations=tuple(relations), dropped=tuple(dict.fromkeys(dropped)))
+    return ModelAnswer(
+        relations=tuple(relations),
+        dropped=tuple(dict.fromkeys(dropped)),
+        unreadable=len(rows) - len(relations) - len(dropped),
+    )
 
 
 def json_objects(text: str) -> Iterator[dict[str, Any]]:
@@ -145,20 +149,25 @@ def json_objects(text: str) -> Iterator[dict[str, Any]]:
         position = text.find("{", end)
 
 
-def _rows(text: str) -> tuple[list[dict[str, Any]], bool]:
-    """Find rows that look like relations, and whether they were given as a list."""
+def _rows(text: str) -> list[Any]:
+    """Find the rows of the last list of relations, or whatever else looks like rows.
+
+    Raises:
+        UnreadableAnswer: There are none, nor an empty list of them.
+    """
     found = list(json_objects(text))
-    for value in found:
-        if isinstance(value.get("relations"), list):
-            rows = [row for row in value["relations"] if _is_row(row)]
-            return rows, bool(rows) or not value["relations"]
-    rows = [value for value in found if _is_row(value)]
+    lists = [each["relations"] for each in found if isinstance(each.get("relations"), list)]
+    if lists and (not lists[-1] or any(map(_is_row, lists[-1]))):
+        return list(lists[-1])
+    rows = [value for value in found if "relation" in value and "subject" in value]
     lines = PAPER_LINE.findall(text)
     rows = rows or [
         {"subject": subject, "relation": relation, "objects": [thing]}
         for subject, thing, relation in lines
     ]
-    return rows, False
+    if not any(map(_is_row, rows)):
+        raise UnreadableAnswer
+    return rows
 
 
 def _is_row(value: object) -> bool:

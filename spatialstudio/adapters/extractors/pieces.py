@@ -34,6 +34,8 @@ class NounPhrase:
         is_occasion: Whether it names what takes time rather than room: "a mission".
         is_abstract: Whether it names what cannot be seen: "tax".
         is_surface: Whether something may stand on that place: "on a lake".
+        is_collective: Whether one word names several, which "them" stands for: "a couple".
+        is_alternative: Whether it is one of several things: "a cat or a dog".
     """
 
     text: str
@@ -50,6 +52,8 @@ class NounPhrase:
     is_surface: bool
     is_occasion: bool
     is_abstract: bool
+    is_collective: bool = False
+    is_alternative: bool = False
 
 
 Piece = Word | NounPhrase

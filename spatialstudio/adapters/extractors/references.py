@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 from spatialstudio.adapters.extractors.pieces import NounPhrase
 from spatialstudio.adapters.extractors.words import Word, WordKind
-from spatialstudio.domain.prompt import MentionId, Note, ObjectMention
+from spatialstudio.domain.prompt import MentionId, Note, ObjectMention, TextSpan
 
 Ends = tuple[MentionId, ...]
+
+ALTERNATIVE = "alternative "
 
 SAMENESS = {"same", "very", "said", "aforementioned"}
 PERSONAL = {"he", "she", "him", "her", "his"}
@@ -18,6 +20,7 @@ class References:
     Attributes:
         mentions: In order of the text.
         notes: Pronouns that were guessed or not resolved.
+        alternatives: Things of which one is meant, where it is not told which.
         passed_over: What was placed against a pronoun; the next one is not likely to mean it.
     """
 
@@ -25,8 +28,11 @@ class References:
         self.mentions: list[ObjectMention] = []
         self.notes: list[Note] = []
         self.passed_over: set[MentionId] = set()
+        self.alternatives: list[TextSpan] = []
         self._persons: set[MentionId] = set()
         self._places: set[MentionId] = set()
+        self._placed: set[MentionId] = set()
+        self._collectives: set[MentionId] = set()
         self._groups: list[Ends] = []
         self._pair: Ends = ()
 
@@ -36,8 +42,11 @@ class References:
         return tuple(mention.id for mention in self.mentions[-1:])
 
     def refer(self, phrase: NounPhrase) -> MentionId:
-        """Point back with "the", or enter a new mention."""
-        if phrase.is_definite and (earlier := self._antecedent(phrase)):
+        """Point back with "the" or a bare name, or enter a new mention."""
+        if phrase.is_alternative:
+            self.alternatives.append(phrase.span)
+            return MentionId(f"{ALTERNATIVE}{len(self.alternatives)}")
+        if earlier := self._antecedent(phrase) if phrase.is_definite else self._named_again(phrase):
             return earlier.id
         mention = ObjectMention(
             id=MentionId(f"m{len(self.mentions) + 1}"),
@@ -50,13 +59,20 @@ class References:
         self.mentions.append(mention)
         if phrase.is_person:
             self._persons.add(mention.id)
+        if phrase.is_collective:
+            self._collectives.add(mention.id)
         if phrase.is_place:
             self._places.add(mention.id)
         return mention.id
 
+    def place(self, ends: Ends) -> None:
+        """Remember what has a place: the same name again, without an article, is the same thing."""
+        self._placed.update(ends)
+
     def is_several(self, mention: MentionId) -> bool:
         """Tell whether a mention names several things: "two cats"."""
-        return any(each.is_plural for each in self.mentions if each.id == mention)
+        is_plural = any(each.is_plural for each in self.mentions if each.id == mention)
+        return is_plural or mention in self._collectives
 
     def is_place(self, mention: MentionId) -> bool:
         """Tell whether a mention is a place rather than a thing: "a valley"."""
@@ -129,6 +145,18 @@ class References:
         alike = [earlier for earlier in named if earlier.head == phrase.head]
         longer = [earlier for earlier in named if earlier.head.endswith(f" {phrase.head}")]
         return next(iter([*alike, *longer]), None)
+
+    def _named_again(self, phrase: NounPhrase) -> ObjectMention | None:
+        """Find the dog in "cat left of dog, dog left of bird"."""
+        if phrase.is_marked:
+            return None
+        name = (phrase.head, phrase.attributes, phrase.is_plural)
+        alike = (
+            earlier
+            for earlier in reversed(self.mentions)
+            if (earlier.head, earlier.attributes, earlier.is_plural) == name
+        )
+        return next((earlier for earlier in alike if earlier.id in self._placed), None)
 
     def _note(self, message: str, word: Word) -> None:
         self.notes.append(Note(message=message, span=word.span))

@@ -73,6 +73,8 @@ class Vocabulary:
         staying_verbs: What is not done to anything: "waited by a gate" tells where.
         trailing: What may follow its noun: "asleep".
         depictions: What a clause of style hangs on: "a painting of ...".
+        styles: What ends a tag of style and is seldom a thing: "soft light", "35mm lens".
+        collectives: Nouns that name several persons or animals by one word: "couple".
         places: Where a thing is, not what it is placed against: "in a park".
         surfaces: Places that something stands on all the same: "a boat on a lake".
         occasions: What takes time rather than room, so that nothing is on it: "a mission".
@@ -103,6 +105,8 @@ class Vocabulary:
     staying_verbs: frozenset[str]
     trailing: frozenset[str]
     depictions: frozenset[str]
+    styles: frozenset[str]
+    collectives: frozenset[str]
     places: frozenset[str]
     surfaces: frozenset[str]
     occasions: frozenset[str]
@@ -233,6 +237,8 @@ def read_vocabulary(folder: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
         staying_verbs=_verb_forms(_words(verbs["staying"])),
         trailing=_words(table["after"]["words"]),
         depictions=_words(kinds["depictions"]),
+        styles=_words(kinds["styles"]),
+        collectives=_words(kinds["collectives"]),
         places=_words(kinds["places"]),
         surfaces=_words(kinds["surfaces"]),
         occasions=_words(kinds["occasions"]),

@@ -12,6 +12,7 @@ from spatialstudio.adapters.extractors.vocabulary import LONGEST_NOUN, Vocabular
 from spatialstudio.adapters.extractors.words import (
     ARTICLES,
     DETERMINERS,
+    PRONOUNS,
     RELATIONS,
     Word,
     WordKind,
@@ -65,7 +66,7 @@ class WordRun:
                 for word in self.words[:start]
                 if word.text.lower() not in vocabulary.numbers
             ),
-            is_marked=self.determiner is not None,
+            is_marked=self.determiner is not None or self._is_counted(start, vocabulary),
             is_definite=self.determiner is not None and self.determiner.kind is WordKind.DEFINITE,
             is_owned=self.determiner is not None and self.determiner.text.lower() in OWNERS,
             is_plural=self._is_plural(start, stop, head, vocabulary),
@@ -73,6 +74,7 @@ class WordRun:
             is_person=vocabulary.is_person(head),
             is_place=head in vocabulary.places,
             is_surface=head in vocabulary.surfaces,
+            is_collective=head in vocabulary.collectives,
             is_occasion=not is_known and head.split()[-1] in vocabulary.occasions,
             is_abstract=not is_known and head.split()[-1] in vocabulary.abstractions,
         )
@@ -84,10 +86,14 @@ class WordRun:
         return self._is_followed_by(*HOLDING) and not is_of
 
     def _is_plural(self, start: int, stop: int, head: str, vocabulary: Vocabulary) -> bool:
-        counted = any(word.text.lower() in vocabulary.numbers for word in self.words[:start])
+        counted = self._is_counted(start, vocabulary)
         last = self.words[stop - 1].text.lower()
         is_changed = last not in {head.split()[-1], *ONE}
         return counted or is_changed or head in vocabulary.pairs
+
+    def _is_counted(self, stop: int, vocabulary: Vocabulary) -> bool:
+        """Tell whether a number stands before a word."""
+        return any(word.text.lower() in vocabulary.numbers for word in self.words[:stop])
 
     def is_qualified_by_place(self, vocabulary: Vocabulary) -> bool:
         """Tell whether what looks like a place in the picture is none: "on the right foot"."""
@@ -150,7 +156,7 @@ class WordRun:
 
     def _is_one(self, vocabulary: Vocabulary) -> bool:
         """Tell whether one thing is named: "a cat", but not "a few cats"."""
-        counted = any(word.text.lower() in vocabulary.numbers for word in self.words)
+        counted = self._is_counted(len(self.words), vocabulary)
         return is_singular(self.determiner, None) and not counted
 
     def _tells(self, place: int) -> bool:
@@ -179,7 +185,7 @@ class WordRun:
         is_joined = isinstance(self.before, Word) and self.before.kind is WordKind.AND
         is_bare = self.determiner is None and len(self.words) == 1
         acts = self.words[0].text.lower() in vocabulary.base_verbs
-        goes_on = self._is_followed_by(*ARTICLES) or (
+        goes_on = self._is_followed_by(*ARTICLES, *PRONOUNS) or (
             self.after is not None and self.after.text.lower() == "like"
         )
         return is_joined and is_bare and acts and goes_on
@@ -199,7 +205,7 @@ class WordRun:
 
     def _noun(self, start: int, stop: int, vocabulary: Vocabulary) -> str | None:
         words = [_without_side(word) for word in self.words[start:stop]]
-        counted = any(word.text.lower() in vocabulary.numbers for word in self.words[:start])
+        counted = self._is_counted(start, vocabulary)
         return vocabulary.noun(words, counted=counted)
 
     def _with_compound(self, start: int, stop: int, vocabulary: Vocabulary) -> tuple[int, int, str]:

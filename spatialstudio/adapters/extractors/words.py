@@ -50,6 +50,7 @@ class WordKind(Enum):
     RELATIVE = "RELATIVE"
     BOTH = "BOTH"
     AND = "AND"
+    OR = "OR"
     COMMA = "COMMA"
     COLON = "COLON"
     STOP = "STOP"

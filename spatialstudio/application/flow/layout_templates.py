@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.science.articles import indefinite_article
 
 USUAL_THINGS = ("dog", "car", "clock")
-VOWELS = "aeiou"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,4 +96,4 @@ def things_of(scene: SceneGraph | None) -> tuple[str, ...]:
 
 
 def _with_article(name: str) -> str:
-    return f"{'an' if name[:1].lower() in VOWELS else 'a'} {name}"
+    return f"{indefinite_article(name)} {name}"

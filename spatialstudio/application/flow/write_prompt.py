@@ -6,14 +6,16 @@ from dataclasses import replace
 
 from spatialstudio.domain.prompt import MentionId, ObjectMention, TextSpan
 from spatialstudio.domain.relation import Relation, RelationId, SceneGraph, relation_types
+from spatialstudio.science.articles import indefinite_article
 
-VOWEL_SOUND = re.compile(r"(?!uni|use|uku|eu|one\b)[aeiou]|hour|honest|heir", re.IGNORECASE)
+WORD = re.compile(r"\w")
 LEAD = re.compile(
     r"(.*(?:\b(?:of|showing|depicting|featuring|where|in which)|[,:]))\s+(?:(?:an?|the)\s+)?",
     re.IGNORECASE | re.DOTALL,
 )
-TAIL = re.compile(r"[,.;].*\w.*", re.DOTALL)
-PART = re.compile(r"[,.;][^,.;]*")
+DASH = r"\s[-|\u2013\u2014]\s"
+IN_STYLE = r"\s(?:in|after)\s(?:the\s(?:style|manner)\sof|(?:an?\s)?[\w-]+(?:\s[\w-]+)?\sstyle)\b"
+PART = re.compile(rf"(?:[,.;]|{DASH}|{IN_STYLE})(?:(?!{DASH})[^,.;])*")
 
 
 def write_prompt(scene: SceneGraph) -> str:
@@ -36,7 +38,7 @@ def rewrite(scene: SceneGraph) -> SceneGraph:
         prompt=replace(scene.prompt, text=writer.text),
         mentions=tuple(sorted(placed, key=lambda mention: mention.span.start)),
         relations=tuple(
-            replace(relation, span=writer.relation_spans[relation.id])
+            replace(relation, span=writer.relation_spans[relation.id], is_implied=False)
             for relation in scene.relations
         ),
         notes=(),
@@ -103,7 +105,9 @@ class _Writer:
         if mention_id in self.spans:
             self.text += f"the {mention.phrase}"
             return
-        self.text += _article(mention)
+        if not mention.is_plural:
+            is_shouted = self._scene.prompt.text.isupper()
+            self.text += f"{indefinite_article(mention.phrase, is_shouted=is_shouted)} "
         self.spans[mention_id] = self._append(mention.phrase)
 
     def _append(self, words: str) -> TextSpan:
@@ -125,9 +129,9 @@ def _tail(scene: SceneGraph) -> str:
     A part of it that names a thing of the scene again is no style: it made a claim that has gone.
     """
     stop = max((span.stop for span in _spans(scene)), default=0)
-    ending = TAIL.search(scene.prompt.text, stop) if stop else None
-    parts = PART.findall(ending.group()) if ending else []
-    return "".join(part for part in parts if not _names_a_thing(scene, part))
+    parts = PART.findall(scene.prompt.text, stop) if stop else []
+    tail = "".join(part for part in parts if not _names_a_thing(scene, part))
+    return tail if WORD.search(tail) else ""
 
 
 def _names_a_thing(scene: SceneGraph, text: str) -> bool:
@@ -144,9 +148,3 @@ def _spans(scene: SceneGraph) -> list[TextSpan]:
 
 def _oneself(mention: ObjectMention) -> str:
     return " each other" if mention.is_plural else " itself"
-
-
-def _article(mention: ObjectMention) -> str:
-    if mention.is_plural:
-        return ""
-    return "an " if VOWEL_SOUND.match(mention.phrase) else "a "
