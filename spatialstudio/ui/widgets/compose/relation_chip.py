@@ -67,6 +67,10 @@ class RelationChip(QFrame):
     at. Keys: Space opens the wheel, Delete removes, Alt+Up and Alt+Down move it, the menu key opens
     the rest.
 
+    Attributes:
+        middle: The button of the relation itself, where the keyboard comes first.
+        words: The things that it relates, subject first.
+
     Args:
         theme: The look.
         claim: The relation.
@@ -106,7 +110,7 @@ class RelationChip(QFrame):
         self.setAccessibleDescription(self._in_words())
         self.setToolTip(claim.doubt or claim.sentence)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._middle = self._middle_button()
+        self.middle = self._middle_button()
         self._fix = self._icon_button(tr("Mend: {fix}").format(fix=claim.fix), self.fix_asked)
         self._fix.setToolTip(f"{claim.doubt} {claim.fix}?")
         remove = tr("Remove relation: {claim}").format(claim=claim.sentence)
@@ -115,7 +119,6 @@ class RelationChip(QFrame):
         self.words = tuple(self._handle(place, things) for place in range(len(claim.ends)))
         self._weight = TextLabel(f"{TIMES}{claim.weight:g}", Tone.MUTED, small=True)
         self._why = TextLabel(claim.why, Tone.MUTED, small=True)
-        self.setFocusProxy(self._middle)
         self._is_tall = not self._fits_one_line()
         self._lay_out()
         for part, is_shown in (
@@ -132,7 +135,7 @@ class RelationChip(QFrame):
         """Its buttons that the keyboard can go to, from left to right."""
         subject, *others = self.words
         mend = (self._fix,) if self._claim.doubt else ()
-        return (subject, self._middle, *others, *mend, self._remove)
+        return (subject, self.middle, *others, *mend, self._remove)
 
     @property
     def has_focus_inside(self) -> bool:
@@ -152,7 +155,7 @@ class RelationChip(QFrame):
         wheel = RelationWheel(self._theme, ends, self._claim.chosen, self._choices, self)
         wheel.type_picked.connect(self.type_picked)
         wheel.none_picked.connect(self.removal_asked)
-        wheel.open_at(self._middle.mapToGlobal(self._middle.rect().center()))
+        wheel.open_at(self.middle.mapToGlobal(self.middle.rect().center()))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take the chip's keys on its buttons, and note when it is looked at."""
@@ -216,7 +219,7 @@ class RelationChip(QFrame):
         if self._claim.is_muted:
             pen.setStyle(Qt.PenStyle.DotLine)
         painter.setPen(pen)
-        middle = QRectF(self._middle.geometry())
+        middle = QRectF(self.middle.geometry())
         subject, thing = (QRectF(handle.geometry()) for handle in self.words[:2])
         tip = QPointF(thing.left() - em(0.15), thing.center().y() + 1)
         if self._is_tall:
@@ -259,20 +262,20 @@ class RelationChip(QFrame):
         if self._is_tall:
             grid.setColumnMinimumWidth(0, em(1.4))
             grid.addWidget(subject, 0, 0, 1, 4, left)
-            grid.addWidget(self._middle, 1, 1, 1, 3, left)
+            grid.addWidget(self.middle, 1, 1, 1, 3, left)
             grid.addLayout(objects, 2, 1, 1, 4)
         else:
             grid.setColumnMinimumWidth(1, em(GAP_EM))
             grid.setColumnMinimumWidth(3, em(GAP_EM))
             grid.addWidget(subject, 0, 0)
-            grid.addWidget(self._middle, 0, 2)
+            grid.addWidget(self.middle, 0, 2)
             grid.addLayout(objects, 0, 4)
         for column, part in enumerate((self._weight, self._fix, self._remove), start=5):
             grid.addWidget(part, 0, column)
         grid.addWidget(self._why, 3, 0, 1, 8)
 
     def _fits_one_line(self) -> bool:
-        parts = [self._middle, self._remove, *self.words]
+        parts = [self.middle, self._remove, *self.words]
         extra = em(1.6) * (bool(self._claim.doubt) + (self._claim.weight != USUAL))
         return sum(part.sizeHint().width() for part in parts) + em(3) + extra <= em(ROOM_EM)
 

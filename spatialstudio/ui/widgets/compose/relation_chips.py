@@ -85,7 +85,7 @@ class RelationChips(QWidget):
             self._column.addWidget(chip)
         self._lead_keys([*in_focus, self._picked, *self._chips])
         for key in set(in_focus).intersection(self._chips):
-            self._chips[key].setFocus()
+            self._chips[key].middle.setFocus()
         self.show_picked(self._picked)
 
     def show_picked(self, key: Hashable) -> None:
@@ -128,7 +128,7 @@ class RelationChips(QWidget):
 
     def _lead_keys(self, wanted: list[Hashable]) -> None:
         """Let the arrows lead over the chips; Tab stops at the first wanted that is there."""
-        start = next((self._chips[key].focusProxy() for key in wanted if key in self._chips), None)
+        start = next((self._chips[key].middle for key in wanted if key in self._chips), None)
         self._roving.lead(*(chip.stops for chip in self._chips.values()), start=start)
 
     def _chip(self, row: ChipRow, things: tuple[ThingWord, ...]) -> RelationChip:

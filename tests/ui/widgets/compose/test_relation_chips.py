@@ -57,6 +57,11 @@ def test_all_chips_are_one_stop_of_tab(qtbot, chips):
     assert press(qtbot, chips, Qt.Key.Key_Tab) == "after"
 
 
+def test_tab_goes_round_the_window(qtbot, chips):
+    reached = [press(qtbot, chips, Qt.Key.Key_Tab) for _ in range(3)]
+    assert reached == ["after", "before", f"Relation type: {LEFT.phrase}"]
+
+
 def test_tab_comes_back_to_where_the_keyboard_was(qtbot, chips):
     press(qtbot, chips, DOWN, RIGHT_KEY, Qt.Key.Key_Tab)
     assert press(qtbot, chips, Qt.Key.Key_Backtab) == "Object: cat"
