@@ -9,6 +9,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Event
 from time import monotonic
 from typing import Any
@@ -16,14 +17,14 @@ from typing import Any
 import httpx2
 import openai
 
+from spatialstudio.adapters.chat_answers import ChatAnswer, ServerFailure, read_body
+from spatialstudio.adapters.interruptible_call import BEAT_S, Hooks, InterruptibleCall
 from spatialstudio.adapters.server import ServerSettings
 from spatialstudio.domain.ports import CancelToken
 
 NO_KEY = "none"
 SEED = 0
 CONNECT_S = 3.0
-SLICE_S = 0.05
-STREAM_MARK = b"data:"
 SERVER_FAULT = 500
 REFUSED_SCHEMA = {400, 422}
 BUSY = {408, 409, 429}
@@ -64,48 +65,6 @@ class ChatQuestion:
     answer_tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatAnswer:
-    """What the model said.
-
-    Attributes:
-        text: Its words.
-        first_chances: The likeliest tokens at the first place with their natural
-            log-probabilities; empty when the server does not tell.
-    """
-
-    text: str
-    first_chances: tuple[tuple[str, float], ...] = ()
-
-
-class ServerFailure(Exception):  # noqa: N818 - told as a note, never to the user as an error
-    """A server did not answer.
-
-    Attributes:
-        reason: Says what happened, to follow the server's name; holds no word of the server's own.
-        is_passing: Whether another attempt may help.
-        wait_s: How long the server asks to wait; None when it does not say.
-        refuses_schema: Whether the server may not know structured output.
-        is_refusal: Whether the model declines this one question.
-    """
-
-    def __init__(
-        self,
-        reason: str,
-        *,
-        is_passing: bool = False,
-        wait_s: float | None = None,
-        refuses_schema: bool = False,
-        is_refusal: bool = False,
-    ) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.is_passing = is_passing
-        self.wait_s = wait_s
-        self.refuses_schema = refuses_schema
-        self.is_refusal = is_refusal
-
-
 class ChatClient:
     """Asks one server; made anew for each question is fine, it keeps nothing."""
 
@@ -117,7 +76,7 @@ class ChatClient:
 
         Args:
             question: What to ask.
-            token: Asked between the pieces of the answer and while waiting.
+            token: Asked all the while.
 
         Raises:
             ServerFailure: No attempt has brought an answer.
@@ -127,7 +86,7 @@ class ChatClient:
         wait_s = self._settings.first_wait_s
         for attempt in range(1, self._settings.attempts + 1):
             try:
-                return self._ask_once(question, token)
+                return self._attempt(question, token)
             except ServerFailure as failure:
                 is_last = attempt == self._settings.attempts
                 if is_last or not (failure.is_passing or failure.refuses_schema):
@@ -141,9 +100,13 @@ class ChatClient:
             wait_s *= 2
         raise AssertionError("The last attempt returns or raises.")
 
-    def _ask_once(self, question: ChatQuestion, token: CancelToken | None) -> ChatAnswer:
+    def _attempt(self, question: ChatQuestion, token: CancelToken | None) -> ChatAnswer:
+        ask = partial(self._ask_once, question)
+        return ask({}) if token is None else InterruptibleCall(ask).wait_for(token)
+
+    def _ask_once(self, question: ChatQuestion, hooks: Hooks) -> ChatAnswer:
         settings = self._settings
-        with _translated(question.form is not None), self._client() as client:
+        with _translated(question.form is not None), self._client(hooks) as client:
             asking = client.chat.completions.with_streaming_response.create(
                 model=settings.model,
                 messages=_messages(question),  # type: ignore[arg-type]  # rows of the protocol
@@ -155,11 +118,13 @@ class ChatClient:
                 top_logprobs=question.chances or openai.omit,
             )
             with asking as response:
-                return _answer(self._body(response.iter_bytes(), token))
+                return read_body(self._body(response.iter_bytes()))
 
-    def _client(self) -> openai.OpenAI:
+    def _client(self, hooks: Hooks) -> openai.OpenAI:
         settings = self._settings
-        transport = openai.DefaultHttpxClient(trust_env=not settings.is_local)
+        transport = openai.DefaultHttpxClient(
+            trust_env=not settings.is_local, event_hooks=dict(hooks)
+        )
         return openai.OpenAI(
             base_url=settings.url,
             api_key=settings.key or NO_KEY,
@@ -168,13 +133,11 @@ class ChatClient:
             http_client=transport,
         )
 
-    def _body(self, pieces: Iterator[bytes], token: CancelToken | None) -> bytes:
+    def _body(self, pieces: Iterator[bytes]) -> bytes:
         deadline = monotonic() + self._settings.timeout_s
         body = bytearray()
         for piece in pieces:
             body += piece
-            if token is not None:
-                token.raise_if_cancelled()
             if monotonic() > deadline:
                 raise ServerFailure("takes too long")
             if len(body) > self._settings.answer_bytes:
@@ -204,39 +167,6 @@ def _response_format(form: AnswerForm | None) -> Any:
         return openai.omit
     schema = {"name": form.name, "strict": True, "schema": form.schema}
     return {"type": "json_schema", "json_schema": schema}
-
-
-def _answer(body: bytes) -> ChatAnswer:
-    """Take the model's words out of an answer, streamed or not."""
-    try:
-        pieces = list(_pieces(body))
-        words = [piece.get("message") or piece.get("delta") or {} for piece in pieces]
-        if any(word.get("refusal") for word in words):
-            raise ServerFailure("refuses to answer", is_refusal=True)
-        return ChatAnswer(
-            text="".join(str(word.get("content") or "") for word in words),
-            first_chances=next((told for piece in pieces if (told := _chances(piece))), ()),
-        )
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise ServerFailure("does not speak the chat-completions protocol") from error
-
-
-def _pieces(body: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the answer's choice, or its parts when it was streamed."""
-    if not body.lstrip().startswith(STREAM_MARK):
-        yield json.loads(body)["choices"][0]
-        return
-    for line in body.splitlines():
-        data = line.removeprefix(STREAM_MARK).strip()
-        if line.startswith(STREAM_MARK) and data != b"[DONE]":
-            yield from json.loads(data)["choices"][:1]
-
-
-def _chances(piece: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
-    """Read the likeliest tokens at the first place of a choice; empty when it tells none."""
-    places = (piece.get("logprobs") or {}).get("content") or []
-    listed = (places[0].get("top_logprobs") or []) if places else []
-    return tuple((str(each["token"]), float(each["logprob"])) for each in listed)
 
 
 @contextmanager
@@ -285,4 +215,4 @@ def _wait(seconds: float, token: CancelToken | None) -> None:
     while (left := end - monotonic()) > 0:
         if token is not None:
             token.raise_if_cancelled()
-        never.wait(min(left, SLICE_S))
+        never.wait(min(left, BEAT_S))

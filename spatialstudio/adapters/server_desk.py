@@ -109,7 +109,8 @@ class UserServerDesk:
 
 def _asked(settings: ServerSettings, model: str, token: CancelToken) -> str:
     # the client takes its time to import, and a choice is read in the window's thread
-    from spatialstudio.adapters.chat_client import ChatClient, ChatQuestion, ServerFailure
+    from spatialstudio.adapters.chat_answers import ServerFailure
+    from spatialstudio.adapters.chat_client import ChatClient, ChatQuestion
 
     started = monotonic()
     try:

@@ -188,6 +188,17 @@ BY_HAND = "hand"
 LIGHTEST, HEAVIEST = 0.25, 4.0
 
 
+class Basis(Enum):
+    """What a relation rests on in the prompt."""
+
+    STATED = "stated"
+    """Words of the prompt say it."""
+    IMPLIED = "implied"
+    """It follows from what the prompt says."""
+    UNSAID = "unsaid"
+    """Nothing in the prompt: a reader made it up, or it is not written down yet."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
     """One claim of one prompt: *subject* is ``type.phrase`` *object*.
@@ -202,6 +213,7 @@ class Relation:
         weight: How much guidance cares for it, ``LIGHTEST`` to ``HEAVIEST``; 1 is usual.
         is_muted: Whether guidance passes it over; it is still said, measured and judged.
         source: Who claims it, an extractor's id or ``BY_HAND``; empty for the scene's extractor.
+        is_implied: Whether the prompt only implies it.
     """
 
     id: RelationId
@@ -213,6 +225,7 @@ class Relation:
     weight: float = 1.0
     is_muted: bool = False
     source: str = ""
+    is_implied: bool = False
 
     def __post_init__(self) -> None:
         if (self.second_object is not None) != (self.type.shape is Shape.BETWEEN):
@@ -225,6 +238,13 @@ class Relation:
         """The mentions that take part, subject first."""
         flank = () if self.second_object is None else (self.second_object,)
         return (self.subject, self.object, *flank)
+
+    @property
+    def basis(self) -> Basis:
+        """What it rests on in the prompt."""
+        if self.is_implied:
+            return Basis.IMPLIED
+        return Basis.UNSAID if self.span is None else Basis.STATED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,6 +283,10 @@ class SceneGraph:
             if mention.id == mention_id:
                 return mention
         raise KeyError(mention_id)
+
+    def source_of(self, relation: Relation) -> str:
+        """Return who claims a relation: an extractor's id, or ``BY_HAND``."""
+        return relation.source or self.extractor_id
 
     def sentence(self, relation: Relation) -> str:
         """Say a relation in words: "cat to the left of dog"."""

@@ -90,6 +90,12 @@ def streams(*pieces):
     return lambda handler: handler.send(body.encode(), kind="text/event-stream")
 
 
+def streams_lines(*lines):
+    """Answer in events, with these lines as they are."""
+    body = "".join(f"{line}\r\n" for line in lines)
+    return lambda handler: handler.send(body.encode(), kind="text/event-stream")
+
+
 def stalls(handler):
     """Answer nothing until the server ends."""
     handler.server.closing.wait(10)

@@ -11,7 +11,8 @@ from io import BytesIO
 
 from PIL import Image
 
-from spatialstudio.adapters.chat_client import ChatClient, ChatQuestion, ServerFailure
+from spatialstudio.adapters.chat_answers import ServerFailure
+from spatialstudio.adapters.chat_client import ChatClient, ChatQuestion
 from spatialstudio.adapters.questions.yes_no import chances_of
 from spatialstudio.adapters.server import (
     MODEL_VARIABLE,

@@ -9,12 +9,19 @@ from dataclasses import dataclass, replace
 
 from spatialstudio.domain.prompt import MentionId, ObjectMention, TextSpan
 from spatialstudio.domain.relation import (
+    Basis,
     Relation,
     RelationId,
     SceneGraph,
     Shape,
     relation_types,
 )
+
+ADDITIONS = {
+    Basis.STATED: 'It may also say "{sentence}".',
+    Basis.IMPLIED: 'It may imply "{sentence}", without saying it.',
+    Basis.UNSAID: 'Another reader claims "{sentence}", which no words of the prompt say.',
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +159,7 @@ def _addition(
     )
     both = replace(shown, mentions=(*shown.mentions, *new))
     return Offer(
-        message=f'It may also say "{both.sentence(relation)}".',
+        message=ADDITIONS[relation.basis].format(sentence=both.sentence(relation)),
         added=replace(relation, source=later.extractor_id),
         mentions=new,
     )

@@ -17,6 +17,8 @@ from spatialstudio.domain.relation import (
 WEIGHT_STEP = 2.0
 """A step up doubles a weight, a step down halves it."""
 
+READERS = {"grammar": "The grammar", "llm": "A language model"}
+
 Claim = tuple[str, tuple[str, ...], int]
 
 
@@ -106,16 +108,19 @@ def keep_hand(scene: SceneGraph, before: SceneGraph | None) -> SceneGraph:
 
 def why(scene: SceneGraph, relation: Relation) -> str:
     """Say in one or two sentences why a relation stands there: its words, and who read them."""
-    readers = {BY_HAND: "You set it", "grammar": "The grammar read it", "llm": "A model read it"}
-    source = relation.source or scene.extractor_id
-    said = readers.get(source, f'"{source}" read it')
+    source = scene.source_of(relation)
+    reader = READERS.get(source, f'"{source}"')
+    if source == BY_HAND:
+        claimed, said = "You set it", "; the prompt says it as"
+    elif relation.is_implied:
+        claimed, said = f"{reader} takes it as implied", " by"
+    else:
+        claimed, said = f"{reader} {'read' if relation.span else 'claims'} it", " in"
     if relation.span is None:
-        return f"{said}; no words of the prompt say it."
+        return f"{claimed}; no words of the prompt say it."
     words = relation.span.of(scene.prompt.text)
     where = f"characters {relation.span.start + 1} to {relation.span.stop}"
-    if source == BY_HAND:
-        return f'{said}; the prompt says it as "{words}", {where}.'
-    return f'{said} in "{words}", {where}.'
+    return f'{claimed}{said} "{words}", {where}.'
 
 
 def relation_of(scene: SceneGraph, relation_id: RelationId) -> Relation:

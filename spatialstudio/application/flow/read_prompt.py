@@ -72,7 +72,7 @@ def with_relation_type(
     """
     old = _relation(scene, relation_id)
     second = _flank(scene, old, new_type) if new_type.shape is Shape.BETWEEN else None
-    new = replace(old, type=new_type, second_object=second, source=BY_HAND)
+    new = replace(old, type=new_type, second_object=second, source=BY_HAND, is_implied=False)
     edited = replace(
         scene, relations=tuple(new if each is old else each for each in scene.relations)
     )

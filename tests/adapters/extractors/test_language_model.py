@@ -1,6 +1,7 @@
 import json
 import logging
 from dataclasses import replace
+from threading import Event
 
 import pytest
 
@@ -10,7 +11,7 @@ from spatialstudio.adapters.server import ServerSettings
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.errors import Cancelled, PromptError
 from spatialstudio.domain.prompt import Prompt
-from spatialstudio.domain.relation import ABOVE, BEHIND, LEFT_OF
+from spatialstudio.domain.relation import ABOVE, BEHIND, LEFT_OF, Basis
 from tests.adapters.loopback import (
     LoopbackServer,
     drips,
@@ -19,6 +20,7 @@ from tests.adapters.loopback import (
     sends,
     stalls,
     streams,
+    streams_lines,
 )
 from tests.fakes import CountingToken
 
@@ -42,7 +44,12 @@ def answer(*rows):
     return json.dumps({"relations": rows})
 
 
+def event(content):
+    return json.dumps({"choices": [{"delta": {"content": content}}]})
+
+
 DOG_LEFT_OF_CAR = answer(row("dog", "left_of", "car", words="to the left of"))
+MAN_ON_CHAIR = answer(row("man", "above", "chair", words="on"))
 
 
 def settings_for(url, **changes):
@@ -79,6 +86,13 @@ def messages(scene):
         says('[{"subject": "the dog", "relation": "to the left of", "object": "red car"}]'),
         says("Step by step.\n(**dog**, a car, left)"),
         streams(*DOG_LEFT_OF_CAR),
+        streams_lines(": keep-alive", "", "event: message", f"data:{event(DOG_LEFT_OF_CAR)}", ""),
+        says(f"```json\n{DOG_LEFT_OF_CAR}\n```"),
+        says(f"<think>{MAN_ON_CHAIR}? No.</think>\n{DOG_LEFT_OF_CAR}"),
+        says(f"It may be {MAN_ON_CHAIR}.</think>{DOG_LEFT_OF_CAR}"),
+        says(DOG_LEFT_OF_CAR, reasoning_content=MAN_ON_CHAIR),
+        says(None, reasoning_content=f"It may be {MAN_ON_CHAIR}, but no: {DOG_LEFT_OF_CAR}"),
+        says([{"type": "thinking"}, {"type": "text", "text": DOG_LEFT_OF_CAR}]),
     ],
     ids=[
         "JSON",
@@ -87,6 +101,13 @@ def messages(scene):
         "a list alone",
         "the paper's lines",
         "a stream",
+        "a stream with comments",
+        "fences",
+        "thoughts first",
+        "thoughts without a beginning",
+        "thoughts beside",
+        "thoughts that hold the answer",
+        "parts",
     ],
 )
 def test_an_answer_is_read_in_any_form(reply):
@@ -108,6 +129,8 @@ def test_an_empty_list_means_no_relations():
         (says("I am only a model."), "answers without relations"),
         (says('{"layout": "dog, car"}'), "answers without relations"),
         (says(""), "answers without relations"),
+        (says(f"<think>{MAN_ON_CHAIR} is what"), "answers without relations"),
+        (streams_lines(": keep-alive", "data: [DONE]"), "answers without relations"),
         (says(None, refusal="I will not."), "refuses to answer"),
         (sends(b"<html>welcome</html>"), "does not speak"),
         (sends(b'{"choices": []}'), "does not speak"),
@@ -192,8 +215,22 @@ def test_relations_that_the_studio_does_not_know_are_dropped_with_a_note():
 
 def test_implied_relations_are_marked():
     scene = read(says(answer(row("man", "above", "chair", words="on", implied=True))))
-    assert [relation.type for relation in scene.relations] == [ABOVE]
-    assert '"man above chair" is implied, not said.' in messages(scene)
+    (relation,) = scene.relations
+    assert (relation.type, relation.basis) == (ABOVE, Basis.IMPLIED)
+    assert relation.span.of(PROMPT) == "on"
+
+
+def test_relations_that_no_words_say_are_marked():
+    scene = read(says(answer(row("man", "behind", "car", words="who stands behind"))))
+    (relation,) = scene.relations
+    assert (relation.basis, relation.span) == (Basis.UNSAID, None)
+
+
+def test_rows_of_another_shape_are_told():
+    rows = [row("dog", "left_of", "car"), row("dog", "between", "car"), {"subject": 3}, "dog"]
+    scene = read(says(answer(*rows)))
+    assert sentences(scene) == ["dog to the left of red car"]
+    assert "answer has 3 rows that I cannot read." in messages(scene)
 
 
 def test_equal_things_are_told_apart_by_their_attributes():
@@ -234,10 +271,26 @@ def test_a_budget_holds_for_a_minute():
     assert after.extractor_id == "llm"
 
 
-@pytest.mark.parametrize("reply", [drips, sends(b"{}", 503)], ids=["dripping", "failing"])
+@pytest.mark.parametrize(
+    "reply", [stalls, drips, sends(b"{}", 503)], ids=["stalling", "dripping", "failing"]
+)
 def test_asking_can_be_stopped(reply):
     with LoopbackServer(reply) as server, pytest.raises(Cancelled):
         reader(server, first_wait_s=1.0).extract(Prompt(text=PROMPT), CountingToken(stop_at=1))
+
+
+def test_a_server_that_is_no_longer_asked_is_hung_up_on():
+    token, hung_up = CountingToken(), Event()
+
+    def waits_for_the_end(handler):
+        token.stop_at = 1
+        if handler.connection.recv(1) == b"":
+            hung_up.set()
+
+    with LoopbackServer(waits_for_the_end) as server:
+        with pytest.raises(Cancelled):
+            reader(server).extract(Prompt(text=PROMPT), token)
+        assert hung_up.wait(5)
 
 
 def test_without_a_server_the_grammar_reads_and_says_so():

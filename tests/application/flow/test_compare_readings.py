@@ -106,3 +106,20 @@ def test_a_reading_of_another_text_says_nothing(shown):
     compared = compare_readings(edited, later(shown, ("m3", BEHIND, "m2")))
     assert compared.scene is edited
     assert not compared.offers
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"is_implied": True}, 'It may imply "car behind dog", without saying it.'),
+        ({"span": None}, '"car behind dog", which no words of the prompt say.'),
+    ],
+    ids=["implied", "unsaid"],
+)
+def test_an_offer_tells_what_the_relation_rests_on(shown, changes, told):
+    read_again = later(shown, ("m1", ABOVE, "m2"), ("m3", BEHIND, "m2"))
+    *first, last = read_again.relations
+    claimed = replace(read_again, relations=(*first, replace(last, **changes)))
+    (offer,) = compare_readings(shown, claimed).offers
+    assert told in offer.message
+    assert accept(shown, offer).relations[-1].basis is replace(last, **changes).basis

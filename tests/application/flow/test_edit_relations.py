@@ -19,7 +19,7 @@ from spatialstudio.application.flow.read_prompt import (
     with_relation_type,
 )
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.domain.relation import ABOVE, BETWEEN
+from spatialstudio.domain.relation import ABOVE, BETWEEN, Basis
 
 extractor = GrammarExtractor(resources_folder() / "prompts")
 
@@ -119,4 +119,19 @@ def test_why_tells_what_was_set_by_hand():
 def test_why_tells_of_another_reader_and_of_no_words():
     scene = read("a cat to the left of a dog")
     relation = replace(scene.relations[0], source="llm", span=None)
-    assert why(scene, relation) == "A model read it; no words of the prompt say it."
+    assert why(scene, relation) == "A language model claims it; no words of the prompt say it."
+
+
+def test_why_tells_what_is_only_implied():
+    scene = read("a cat to the left of a dog")
+    relation = replace(scene.relations[0], source="llm", is_implied=True)
+    said = 'A language model takes it as implied by "to the left of", characters 7 to 20.'
+    assert why(scene, relation) == said
+
+
+def test_an_implied_relation_that_is_changed_by_hand_is_stated():
+    scene = read("a cat to the left of a dog")
+    (relation,) = scene.relations
+    implied = replace(scene, relations=(replace(relation, is_implied=True),))
+    swapped = with_relation_swapped(implied, relation.id)
+    assert swapped.relations[0].basis is Basis.STATED
