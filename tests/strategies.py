@@ -22,6 +22,7 @@ from spatialstudio.domain.generation import (
     GenerationStarted,
     GuidanceSettings,
     ModelRef,
+    ModelSetup,
     NoiseSearch,
     Refinement,
     StepEvent,
@@ -277,6 +278,9 @@ estimates = st.builds(
 )
 
 
+setups = st.builds(ModelSetup, dtype=words, attention=words, weights_sha256=words)
+
+
 @st.composite
 def step_events(draw, request_id, step, total_steps):
     height, width = draw(sides), draw(sides)
@@ -320,5 +324,6 @@ def finished_runs(draw):
         seconds=draw(floats),
         peak_memory_bytes=draw(counts),
         candidates=draw(tuples_of(candidate_scores)),
+        setup=draw(setups),
     )
     return request, (started, *steps, finished)

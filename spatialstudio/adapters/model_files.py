@@ -100,7 +100,7 @@ class ModelFolders:
         for folder, name in self._downloads():
             card = _card_or_damage(folder)
             if isinstance(card, ModelCard):
-                found[folder] = replace(card, id=name, title=name)
+                found[folder] = replace(card, id=name, title=name, revision=folder.name)
         bases = [card for card in found.values() if isinstance(card, ModelCard)]
         for file in self._files():
             found[file] = _file_card_or_damage(file, bases)

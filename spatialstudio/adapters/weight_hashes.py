@@ -2,7 +2,9 @@
 
 import hashlib
 import re
+import threading
 from collections.abc import Sequence
+from concurrent.futures import Future
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +22,20 @@ def hash_of_weights(files: Sequence[Path]) -> str:
     if len(hashes) == 1:
         return hashes[0]
     return hashlib.sha256(" ".join(hashes).encode()).hexdigest()
+
+
+def hash_beside(files: Sequence[Path]) -> Future[str]:
+    """Hash weights in a thread of its own, while others work; may end in an ``OSError``."""
+    told: Future[str] = Future()
+
+    def work() -> None:
+        try:
+            told.set_result(hash_of_weights(files))
+        except OSError as error:
+            told.set_exception(error)
+
+    threading.Thread(target=work, name="hash of weights", daemon=True).start()
+    return told
 
 
 def known_hash(file: Path) -> str:

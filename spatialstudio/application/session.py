@@ -1,7 +1,7 @@
 """What is open and selected now; lives on the thread of the window, or of the terminal."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from spatialstudio.domain.generation import (
     GenerationFinished,
     GenerationRequest,
     GenerationStarted,
+    ModelSetup,
     RequestId,
     StepEvent,
 )
@@ -64,6 +65,7 @@ class OpenRun:
         device: Where it ran; empty until it started.
         seconds: Time to draw; None until finished.
         candidates: Of a noise search, best first; empty without one.
+        setup: How the model computed; nothing is told until it is finished.
         path: Of its picture's file; None until it is stored.
         attention_files: Attention to every word that is kept on disk; empty until it started.
         text_layers: Where the model attends to the text; empty until it started.
@@ -84,6 +86,7 @@ class OpenRun:
     device: str = ""
     seconds: float | None = None
     candidates: tuple[CandidateScore, ...] = ()
+    setup: ModelSetup = field(default_factory=ModelSetup)
     path: Path | None = None
     attention_files: tuple[AttentionFile, ...] = ()
     text_layers: tuple[TextLayer, ...] = ()
@@ -286,7 +289,11 @@ def after(run: OpenRun, event: object) -> OpenRun:
             return _moved(run, event)
         case GenerationFinished() if event.request_id == run.id:
             return replace(
-                run, image=event.image, seconds=event.seconds, candidates=event.candidates
+                run,
+                image=event.image,
+                seconds=event.seconds,
+                candidates=event.candidates,
+                setup=event.setup,
             )
         case RunStored(path=path) if event.request_id == run.id:
             return replace(run, path=path)

@@ -59,6 +59,7 @@ def run_answer(run: OpenRun) -> Answer:
             "guidance": run.request.guidance.method_id,
             "candidates": [asdict(score) for score in run.candidates],
             "device": run.device,
+            **asdict(run.setup),
             "seconds": run.seconds,
             "picture": None if run.path is None else str(run.path.resolve()),
         }

@@ -298,6 +298,22 @@ class CandidateJudged:
         freeze(self.image)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSetup:
+    """How a loaded model computes; each is empty where nobody noted it.
+
+    Attributes:
+        dtype: Number format of the denoiser's weights, as torch names it: "float32".
+        attention: What computes its attention: names of diffusers' processors, then of the
+            kernels that the device may choose among.
+        weights_sha256: Of the weight file; of several, of their hashes in order.
+    """
+
+    dtype: str = ""
+    attention: str = ""
+    weights_sha256: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GenerationFinished:
     """The picture is done. Made once by a backend; may cross threads.
@@ -308,6 +324,7 @@ class GenerationFinished:
         seconds: From the request to the picture, model loading included.
         peak_memory_bytes: Highest memory in use, resident set on the CPU.
         candidates: Of a noise search, best first; the image is the first one's.
+        setup: How the model computed it.
     """
 
     request_id: RequestId
@@ -315,6 +332,7 @@ class GenerationFinished:
     seconds: float
     peak_memory_bytes: int
     candidates: tuple[CandidateScore, ...] = ()
+    setup: ModelSetup = field(default_factory=ModelSetup)
 
     def __post_init__(self) -> None:
         freeze(self.image)

@@ -7,7 +7,7 @@ from enum import Enum
 from pathlib import Path
 from typing import NewType, TypeAlias
 
-from spatialstudio.domain.generation import RequestId
+from spatialstudio.domain.generation import ModelSetup, RequestId
 from spatialstudio.domain.record import Reproduction, RunId
 from spatialstudio.domain.relation import RelationId
 from spatialstudio.domain.sweep import SweepCell
@@ -83,6 +83,7 @@ class RunSummary:
         objects: Heads of all mentions.
         claims: One for each relation.
         sweep: Where it stands in a sweep; None for a run that belongs to none.
+        setup: How the model computed.
     """
 
     id: RunId
@@ -101,6 +102,7 @@ class RunSummary:
     objects: tuple[str, ...] = ()
     claims: tuple[ClaimSummary, ...] = ()
     sweep: SweepCell | None = None
+    setup: ModelSetup = field(default_factory=ModelSetup)
 
     @property
     def outcome(self) -> Outcome | None:

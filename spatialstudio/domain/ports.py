@@ -96,6 +96,7 @@ class ModelCard:
         pipeline_class: Its kind, a diffusers class name; empty when it is not known.
         base: Folder that completes a single file; None where the folder holds all.
         dtype: Number format of the weights, as torch names it; empty for what suits the device.
+        revision: The hub's commit; empty for a folder of the user's.
     """
 
     id: str
@@ -112,6 +113,7 @@ class ModelCard:
     pipeline_class: str = ""
     base: Path | None = None
     dtype: str = ""
+    revision: str = ""
 
 
 class ModelShelf(Protocol):

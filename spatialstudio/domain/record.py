@@ -7,7 +7,7 @@ from enum import Enum
 from typing import NewType
 
 from spatialstudio.domain.attention import AttentionFile, TextLayer
-from spatialstudio.domain.generation import CandidateScore, GenerationRequest
+from spatialstudio.domain.generation import CandidateScore, GenerationRequest, ModelSetup
 from spatialstudio.domain.memory import MemoryEstimate
 from spatialstudio.domain.prompt import TokenSpan
 from spatialstudio.domain.relation import RelationId
@@ -60,6 +60,8 @@ class Environment:
         libraries: Name to version of torch, diffusers, transformers.
         device: "cpu", "cuda:0", ...
         platform: Operating system and machine.
+        setup: How the model computed.
+        code_sha256: Of Spatial Studio's sources; empty where there are none.
     """
 
     app: str
@@ -67,6 +69,8 @@ class Environment:
     libraries: Mapping[str, str]
     device: str
     platform: str
+    setup: ModelSetup = field(default_factory=ModelSetup)
+    code_sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -35,6 +35,7 @@ from spatialstudio.adapters.backends.load_pipeline import (
 )
 from spatialstudio.adapters.backends.low_memory import out_of_memory, tiled
 from spatialstudio.adapters.backends.memory_estimate import estimate_memory
+from spatialstudio.adapters.backends.model_setup import model_setup
 from spatialstudio.adapters.backends.pipeline_arguments import pipeline_arguments
 from spatialstudio.adapters.backends.preview import decode_preview
 from spatialstudio.adapters.backends.token_spans import (
@@ -178,6 +179,7 @@ class DiffusersBackend:
                 image=image,
                 seconds=time.perf_counter() - started,
                 peak_memory_bytes=peak_memory_bytes(device),
+                setup=model_setup(loaded.denoiser, loaded.device, loaded.weights_hash),
             )
         )
 

@@ -1,6 +1,7 @@
 """Loads diffusers folders: safetensors only, nothing from the network."""
 
 import json
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,9 +26,10 @@ from spatialstudio.adapters.backends.families import (
     LatentForm,
 )
 from spatialstudio.adapters.backends.preview import DecodePreview, preview_decoder
-from spatialstudio.adapters.backends.read_weights import read_pipeline
+from spatialstudio.adapters.backends.read_weights import read_pipeline, weight_files
 from spatialstudio.adapters.backends.text_streams import TextStream
 from spatialstudio.adapters.device import is_out_of_memory, pick_dtype
+from spatialstudio.adapters.weight_hashes import hash_beside
 from spatialstudio.domain.errors import BackendError, ModelNotFound, RequestError
 from spatialstudio.domain.ports import ModelCard
 
@@ -49,6 +51,7 @@ class LoadedPipeline:
         folder: Where it was read from: a folder, or one file.
         device: Where it runs.
         own_scheduler: As it came with the model.
+        weights_hash: Of its weights, as soon as they are read.
     """
 
     pipeline: Any
@@ -56,6 +59,7 @@ class LoadedPipeline:
     folder: Path
     device: torch.device
     own_scheduler: Any
+    weights_hash: Future[str]
 
     @property
     def denoiser(self) -> Any:
@@ -208,7 +212,10 @@ def load_pipeline(
             raise
         raise _damaged(model) from error
     pipeline.set_progress_bar_config(disable=True)
-    loaded = LoadedPipeline(pipeline, family, model.folder, device, pipeline.scheduler)
+    weights_hash = hash_beside(weight_files(model))
+    loaded = LoadedPipeline(
+        pipeline, family, model.folder, device, pipeline.scheduler, weights_hash
+    )
     for part in loaded.modules:
         part.requires_grad_(False).eval()
     if offloads:

@@ -39,6 +39,13 @@ def read_pipeline(pipeline_class: Any, model: ModelCard, dtype: torch.dtype) -> 
     )
 
 
+def weight_files(model: ModelCard) -> tuple[Path, ...]:
+    """List the weights of a model: its one file, or all files of its parts, in order."""
+    if model.folder.is_file():
+        return (model.folder,)
+    return tuple(sorted(model.folder.glob("*/*.safetensors")))
+
+
 def _read_folder(pipeline_class: Any, folder: Path, dtype: torch.dtype, **left_out: None) -> Any:
     return pipeline_class.from_pretrained(
         folder, dtype=dtype, use_safetensors=True, local_files_only=True, **left_out

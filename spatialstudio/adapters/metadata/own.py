@@ -1,6 +1,6 @@
 """This program's own record: JSON in ``spatial_studio``, or packed in XMP.
 
-    {"version": 1, "app": "0.1.0", "request": {...}, "relations": [{"sentence": ...}], ...}
+    {"version": 2, "app": "0.1.0", "request": {...}, "relations": [{"sentence": ...}], ...}
 
 ``stores.picture_record`` writes it; here only what any picture tells is read out of it, so that
 records of later versions are understood as far as they go.
@@ -31,7 +31,7 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
         return None
     prompt = _inside(_inside(request, "scene"), "prompt")
     guidance, model = _inside(request, "guidance"), _inside(request, "model")
-    picture = _inside(told, "picture")
+    picture, setup = _inside(told, "picture"), _inside(_inside(told, "environment"), "setup")
     relations = told.get("relations")
     return PictureSettings(
         dialect=DIALECT,
@@ -44,7 +44,7 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
         width=told_int(picture.get("width")),
         height=told_int(picture.get("height")),
         model=told_text(model.get("id")),
-        model_hash=told_text(model.get("sha256")),
+        model_hash=told_text(setup.get("weights_sha256")),
         method=told_text(guidance.get("method_id")),
         strength=told_float(guidance.get("strength")),
         relations=tuple(_sentences(relations if isinstance(relations, list) else [])),

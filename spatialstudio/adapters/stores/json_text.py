@@ -1,5 +1,6 @@
 """JSON as bytes, in files that people can read as well."""
 
+import hashlib
 import json
 
 from spatialstudio.adapters.stores.json_codec import Json
@@ -12,6 +13,12 @@ def json_bytes(plain: Json) -> bytes:
     """Return JSON as bytes that people can read as well."""
     text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1)
     return text.encode("utf-8", "surrogatepass")
+
+
+def hash_of_json(plain: Json) -> str:
+    """Return the sha256 of what JSON says, however it is laid out."""
+    text = json.dumps(plain, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def parse_json(content: bytes, name: str) -> Json:

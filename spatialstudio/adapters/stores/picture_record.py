@@ -1,22 +1,29 @@
 """What a picture file of ours tells of its making: ``parameters`` for others, a record for us.
 
-Version 1 of the record, a JSON object:
+Version 2 of the record, a JSON object:
 
-    version, app    1; of Spatial Studio
+    version, app    2; of Spatial Studio
     request         all that determines the picture, whole
     relations       sentence, type, and who read it: an extractor's id, or "hand"
     pos             for each relation its first, last and best PoS while drawing
     verdicts        for each judged relation its outcome, reason, confidence, PSE
-    environment     versions and device
+    environment     versions, device, how the model computed, hashes of its weights and of our code
     picture         height and width
+    hashes          sha256 of "prompt", "request", and of the run's parts where they lie beside:
+                    "picture" (pixels), "trace" (file), "evaluation" (empty: not judged)
+
+Version 1 had no hashes, and told less of the environment.
 """
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from spatialstudio.adapters.metadata import a1111
 from spatialstudio.adapters.stores.json_codec import Json, decode, encode
+from spatialstudio.adapters.stores.json_text import hash_of_json
 from spatialstudio.adapters.stores.run_summary import last_pos
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import GenerationRequest
@@ -25,9 +32,11 @@ from spatialstudio.domain.record import RunRecord
 from spatialstudio.domain.relation import Relation, RelationId
 from spatialstudio.domain.verdict import Evaluation, Verdict
 
-VERSION = 1
+VERSION = 2
 CREATOR = "Spatial Studio"
 BY_HAND = "hand"
+SHORT_HASH = 10
+"""So many letters of a model's hash do others write."""
 
 
 def texts_of(
@@ -36,6 +45,7 @@ def texts_of(
     size: tuple[int, int],
     *,
     is_marked: bool = True,
+    parts: Mapping[str, str] | None = None,
 ) -> EmbeddedTexts:
     """Return what is written into the picture of a run.
 
@@ -44,16 +54,19 @@ def texts_of(
         evaluation: None when the picture was not judged.
         size: Height and width of the picture, pixels.
         is_marked: Whether it says that a model drew it.
+        parts: Hashes of the run's parts, where they lie beside.
     """
+    request = encode(record.request, {})
     told: Json = {
         "version": VERSION,
         "app": record.environment.app,
-        "request": encode(record.request, {}),
+        "request": request,
         "relations": [_told_relation(record, r) for r in record.request.scene.relations],
         "pos": {r.id: _told_pos(record, r.id) for r in record.request.scene.relations},
-        "verdicts": {v.relation_id: _told_verdict(v) for v in _verdicts(evaluation)},
+        "verdicts": told_verdicts(evaluation),
         "environment": encode(record.environment, {}),
         "picture": {"height": size[0], "width": size[1]},
+        "hashes": {**_hashes_of_request(record.request, request), **(parts or {})},
     }
     return EmbeddedTexts(
         parameters=_parameters(record, evaluation, size),
@@ -63,21 +76,65 @@ def texts_of(
     )
 
 
-def request_in(record: str) -> GenerationRequest:
-    """Return the request that a picture's record holds.
+def told_verdicts(evaluation: Evaluation | None) -> Json:
+    """Return what a record tells of verdicts, by relation."""
+    return {verdict.relation_id: _told_verdict(verdict) for verdict in _verdicts(evaluation)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldRecord:
+    """What the record in a picture says of the run, for comparison.
+
+    Attributes:
+        request: What was asked.
+        verdicts: See ``told_verdicts``.
+        hashes: By part; empty in records of version 1.
+    """
+
+    request: GenerationRequest
+    verdicts: Json
+    hashes: Mapping[str, Json]
+
+
+def read_told(record: str) -> ToldRecord:
+    """Read the record of a picture.
 
     Raises:
-        StoreError: The record is damaged, or of a newer version.
+        StoreError: The record is damaged, of a newer version, or its request has been changed.
     """
+    told = _parsed(record)
+    request = decode(GenerationRequest, told.get("request"), {})
+    hashes = told.get("hashes", {})
+    if not isinstance(hashes, dict):
+        raise _damaged()
+    for part, digest in _hashes_of_request(request, told["request"]).items():
+        if hashes.get(part, digest) != digest:
+            raise StoreError(f"The {part} in the picture's record has been changed.")
+    return ToldRecord(request=request, verdicts=told.get("verdicts"), hashes=hashes)
+
+
+def _parsed(record: str) -> dict[str, Json]:
     try:
-        told = json.loads(record)
+        told: Json = json.loads(record)
     except (ValueError, RecursionError) as error:
-        raise StoreError("The picture's record is damaged.", hint="Take its prompt.") from error
-    if not isinstance(told, dict) or told.get("version") != VERSION:
+        raise _damaged() from error
+    version = told.get("version") if isinstance(told, dict) else None
+    if not isinstance(told, dict) or type(version) is not int:
+        raise _damaged()
+    if version > VERSION:
         raise StoreError(
             "The picture was written by a newer Spatial Studio.", hint="Update to open it."
         )
-    return decode(GenerationRequest, told.get("request"), {})
+    return told
+
+
+def _damaged() -> StoreError:
+    return StoreError("The picture's record is damaged.", hint="Take its prompt.")
+
+
+def _hashes_of_request(request: GenerationRequest, plain: Json) -> dict[str, str]:
+    prompt = request.scene.prompt.text.encode("utf-8", "surrogatepass")
+    return {"prompt": sha256(prompt).hexdigest(), "request": hash_of_json(plain)}
 
 
 def _verdicts(evaluation: Evaluation | None) -> tuple[Verdict, ...]:
@@ -115,7 +172,7 @@ def _told_verdict(verdict: Verdict) -> Json:
 
 def _parameters(record: RunRecord, evaluation: Evaluation | None, size: tuple[int, int]) -> str:
     request = record.request
-    prompt = request.scene.prompt
+    prompt, weights = request.scene.prompt, record.environment.setup.weights_sha256
     return a1111.write(
         prompt.text,
         prompt.negative,
@@ -125,7 +182,7 @@ def _parameters(record: RunRecord, evaluation: Evaluation | None, size: tuple[in
             "CFG scale": f"{request.guidance_scale:g}",
             "Seed": request.seed,
             "Model": request.model.id,
-            **({"Model hash": request.model.sha256[:10]} if request.model.sha256 else {}),
+            **({"Model hash": weights[:SHORT_HASH]} if weights else {}),
             "Version": f"{CREATOR} {record.environment.app}",
             "Spatial": json.dumps(_brief(record, evaluation), ensure_ascii=False),
         },

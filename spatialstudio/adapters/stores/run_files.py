@@ -7,7 +7,7 @@
 A run is named by its picture's path. Runs of version 1, which were folders, are read as well.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -21,7 +21,14 @@ from spatialstudio.adapters.stores.picture_record import texts_of
 from spatialstudio.adapters.stores.run_folder import PICTURE as OLD_PICTURE
 from spatialstudio.adapters.stores.run_folder import is_run_folder, load_run_folder
 from spatialstudio.adapters.stores.run_summary import summarise
-from spatialstudio.adapters.stores.sidecar import Sidecar, read_sidecar, write_sidecar
+from spatialstudio.adapters.stores.sidecar import (
+    Sidecar,
+    evaluation_hash,
+    read_listing,
+    read_sidecar,
+    with_listing,
+    write_sidecar,
+)
 from spatialstudio.adapters.stores.trace import events_of, maps_of, previews_of, with_references
 from spatialstudio.adapters.stores.trace_file import (
     MAPS,
@@ -32,11 +39,14 @@ from spatialstudio.adapters.stores.trace_file import (
     write_trace,
 )
 from spatialstudio.adapters.stores.verify_run import (
+    EVALUATION,
+    TRACE,
     faults_of,
     pixel_hash,
     read_part,
     read_record,
     read_trace,
+    trace_hash,
     verify_run,
 )
 from spatialstudio.domain.arrays import RgbImage
@@ -48,6 +58,7 @@ from spatialstudio.domain.record import ArtifactRef, Fault, Reproduction, RunId,
 from spatialstudio.domain.verdict import Evaluation
 
 IMAGE = "image"
+PICTURE = "picture"
 _PROBE = ".probe"
 _RESTORE = "Restore the run from a copy; its other files may still be good."
 
@@ -89,10 +100,14 @@ class RunFiles:
         packed = pack_trace_arrays(content)
         evaluation = record.evaluation
         kept = _with_references(record, content, packed)
+        trace = write_trace(encode(kept, {}), packed)
+        sidecar = write_sidecar(_sidecar(kept, evaluation, image))
         files = {
-            arrival.TRACE_ENDING: write_trace(encode(kept, {}), packed),
-            arrival.SIDECAR_ENDING: write_sidecar(_sidecar(kept, evaluation, image)),
-            arrival.PICTURE_ENDING: _picture(kept, evaluation, image),
+            arrival.TRACE_ENDING: trace,
+            arrival.SIDECAR_ENDING: sidecar,
+            arrival.PICTURE_ENDING: _picture(
+                kept, evaluation, image, _hashes(sha256(trace).hexdigest(), sidecar)
+            ),
         }
         with explained_writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -130,10 +145,12 @@ class RunFiles:
         picture = self.picture_of(path)
         record, image = read_record(picture), PillowImages().read(picture)
         sidecar = _sidecar(record, evaluation, image)
-        if before := _beside(picture):
+        if before := _listing_beside(picture):
             sidecar = replace(sidecar, marks=before.marks, repetition=before.repetition)
-        write_whole(picture.with_suffix(arrival.SIDECAR_ENDING), write_sidecar(sidecar))
-        write_whole(picture, _picture(record, evaluation, image))
+        content = write_sidecar(sidecar)
+        write_whole(picture.with_suffix(arrival.SIDECAR_ENDING), content)
+        hashes = _hashes(trace_hash(picture), content)
+        write_whole(picture, _picture(record, evaluation, image, hashes))
 
     def mark(self, path: Path, marks: Marks) -> None:
         """Keep what the user says of a run.
@@ -157,7 +174,7 @@ class RunFiles:
         Raises:
             StoreError: The file is damaged.
         """
-        beside = _beside(self.picture_of(path))
+        beside = _listing_beside(self.picture_of(path))
         return beside.marks if beside else Marks()
 
     def verify(self, path: Path) -> tuple[Fault, ...]:
@@ -205,17 +222,25 @@ class RunFiles:
     def _amend(self, path: Path, change: Callable[[Sidecar], Sidecar]) -> None:
         """Change a run's sidecar; one that is not there yet is made."""
         picture = self.picture_of(path)
-        sidecar = _beside(picture) or _sidecar(
-            read_record(picture), None, PillowImages().read(picture)
-        )
         target = picture.with_suffix(arrival.SIDECAR_ENDING)
-        write_whole(target, write_sidecar(change(sidecar)))
+        if listing := _listing_beside(picture):
+            content = with_listing(read_part(target), target.name, change(listing))
+        else:
+            new = _sidecar(read_record(picture), None, PillowImages().read(picture))
+            content = write_sidecar(change(new))
+        write_whole(target, content)
 
 
 def _beside(picture: Path) -> Sidecar | None:
     """Read the sidecar of a picture; None when there is none."""
     path = picture.with_suffix(arrival.SIDECAR_ENDING)
     return read_sidecar(read_part(path), path.name) if path.exists() else None
+
+
+def _listing_beside(picture: Path) -> Sidecar | None:
+    """Likewise all but the evaluation."""
+    path = picture.with_suffix(arrival.SIDECAR_ENDING)
+    return read_listing(read_part(path), path.name) if path.exists() else None
 
 
 def _folder_of_version_1(path: Path) -> Path | None:
@@ -250,6 +275,14 @@ def _sidecar(record: RunRecord, evaluation: Evaluation | None, image: RgbImage) 
     return Sidecar(summary=summary, evaluation=evaluation)
 
 
-def _picture(record: RunRecord, evaluation: Evaluation | None, image: RgbImage) -> bytes:
+def _hashes(trace: str, sidecar: bytes) -> Mapping[str, str]:
+    """Name the parts beside a picture, given the hash of its trace and the file of verdicts."""
+    return {TRACE: trace, EVALUATION: evaluation_hash(sidecar, arrival.SIDECAR_ENDING)}
+
+
+def _picture(
+    record: RunRecord, evaluation: Evaluation | None, image: RgbImage, hashes: Mapping[str, str]
+) -> bytes:
     height, width, _ = image.shape
-    return picture_bytes(image, "PNG", texts_of(record, evaluation, (height, width)))
+    parts = {PICTURE: pixel_hash(image), **hashes}
+    return picture_bytes(image, "PNG", texts_of(record, evaluation, (height, width), parts=parts))

@@ -41,6 +41,7 @@ def summarise(
             for relation in request.scene.relations
         ),
         sweep=request.sweep,
+        setup=record.environment.setup,
     )
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from spatialstudio.adapters.stores.array_file import AnyArray, pack_arrays, unpack_arrays
 from spatialstudio.adapters.stores.json_codec import Json, decode, encode
-from spatialstudio.adapters.stores.json_text import json_bytes, parse_json
+from spatialstudio.adapters.stores.json_text import hash_of_json, json_bytes, parse_json
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.library import Marks, RunSummary
 from spatialstudio.domain.record import Reproduction
@@ -48,16 +48,36 @@ class Sidecar:
 def write_sidecar(sidecar: Sidecar) -> bytes:
     """Return the bytes of the file."""
     shelf: dict[str, AnyArray] = {}
-    plain: Json = {
-        "format": FORMAT,
-        "version": VERSION,
-        "summary": encode(sidecar.summary, {}),
-        "marks": encode(sidecar.marks, {}),
-        "repetition": encode(sidecar.repetition, {}),
+    evaluation: dict[str, Json] = {
         "evaluation": encode(sidecar.evaluation, shelf),
         "arrays": base64.b64encode(pack_arrays(shelf)).decode("ascii") if shelf else "",
     }
-    return json_bytes(plain)
+    return json_bytes(_plain_listing(sidecar) | evaluation)
+
+
+def with_listing(content: bytes, name: str, listing: Sidecar) -> bytes:
+    """Return the file with other marks and the like; its evaluation stays, letter by letter.
+
+    Args:
+        content: Of the file.
+        name: Of the file, for messages.
+        listing: What it shall say; an evaluation in it does not count.
+
+    Raises:
+        StoreError: It is damaged, or from a newer version.
+    """
+    return json_bytes(_checked(content, name) | _plain_listing(listing))
+
+
+def evaluation_hash(content: bytes, name: str) -> str:
+    """Name the evaluation in the file by what it says; empty when there is none.
+
+    Raises:
+        StoreError: It is damaged, or from a newer version.
+    """
+    plain = _checked(content, name)
+    found = plain.get("evaluation")
+    return "" if found is None else hash_of_json([found, plain.get("arrays")])
 
 
 def read_sidecar(content: bytes, name: str) -> Sidecar:
@@ -83,6 +103,16 @@ def read_listing(content: bytes, name: str) -> Sidecar:
         StoreError: It is damaged, or from a newer version.
     """
     return _listing(_checked(content, name))
+
+
+def _plain_listing(sidecar: Sidecar) -> dict[str, Json]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "summary": encode(sidecar.summary, {}),
+        "marks": encode(sidecar.marks, {}),
+        "repetition": encode(sidecar.repetition, {}),
+    }
 
 
 def _listing(plain: dict[str, Json]) -> Sidecar:

@@ -99,6 +99,7 @@ def events_of(
         seconds=record.seconds,
         peak_memory_bytes=record.peak_memory_bytes,
         candidates=record.candidates,
+        setup=record.environment.setup,
     )
     by_step = _grouped(maps)
     steps = (

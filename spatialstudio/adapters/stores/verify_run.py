@@ -3,14 +3,15 @@
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import TypeVar
 
 from spatialstudio.adapters.images import PillowImages
 from spatialstudio.adapters.metadata.reader import settings_in
 from spatialstudio.adapters.stores.arrival import SIDECAR_ENDING, TRACE_ENDING
 from spatialstudio.adapters.stores.json_codec import decode
 from spatialstudio.adapters.stores.json_text import parse_json
-from spatialstudio.adapters.stores.picture_record import request_in
-from spatialstudio.adapters.stores.sidecar import read_sidecar
+from spatialstudio.adapters.stores.picture_record import ToldRecord, read_told, told_verdicts
+from spatialstudio.adapters.stores.sidecar import evaluation_hash, read_sidecar
 from spatialstudio.adapters.stores.trace_file import (
     RECORD,
     TraceContent,
@@ -20,6 +21,12 @@ from spatialstudio.adapters.stores.trace_file import (
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import StoreError, StudioError
 from spatialstudio.domain.record import Fault, RunRecord
+
+T = TypeVar("T")
+
+TRACE = "trace"
+EVALUATION = "evaluation"
+"""Parts of a run whose hashes stand in its picture's record."""
 
 _RESTORE = "Restore the run from a copy; its other files may still be good."
 
@@ -71,14 +78,18 @@ def read_part(path: Path) -> bytes:
 
 
 def verify_run(picture: Path) -> tuple[Fault, ...]:
-    """Check picture, trace, evaluation and metadata of a run; empty when all is well."""
+    """Check picture, trace, evaluation and metadata of a run; empty when all is well.
+
+    What cannot be read is told once; the rest is compared with what can.
+    """
+    parts = _Parts(picture)
     checks = {
-        "trace": lambda: read_trace(picture),
-        "picture": lambda: _check_picture(picture),
-        "evaluation": lambda: _check_evaluation(picture),
-        "metadata": lambda: _check_metadata(picture),
+        "picture": parts.check_picture,
+        "trace": parts.check_trace,
+        "evaluation": parts.check_evaluation,
+        "metadata": parts.check_request,
     }
-    return tuple(faults_of(checks))
+    return (*parts.faults, *faults_of(checks))
 
 
 def faults_of(checks: Mapping[str, Callable[[], object]]) -> Iterator[Fault]:
@@ -90,6 +101,96 @@ def faults_of(checks: Mapping[str, Callable[[], object]]) -> Iterator[Fault]:
             yield Fault(part=part, message=error.message)
 
 
+class _Parts:
+    """The parts of a run, each read once; None for what is not there or damaged."""
+
+    def __init__(self, picture: Path) -> None:
+        self.faults: list[Fault] = []
+        self._picture = picture
+        self._beside = picture.with_suffix(SIDECAR_ENDING)
+        self._record = self._read("trace", lambda: read_trace(picture)[0])
+        self._image = self._read("picture", lambda: PillowImages().read(picture))
+        self._sidecar = self._read("evaluation", lambda: read_part(self._beside))
+        self._told = None
+        if self._image is not None:
+            self._told = self._read("metadata", lambda: _read_told(picture))
+
+    def check_picture(self) -> None:
+        """Say when the pixels are not those that were drawn."""
+        if self._record is None or self._image is None:
+            return
+        hashes = {artifact.sha256 for artifact in self._record.artifacts}
+        _require(
+            not hashes or pixel_hash(self._image) in hashes,
+            f'The picture "{self._picture.name}" is not the one that was drawn.',
+        )
+
+    def check_trace(self) -> None:
+        """Say when the trace is sound, but not the one that the picture came with."""
+        if self._record is None or self._told is None:
+            return
+        digest = trace_hash(self._picture)
+        _require(
+            self._told.hashes.get(TRACE, digest) == digest,
+            f'The trace of "{self._picture.name}" has been changed.',
+        )
+
+    def check_evaluation(self) -> None:
+        """Say when the evaluation is that of another picture, or not the one that it tells."""
+        if self._sidecar is None:
+            return
+        name = self._beside.name
+        evaluation = read_sidecar(self._sidecar, name).evaluation
+        if evaluation is not None and self._image is not None:
+            _require(
+                evaluation.perception.image_sha256 == pixel_hash(self._image),
+                f'The evaluation "{name}" is that of another picture.',
+            )
+        if self._told is not None:
+            digest = evaluation_hash(self._sidecar, name)
+            is_same = self._told.hashes.get(EVALUATION, digest) == digest
+            _require(
+                is_same and self._told.verdicts == told_verdicts(evaluation),
+                f'The evaluation "{name}" is not the one that the picture tells.',
+            )
+
+    def check_request(self) -> None:
+        """Say when the picture tells of another request than its trace."""
+        if self._record is not None and self._told is not None:
+            _require(
+                self._told.request == self._record.request,
+                f'The picture "{self._picture.name}" tells of another request.',
+            )
+
+    def _read(self, part: str, read: Callable[[], T]) -> T | None:
+        try:
+            return read()
+        except StudioError as error:
+            self.faults.append(Fault(part=part, message=error.message))
+            return None
+
+
+def trace_hash(picture: Path) -> str:
+    """Name the trace beside a picture by its bytes.
+
+    Raises:
+        StoreError: It is missing or cannot be read.
+    """
+    return sha256(read_part(picture.with_suffix(TRACE_ENDING))).hexdigest()
+
+
+def _require(is_so: bool, complaint: str) -> None:
+    if not is_so:
+        raise StoreError(complaint)
+
+
+def _read_told(picture: Path) -> ToldRecord:
+    settings = settings_in(read_part(picture))
+    if settings is None or not settings.record:
+        raise StoreError(f'The picture "{picture.name}" does not say how it was made.')
+    return read_told(settings.record)
+
+
 def _checked_record(members: Mapping[str, bytes], path: Path) -> RunRecord:
     record = decode(RunRecord, parse_json(members.get(RECORD, b""), RECORD), {})
     steps = (ref for step in record.trace for ref in (step.attention, step.preview))
@@ -99,29 +200,3 @@ def _checked_record(members: Mapping[str, bytes], path: Path) -> RunRecord:
                 f'"{artifact.path}" in the trace "{path.name}" is damaged.', hint=_RESTORE
             )
     return record
-
-
-def _check_picture(picture: Path) -> None:
-    image = PillowImages().read(picture)
-    hashes = {artifact.sha256 for artifact in read_record(picture).artifacts}
-    if hashes and pixel_hash(image) not in hashes:
-        raise StoreError(f'The picture "{picture.name}" is not the one that was drawn.')
-
-
-def _check_evaluation(picture: Path) -> None:
-    path = picture.with_suffix(SIDECAR_ENDING)
-    if not path.exists():
-        raise StoreError(f'The file "{path.name}" is missing.')
-    evaluation = read_sidecar(read_part(path), path.name).evaluation
-    if evaluation is None:
-        return
-    if evaluation.perception.image_sha256 != pixel_hash(PillowImages().read(picture)):
-        raise StoreError(f'The evaluation "{path.name}" is that of another picture.')
-
-
-def _check_metadata(picture: Path) -> None:
-    settings = settings_in(read_part(picture))
-    if settings is None or not settings.record:
-        raise StoreError(f'The picture "{picture.name}" does not say how it was made.')
-    if request_in(settings.record) != read_record(picture).request:
-        raise StoreError(f'The picture "{picture.name}" tells of another request.')

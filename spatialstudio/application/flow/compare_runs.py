@@ -12,6 +12,8 @@ CLOSE_MEAN = 1.0
 """Mean difference of a channel, of 255, up to which nobody sees one."""
 
 FULL = 255
+SHORT_HASH = 10
+"""So many letters of a hash are enough to tell weights apart."""
 _NAMES = {
     "app": "version of Spatial Studio",
     "python": "version of Python",
@@ -76,7 +78,12 @@ def _reasons(first: RunRecord, again: RunRecord) -> Iterator[str]:
         yield from _change(name, getattr(old, field), getattr(new, field))
     for library in sorted(old.libraries.keys() | new.libraries.keys()):
         yield from _change(f"version of {library}", _version(old, library), _version(new, library))
-    yield from _change("weights", first.request.model.sha256, again.request.model.sha256)
+    yield from _change("number format", old.setup.dtype, new.setup.dtype)
+    yield from _change("attention", old.setup.attention, new.setup.attention)
+    yield from _change(
+        "weights", _short(old.setup.weights_sha256), _short(new.setup.weights_sha256)
+    )
+    yield from _change("code of Spatial Studio", _short(old.code_sha256), _short(new.code_sha256))
 
 
 def _version(environment: Environment, library: str) -> str:
@@ -84,5 +91,10 @@ def _version(environment: Environment, library: str) -> str:
 
 
 def _change(name: str, old: str, new: str) -> Iterator[str]:
-    if old != new:
-        yield f"{name}: {old or 'not told'}, now {new or 'not told'}"
+    """Say that something changed; what one of the runs does not tell may be the same."""
+    if old and new and old != new:
+        yield f"{name} ({old} then, {new} now)"
+
+
+def _short(sha256: str) -> str:
+    return sha256[:SHORT_HASH]

@@ -57,7 +57,7 @@ def new_request(
         id=new_request_id(),
         scene=scene,
         backend_id=model.backend_id,
-        model=ModelRef(id=model.id),
+        model=ModelRef(id=model.id, revision=model.revision),
         seed=seed,
         steps=steps,
         guidance_scale=model.guidance_scale,

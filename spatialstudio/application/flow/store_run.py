@@ -1,5 +1,6 @@
 """Stage 4: the events of a finished run become a record and its files."""
 
+import hashlib
 import platform
 import re
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from spatialstudio.domain.generation import (
     GenerationFinished,
     GenerationRequest,
     GenerationStarted,
+    ModelSetup,
     StepEvent,
 )
 from spatialstudio.domain.record import Environment, RunId, RunRecord, StepSummary
@@ -21,6 +23,9 @@ from spatialstudio.domain.verdict import Evaluation
 
 LIBRARIES = ("torch", "diffusers", "transformers", "numpy")
 """Whose versions may change a picture."""
+
+PACKAGE = Path(__file__).parents[2]
+"""Where Spatial Studio's own sources are."""
 
 _SLUG_LENGTH = 48
 _NUMBERS = tuple(f.name for f in fields(StepSummary) if f.name not in {"attention", "preview"})
@@ -59,7 +64,7 @@ def store_run(
         trace=tuple(_summary(event) for event in events if isinstance(event, StepEvent)),
         evaluation=evaluation,
         artifacts=(),
-        environment=environment_on(started.device),
+        environment=environment_on(started.device, finished.setup),
         seconds=finished.seconds,
         peak_memory_bytes=finished.peak_memory_bytes,
         candidates=finished.candidates,
@@ -77,11 +82,12 @@ def run_name(request: GenerationRequest, created: datetime) -> RunId:
     return RunId(f"{created:%Y-%m-%d_%H%M%S}_{slug}_{request.seed}")
 
 
-def environment_on(device: str) -> Environment:
+def environment_on(device: str, setup: ModelSetup | None = None) -> Environment:
     """Tell versions and machine, without importing a model library.
 
     Args:
         device: Where the model ran: "cpu", "cuda:0", ...
+        setup: How it computed; None where nobody noted it.
     """
     versions = {name: _version(name) for name in LIBRARIES}
     return Environment(
@@ -90,12 +96,24 @@ def environment_on(device: str) -> Environment:
         libraries=versions,
         device=device,
         platform=f"{platform.system()} {platform.machine()}",
+        setup=setup or ModelSetup(),
+        code_sha256=_hash_of_sources(),
     )
 
 
 def _summary(event: StepEvent) -> StepSummary:
     """Take over every number of a step; the store adds where its arrays are."""
     return StepSummary(**{name: getattr(event, name) for name in _NUMBERS})
+
+
+@cache
+def _hash_of_sources() -> str:
+    """Name this program by its sources, in order; empty where it comes without them."""
+    digest = hashlib.sha256()
+    files = sorted(PACKAGE.rglob("*.py"))
+    for file in files:
+        digest.update(file.relative_to(PACKAGE).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest() if files else ""
 
 
 @cache

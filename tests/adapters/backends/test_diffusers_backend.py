@@ -7,6 +7,9 @@ import torch
 
 from spatialstudio.adapters.backends import load_pipeline as loading
 from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
+from spatialstudio.adapters.backends.model_setup import model_setup
+from spatialstudio.adapters.backends.read_weights import weight_files
+from spatialstudio.adapters.weight_hashes import hash_beside, hash_of_weights
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import (
     BackendError,
@@ -52,6 +55,23 @@ def test_a_run_starts_steps_and_finishes(draw, tiny_request):
     assert isinstance(finished, GenerationFinished)
     assert (finished.image.shape, finished.image.dtype) == ((128, 128, 3), np.uint8)
     assert finished.peak_memory_bytes > 0
+
+
+def test_a_run_tells_how_its_model_computed(draw, tiny_request, tiny_model):
+    setup = draw(tiny_request)[-1].setup
+    assert setup.dtype == "float32"
+    assert "AttnProcessor" in setup.attention
+    assert setup.weights_sha256 == hash_of_weights(weight_files(tiny_model))
+
+
+def test_a_device_with_kernels_to_choose_from_tells_them(loaded):
+    told = model_setup(loaded.denoiser, torch.device("cuda"), loaded.weights_hash)
+    assert told.attention.endswith("math)")
+
+
+def test_weights_that_have_gone_have_no_hash(loaded, tmp_path):
+    gone = hash_beside([tmp_path / "gone.safetensors"])
+    assert model_setup(loaded.denoiser, loaded.device, gone).weights_sha256 == ""
 
 
 def test_steps_tell_timestep_pos_and_maps_of_every_mention(draw, tiny_request):

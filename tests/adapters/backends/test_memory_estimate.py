@@ -147,7 +147,7 @@ def test_the_estimate_is_near_what_a_guiding_pass_keeps(large_unet, shapes_only,
         components={"tokenizer": SimpleNamespace(model_max_length=TEXT)},
     )
     family = FAMILIES["StableDiffusionPipeline"]
-    loaded = LoadedPipeline(pipeline, family, None, torch.device("cpu"), None)
+    loaded = LoadedPipeline(pipeline, family, None, torch.device("cpu"), None, None)
     estimate = estimate_memory(loaded, replace(guided, width=512, height=512))
     with shapes_only:
         kept = kept_bytes(loaded)

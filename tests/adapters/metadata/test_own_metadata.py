@@ -1,6 +1,8 @@
 """What our pictures tell survives every format, whatever was typed."""
 
 import json
+from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +12,9 @@ from PIL import Image
 
 from spatialstudio.adapters.metadata.picture_texts import picture_bytes, read_texts
 from spatialstudio.adapters.metadata.reader import PictureMetadata, settings_in
-from spatialstudio.adapters.stores.picture_record import request_in, texts_of
+from spatialstudio.adapters.stores.picture_record import read_told, texts_of
 from spatialstudio.application.flow.store_run import environment_on
-from spatialstudio.domain.errors import ExportError, ImageError
+from spatialstudio.domain.errors import ExportError, ImageError, StoreError
 from spatialstudio.domain.generation import GenerationRequest, ModelRef
 from spatialstudio.domain.picture_settings import compare_settings
 from spatialstudio.domain.prompt import Prompt
@@ -20,6 +22,7 @@ from spatialstudio.domain.record import RunRecord
 from spatialstudio.domain.relation import SceneGraph
 from tests.strategies import requests, times
 
+GOLDEN = Path(__file__).parents[2] / "golden"
 KINDS = ("PNG", "JPEG", "WEBP")
 IMAGE = np.full((8, 12, 3), 128, np.uint8)
 TEXTS = {
@@ -74,7 +77,7 @@ def test_the_request_comes_back_from_the_picture(kind, text):
     told = settings_in(written(request, kind))
     assert (told.prompt, told.negative, told.seed) == (text, "dull, grey", 7)
     assert (told.width, told.height, told.steps, told.model) == (12, 8, 20, "stickers")
-    assert request_in(told.record) == request
+    assert read_told(told.record).request == request
     assert told.is_marked_as_generated
 
 
@@ -83,7 +86,7 @@ def test_the_request_comes_back_from_the_picture(kind, text):
 def test_any_request_comes_back_from_the_picture(request, kind, created):
     texts = texts_of(record_of(request, created), None, (8, 12))
     told = settings_in(picture_bytes(IMAGE, kind, texts))
-    assert repr(request_in(told.record)) == repr(request)
+    assert repr(read_told(told.record).request) == repr(request)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -115,8 +118,33 @@ def test_a_prompt_that_no_jpeg_can_hold_is_told():
 
 def test_a_record_is_readable_json_with_a_version():
     told = json.loads(settings_in(written(request_of("a cat"), "PNG")).record)
-    assert told["version"] == 1
+    assert told["version"] == 2
     assert told["environment"]["device"] == "cpu"
+    assert told["hashes"]["prompt"] == sha256(b"a cat").hexdigest()
+
+
+def test_a_record_of_version_1_is_read():
+    told = read_told((GOLDEN / "picture_record_of_version_1.json").read_text())
+    assert told.request.scene.prompt.text == "a cat left of a dog"
+    assert told.verdicts["r1"]["outcome"] == "PASS"
+    assert told.hashes == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": 3}, "written by a newer Spatial Studio"),
+        ({"version": "2"}, "is damaged"),
+        ({"hashes": []}, "is damaged"),
+        ({"hashes": {"prompt": "0"}}, "The prompt in the picture's record has been changed"),
+        ({"hashes": {"request": "0"}}, "The request in the picture's record has been changed"),
+    ],
+    ids=["newer", "odd version", "odd hashes", "other prompt", "other request"],
+)
+def test_a_record_that_was_changed_is_told(change, message):
+    told = json.loads(settings_in(written(request_of("a cat"), "PNG")).record)
+    with pytest.raises(StoreError, match=message):
+        read_told(json.dumps(told | change))
 
 
 def test_a_picture_that_tells_nothing_is_no_error(tmp_path):

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from spatialstudio.adapters.stores import run_files
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.adapters.stores.sidecar import read_listing
 from spatialstudio.application.flow.store_run import store_run
@@ -144,9 +145,9 @@ def paint_over(path):
 @pytest.mark.parametrize(
     ("suffix", "spoil", "parts"),
     [
-        (".strace", damage, {"trace", "picture", "metadata"}),
-        (".strace", os.unlink, {"trace", "picture", "metadata"}),
-        (".png", os.unlink, {"picture", "evaluation", "metadata"}),
+        (".strace", damage, {"trace"}),
+        (".strace", os.unlink, {"trace"}),
+        (".png", os.unlink, {"picture"}),
         (".png", paint_over, {"picture", "evaluation", "metadata"}),
         (".json", os.unlink, {"evaluation"}),
         (".json", lambda path: path.write_text("{}"), {"evaluation"}),
@@ -156,6 +157,52 @@ def paint_over(path):
 def test_what_was_changed_is_named(picture, suffix, spoil, parts):
     spoil(picture.with_suffix(suffix))
     assert {fault.part for fault in RunFiles().verify(picture)} == parts
+
+
+def change_sidecar(picture, change):
+    path = picture.with_suffix(".json")
+    plain = json.loads(path.read_text())
+    change(plain)
+    path.write_text(json.dumps(plain))
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda plain: plain["evaluation"]["verdicts"][0].update(outcome="FAIL"),
+        lambda plain: plain["evaluation"]["verdicts"][0].update(about=["m1"]),
+        lambda plain: plain.update(evaluation=None),
+    ],
+    ids=["outcome", "what no record tells", "taken away"],
+)
+def test_a_forged_evaluation_is_noticed(picture, forge):
+    change_sidecar(picture, forge)
+    assert [fault.part for fault in RunFiles().verify(picture)] == ["evaluation"]
+
+
+def test_a_forged_verdict_is_noticed_in_runs_of_earlier_versions(picture, monkeypatch):
+    record, events = RunFiles().load(picture)
+    monkeypatch.setattr(run_files, "_hashes", lambda *_: {})
+    older = RunFiles().save(record, events, picture.parent)
+    assert RunFiles().verify(older) == ()
+    change_sidecar(older, lambda plain: plain["evaluation"]["verdicts"][0].update(outcome="FAIL"))
+    assert [fault.part for fault in RunFiles().verify(older)] == ["evaluation"]
+
+
+def test_a_sound_trace_that_is_another_is_noticed(picture):
+    with ZipFile(picture.with_suffix(".strace")) as archive:
+        record = archive.read("run.json")
+    forged = record.replace(b'"seconds": 1.5', b'"seconds": 0.5')
+    rewritten(picture.with_suffix(".strace"), "run.json", forged)
+    assert [fault.part for fault in RunFiles().verify(picture)] == ["trace"]
+
+
+def test_marks_and_a_new_verdict_leave_a_run_sound(picture, evaluation):
+    RunFiles().mark(picture, MARKS)
+    RunFiles().note_repetition(picture, NEAR)
+    assert RunFiles().verify(picture) == ()
+    RunFiles().judge(picture, replace(evaluation, seconds=9.0))
+    assert RunFiles().verify(picture) == ()
 
 
 @pytest.mark.parametrize("suffix", [".png", ".strace", ".json"])

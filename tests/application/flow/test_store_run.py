@@ -64,6 +64,10 @@ def test_the_environment_names_device_and_versions():
     assert environment.python == ".".join(map(str, sys.version_info[:3]))
 
 
+def test_the_environment_names_the_program_by_its_sources():
+    assert len(environment_on("cpu").code_sha256) == 64
+
+
 def test_telling_the_environment_imports_no_model_library():
     code = (
         "import sys; from spatialstudio.application.flow.store_run import environment_on;"

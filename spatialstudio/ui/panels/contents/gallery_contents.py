@@ -19,6 +19,7 @@ from spatialstudio.domain.listing import Day
 from spatialstudio.domain.record import Reproduction, Sameness
 from spatialstudio.domain.relation import relation_types
 from spatialstudio.domain.verdict import Outcome
+from spatialstudio.ui.panels.contents.result_contents import setup_facts
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.basic.array_images import rgb_image
 from spatialstudio.ui.widgets.gallery.claim_list import Claim
@@ -179,6 +180,7 @@ def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
     facts.append((tr("Drawn"), f"{told.created:%Y-%m-%d %H:%M} UTC"))
     if told.device:
         facts.append((tr("Device"), told.device))
+    facts += setup_facts(told.setup)
     if entry.deleted is None:
         facts.append((tr("Folder"), str(entry.path.parent)))
     else:
@@ -225,5 +227,7 @@ def _with_reasons(head: str, comparison: Reproduction) -> str:
         parts.append(
             numbers.format(mean=comparison.mean_difference, largest=comparison.largest_difference)
         )
-    parts += (f"{reason[:1].upper()}{reason[1:]}." for reason in comparison.reasons)
+    if comparison.reasons:
+        reasons = tr("What was not the same: {reasons}.")
+        parts.append(reasons.format(reasons="; ".join(comparison.reasons)))
     return " ".join(parts)

@@ -1,7 +1,11 @@
 """Turns a finished run into verdict cards and facts."""
 
+from collections.abc import Iterator
+
+from spatialstudio.application.flow.compare_runs import SHORT_HASH
 from spatialstudio.application.inspection import evidence_of
 from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.generation import ModelSetup
 from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.verdict import Evaluation, Verdict
 from spatialstudio.ui.panels.contents.grounds import grounds_of, lower_threshold
@@ -68,9 +72,20 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
         time = tr("{seconds} s on {device}")
         told = time.format(seconds=f"{run.seconds:.1f}", device=run.device or "cpu")
         facts.append((tr("Time"), told))
+    facts += setup_facts(run.setup)
     if run.folder is not None:
         facts.append((tr("Folder"), str(run.folder)))
     return tuple(facts)
+
+
+def setup_facts(setup: ModelSetup) -> Iterator[tuple[str, str]]:
+    """Tell how the model computed, as far as it was noted."""
+    told = (
+        (tr("Numbers"), setup.dtype),
+        (tr("Attention"), setup.attention),
+        (tr("Weights"), setup.weights_sha256[:SHORT_HASH]),
+    )
+    return ((name, value) for name, value in told if value)
 
 
 def _guidance_in_words(strength: float) -> str:

@@ -137,9 +137,12 @@ def test_the_reasons_stand_behind():
         sameness=Sameness.DIFFERENT,
         mean_difference=None,
         largest_difference=None,
-        reasons=("device: cpu, now cuda:0",),
+        reasons=("device (cpu then, cuda:0 now)", "weights (ab then, cd now)"),
     )
-    assert reproduction_in_words(comparison).endswith("different. Device: cpu, now cuda:0.")
+    assert reproduction_in_words(comparison).endswith(
+        "different. What was not the same: "
+        "device (cpu then, cuda:0 now); weights (ab then, cd now)."
+    )
 
 
 @pytest.mark.parametrize(
