@@ -102,7 +102,6 @@ class Tour:
 
     def _watch(self) -> None:
         self._press(frame.ALL_CONTROLS)
-        self._press(generate.BASELINE)
         self._press(generate.GENERATE)
         wait(lambda: self._run is not None and self._share_drawn() >= WATCHED_SHARE)
 

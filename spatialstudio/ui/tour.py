@@ -39,7 +39,8 @@ STATIONS = (
         "Watch",
         "Generate with Ctrl+Return. The preview clears step by step. With all controls "
         "(Ctrl+Shift+A) maps show where the model thinks of each word, and the curve of PoS climbs "
-        "from doubt to certainty. Ctrl+B draws the same seed without guidance beside it.",
+        "from doubt to certainty. Beside it the same seed is drawn without guidance; Ctrl+B switches "
+        "that on and off.",
     ),
     Station(
         "inspect",

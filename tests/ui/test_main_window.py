@@ -30,6 +30,7 @@ from spatialstudio.ui.widgets.gallery.run_grid import RunGrid
 from spatialstudio.ui.widgets.inspect.map_strip import MapTile
 from spatialstudio.ui.widgets.inspect.step_scrubber import StepScrubber
 from spatialstudio.ui.widgets.stage.picture_view import PictureView
+from spatialstudio.ui.window_settings import ThemeChoice
 from spatialstudio.ui.workspaces.registry import WORKSPACES
 from tests.ui.scripted_engine import PROMPT, STEPS
 
@@ -395,3 +396,11 @@ def test_escape_leads_back_to_the_stage(qtbot, drawn):
 def test_escape_leads_to_the_examples_while_there_is_no_picture(qtbot, window):
     qtbot.keyClick(window.findChild(PromptEditor), Qt.Key.Key_Escape)
     assert window.focusWidget().accessibleName().startswith("Example: ")
+
+
+def test_the_words_of_a_verdict_take_the_colours_of_another_theme(qtbot, drawn, appearance):
+    qtbot.waitUntil(lambda: len(shown(drawn, VerdictCard)) == 2)
+    word = next(label for label in shown(drawn, QLabel) if label.text() == "PASS")
+    appearance.choose(ThemeChoice.HIGH_CONTRAST)
+    wanted = appearance.theme.colour("good")
+    qtbot.waitUntil(lambda: word.palette().color(word.foregroundRole()) == wanted)

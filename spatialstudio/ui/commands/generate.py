@@ -41,8 +41,9 @@ RETRY = Command(
     *("retry", Menu.RUN, "Draw again what failed or was interrupted", "Ctrl+Shift+R", "retry"),
 )
 BASELINE = Command(
-    *("baseline", Menu.RUN, "Switch the baseline on or off", "Ctrl+B"),
-    tip="Draw the same seed without guidance as well",
+    *("baseline", Menu.RUN, "Also draw the baseline", "Ctrl+B"),
+    tip="The same seed without guidance, for comparison",
+    is_switch=True,
     starts_group=True,
 )
 NEW_SEED = Command("new_seed", Menu.RUN, "Roll another seed", "Ctrl+R", "dice")

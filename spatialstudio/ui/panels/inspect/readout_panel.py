@@ -37,6 +37,7 @@ class ReadoutPanel(Panel):
         row = QHBoxLayout(self)
         row.setContentsMargins(em(0.9), 0, em(0.9), 0)
         row.addWidget(self._text)
+        self.hide()
 
     def handle(self, event: object) -> None:
         """Follow the step."""
@@ -67,3 +68,4 @@ class ReadoutPanel(Panel):
         self._text.setText(shown)
         self._text.setToolTip(text)
         self._text.setAccessibleDescription(text)
+        self.setVisible(bool(text))

@@ -189,12 +189,21 @@ class GenerationPanel(Panel):
         actions.bind(commands.CANCEL, self.cancel)
         actions[commands.CANCEL].setEnabled(False)
         actions.bind_switch(commands.STOP_AFTER, self._studio.queue.hold)
-        actions.bind(commands.BASELINE, self._form.toggle_baseline)
+        actions.bind_switch(commands.BASELINE, self._switch_baseline)
         actions.bind(commands.NEW_SEED, self._form.roll)
         actions.bind(commands.TAKE_SETTINGS, self._take_settings)
         actions.bind(commands.LAYOUTS, self._offer_layouts)
         actions.bind(commands.SAVE_SETTINGS, self._save_settings)
         actions.bind(commands.OPEN_SETTINGS, self._open_settings)
+
+    def _switch_baseline(self, on: bool) -> None:
+        """Take what was chosen in menu or by key, and say so where no box shows it."""
+        if self._settings is None:
+            return
+        self._edit(tr("baseline"), replace(self._settings, with_baseline=on))
+        if self._context.settings.density is Density.SIMPLE:
+            told = tr("The baseline is drawn as well.") if on else tr("No baseline is drawn.")
+            self._context.toasts.tell(told)
 
     def _pick_model(self, model_id: str) -> None:
         if self._settings is not None:
@@ -319,6 +328,7 @@ class GenerationPanel(Panel):
             presets=presets_of(settings.guidance.method_id, model),
             last_step=last_guided_step(settings),
         )
+        self._context.actions[commands.BASELINE].setChecked(settings.with_baseline)
         self._show_devices()
         self._estimate()
 

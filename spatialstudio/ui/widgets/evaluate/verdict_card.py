@@ -111,8 +111,6 @@ class VerdictCard(QFrame):
             .format(run=judged.run, relation=judged.relation, outcome=verdict.outcome.value)
             .strip()
         )
-        self._word = QLabel(verdict.outcome.value)
-        self._word.setFont(font(LARGE, bold=True))
         column = QVBoxLayout(self)
         column.setContentsMargins(em(0.8), em(0.7), em(0.8), em(0.8))
         column.setSpacing(em(0.45))
@@ -120,8 +118,6 @@ class VerdictCard(QFrame):
         column.addWidget(TextLabel(judged.explanation))
         if not brief:
             self._add_details(column)
-        theme.changed.connect(self._dress)
-        self._dress()
 
     @property
     def relation_id(self) -> RelationId:
@@ -180,7 +176,11 @@ class VerdictCard(QFrame):
     def _heading(self) -> QHBoxLayout:
         words = QVBoxLayout()
         words.setSpacing(0)
-        words.addWidget(self._word)
+        outcome = self._judged.verdict.outcome
+        word = QLabel(outcome.value)
+        word.setFont(font(LARGE, bold=True))
+        word.setProperty("tone", LOOKS[outcome].role)
+        words.addWidget(word)
         about = (
             f"{self._judged.run}: {self._judged.relation}"
             if self._judged.run
@@ -189,9 +189,7 @@ class VerdictCard(QFrame):
         words.addWidget(TextLabel(about, Tone.MUTED))
         row = QHBoxLayout()
         row.setSpacing(em(0.6))
-        row.addWidget(
-            OutcomeMark(self._theme, self._judged.verdict.outcome), 0, Qt.AlignmentFlag.AlignTop
-        )
+        row.addWidget(OutcomeMark(self._theme, outcome), 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(words, 1)
         return row
 
@@ -222,9 +220,3 @@ class VerdictCard(QFrame):
             grid.addWidget(ShareBar(self._theme, share, name), place, 1)
             grid.addWidget(number, place, 2)
         return numbers
-
-    def _dress(self) -> None:
-        palette = self._word.palette()
-        colour = self._theme.colour(LOOKS[self._judged.verdict.outcome].role)
-        palette.setColor(self._word.foregroundRole(), colour)
-        self._word.setPalette(palette)

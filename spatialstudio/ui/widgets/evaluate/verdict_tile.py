@@ -39,16 +39,15 @@ class VerdictTile(QFrame):
 
     def __init__(self, theme: Theme, brief: BriefVerdict) -> None:
         super().__init__()
-        self._theme = theme
-        self._brief = brief
         self.setProperty("kind", "picked" if brief.is_new else "card")
         self.setAccessibleName(f"{brief.title}: {brief.outcome.value}, {brief.remark}")
-        self._word = QLabel(brief.outcome.value)
-        self._word.setFont(font(bold=True))
+        word = QLabel(brief.outcome.value)
+        word.setFont(font(bold=True))
+        word.setProperty("tone", LOOKS[brief.outcome].role)
         title = TextLabel(brief.title, Tone.MUTED, small=True)
         words = QVBoxLayout()
         words.setSpacing(0)
-        words.addWidget(self._word)
+        words.addWidget(word)
         words.addWidget(TextLabel(brief.remark, Tone.MUTED, small=True))
         row = QHBoxLayout()
         row.setSpacing(em(0.4))
@@ -61,11 +60,3 @@ class VerdictTile(QFrame):
         column.addWidget(title)
         column.addLayout(row)
         column.addStretch()
-        theme.changed.connect(self._dress)
-        self._dress()
-
-    def _dress(self) -> None:
-        palette = self._word.palette()
-        colour = self._theme.colour(LOOKS[self._brief.outcome].role)
-        palette.setColor(self._word.foregroundRole(), colour)
-        self._word.setPalette(palette)

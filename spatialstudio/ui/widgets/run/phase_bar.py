@@ -85,6 +85,8 @@ class PhaseBar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setAccessibleName(tr("Progress"))
+        self._message = QLabel()
+        self._message.setProperty("tone", "muted")
         self._job = QLabel()
         self._job.setProperty("tone", "heading")
         self._meters: list[PhaseMeter] = []
@@ -95,6 +97,7 @@ class PhaseBar(QWidget):
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(em(0.9), em(0.35), em(0.9), em(0.35))
         self._row.setSpacing(em(0.9))
+        self._row.addWidget(self._message)
         self._row.addWidget(self._job)
         self._row.addStretch()
         self._row.addWidget(self._remaining)
@@ -109,7 +112,10 @@ class PhaseBar(QWidget):
         self._job.setText(progress.job if runs else "")
         self._job.setVisible(runs and bool(progress.job))
         self._show_phases(progress if runs else Progress())
-        self._remaining.setText(progress.remaining if runs else progress.message)
+        self._message.setText(progress.message)
+        self._message.setVisible(not runs)
+        self._remaining.setText(progress.remaining)
+        self._remaining.setVisible(runs)
         self._queue.setText(progress.queue)
         self._queue.setVisible(runs and bool(progress.queue))
         self.setAccessibleDescription(self._said(progress))
@@ -117,7 +123,7 @@ class PhaseBar(QWidget):
     def _show_phases(self, progress: Progress) -> None:
         while len(self._meters) < len(progress.phases):
             meter = PhaseMeter()
-            self._row.insertWidget(1 + len(self._meters), meter)
+            self._row.insertWidget(2 + len(self._meters), meter)
             self._meters.append(meter)
         current = progress.current or 0
         for place, meter in enumerate(self._meters):

@@ -122,10 +122,6 @@ class RunForm(QWidget):
         """Take another seed by chance, as the user asked."""
         self._seed.roll()
 
-    def toggle_baseline(self) -> None:
-        """Switch the baseline on or off, as the user asked."""
-        self._baseline.toggle()
-
     def _connect(self) -> None:
         self._model.currentIndexChanged.connect(
             lambda _place: self.model_picked.emit(self._model.currentData())

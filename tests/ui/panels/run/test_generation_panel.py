@@ -234,3 +234,18 @@ def test_the_simple_window_has_the_slider_and_little_else(window, panel):
     assert not named(panel, QComboBox, "Model").isVisible()
     window.use_density(Density.FULL)
     assert named(panel, QComboBox, "Model").isVisible()
+
+
+def test_ctrl_b_switches_the_baseline_and_the_menu_shows_it(qtbot, window, panel):
+    action = window.context.actions[commands.BASELINE]
+    assert (panel.settings.with_baseline, action.isChecked()) == (True, True)
+    qtbot.keyClick(window, Qt.Key.Key_B, CONTROL)
+    assert (panel.settings.with_baseline, action.isChecked()) == (False, False)
+    window.context.edits.undo()
+    assert (panel.settings.with_baseline, action.isChecked()) == (True, True)
+
+
+def test_the_simple_window_says_what_ctrl_b_has_switched(qtbot, window, panel):
+    window.use_density(Density.SIMPLE)
+    qtbot.keyClick(window, Qt.Key.Key_B, CONTROL)
+    assert window.context.toasts.earlier[-1].message == "No baseline is drawn."

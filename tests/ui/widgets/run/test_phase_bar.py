@@ -50,3 +50,10 @@ def test_when_nothing_runs_only_the_message_is_left(bar):
 def test_progress_can_be_heard(bar):
     bar.show_progress(Progress("Guided", PHASES, 1, "7 of 16"))
     assert bar.accessibleDescription() == "Guided Denoise 7 of 16"
+
+
+def test_the_message_gives_way_to_the_time_left(bar):
+    bar.show_progress(Progress(message="Ready."))
+    bar.show_progress(Progress("Guided", PHASES, 1, remaining="about 3 s left"))
+    assert "Ready." not in seen(bar)
+    assert "about 3 s left" in seen(bar)
