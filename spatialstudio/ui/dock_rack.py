@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QWidget
 
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.texts import tr
@@ -77,6 +77,7 @@ class DockRack:
         if self._layout_name() in self._outgrown:
             self._outgrown.discard(self._layout_name())
             self.size_docks()
+        self._name_tabs()
         self._window.setUpdatesEnabled(True)
 
     def outgrow(self, workspaces: Sequence[Workspace]) -> None:
@@ -128,6 +129,12 @@ class DockRack:
             dock.hide()
             self._docks[plan.id] = dock
         return self._docks[plan.id]
+
+    def _name_tabs(self) -> None:
+        """Tell screen readers what Qt's own tabs are for."""
+        ours = Qt.FindChildOption.FindDirectChildrenOnly
+        for tabs in self._window.findChildren(QTabBar, options=ours):
+            tabs.setAccessibleName(tr("Docks in this place"))
 
     def _layout_name(self) -> str:
         return "" if self._up is None else _layout_name(self._up, self._density)

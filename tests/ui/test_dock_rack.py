@@ -1,5 +1,6 @@
-from PySide6.QtWidgets import QDockWidget
+from PySide6.QtWidgets import QDockWidget, QTabBar
 
+from spatialstudio.ui.window_settings import Density
 from spatialstudio.ui.workspaces.registry import WORKSPACES
 
 VERDICT = "verdict"
@@ -24,3 +25,12 @@ def test_docks_grow_with_the_text_in_every_workspace(qtbot, window, appearance):
         window.use_workspace(workspace)
         wanted = 1.2 * widths[workspace.id]
         qtbot.waitUntil(lambda wanted=wanted: width_of(window, VERDICT) > wanted)
+
+
+def test_tabs_of_docks_are_named_in_every_workspace(window):
+    window.use_density(Density.FULL)
+    names = []
+    for workspace in WORKSPACES:
+        window.use_workspace(workspace)
+        names += [tabs.accessibleName() for tabs in window.findChildren(QTabBar) if tabs.isVisible()]
+    assert set(names) == {"Docks in this place"}

@@ -11,6 +11,7 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.array_images import heat_image
+from spatialstudio.ui.widgets.basic.roving import ALONG, Roving
 
 MAP_EM = 6.4
 LABEL_EM = 1.5
@@ -99,7 +100,7 @@ class MapTile(QAbstractButton):
         marked = self.isChecked() or self.hasFocus()
         ink = self._theme.mention(self._word.hue) if self.isChecked() else None
         ink = ink or self._theme.colour("accent" if marked else "line")
-        painter.setPen(QPen(ink, 2 if self.isChecked() else 1))
+        painter.setPen(QPen(ink, 2 if marked else 1))
         painter.setBrush(self._theme.colour("hover" if self.underMouse() else "raised"))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), em(0.35), em(0.35))
 
@@ -126,7 +127,7 @@ class MapTile(QAbstractButton):
 
 
 class MapStrip(QWidget):
-    """Shows a tile for every object word, side by side.
+    """Shows a tile for every object word, side by side; one stop of Tab, arrows lead along.
 
     Emits ``word_picked`` with the word's key by the user's hand, empty when it is let go.
     """
@@ -137,6 +138,7 @@ class MapStrip(QWidget):
         super().__init__()
         self._theme = theme
         self._tiles: tuple[MapTile, ...] = ()
+        self._roving = Roving(self, ALONG)
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(em(0.5))
@@ -163,6 +165,7 @@ class MapStrip(QWidget):
         for place, tile in enumerate(self._tiles):
             tile.clicked.connect(self._tell)
             self._row.insertWidget(place, tile, 0, Qt.AlignmentFlag.AlignTop)
+        self._roving.lead(self._tiles)
 
     def _tell(self) -> None:
         tile = self.sender()

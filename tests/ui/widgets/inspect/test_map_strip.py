@@ -39,6 +39,15 @@ def test_space_picks_the_word_in_focus(qtbot, strip):
     assert picked.args == ["m1"]
 
 
+def test_tiles_are_one_stop_of_tab_and_arrows_lead_along(qtbot, strip):
+    first, second = tiles(strip)
+    first.setFocus()
+    qtbot.keyClick(first, Qt.Key.Key_Right)
+    assert strip.window().focusWidget() is second
+    stops = [tile for tile in tiles(strip) if Qt.FocusPolicy.TabFocus & tile.focusPolicy()]
+    assert stops == [second]
+
+
 def test_only_one_word_is_marked(strip):
     strip.show_picked("m1")
     strip.show_picked("m2")
