@@ -6,7 +6,7 @@ from pathlib import Path
 
 from spatialstudio.application.errands import Progress
 from spatialstudio.application.theme_file import load_theme
-from spatialstudio.domain.errors import ExportError
+from spatialstudio.domain.errors import ExportError, SettingsError
 from spatialstudio.domain.export import FORMATS, OF_MANY, ExportedRun, ExportKind, ExportLook
 from spatialstudio.domain.generation import GenerationFinished, StepEvent
 from spatialstudio.domain.run_ports import Exporter, RunStore
@@ -52,6 +52,11 @@ class Exports:
         Raises:
             SettingsError: There is no such theme.
         """
+        names = sorted(path.stem for path in self.themes.glob("*.toml"))
+        if theme not in names:
+            raise SettingsError(
+                f'There is no theme "{theme}".', hint=f"Known are: {', '.join(names)}."
+            )
         return ExportLook(palette=load_theme(self.themes / f"{theme}.toml"))
 
     def export(

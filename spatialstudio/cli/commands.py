@@ -162,7 +162,11 @@ def _working(studio: Studio) -> Iterator[None]:
 
 
 def _store_failure(event: object) -> tuple[ErrorReport, ...]:
-    return (event.error,) if isinstance(event, StoreFailed) else ()
+    """Say what could not be stored, and where the run is instead."""
+    if not isinstance(event, StoreFailed):
+        return ()
+    safe = f'The run is kept in "{event.recovered}".' if event.recovered else "The run is lost."
+    return (replace(event.error, hint=f"{safe} {event.error.hint}".rstrip()),)
 
 
 def _warn_of_unread(event: object) -> None:

@@ -32,11 +32,17 @@ def _add_list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("filter", nargs="*", metavar="FILTER", help=FILTER_HELP)
     parser.add_argument(
         "--most",
-        type=int,
+        type=_count,
         default=MOST_LISTED,
         metavar="N",
         help="list no more; 0 for all (default: %(default)s)",
     )
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f'"{text}" is no number of runs, 0 or more')
+    return int(text)
 
 
 def _add_chosen(parser: argparse.ArgumentParser) -> None:

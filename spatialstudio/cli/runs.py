@@ -1,7 +1,7 @@
 """The commands on the library: find, show, export, import, verify, build the index anew."""
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,11 @@ from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import run_answer, run_lines
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.printing import show_json, show_lines
-from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.errors import SettingsError, StoreError
 from spatialstudio.domain.library import ClaimSummary, LibraryEntry
 from spatialstudio.domain.record import Reproduction
 
+IMPORT = "import"
 UNJUDGED = "-"
 ALL_OF_THEM = 0
 WIDTH = 11
@@ -23,6 +24,7 @@ WIDTH = 11
 
 def runs(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Do what was asked of the library."""
+    _check_library(options)
     studio = open_studio(options.library)
     try:
         return ACTIONS[options.action](options, studio)
@@ -85,7 +87,7 @@ def verify_runs(options: argparse.Namespace, studio: Studio) -> int:
         show_json({"checked": len(paths), "faults": rows})
     else:
         show_lines(f"{p}: {fault.message}" for p, found in bad.items() for fault in found)
-        show_lines([f"{len(paths)} runs checked, {len(bad)} with faults"])
+        show_lines([f"{_count(len(paths))} checked, {len(bad) or 'none'} with faults"])
     return EXIT_FAILURE if bad else 0
 
 
@@ -95,7 +97,7 @@ def reindex(options: argparse.Namespace, studio: Studio) -> int:
     if options.json:
         show_json({"runs": count})
     else:
-        show_lines([f"{count} runs are in the index"])
+        show_lines([f"{_count(count)} in the index"])
     return 0
 
 
@@ -121,7 +123,7 @@ ACTIONS: Mapping[str, Callable[[argparse.Namespace, Studio], int]] = {
     "list": list_runs,
     "show": show_runs,
     "export": export_runs,
-    "import": import_bundle,
+    IMPORT: import_bundle,
     "verify": verify_runs,
     "reindex": reindex,
     "again": draw_again,
@@ -134,10 +136,36 @@ def _chosen(
     if options.filter is None and (options.runs or not is_all_by_default):
         if not options.runs:
             raise StoreError("No run is named.", hint='Name pictures, or a "--filter".')
-        return list(options.runs)
+        return _each_once(options.runs)
     studio.library.refresh()
     entries = studio.library.entries(studio.library.list(options.filter or ""))
-    return [*options.runs, *(entry.path for entry in entries)]
+    chosen = _each_once([*options.runs, *(entry.path for entry in entries)])
+    if options.filter is not None and not chosen:
+        raise StoreError("No run fits the filter.", hint='See what there is by "runs list".')
+    return chosen
+
+
+def _each_once(paths: Iterable[Path]) -> Sequence[Path]:
+    return list({path.resolve(): path for path in paths}.values())
+
+
+def _check_library(options: argparse.Namespace) -> None:
+    """Refuse a library that was named and is not there; an import makes a new one.
+
+    Raises:
+        SettingsError: It is no folder.
+    """
+    folder: Path | None = options.library
+    if folder is None or folder.is_dir():
+        return
+    if folder.exists():
+        raise SettingsError(f'"{folder}" is not a folder.', hint="Name a folder of runs.")
+    if options.action != IMPORT:
+        raise SettingsError(f'There is no folder "{folder}".', hint="Name a folder of runs.")
+
+
+def _count(number: int) -> str:
+    return f"{number} run" if number == 1 else f"{number} runs"
 
 
 def _tell_files(options: argparse.Namespace, files: Sequence[Path]) -> int:

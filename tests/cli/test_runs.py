@@ -1,8 +1,11 @@
 """The library in the terminal: find, show, export, import, verify, draw again."""
 
+import errno
 import json
 
 import pytest
+
+from spatialstudio.adapters.stores import arrival
 
 PROMPT = "a photo of a dog to the left of a car"
 
@@ -69,6 +72,64 @@ def test_a_run_drawn_again_is_the_same(terminal, runs, picture):
 
 
 def test_no_run_named_is_told(terminal, runs):
+    runs.mkdir()
     done = terminal("runs", "show", "--library", runs)
     assert done.code == 1
     assert "No run is named." in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("import", "{here}/nope.zip"), 'There is no file "{here}/nope.zip".'),
+        (("list", "--library", "{here}/nope"), 'There is no folder "{here}/nope".'),
+        (("reindex", "--library", "{here}/file"), '"{here}/file" is not a folder.'),
+        (("import", "--library", "{here}/file", "x.zip"), '"{here}/file" is not a folder.'),
+        (("list", "date:2026-13"), '"2026-13" is no value of "date".'),
+        (("list", "date>=2026-02-30"), '"2026-02-30" is no value of "date".'),
+        (("export", "--filter", "cat", "--out", "x"), "No run fits the filter."),
+        (("show", "--filter", "cat"), "No run fits the filter."),
+        (("export", "x.png", "--theme", "nope", "--out", "x"), 'There is no theme "nope".'),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_a_slip_is_told_in_one_sentence(terminal, tmp_path, words, sentence):
+    (tmp_path / "file").write_text("taken")
+    done = terminal("runs", *(word.format(here=tmp_path) for word in words))
+    assert done.code != 0
+    assert done.err.splitlines()[0] == sentence.format(here=tmp_path)
+
+
+def test_a_number_below_none_is_refused(terminal, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        terminal("runs", "list", "--most=-3")
+    assert '"-3" is no number of runs, 0 or more' in capsys.readouterr().err
+
+
+def test_one_run_is_counted_as_one_however_often_it_is_named(terminal, runs, picture):
+    done = terminal("runs", "verify", "--library", runs, picture, picture)
+    assert done.out == "1 run checked, none with faults\n"
+
+
+def test_a_fault_is_told_once(terminal, runs, picture):
+    (trace,) = runs.glob("*.strace")
+    trace.unlink()
+    done = terminal("runs", "verify", "--library", runs, picture)
+    told, count = done.out.splitlines()
+    assert "is missing" in told
+    assert count == "1 run checked, 1 with faults"
+
+
+def test_a_run_that_cannot_be_stored_says_where_it_is(terminal, tmp_path, monkeypatch, caplog):
+    write = arrival.arrive
+
+    def full(folder, name, files):
+        if folder.name == "full":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(folder, name, files)
+
+    monkeypatch.setattr(arrival, "arrive", full)
+    done = terminal("generate", PROMPT, "--out", tmp_path / "full")
+    (kept,) = (tmp_path / "recovery").glob("*.png")
+    assert done.code == 1
+    assert f'The run is kept in "{kept}".' in done.err

@@ -54,6 +54,8 @@ def open_bundle(path: Path, root: Path) -> tuple[Path, ...]:
     Raises:
         StoreError: It is no bundle, damaged, or the library cannot be written.
     """
+    if not path.is_file():
+        raise StoreError(f'There is no file "{path}".', hint="Choose a zip made by export.")
     try:
         with ZipFile(path) as archive:
             return tuple(_runs(archive, root))

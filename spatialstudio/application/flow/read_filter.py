@@ -9,6 +9,7 @@ relation, subject, object, pos, pse, confidence) is asked of one and the same re
 
 import re
 from collections.abc import Callable, Mapping
+from datetime import date
 
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.library import Condition, Field, Filter, Flag, Sign, Wanted, Word
@@ -27,6 +28,9 @@ _PART = re.compile(
 )
 _SINGLE_VALUE = re.compile(_VALUE)
 _DATE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
+_FIRST_DAY = "0001-01-01"
+"""What makes a whole date of the beginning of one."""
+
 _NUMBERS = frozenset(
     {Field.POS, Field.PSE, Field.CONFIDENCE, Field.SEED, Field.STEPS, Field.STRENGTH, Field.STARS}
 )
@@ -102,6 +106,10 @@ def _flag(field: Field, value: str) -> tuple[Wanted, ...]:
 def _date(field: Field, value: str) -> tuple[Wanted, ...]:
     if not _DATE.fullmatch(value):
         raise _unusable(field, value)
+    try:
+        date.fromisoformat(value + _FIRST_DAY[len(value) :])
+    except ValueError as error:
+        raise _unusable(field, value) from error
     return (value,)
 
 
