@@ -32,6 +32,7 @@ ENDS = (WordKind.STOP, WordKind.COLON)
 BEFORE_SUBJECT = (WordKind.COMMA, WordKind.COLON, WordKind.BE, *VERBS)
 
 MANY = 99
+OWN_SIDES = {"to the left", "to the right"}
 TOWARDS = {"at", "to", "toward", "towards", "for", "after", "past"}
 
 
@@ -90,8 +91,9 @@ class ClauseReader:
                 self._read_flanking(word)
             case WordKind.NOT:
                 self._read_negation(word)
-            case WordKind.OR:
+            case WordKind.OR | WordKind.UNREAD:
                 self._findings.note_not_understood(word.span)
+                self._read_link(word)
             case _:
                 self._read_link(word)
 
@@ -262,7 +264,12 @@ class ClauseReader:
         """Read a place in the picture: "a cat on the left", "on the right is a dog"."""
         is_owner_placed = any(framed.ends == self._owner for framed in self._framed)
         ends = self._focus if is_owner_placed else self._owner or self._clause or self._focus
+        if self._is_beside_host(word):
+            self._findings.relate(claim_of(word), self._focus, self._host)
+            return
         opens_clause = self._pieces.is_behind_clause_start
+        if opens_clause:
+            self._pieces.skip(WordKind.WITH)
         is_placed = any(framed.ends == ends for framed in self._framed)
         is_late = is_placed and opens_clause and self._pieces.is_at_set_off_thing
         if is_late or not ends or self._pieces.is_subject_ahead(after_verb=opens_clause):
@@ -273,6 +280,12 @@ class ClauseReader:
             self._framed.append(Framed(word, ends))
             self._references.place(ends)
         self._start_clause(ends)
+
+    def _is_beside_host(self, word: Word) -> bool:
+        """Tell whether a side is that of the thing before: "a plate with a cup to the left"."""
+        is_apart = self._host and not set(self._host) & set(self._focus)
+        is_side = word.relation_type is not None and word.text.lower() in OWN_SIDES
+        return bool(is_apart and is_side and not self._framed)
 
     def _across(self, word: Word, ends: Ends) -> Ends:
         """Return what a side is opposite of: "a cat left of a dog and a bird to the right"."""
@@ -304,6 +317,8 @@ class ClauseReader:
         while not self._pieces.is_done and not self._pieces.is_at(*JOINERS, *ENDS):
             if phrase := self._pieces.take_phrase():
                 if is_misplaced:
+                    self._references.pass_over((self._references.refer(phrase),))
+                elif phrase.is_definite and self._pieces.is_at(WordKind.RELATION):
                     self._references.refer(phrase)
                 else:
                     stop = phrase.span

@@ -39,10 +39,12 @@ class SettledPieces:
     Attributes:
         pieces: Without style; settings are a gap.
         settings: Where the settings stand: "in a park".
+        strange: Where unknown words stand among things.
     """
 
     pieces: tuple[Piece, ...]
     settings: tuple[TextSpan, ...]
+    strange: tuple[TextSpan, ...]
 
 
 def settle(text: str, pieces: Sequence[Piece], vocabulary: Vocabulary) -> SettledPieces:
@@ -60,7 +62,26 @@ def settle(text: str, pieces: Sequence[Piece], vocabulary: Vocabulary) -> Settle
             settings.append(span)
         else:
             settled.append(piece)
-    return SettledPieces(pieces=tuple(settled), settings=tuple(settings))
+    return SettledPieces(
+        pieces=tuple(settled),
+        settings=tuple(settings),
+        strange=tuple(_strange_words(kept, vocabulary)),
+    )
+
+
+def _strange_words(pieces: Sequence[Piece], vocabulary: Vocabulary) -> Iterator[TextSpan]:
+    """Find unknown words in a clause; a tag that is all unknown words may well be style."""
+    bounds = (None, *pieces, None)
+    for before, piece, after in zip(bounds, pieces, bounds[2:], strict=False):
+        is_gap = isinstance(piece, Word) and piece.kind is WordKind.WORD
+        is_strange = is_gap and piece.text.isalpha() and not vocabulary.knows(piece.text)
+        if is_strange and not (_is_bound(before) and _is_bound(after)):
+            yield piece.span
+
+
+def _is_bound(piece: Piece | None) -> bool:
+    """Tell whether a clause ends at a piece."""
+    return piece is None or (isinstance(piece, Word) and piece.kind in CLAUSE_STARTS)
 
 
 def _with_contents(pieces: Sequence[Piece], text: str, vocabulary: Vocabulary) -> list[Piece]:

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from spatialstudio.adapters.extractors.clauses import ClauseReader
-from spatialstudio.adapters.extractors.contexts import settle
+from spatialstudio.adapters.extractors.contexts import SettledPieces, settle
 from spatialstudio.adapters.extractors.noun_phrases import PhraseFinder
 from spatialstudio.adapters.extractors.spelling import Slip, Speller
 from spatialstudio.adapters.extractors.styles import without_tags
@@ -14,7 +14,7 @@ from spatialstudio.adapters.extractors.vocabulary import Vocabulary, read_vocabu
 from spatialstudio.adapters.extractors.words import WordCutter
 from spatialstudio.domain.errors import PromptError
 from spatialstudio.domain.ports import Surroundings
-from spatialstudio.domain.prompt import Note, Prompt, TextSpan
+from spatialstudio.domain.prompt import Note, Prompt
 from spatialstudio.domain.relation import SceneGraph
 
 OWN_OBJECTS_FILE = "objects.txt"
@@ -61,7 +61,7 @@ class GrammarExtractor:
         settled = settle(prompt.text, pieces, self._vocabulary)
         reader = ClauseReader(prompt.text, settled.pieces)
         reader.read()
-        notes = [*reader.notes, *_notes_on(settled.settings, mended.slips, prompt.text)]
+        notes = [*reader.notes, *_notes_on(settled, mended.slips, prompt.text)]
         return SceneGraph(
             prompt=prompt,
             mentions=reader.mentions,
@@ -92,8 +92,10 @@ def _lines(path: Path | None) -> tuple[str, ...]:
     return tuple(text.splitlines())
 
 
-def _notes_on(settings: Sequence[TextSpan], slips: Sequence[Slip], text: str) -> Iterator[Note]:
-    for span in settings:
+def _notes_on(settled: SettledPieces, slips: Sequence[Slip], text: str) -> Iterator[Note]:
+    for span in settled.strange:
+        yield Note(message=f'I do not understand "{span.of(text)}".', span=span)
+    for span in settled.settings:
         yield Note(message=f'I read "{span.of(text)}" as a setting, not as an object.', span=span)
     for slip in slips:
         yield Note(message=f'I read "{slip.span.of(text)}" as "{slip.word}".', span=slip.span)

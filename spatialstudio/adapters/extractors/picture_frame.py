@@ -9,6 +9,7 @@ from spatialstudio.adapters.extractors.words import Word
 from spatialstudio.domain.relation import Axis, AxisClaim, RelationType, relation_types
 
 FIRST, MIDDLE, LAST = -1, 0, 1
+WAYS_ACROSS = ([FIRST, MIDDLE, LAST], [LAST, MIDDLE, FIRST])
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,5 +49,15 @@ def opposites(framed: Sequence[Framed]) -> Iterator[tuple[Framed, RelationType, 
     """Pair the things at different places of the picture, and say how they stand."""
     for first, second in combinations(framed, 2):
         relation_type = first.relation_to(second)
-        if relation_type is not None and first.ends != second.ends:
+        is_parted = any(_is_between(other, first, second) for other in framed)
+        if relation_type is not None and first.ends != second.ends and not is_parted:
             yield first, relation_type, second
+
+
+def _is_between(middle: Framed, first: Framed, last: Framed) -> bool:
+    """Tell whether two things are told apart by a third: left, middle, right."""
+    places = [each.place for each in (first, middle, last)]
+    axes = set(places[0]) & set(places[2])
+    return len(axes) == 1 and all(
+        [places[0][axis], places[1].get(axis), places[2][axis]] in WAYS_ACROSS for axis in axes
+    )

@@ -50,7 +50,7 @@ class WordRun:
         if found is None and self._may_be_open(vocabulary):
             found = self._open(vocabulary)
         if found is None:
-            return self._verb(self.words, vocabulary) or self.words[-1:]
+            return self._verb(self.words, vocabulary) or [self._gap()]
         start, stop, head = found
         if head in vocabulary.containers and self._is_holding():
             return []
@@ -79,6 +79,11 @@ class WordRun:
             is_abstract=not is_known and head.split()[-1] in vocabulary.abstractions,
         )
         return [phrase, *self._verb(self.words[stop:], vocabulary)]
+
+    def _gap(self) -> Word:
+        """Return what stands for words that are no thing and no verb."""
+        span = TextSpan(start=self.words[0].span.start, stop=self.words[-1].span.stop)
+        return replace(self.words[-1], span=span)
 
     def _is_holding(self) -> bool:
         """Tell whether what it holds follows: "a field with ...", but not "a field of clover"."""

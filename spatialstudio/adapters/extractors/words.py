@@ -27,6 +27,8 @@ class WordKind(Enum):
     CENTRE = "CENTRE"
     ROW = "ROW"
     """Orders a list: "from left to right"."""
+    UNREAD = "UNREAD"
+    """Places things as no relation does: "opposite"."""
     FLANKING = "FLANKING"
     """Puts its object between two subjects: "on either side of"."""
     STYLE = "STYLE"

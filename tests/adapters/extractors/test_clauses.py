@@ -5,6 +5,7 @@ from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.prompt import Prompt
 from spatialstudio.domain.relation import (
     ABOVE,
+    ABOVE_LEFT_OF,
     BEHIND,
     BELOW,
     BELOW_LEFT_OF,
@@ -218,3 +219,69 @@ def test_prepositions_of_no_place_claim_nothing(text):
 )
 def test_their_likes_claim_a_place(text, expected):
     assert claims(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("cat left of dog, dog left of cat", [("cat", LEFT_OF, "dog"), ("dog", LEFT_OF, "cat")]),
+        ("cat left of cat", [("cat", LEFT_OF, "cat")]),
+        ("leftover cake left of a cup", [("leftover cake", LEFT_OF, "cup")]),
+        ("a phone face down on the desk", [("phone", ABOVE, "desk")]),
+        ("top left a house, bottom right a boat", [("house", ABOVE_LEFT_OF, "boat")]),
+        (
+            "under the umbrella, a couple; next to them, a dog",
+            [("couple", BELOW, "umbrella"), ("dog", NEAR, "couple")],
+        ),
+        (
+            "a plate with a mouse to the left and a cheese to the right",
+            [("mouse", LEFT_OF, "plate"), ("cheese", RIGHT_OF, "plate")],
+        ),
+        ("a plane flies over a city", [("plane", ABOVE, "city")]),
+        ("a hores left of a cow", [("hores", LEFT_OF, "cow")]),
+        (
+            "a cat on the left, a dog in the middle, a cow on the right",
+            [("cat", LEFT_OF, "dog"), ("dog", LEFT_OF, "cow")],
+        ),
+        ("The foreground has a cup and the background a tree.", [("cup", IN_FRONT_OF, "tree")]),
+        ("I don't want the cup behind the fan; put it under the fan.", [("cup", BELOW, "fan")]),
+        ("Make sure the cat ends up left of the dog.", [("cat", LEFT_OF, "dog")]),
+    ],
+)
+def test_a_loose_sentence_is_read(text, expected):
+    assert claims(text) == expected
+
+
+def test_bare_names_again_are_the_same_things():
+    def count(text):
+        return len(extractor.extract(Prompt(text=text)).mentions)
+
+    assert count("cat left of dog, dog left of cat") == 2
+    assert count("red cat left of blue cat, blue cat above dog") == 3
+    assert count("a cat left of a dog, a dog left of a cat") == 4
+    assert count("cat left of cat") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a cat or a dog left of a lamp", "cat or a dog"),
+        ("either a cat or a dog sits on a sofa", "cat or a dog"),
+        ("a cat left of a dog or a lamp", "dog or a lamp"),
+        ("a cat left of or right of a dog", "left of or right of"),
+        ("a cat left or right of a dog", "left or right of"),
+        ("a red or blue cat left of a dog", "or"),
+        ("a cat opposite a dog", "opposite"),
+        ("a cat to the left of a dog above", "above"),
+        ("hello my friend, a cat left of a dog", "hello"),
+    ],
+)
+def test_what_is_not_understood_is_told_where_it_stands(text, words):
+    notes = [note for note in extractor.extract(Prompt(text=text)).notes if note.span]
+    assert [note.message for note in notes] == [f'I do not understand "{words}".']
+    assert notes[0].span.of(text) == words
+
+
+@pytest.mark.parametrize("text", ["a cat or a dog left of a lamp", "a cat left or right of a dog"])
+def test_alternatives_are_not_guessed(text):
+    assert claims(text) == []
