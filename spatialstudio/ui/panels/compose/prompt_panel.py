@@ -79,6 +79,7 @@ class PromptPanel(Panel):
         self._heading.hide()
         self._reading = ReadingPanel(context)
         self._reading.scene_edited.connect(self._edit_scene)
+        self._reading.words_pointed.connect(self._editor.show_pointed)
         self._add = QPushButton(tr("Add relation"))
         self._add.setProperty("kind", "quiet")
         self._add.setIconSize(QSize(em(0.9), em(0.9)))

@@ -10,6 +10,7 @@ from spatialstudio.application.flow.compare_readings import Offer, accept
 from spatialstudio.application.language_model import KeyLookedUp, ServerKept, ServerTried
 from spatialstudio.application.second_reader import ReadAgain
 from spatialstudio.application.session import SceneChanged
+from spatialstudio.domain.prompt import Note, TextSpan
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.texts import tr
@@ -24,10 +25,12 @@ KINDS = {
 class ReadingPanel(Panel):
     """Tells what is doubtful in a prompt, and has a language model read it as well.
 
-    Emits ``scene_edited`` with a name for the edit and the new scene when the user takes a step.
+    Emits ``scene_edited`` with a name for the edit and the new scene when the user takes a step,
+    and ``words_pointed`` with the spans that a note in the user's focus is about.
     """
 
     scene_edited = Signal(str, object)
+    words_pointed = Signal(tuple)
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
@@ -36,9 +39,11 @@ class ReadingPanel(Panel):
         self._known_objects: Mapping[str, str] = {}
         self._asked = ""
         self._offers: tuple[Offer, ...] = ()
+        self._told: tuple[Note, ...] = ()
         self._cut: tuple[str, ...] = ()
         self._notes = ReadingNotes(context.theme)
         self._notes.answer_picked.connect(self._take_answer)
+        self._notes.words_pointed.connect(self.words_pointed)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._notes)
@@ -51,9 +56,7 @@ class ReadingPanel(Panel):
             known_objects: Those of the model that draws, by their names; empty for any.
         """
         self._known_objects = known_objects
-        if text != self._asked:
-            self._asked = text
-            self._offers = self._cut = ()
+        self._begin(text)
         if text.strip() and self._studio.language_model.choice.is_complete:
             self._studio.read_again(text)
 
@@ -68,8 +71,8 @@ class ReadingPanel(Panel):
         match event:
             case SceneChanged(scene=None, error=error):
                 said = f"{error.message} {error.hint}".strip() if error else ""
-                remarks = (said,) if said and self._asked.strip() else ()
-                self._notes.show_notes(_remarks(remarks))
+                remarks = (Note(message=said),) if said and self._asked.strip() else ()
+                self._notes.show_notes(tuple(map(_remark, remarks)))
             case SceneChanged(scene=scene) if scene is not None:
                 self._show(scene)
             case ReadAgain(scene=later):
@@ -83,23 +86,27 @@ class ReadingPanel(Panel):
             return
         self._offers = self._studio.compare_with_scene(later, self._known_objects or None)
         if self._offers:
+            self._told = tuple(note for note in later.notes if note not in shown.notes)
             self._show(shown)
 
+    def _begin(self, text: str) -> None:
+        """Forget what was said of another prompt."""
+        if text != self._asked:
+            self._asked = text
+            self._offers, self._told, self._cut = (), (), ()
+
     def _show(self, scene: SceneGraph) -> None:
-        if scene.prompt.text != self._asked:
-            self._asked = scene.prompt.text
-            self._offers = self._cut = ()
+        self._begin(scene.prompt.text)
         there = {relation.id for relation in scene.relations}
         self._offers = tuple(
             offer for offer in self._offers if offer.removed is None or offer.removed in there
         )
-        offered = (tr("Take up"), tr("Dismiss"))
         self._notes.show_notes(
             (
                 *_cut_off(self._cut),
-                *(ReadingNote(o, NoteKind.OFFER, o.message, offered) for o in self._offers),
+                *(_offered(offer, scene) for offer in self._offers),
                 *map(_advised, advice_on(scene)),
-                *_remarks(tuple(note.message for note in scene.notes)),
+                *map(_remark, (*self._told, *scene.notes)),
             )
         )
 
@@ -118,9 +125,18 @@ class ReadingPanel(Panel):
                     self._show(scene)
 
 
+def _offered(offer: Offer, scene: SceneGraph) -> ReadingNote:
+    removed = (each for each in scene.relations if each.id == offer.removed)
+    relation = offer.added or next(removed, None)
+    spans = _ends(relation.span if relation else None)
+    answers = (tr("Take up"), tr("Dismiss"))
+    return ReadingNote(offer, NoteKind.OFFER, offer.message, answers, spans)
+
+
 def _advised(advice: Advice) -> ReadingNote:
     message = f"{advice.message} {advice.fix}?"
-    return ReadingNote(advice, KINDS[advice.kind], message, (tr("Leave it out"),))
+    answers = (tr("Leave it out"),)
+    return ReadingNote(advice, KINDS[advice.kind], message, answers, _ends(*advice.spans))
 
 
 def _cut_off(phrases: tuple[str, ...]) -> tuple[ReadingNote, ...]:
@@ -131,5 +147,9 @@ def _cut_off(phrases: tuple[str, ...]) -> tuple[ReadingNote, ...]:
     return (ReadingNote(names, NoteKind.CUT, said.format(names=names)),)
 
 
-def _remarks(messages: tuple[str, ...]) -> tuple[ReadingNote, ...]:
-    return tuple(ReadingNote(message, NoteKind.REMARK, message) for message in messages)
+def _remark(note: Note) -> ReadingNote:
+    return ReadingNote(note, NoteKind.REMARK, note.message, spans=_ends(note.span))
+
+
+def _ends(*spans: TextSpan | None) -> tuple[tuple[int, int], ...]:
+    return tuple((span.start, span.stop) for span in spans if span)

@@ -86,6 +86,7 @@ class PromptEditor(QPlainTextEdit):
         self._words: tuple[MarkedWord, ...] = ()
         self._tokens = NO_TOKENS
         self._target: Hashable = None
+        self._pointed: tuple[tuple[int, int], ...] = ()
         self._vocabulary: tuple[str, ...] = ()
         self._rest = ""
         self._pause = QTimer(self)
@@ -113,6 +114,11 @@ class PromptEditor(QPlainTextEdit):
     def completion(self) -> str:
         """What stands behind the cursor to complete a word; empty for nothing."""
         return self._rest
+
+    @property
+    def pointed_words(self) -> tuple[str, ...]:
+        """The words that are marked because a note is about them."""
+        return tuple(self.toPlainText()[start:stop] for start, stop in self._pointed)
 
     def event(self, event: QEvent) -> bool:
         """Leave the keys of undo and redo to the window; keep those that take a completion."""
@@ -164,6 +170,12 @@ class PromptEditor(QPlainTextEdit):
         """Complete words to these, the likelier ones first."""
         self._vocabulary = names
 
+    def show_pointed(self, spans: tuple[tuple[int, int], ...]) -> None:
+        """Mark the words that a note is about; none for none."""
+        if spans != self._pointed:
+            self._pointed = spans
+            self.viewport().update()
+
     def show_target(self, key: Hashable) -> None:
         """Mark the thing that what is dragged would fall on; None for none."""
         if key != self._target:
@@ -189,11 +201,18 @@ class PromptEditor(QPlainTextEdit):
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         tokens = self._tokens if self._tokens.text == self.toPlainText() else NO_TOKENS
+        self._draw_pointed(painter)
         self._draw_words(painter, tokens)
         self._draw_tokens(painter, tokens)
         if self._rest and self.hasFocus():
             self._draw_rest(painter)
         painter.end()
+
+    def _draw_pointed(self, painter: QPainter) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.colour("accent", TARGET_ALPHA))
+        for box in (box for span in self._pointed for box in self._boxes(*span)):
+            painter.drawRoundedRect(box, em(NOTCH_EM), em(NOTCH_EM))
 
     def _draw_words(self, painter: QPainter, tokens: TokenMarks) -> None:
         painter.setPen(Qt.PenStyle.NoPen)

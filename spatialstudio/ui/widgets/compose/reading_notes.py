@@ -3,16 +3,23 @@
 from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
+from PySide6.QtGui import QEnterEvent, QFocusEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.roving import DOWN_THE_ROWS, Roving
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 MARK_EM = 1.2
+CORNER_EM = 0.4
+
+
+Span = tuple[int, int]
 
 
 class NoteKind(Enum):
@@ -53,27 +60,134 @@ class ReadingNote:
         kind: What it is about.
         message: One sentence.
         answers: Words of the buttons; none where there is nothing to answer.
+        spans: First character, and the one behind the last, of the words that it is about.
     """
 
     key: Hashable
     kind: NoteKind
     message: str
     answers: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What is shown of it."""
+        return f"{tr(self.kind.value)}: {self.message}"
+
+
+class NoteRow(QFrame):
+    """Shows one note, with its buttons.
+
+    Emits ``answer_picked`` with the number of a button, and ``pointed_at`` when the mouse or the
+    keyboard comes to it or leaves it.
+    """
+
+    answer_picked = Signal(int)
+    pointed_at = Signal(bool)
+
+    def __init__(self, theme: Theme, note: ReadingNote) -> None:
+        super().__init__()
+        self._theme = theme
+        self._look = LOOKS[note.kind]
+        self.setProperty("kind", self._look.frame)
+        self.setAccessibleName(note.words)
+        self._mark = QLabel()
+        self._mark.setFixedSize(em(MARK_EM), em(MARK_EM))
+        column = QVBoxLayout()
+        column.setSpacing(em(0.3))
+        column.addWidget(TextLabel(note.words, self._look.tone))
+        if note.answers:
+            column.addLayout(self._buttons(note))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(em(0.6), em(0.5), em(0.6), em(0.5))
+        row.setSpacing(em(0.5))
+        row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(column, 1)
+        self.dress()
+
+    def dress(self) -> None:
+        """Take on the colours of the theme."""
+        icon = self._theme.icon(self._look.icon, self._look.colour)
+        self._mark.setPixmap(icon.pixmap(em(MARK_EM), em(MARK_EM)))
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Tell that the mouse has come."""
+        super().enterEvent(event)
+        self.pointed_at.emit(True)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Tell that the mouse has gone, unless the keyboard is still here."""
+        super().leaveEvent(event)
+        self.pointed_at.emit(self._has_keyboard)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follow the keyboard on the buttons."""
+        self._follow_keyboard(event)
+        return super().eventFilter(watched, event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Tell that the keyboard has come."""
+        super().focusInEvent(event)
+        self._follow_keyboard(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Tell that the keyboard has gone."""
+        super().focusOutEvent(event)
+        self._follow_keyboard(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Show that it has the keyboard."""
+        super().paintEvent(event)
+        if self.hasFocus():
+            painter = QPainter(self)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(self._theme.colour("accent"), 1))
+            within = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+            painter.drawRoundedRect(within, em(CORNER_EM), em(CORNER_EM))
+            painter.end()
+
+    @property
+    def _has_keyboard(self) -> bool:
+        focus = self.window().focusWidget()
+        return focus is not None and (focus is self or self.isAncestorOf(focus))
+
+    def _follow_keyboard(self, event: QEvent) -> None:
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.pointed_at.emit(event.type() is QEvent.Type.FocusIn)
+            self.update()
+
+    def _buttons(self, note: ReadingNote) -> QHBoxLayout:
+        row = QHBoxLayout()
+        for number, words in enumerate(note.answers):
+            button = QPushButton(words)
+            button.setAccessibleDescription(note.message)
+            button.clicked.connect(partial(self._answer, number))
+            button.installEventFilter(self)
+            row.addWidget(button)
+        row.addStretch()
+        return row
+
+    def _answer(self, number: int) -> None:
+        self.answer_picked.emit(number)
 
 
 class ReadingNotes(QWidget):
     """Shows notes, graver ones first; hidden when there are none.
 
-    Emits ``answer_picked`` with the note's key and the number of the answer.
+    Emits ``answer_picked`` with the note's key and the number of the answer, and ``words_pointed``
+    with the spans of the note that mouse or keyboard are at; with none when they leave. Those
+    without buttons are one stop of Tab.
     """
 
     answer_picked = Signal(object, int)
+    words_pointed = Signal(tuple)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
         self._notes: tuple[ReadingNote, ...] = ()
-        self._marks: list[tuple[QLabel, NoteLook]] = []
+        self._rows: tuple[NoteRow, ...] = ()
+        self._roving = Roving(self, DOWN_THE_ROWS)
         self.setAccessibleName(tr("Notes on the prompt"))
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -88,53 +202,28 @@ class ReadingNotes(QWidget):
         if notes == self._notes:
             return
         self._notes = notes
-        while (item := self._column.takeAt(0)) is not None:
-            if (row := item.widget()) is not None:
-                row.hide()
-                row.deleteLater()
-        self._marks = []
-        for note in notes:
-            self._column.addWidget(self._row(note))
-        self.setAccessibleDescription(" ".join(_words(note) for note in notes))
+        for row in self._rows:
+            self._column.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        self._rows = tuple(self._row(note) for note in notes)
+        for row in self._rows:
+            self._column.addWidget(row)
+        pairs = zip(notes, self._rows, strict=True)
+        self._roving.lead(*((row,) for note, row in pairs if note.spans and not note.answers))
+        self.setAccessibleDescription(" ".join(note.words for note in notes))
         self.setVisible(bool(notes))
-        self._dress()
+        self.words_pointed.emit(())
 
-    def _row(self, note: ReadingNote) -> QFrame:
-        look = LOOKS[note.kind]
-        frame = QFrame()
-        frame.setProperty("kind", look.frame)
-        mark = QLabel()
-        mark.setFixedSize(em(MARK_EM), em(MARK_EM))
-        self._marks.append((mark, look))
-        column = QVBoxLayout()
-        column.setSpacing(em(0.3))
-        column.addWidget(TextLabel(_words(note), look.tone))
-        if note.answers:
-            column.addLayout(self._buttons(note))
-        row = QHBoxLayout(frame)
-        row.setContentsMargins(em(0.6), em(0.5), em(0.6), em(0.5))
-        row.setSpacing(em(0.5))
-        row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(column, 1)
-        return frame
-
-    def _buttons(self, note: ReadingNote) -> QHBoxLayout:
-        row = QHBoxLayout()
-        for number, words in enumerate(note.answers):
-            button = QPushButton(words)
-            button.setAccessibleDescription(note.message)
-            button.clicked.connect(
-                lambda _=False, number=number: self.answer_picked.emit(note.key, number)
-            )
-            row.addWidget(button)
-        row.addStretch()
+    def _row(self, note: ReadingNote) -> NoteRow:
+        row = NoteRow(self._theme, note)
+        row.answer_picked.connect(partial(self.answer_picked.emit, note.key))
+        row.pointed_at.connect(partial(self._point, note))
         return row
 
+    def _point(self, note: ReadingNote, is_there: bool) -> None:
+        self.words_pointed.emit(note.spans if is_there else ())
+
     def _dress(self) -> None:
-        for mark, look in self._marks:
-            icon = self._theme.icon(look.icon, look.colour)
-            mark.setPixmap(icon.pixmap(em(MARK_EM), em(MARK_EM)))
-
-
-def _words(note: ReadingNote) -> str:
-    return f"{tr(note.kind.value)}: {note.message}"
+        for row in self._rows:
+            row.dress()

@@ -4,9 +4,13 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 
+from spatialstudio.application.flow.edit_relations import why
 from spatialstudio.application.second_reader import ReadAgain
+from spatialstudio.domain.prompt import Note
 from spatialstudio.domain.relation import BEHIND
 from spatialstudio.ui.panels.compose.reading_panel import ReadingPanel
+from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor
+from spatialstudio.ui.widgets.compose.reading_notes import NoteRow
 from tests.ui.scripted_engine import PROMPT
 
 
@@ -25,11 +29,15 @@ def type_prompt(window):
 def read_again(qtbot, studio):
     """Have a model read the same prompt, with "behind" in the place of every relation."""
 
-    def publish():
+    def publish(note="", is_implied=False):
         qtbot.waitUntil(lambda: studio.session.scene is not None)
         read = studio.session.scene
-        relations = tuple(replace(each, type=BEHIND) for each in read.relations)
-        studio.bus.publish(ReadAgain(scene=replace(read, relations=relations, extractor_id="llm")))
+        relations = tuple(
+            replace(each, type=BEHIND, is_implied=is_implied) for each in read.relations
+        )
+        notes = (Note(message=note),) if note else ()
+        later = replace(read, relations=relations, notes=notes, extractor_id="llm")
+        studio.bus.publish(ReadAgain(scene=later))
 
     return publish
 
@@ -84,6 +92,30 @@ def test_what_is_said_twice_is_no_contradiction(qtbot, panel, type_prompt):
 def test_what_was_not_understood_is_told(qtbot, panel, type_prompt):
     type_prompt("a dog not left of a car")
     qtbot.waitUntil(lambda: says(panel, "Note: I do not understand"))
+
+
+def test_a_note_points_at_its_words_in_the_prompt(qtbot, panel, window, type_prompt):
+    type_prompt("a dog not left of a car")
+    qtbot.waitUntil(lambda: says(panel, "Note: I do not understand"))
+    editor = window.prompt.findChild(PromptEditor)
+    row = next(
+        each for each in panel.findChildren(NoteRow) if "not left of" in each.accessibleName()
+    )
+    row.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(lambda: editor.pointed_words == ("not left of",))
+    editor.setFocus()
+    qtbot.waitUntil(lambda: editor.pointed_words == ())
+
+
+def test_what_a_model_adds_is_told_with_its_offer(qtbot, panel, studio, type_prompt, read_again):
+    type_prompt(PROMPT)
+    read_again(note="It names a unicorn, which is not in the prompt.", is_implied=True)
+    qtbot.waitUntil(lambda: says(panel, 'It may imply "dog behind car", without saying it.'))
+    assert says(panel, "Note: It names a unicorn")
+    press(qtbot, panel, "Take up")
+    qtbot.waitUntil(lambda: len(types(studio)) == 2)
+    implied = studio.session.scene.relations[-1]
+    assert "takes it as implied" in why(studio.session.scene, implied)
 
 
 def test_another_reading_is_offered_not_imposed(qtbot, panel, studio, type_prompt, read_again):

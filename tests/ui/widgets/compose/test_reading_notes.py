@@ -2,10 +2,17 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 
-from spatialstudio.ui.widgets.compose.reading_notes import NoteKind, ReadingNote, ReadingNotes
+from spatialstudio.ui.widgets.compose.reading_notes import (
+    NoteKind,
+    NoteRow,
+    ReadingNote,
+    ReadingNotes,
+)
 
 REMARK = ReadingNote("remark", NoteKind.REMARK, "I read a slip.")
 CLASH = ReadingNote("clash", NoteKind.CONTRADICTION, "Both cannot be.", ("Leave one out",))
+LOST = ReadingNote("lost", NoteKind.REMARK, "I do not understand this.", spans=((2, 5),))
+AGAIN = ReadingNote("again", NoteKind.REMARK, "Nor this.", spans=((7, 9), (11, 12)))
 OFFER = ReadingNote("offer", NoteKind.OFFER, "It may say more.", ("Take up", "Dismiss"))
 
 
@@ -55,3 +62,34 @@ def test_contradictions_stand_out_by_their_frame(notes):
     notes.show_notes((REMARK, CLASH))
     kinds = [notes.layout().itemAt(row).widget().property("kind") for row in range(2)]
     assert kinds == ["warning", "quiet"]
+
+
+@pytest.fixture
+def rows(qtbot, notes):
+    """The rows of notes about words, in a window that has the keyboard."""
+    notes.show_notes((LOST, AGAIN, OFFER))
+    notes.activateWindow()
+    qtbot.waitExposed(notes)
+    return {row.accessibleName(): row for row in notes.findChildren(NoteRow)}
+
+
+def test_the_keyboard_points_at_the_words_of_a_note(qtbot, notes, rows):
+    first = rows["Note: I do not understand this."]
+    with qtbot.waitSignal(notes.words_pointed, check_params_cb=lambda spans: spans == LOST.spans):
+        first.setFocus(Qt.FocusReason.TabFocusReason)
+    with qtbot.waitSignal(notes.words_pointed, check_params_cb=lambda spans: spans == AGAIN.spans):
+        qtbot.keyClick(first, Qt.Key.Key_Down)
+    assert rows["Note: Nor this."].hasFocus()
+
+
+def test_notes_about_words_are_one_stop_of_tab(rows):
+    stops = [row for row in rows.values() if row.focusPolicy() is Qt.FocusPolicy.StrongFocus]
+    assert [row.accessibleName() for row in stops] == ["Note: I do not understand this."]
+
+
+def test_the_mouse_points_at_the_words_of_a_note_until_it_leaves(qtbot, notes, rows):
+    row = rows["Note: Nor this."]
+    with qtbot.waitSignal(notes.words_pointed, check_params_cb=lambda spans: spans == AGAIN.spans):
+        qtbot.mouseMove(row)
+    with qtbot.waitSignal(notes.words_pointed, check_params_cb=lambda spans: spans == ()):
+        qtbot.mouseMove(rows["Read differently: It may say more."])
