@@ -73,6 +73,23 @@ def top_of(weights: FloatMap, scale: MapScale, peak: float) -> float:
             return 1.0
 
 
+def difference_of(first: Maps, second: Maps) -> Maps:
+    """Return how far some maps are above others; those of one side or of two sizes are left out.
+
+    Args:
+        first: Word to (h, w).
+        second: Likewise, of another run.
+
+    Returns:
+        Word to (h, w), below zero where the second is higher.
+    """
+    return {
+        word: weights - second[word]
+        for word, weights in first.items()
+        if word in second and second[word].shape == weights.shape
+    }
+
+
 def peak_of(runs: Iterable[OpenRun]) -> float:
     """Return the highest value of all maps of all steps of some runs; 0 without any."""
     maps = (

@@ -1,6 +1,7 @@
 """How attention maps are looked at: which words, on which scale, on the picture or as a grid."""
 
 from dataclasses import dataclass, replace
+from enum import Enum
 
 from PySide6.QtCore import QObject, Signal
 
@@ -13,6 +14,14 @@ MOST_AVERAGES = 3
 """Runs of which averages are held beside the newest."""
 
 
+class Whose(Enum):
+    """Of which run something is shown; the value says it to people."""
+
+    FIRST = "This run"
+    SECOND = "Run beside it"
+    DIFFERENCE = "Difference"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapLook:
     """How maps are drawn.
@@ -21,11 +30,13 @@ class MapLook:
         scale: Which value is drawn in full colour.
         has_isolines: Whether lines around shares of the mass are drawn.
         is_grid: Whether all words and some steps are shown as a grid instead of the picture.
+        whose: Of which run the grid is.
     """
 
     scale: MapScale = MapScale.PER_MAP
     has_isolines: bool = False
     is_grid: bool = False
+    whose: Whose = Whose.FIRST
 
 
 class MapView(QObject):

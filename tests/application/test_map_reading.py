@@ -3,6 +3,7 @@ import pytest
 
 from spatialstudio.application.flow.generate_image import new_request
 from spatialstudio.application.map_reading import (
+    difference_of,
     isolines_of,
     map_in_words,
     peak_of,
@@ -42,6 +43,13 @@ def test_the_shared_peak_is_that_of_all_words_and_steps():
     highest = max(m.max() for step in steps for m in step.attention.maps.values())
     assert peak_of([run]) == pytest.approx(highest)
     assert peak_of([]) == 0
+
+
+def test_maps_are_compared_word_by_word():
+    first = {"m1": MAP, "m2": MAP, "m3": MAP}
+    second = {"m1": MAP / 2, "m2": MAP[:1], "m4": MAP}
+    assert list(difference_of(first, second)) == ["m1"]
+    assert difference_of(first, second)["m1"] == pytest.approx(MAP / 2)
 
 
 def test_a_place_is_read_with_its_share_of_the_mass():

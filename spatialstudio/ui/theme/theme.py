@@ -29,7 +29,7 @@ class Theme(QObject):
     def __init__(self, palette: Palette, icon_folder: Path) -> None:
         super().__init__()
         self._palette = palette
-        self._heat: npt.NDArray[np.uint8] | None = None
+        self._tables: dict[tuple[str, ...], npt.NDArray[np.uint8]] = {}
         self._shapes: dict[str, QPixmap] = {}
         self.icon_folder = icon_folder
 
@@ -41,7 +41,7 @@ class Theme(QObject):
     def use(self, palette: Palette) -> None:
         """Take another palette, and tell."""
         self._palette = palette
-        self._heat = None
+        self._tables = {}
         self.changed.emit()
 
     def colour(self, role: str, alpha: float = 1.0) -> QColor:
@@ -58,9 +58,11 @@ class Theme(QObject):
 
     def heat_table(self) -> npt.NDArray[np.uint8]:
         """Return (256, 3) sRGB, low to high: the colour-blind-safe map for attention."""
-        if self._heat is None:
-            self._heat = self._heat_of_palette()
-        return self._heat
+        return self._table(*(f"heat_{number}" for number in range(1, HEAT_STOPS + 1)))
+
+    def difference_table(self) -> npt.NDArray[np.uint8]:
+        """Return (256, 3) sRGB from less to more, the ground of fields in the middle for equal."""
+        return self._table("bad", "raised", "good")
 
     def icon(self, name: str, role: str = "text") -> QIcon:
         """Return an icon in the colour of ``role``, with a faint twin for switched off."""
@@ -69,12 +71,15 @@ class Theme(QObject):
         icon.addPixmap(self._tinted(name, "faint"), QIcon.Mode.Disabled)
         return icon
 
-    def _heat_of_palette(self) -> npt.NDArray[np.uint8]:
-        stops = [self.colour(f"heat_{number}") for number in range(1, HEAT_STOPS + 1)]
-        channels = np.array([[stop.red(), stop.green(), stop.blue()] for stop in stops])
-        places = np.linspace(0, HEAT_STOPS - 1, HEAT_LEVELS)
-        table = [np.interp(places, range(HEAT_STOPS), channel) for channel in channels.T]
-        return np.stack(table, -1).round().astype(np.uint8)
+    def _table(self, *roles: str) -> npt.NDArray[np.uint8]:
+        """Return a table of colours that leads evenly from role to role."""
+        if roles not in self._tables:
+            stops = [self.colour(role) for role in roles]
+            channels = np.array([[stop.red(), stop.green(), stop.blue()] for stop in stops])
+            places = np.linspace(0, len(stops) - 1, HEAT_LEVELS)
+            table = [np.interp(places, range(len(stops)), channel) for channel in channels.T]
+            self._tables[roles] = np.stack(table, -1).round().astype(np.uint8)
+        return self._tables[roles]
 
     def _tinted(self, name: str, role: str) -> QPixmap:
         """Return the shape of an icon, each of its points in the colour of a role."""

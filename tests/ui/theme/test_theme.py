@@ -57,6 +57,14 @@ def test_the_heat_map_grows_lighter_all_the_way(theme):
     assert light[-1] - light[0] > 200
 
 
+def test_less_more_and_equal_can_be_told_apart(any_theme):
+    less, equal, more = any_theme.difference_table()[[0, 127, 255]].astype(int)
+    assert less[0] > less[2] + 50  # warm against cold, whatever the eyes
+    assert more[2] > more[0] + 50
+    ground = any_theme.colour("raised")
+    assert abs(equal - [ground.red(), ground.green(), ground.blue()]).max() <= 2
+
+
 def test_another_palette_is_told(qtbot, theme):
     with qtbot.waitSignal(theme.changed):
         theme.use(palette_of(ThemeChoice.DARK))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from spatialstudio.application.layer_maps import LayersAveraged, peak_of_averages
 from spatialstudio.application.map_reading import (
     Maps,
+    difference_of,
     isolines_of,
     map_in_words,
     peak_of,
@@ -24,7 +25,7 @@ from spatialstudio.domain.attention import MapScale
 from spatialstudio.domain.generation import RequestId, StepEvent
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import SceneGraph
-from spatialstudio.ui.map_view import MapLook, MapView
+from spatialstudio.ui.map_view import MapLook, MapView, Whose
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.inspect.map_grid import GridRow
 from spatialstudio.ui.widgets.inspect.map_legend import LegendEntry
@@ -32,6 +33,11 @@ from spatialstudio.ui.widgets.inspect.word_chips import WordTag
 from spatialstudio.ui.widgets.stage.picture_layers import Crossing, IsolineLayer, MapLayer
 
 PAIR = 2
+WHOSE_TIPS = {
+    Whose.FIRST: "The open run",
+    Whose.SECOND: "The baseline, or the run that is compared",
+    Whose.DIFFERENCE: "How far the open run is above the run beside it",
+}
 NO_MAP = "No map of this word was kept: only those of things are, unless more is captured"
 
 
@@ -177,11 +183,36 @@ def word_tags(run: OpenRun, maps: Maps) -> tuple[WordTag, ...]:
     return tuple(_tag(word, maps) for word in words_of(run.scene))
 
 
-def grid_rows(run: OpenRun, sight: MapSight, pins: Collection[MentionId]) -> tuple[GridRow, ...]:
-    """Return a row for every word of a run that has maps, things first."""
-    by_step = {event.step: maps for event in run.steps if (maps := maps_at(run, event.step, sight))}
-    words = sorted(words_of(run.scene), key=lambda word: not word.is_mention)
-    return tuple(row for word in words if (row := _row(word, by_step, sight, pins)).maps)
+def whose_choices() -> dict[object, tuple[str, str]]:
+    """Return the choice between two runs and their difference, for ``Segments``."""
+    return {whose: (tr(whose.value), tr(tip)) for whose, tip in WHOSE_TIPS.items()}
+
+
+def grid_rows(
+    run: OpenRun, beside: OpenRun | None, sight: MapSight, pins: Collection[MentionId]
+) -> tuple[GridRow, ...]:
+    """Return a row for every word that has maps, things first.
+
+    Args:
+        run: The open run.
+        beside: The run beside it; None for none, whatever is wanted.
+        sight: Says of which of them the maps are wanted, or their difference.
+        pins: The words that are pinned.
+    """
+    whose = sight.look.whose if beside is not None else Whose.FIRST
+    shown = beside if beside is not None and whose is Whose.SECOND else run
+    by_step, words = _maps_by_step(shown, sight), words_of(shown.scene)
+    if beside is not None and whose is Whose.DIFFERENCE:
+        others = _maps_by_step(beside, sight)
+        both = by_step.keys() & others.keys()
+        by_step = {step: difference_of(by_step[step], others[step]) for step in sorted(both)}
+        names = {(word.key, word.text) for word in words_of(beside.scene)}
+        words = tuple(word for word in words if (word.key, word.text) in names)
+    rows = (
+        _row(word, by_step, sight, word.key in pins, is_signed=whose is Whose.DIFFERENCE)
+        for word in sorted(words, key=lambda word: not word.is_mention)
+    )
+    return tuple(row for row in rows if row.maps)
 
 
 def legend_of(
@@ -209,12 +240,23 @@ def place_in_words(
     )
 
 
+def _maps_by_step(run: OpenRun, sight: MapSight) -> Mapping[int, Maps]:
+    return {event.step: maps for event in run.steps if (maps := maps_at(run, event.step, sight))}
+
+
 def _row(
-    word: PromptWord, by_step: Mapping[int, Maps], sight: MapSight, pins: Collection[MentionId]
+    word: PromptWord,
+    by_step: Mapping[int, Maps],
+    sight: MapSight,
+    is_pinned: bool,
+    *,
+    is_signed: bool,
 ) -> GridRow:
     own = {step: maps[word.key] for step, maps in by_step.items() if word.key in maps}
-    tops = {step: top_of(one, sight.look.scale, sight.peak) for step, one in own.items()}
-    return GridRow(word.key, word.text, word.hue, own, tops, is_pinned=word.key in pins)
+    tops = {step: top_of(abs(one), sight.look.scale, sight.peak) for step, one in own.items()}
+    return GridRow(
+        word.key, word.text, word.hue, own, tops, is_pinned=is_pinned, is_signed=is_signed
+    )
 
 
 def _isolines(weights: FloatMap) -> tuple[IsolineLayer, ...]:

@@ -6,13 +6,24 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy
 
-from spatialstudio.application.session import MentionPicked, RelationPicked, RunChanged, StepPicked
+from spatialstudio.application.session import (
+    BaselineChanged,
+    MentionPicked,
+    RelationPicked,
+    RunChanged,
+    StepPicked,
+)
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.ui.bridge import FrameClock
 from spatialstudio.ui.commands import inspect
 from spatialstudio.ui.held_key import HeldKey
 from spatialstudio.ui.panel_api import Panel, WindowContext
-from spatialstudio.ui.panels.contents.map_contents import maps_at, sight_of, word_tags
+from spatialstudio.ui.panels.contents.map_contents import (
+    maps_at,
+    sight_of,
+    whose_choices,
+    word_tags,
+)
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.segments import Segments
@@ -44,6 +55,9 @@ class WordBar(Panel):
             },
         )
         self._views.choice_picked.connect(lambda grid: self._maps.show_look(is_grid=grid))
+        self._whose = Segments(tr("Whose maps"), whose_choices())
+        self._whose.choice_picked.connect(lambda whose: self._maps.show_look(whose=whose))
+        self._whose.hide()
         self._clock = FrameClock(self._draw, self)
         self._maps.changed.connect(self._clock.request)
         self._lay_out()
@@ -57,7 +71,7 @@ class WordBar(Panel):
                     self._prompt = run.scene.prompt.text
                     self._maps.pin()
                 self._clock.request()
-            case StepPicked():
+            case StepPicked() | BaselineChanged():
                 self._clock.request()
             case MentionPicked(mention_id=None):
                 self._maps.pin()
@@ -102,7 +116,10 @@ class WordBar(Panel):
 
     def _draw(self) -> None:
         run = self._session.run
-        self._views.show_choice(self._maps.look.is_grid)
+        look = self._maps.look
+        self._views.show_choice(look.is_grid)
+        self._whose.show_choice(look.whose)
+        self._whose.setVisible(look.is_grid and self._session.baseline is not None)
         if run is not None:
             maps = maps_at(run, self._session.step, sight_of(self._maps, run))
             self._chips.show_words(word_tags(run, maps))
@@ -121,4 +138,5 @@ class WordBar(Panel):
         self._row = row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, em(0.3))
         row.addWidget(self._chips, 1)
-        row.addWidget(self._views, 0, Qt.AlignmentFlag.AlignTop)
+        for choice in (self._whose, self._views):
+            row.addWidget(choice, 0, Qt.AlignmentFlag.AlignTop)

@@ -183,9 +183,11 @@ class StagePanel(Panel):
         return step_seen(run, self._session.step, of_ending=self._stage.shows_ending)
 
     def _draw_grid(self, run: OpenRun) -> None:
-        sight = sight_of(self._maps, run, self._session.baseline)
+        beside = self._session.baseline
+        sight = sight_of(self._maps, run, beside)
         height, width = run.image.shape[:2] if run.image is not None else (1, 1)
-        self._grid.show_rows(grid_rows(run, sight, self._maps.pins), width / height)
+        rows = grid_rows(run, beside, sight, self._maps.pins)
+        self._grid.show_rows(rows, width / height)
         self._grid.show_step(self._session.step)
 
     def _lay_out(self) -> None:

@@ -29,6 +29,19 @@ def heat_image(weights: FloatMap, table: npt.NDArray[np.uint8], top: float | Non
     return rgb_image(table[levels])
 
 
+def difference_image(
+    values: FloatMap, table: npt.NDArray[np.uint8], top: float | None = None
+) -> QImage:
+    """Return values of both signs in the colours of a table whose middle stands for zero.
+
+    Args:
+        values: (h, w).
+        table: (levels, 3), from ``-top`` to ``top``.
+        top: The size of a value in the first and the last colour; None for the largest.
+    """
+    return heat_image(_share_of(abs(values), top) * np.sign(values) + 1, table, 2.0)
+
+
 def tinted_image(weights: FloatMap, colour: QColor, top: float | None = None) -> QImage:
     """Return a map as one colour whose opacity follows the weights.
 

@@ -12,7 +12,7 @@ from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.basic.array_images import heat_image
+from spatialstudio.ui.widgets.basic.array_images import difference_image, heat_image
 
 NARROWEST_EM = 4.2
 FEWEST_COLUMNS = 6
@@ -31,9 +31,10 @@ class GridRow:
         key: Comes back when a map is picked.
         text: The word.
         hue: Its hue.
-        maps: Step to (h, w), not negative.
+        maps: Step to (h, w), not negative unless the row is signed.
         tops: Step to the value in full colour.
         is_pinned: Whether the word is pinned.
+        is_signed: Whether the maps are differences, of both signs.
     """
 
     key: str
@@ -42,6 +43,7 @@ class GridRow:
     maps: Mapping[int, FloatMap]
     tops: Mapping[int, float]
     is_pinned: bool = False
+    is_signed: bool = False
 
 
 class MapGrid(QWidget):
@@ -203,8 +205,13 @@ class MapGrid(QWidget):
         weights, top = row.maps[step], row.tops[step]
         key = (id(weights), top)
         if key not in self._images:
-            self._images[key] = weights, heat_image(weights, self._theme.heat_table(), top)
+            self._images[key] = weights, self._painted(row, weights, top)
         return self._images[key][1]
+
+    def _painted(self, row: GridRow, weights: FloatMap, top: float) -> QImage:
+        if row.is_signed:
+            return difference_image(weights, self._theme.difference_table(), top)
+        return heat_image(weights, self._theme.heat_table(), top)
 
     def _forget(self) -> None:
         self._images = {}
@@ -258,9 +265,13 @@ class MapGrid(QWidget):
         shown, step = self._rows[row], self.columns[column]
         if step not in shown.maps:
             return tr("{word} at step {step}: not captured").format(word=shown.text, step=step + 1)
-        return tr("{word} at step {step}: peak {peak:.4f}").format(
-            word=shown.text, step=step + 1, peak=float(shown.maps[step].max())
-        )
+        weights = shown.maps[step]
+        if shown.is_signed:
+            template = tr("{word} at step {step}: {least:+.4f} to {most:+.4f} beside the other run")
+        else:
+            template = tr("{word} at step {step}: peak {most:.4f}")
+        least, most = float(weights.min()), float(weights.max())
+        return template.format(word=shown.text, step=step + 1, least=least, most=most)
 
     def _describe(self) -> None:
         columns = self.columns

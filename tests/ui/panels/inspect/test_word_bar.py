@@ -1,8 +1,9 @@
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox
+from PySide6.QtWidgets import QCheckBox, QToolButton
 
 from spatialstudio.ui.commands import frame, inspect
+from spatialstudio.ui.map_view import Whose
 from spatialstudio.ui.panels.inspect.maps_panel import MapsPanel
 from spatialstudio.ui.widgets.inspect.map_grid import MapGrid
 from spatialstudio.ui.widgets.inspect.word_chips import WordChip
@@ -90,6 +91,39 @@ def test_the_grid_takes_the_picture_s_place(qtbot, inspected, studio):
     assert studio.session.step == 0
     inspected.context.actions[frame.GENERATE_WORKSPACE].trigger()
     qtbot.waitUntil(picture(inspected).isVisible)
+
+
+def choice(window, text):
+    buttons = window.stage.words.findChildren(QToolButton)
+    return next(each for each in buttons if each.text() == text)
+
+
+def cell_tip(window):
+    return window.stage.findChild(MapGrid).accessibleDescription()
+
+
+def test_the_grid_shows_the_run_beside_and_the_difference_as_well(qtbot, inspected, studio):
+    assert not choice(inspected, "Difference").isVisible()
+    qtbot.keyClick(inspected, Qt.Key.Key_G)
+    qtbot.waitUntil(choice(inspected, "Difference").isVisible)
+    step = studio.session.step
+    own, other = (
+        next(each for each in run.steps if each.step == step).attention.maps[DOG]
+        for run in (studio.session.run, studio.session.baseline)
+    )
+    qtbot.waitUntil(lambda: f"peak {own.max():.4f}" in cell_tip(inspected))
+    qtbot.mouseClick(choice(inspected, "Run beside it"), LEFT)
+    qtbot.waitUntil(lambda: f"peak {other.max():.4f}" in cell_tip(inspected))
+    qtbot.keyClick(choice(inspected, "Run beside it"), Qt.Key.Key_Right)
+    most = (own - other).max()
+    qtbot.waitUntil(lambda: f"to {most:+.4f} beside the other run" in cell_tip(inspected))
+
+
+def test_without_a_run_beside_the_grid_is_of_the_open_run(qtbot, inspected, studio):
+    inspected.context.maps.show_look(is_grid=True, whose=Whose.DIFFERENCE)
+    studio.session.set_beside(None)
+    qtbot.waitUntil(lambda: "peak" in cell_tip(inspected))
+    assert not choice(inspected, "Difference").isVisible()
 
 
 def test_the_bare_picture_is_seen_while_its_key_is_held(qtbot, inspected):

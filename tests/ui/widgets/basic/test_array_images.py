@@ -2,6 +2,7 @@ import numpy as np
 from PySide6.QtGui import QColor
 
 from spatialstudio.ui.widgets.basic.array_images import (
+    difference_image,
     heat_image,
     mask_image,
     mask_outline,
@@ -29,6 +30,12 @@ def test_a_map_reaches_both_ends_of_the_table():
 def test_an_empty_map_is_all_low():
     table = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
     assert heat_image(np.zeros((1, 1), np.float32), table).pixelColor(0, 0).red() == 0
+
+
+def test_a_difference_has_zero_in_the_middle_of_the_table():
+    table = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
+    image = difference_image(np.array([[-0.02, 0.0, 0.01]], np.float32), table)
+    assert [image.pixelColor(x, 0).red() for x in range(3)] == [0, 128, 191]
 
 
 def test_a_tint_is_clear_where_the_map_is_zero():
