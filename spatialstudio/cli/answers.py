@@ -9,9 +9,11 @@ from spatialstudio.application.inspection import explain
 from spatialstudio.application.session import OpenRun
 from spatialstudio.cli.evaluation_answer import evaluation_answer, relation_of
 from spatialstudio.domain.prompt import TextSpan, TokenSpan
-from spatialstudio.domain.relation import Relation, SceneGraph
+from spatialstudio.domain.relation import Basis, Relation, SceneGraph
 
 Answer = Mapping[str, Any]
+
+BASES = {Basis.STATED: "", Basis.IMPLIED: "  (implied)", Basis.UNSAID: "  (not in the prompt)"}
 
 
 def scene_answer(scene: SceneGraph, tokens: Sequence[TokenSpan] = ()) -> Answer:
@@ -45,7 +47,7 @@ def scene_lines(scene: SceneGraph, tokens: Sequence[TokenSpan] = ()) -> Iterator
         tail = f"  (tokens {places})" if places else ""
         yield f"{mention.id}  {mention.phrase}{tail}"
     for relation in scene.relations:
-        yield f"{relation.id}  {scene.sentence(relation)}"
+        yield f"{relation.id}  {scene.sentence(relation)}{BASES[relation.basis]}"
     yield from _warnings(scene)
 
 
@@ -97,6 +99,8 @@ def _relation_answer(relation: Relation, scene: SceneGraph) -> Answer:
         "object": objects if relation.second_object else objects[0],
         "mentions": relation.ends,
         "span": _ends(relation.span),
+        "basis": relation.basis.value,
+        "source": scene.source_of(relation),
     }
 
 

@@ -1,6 +1,12 @@
 import json
+from dataclasses import replace
 
 import pytest
+
+from spatialstudio.adapters.extractors.grammar import GrammarExtractor
+from spatialstudio.application.paths import resources_folder
+from spatialstudio.cli.answers import scene_lines
+from spatialstudio.domain.prompt import Prompt
 
 
 @pytest.fixture
@@ -103,3 +109,18 @@ def test_parse_tells_what_is_said_twice_apart(terminal):
     assert found["leaves_out"] in found["relations"]
     assert [prompt[slice(*span)] for span in found["spans"]] == ["right of"]
     assert answer["contradictions"] == []
+
+
+def test_parse_tells_who_read_a_relation_and_what_it_rests_on(terminal):
+    (relation,) = json.loads(terminal("parse", "a cat above a dog", "--json").out)["relations"]
+    assert (relation["basis"], relation["source"]) == ("stated", "grammar")
+
+
+@pytest.mark.parametrize(
+    ("changes", "mark"), [({"is_implied": True}, "implied"), ({"span": None}, "not in the prompt")]
+)
+def test_a_relation_that_is_not_stated_is_marked_among_the_lines(changes, mark):
+    grammar = GrammarExtractor(resources_folder() / "prompts")
+    scene = grammar.extract(Prompt(text="a cat above a dog"))
+    doubtful = replace(scene, relations=(replace(scene.relations[0], **changes),))
+    assert f"r1  cat above dog  ({mark})" in list(scene_lines(doubtful))

@@ -34,7 +34,6 @@ from spatialstudio.domain.verdict import Evaluation, Verdict
 
 VERSION = 2
 CREATOR = "Spatial Studio"
-BY_HAND = "hand"
 SHORT_HASH = 10
 """So many letters of a model's hash do others write."""
 
@@ -143,12 +142,11 @@ def _verdicts(evaluation: Evaluation | None) -> tuple[Verdict, ...]:
 
 def _told_relation(record: RunRecord, relation: Relation) -> Json:
     scene = record.request.scene
-    origin = BY_HAND if relation.span is None else scene.extractor_id
     return {
         "id": relation.id,
         "sentence": scene.sentence(relation),
         "type": relation.type.id,
-        "origin": origin,
+        "origin": scene.source_of(relation),
     }
 
 
