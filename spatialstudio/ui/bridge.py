@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QWidget
 
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.studio import Studio
@@ -120,3 +121,32 @@ class FrameClock(QObject):
         self._turn.begin()
         self._since_drawn.start()
         self._draw()
+
+
+class SightClock(FrameClock):
+    """Redraws a panel only while it is shown; what it missed is drawn when it is shown again.
+
+    Args:
+        draw: Draws the present state.
+        panel: What is drawn.
+    """
+
+    def __init__(self, draw: Callable[[], None], panel: QWidget) -> None:
+        super().__init__(draw, panel)
+        self._panel = panel
+        self._is_behind = False
+        panel.installEventFilter(self)
+
+    def request(self, *, by_hand: bool = False) -> None:
+        """Ask for a redraw: as soon as others are, but not before the panel is shown."""
+        if self._panel.isVisible():
+            super().request(by_hand=by_hand)
+        else:
+            self._is_behind = True
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: ARG002 - Qt's signature
+        """Catch up when the panel comes into sight."""
+        if self._is_behind and event.type() is QEvent.Type.Show:
+            self._is_behind = False
+            super().request(by_hand=True)
+        return False

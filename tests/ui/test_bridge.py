@@ -5,7 +5,7 @@ from PySide6.QtCore import QCoreApplication, QThread, QTimer
 
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.session import StepPicked
-from spatialstudio.ui.bridge import HAND_FRAME_MS, Bridge, FrameClock
+from spatialstudio.ui.bridge import HAND_FRAME_MS, Bridge, FrameClock, SightClock
 from spatialstudio.ui.panel_api import Panel
 
 
@@ -130,3 +130,26 @@ def test_the_hand_waits_for_no_turn(witness, short_turns):
     FrameClock(lambda: told.append("first"), witness).request()
     FrameClock(lambda: told.append("second"), witness).request(by_hand=True)
     assert told == ["first", "second"]
+
+
+def test_a_panel_out_of_sight_is_drawn_once_when_it_is_shown(qtbot, witness):
+    drawn = []
+    clock = SightClock(lambda: drawn.append(1), witness)
+    for _ in EVENTS:
+        clock.request()
+    assert drawn == []
+    with qtbot.waitExposed(witness):
+        witness.show()
+    qtbot.waitUntil(lambda: drawn == [1])
+
+
+def test_a_panel_that_missed_nothing_is_not_drawn_when_it_is_shown(qtbot, witness):
+    drawn = []
+    clock = SightClock(lambda: drawn.append(1), witness)
+    witness.show()
+    clock.request()
+    qtbot.waitUntil(lambda: drawn == [1])
+    witness.hide()
+    with qtbot.waitExposed(witness):
+        witness.show()
+    assert drawn == [1]

@@ -15,6 +15,7 @@ from spatialstudio.application.session import (
     SceneChanged,
 )
 from spatialstudio.domain.verdict import AbstentionReason, Evaluation
+from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.commands import evaluate as commands
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.evidence_contents import picked_relation
@@ -60,9 +61,11 @@ class EvaluationPanel(Panel):
         self._column.addWidget(self._again)
         self._judge_action = context.actions[commands.JUDGE_AGAIN]
         context.actions.bind(commands.JUDGE_AGAIN, self.judge_again)
+        self._clock = SightClock(self._draw, self)
         self._judgement.changed.connect(self._mark)
         context.actions.bind(commands.CLEAR_EVIDENCE, partial(self._judgement.light, None))
         self._draw()
+        self._offer_again()
 
     def handle(self, event: object) -> None:
         """Follow the run, its baseline and the picked relation."""
@@ -71,9 +74,10 @@ class EvaluationPanel(Panel):
                 if run.id != self._run_id:
                     self._run_id = run.id
                     self._judgement.light(None)
-                self._draw()
+                self._clock.request()
+                self._offer_again()
             case BaselineChanged():
-                self._draw()
+                self._clock.request()
             case RelationPicked():
                 self._mark()
             case SceneChanged():
@@ -102,7 +106,6 @@ class EvaluationPanel(Panel):
             self._renew(judged, beside)
         self._waiting.setVisible(not self._own)
         self._mark()
-        self._offer_again()
 
     def _offer_again(self) -> None:
         """Offer to judge when the prompt claims something else than the open picture's."""

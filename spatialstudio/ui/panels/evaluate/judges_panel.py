@@ -6,6 +6,7 @@ from spatialstudio.application.inspection import evidence_of
 from spatialstudio.application.judges import TwoJudges, two_judges
 from spatialstudio.application.session import OpenRun, RunChanged
 from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict
+from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
@@ -26,6 +27,7 @@ class JudgesPanel(Panel):
             tr("Two judges of every relation stand here once a picture is judged."), Tone.MUTED
         )
         self._rows = JudgeRows(context.theme)
+        self._clock = SightClock(self._draw, self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(em(0.5))
@@ -35,11 +37,17 @@ class JudgesPanel(Panel):
     def handle(self, event: object) -> None:
         """Follow the run."""
         match event:
-            case RunChanged(run=run) if run.evaluation is not self._shown:
-                self._shown = run.evaluation
-                rows = [_row(judges, run) for judges in two_judges(run)]
-                self._waiting.setVisible(not rows)
-                self._rows.show_rows(rows)
+            case RunChanged():
+                self._clock.request()
+
+    def _draw(self) -> None:
+        run = self._session.run
+        if run is None or run.evaluation is self._shown:
+            return
+        self._shown = run.evaluation
+        rows = [_row(judges, run) for judges in two_judges(run)]
+        self._waiting.setVisible(not rows)
+        self._rows.show_rows(rows)
 
 
 def _row(judges: TwoJudges, run: OpenRun) -> JudgesRow:

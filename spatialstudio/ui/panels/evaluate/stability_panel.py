@@ -8,6 +8,7 @@ from spatialstudio.domain.evidence import Evidence, PerturbedAnswer
 from spatialstudio.domain.perception import Perturbation, PerturbationKind
 from spatialstudio.domain.relation import Axis
 from spatialstudio.domain.verdict import Outcome
+from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.evidence_contents import LookedAt
 from spatialstudio.ui.panels.contents.looking_at import LookingAt
@@ -36,6 +37,7 @@ class StabilityPanel(Panel):
         self._waiting = TextLabel(tone=Tone.MUTED)
         self._strip = CropStrip(context.theme)
         self._depth = DepthHistogram(context.theme)
+        self._clock = SightClock(self._follow, self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(em(0.5))
@@ -47,7 +49,7 @@ class StabilityPanel(Panel):
         """Follow what is looked at; take in the crops when they are made."""
         match event:
             case RunChanged() | RelationPicked():
-                self._follow()
+                self._clock.request()
             case CropsMade(evidence=evidence) if evidence is self._evidence:
                 self._strip.show_crops(_crops(event), _agreeing(evidence))
                 self._strip.show()

@@ -1,7 +1,6 @@
 """Where each word is attended to, step by step, and what PoS makes of it."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QScrollArea, QStackedLayout, QVBoxLayout, QWidget
 
 from spatialstudio.application.inspection import relation_in_words
@@ -13,7 +12,7 @@ from spatialstudio.application.session import (
     StepPicked,
 )
 from spatialstudio.domain.prompt import MentionId
-from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.commands import inspect
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.map_contents import step_at
@@ -44,7 +43,7 @@ class AttentionPanel(Panel):
         self._empty = TextLabel(tr(NOTHING_YET), Tone.MUTED)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._words = TextLabel(tone=Tone.MUTED)
-        self._clock = FrameClock(self._draw, self)
+        self._clock = SightClock(self._draw, self)
         self._lay_out()
         context.actions.use_stage_keys(self, without=(inspect.PLAY,))  # Space presses buttons here
 
@@ -52,13 +51,7 @@ class AttentionPanel(Panel):
         """Follow the run, the picked step and word."""
         match event:
             case RunChanged() | BaselineChanged() | StepPicked() | MentionPicked():
-                if self.isVisible():
-                    self._clock.request()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Take in what happened meanwhile."""
-        super().showEvent(event)
-        self._clock.request()
+                self._clock.request()
 
     def _draw(self) -> None:
         run, baseline, step = self._session.run, self._session.baseline, self._session.step

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QSlider, QVBo
 from spatialstudio.application.session import BaselineChanged, RunChanged, StepPicked
 from spatialstudio.application.view_script import view_script
 from spatialstudio.domain.attention import MapScale
-from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.commands import inspect
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.map_contents import (
@@ -69,7 +69,7 @@ class MapsPanel(Panel):
         self._copy.clicked.connect(copy.trigger)
         context.actions.bind(inspect.COPY_PYTHON, self._copy_script)
         self._tell = context.toasts.tell
-        self._clock = FrameClock(self._draw, self)
+        self._clock = SightClock(self._draw, self)
         self._maps.changed.connect(self._clock.request)
         self._stage.layers_changed.connect(self._clock.request)
         self._lay_out()

@@ -3,6 +3,7 @@
 from PySide6.QtWidgets import QVBoxLayout
 
 from spatialstudio.application.session import RunChanged
+from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.result_contents import facts_of
 from spatialstudio.ui.texts import tr
@@ -15,10 +16,12 @@ class DetailsPanel(Panel):
 
     title = "Details"
 
-    def __init__(self, context: WindowContext) -> None:  # noqa: ARG002 - like every panel
+    def __init__(self, context: WindowContext) -> None:
         super().__init__()
+        self._session = context.studio.session
         self._waiting = TextLabel(tr("Seed, time and folder of the open run."), Tone.MUTED)
         self._facts = FactList()
+        self._clock = SightClock(self._draw, self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._waiting)
@@ -27,6 +30,10 @@ class DetailsPanel(Panel):
     def handle(self, event: object) -> None:
         """Follow the run."""
         match event:
-            case RunChanged(run=run):
-                self._waiting.hide()
-                self._facts.show_facts(facts_of(run))
+            case RunChanged():
+                self._clock.request()
+
+    def _draw(self) -> None:
+        if (run := self._session.run) is not None:
+            self._waiting.hide()
+            self._facts.show_facts(facts_of(run))

@@ -75,8 +75,10 @@ class PhaseMeter(QWidget):
             self._name.style().unpolish(self._name)
             self._name.style().polish(self._name)
         self._bar.setAccessibleName(name)
+        self._bar.setUpdatesEnabled(False)  # Qt would paint the whole window now, not soon
         self._bar.setRange(0, 0 if share is None else FINE)
         self._bar.setValue(round((share or 0.0) * FINE))
+        self._bar.setUpdatesEnabled(True)
 
 
 class PhaseBar(QWidget):

@@ -18,10 +18,11 @@ def panel(qtbot, context):
 
 
 @pytest.fixture
-def show(qtbot, panel):
+def show(qtbot, context, panel):
     """Shows a run's judges, and waits until they are laid out."""
 
     def show(run):
+        context.studio.session.open(run)
         panel.handle(RunChanged(run=run))
         qtbot.waitUntil(lambda: bool(cards(panel)) and cards(panel)[0].isVisible())
 
