@@ -2,8 +2,8 @@
 
 import logging
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 from spatialstudio.application.drafts import DraftKeeper
 from spatialstudio.application.errands import Errands
 from spatialstudio.application.exports import Exports
+from spatialstudio.application.flow.choose_settings import usual_settings
 from spatialstudio.application.flow.compare_runs import compare_runs
 from spatialstudio.application.gallery import Gallery
 from spatialstudio.application.layer_maps import LayerMaps
@@ -22,13 +23,16 @@ from spatialstudio.application.run_shelf import RunShelf
 from spatialstudio.application.session import OpenRun, RunState, RunStored, after
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.draft import Draft
-from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.errors import StoreError, StudioError
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.picture_settings import (
     FieldDifference,
     PictureSettings,
+    claim_in_words,
     compare_settings,
+    guidance_in_words,
 )
+from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.record import Reproduction
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_ports import MetadataFiles, QueueJournal, RunStore, StateFiles
@@ -186,14 +190,14 @@ class Keeping:
         return replace(record.request, id=request_id, parent_run_id=record.id, sweep=None)
 
     def compare_picture(
-        self, path: Path, scene: SceneGraph | None, usual: RunSettings
+        self, path: Path, scene: SceneGraph | None, models: Sequence[ModelCard]
     ) -> tuple[FieldDifference, ...] | None:
         """Set what a picture tells of its making beside the draft; None when it tells nothing.
 
         Args:
             path: The picture.
             scene: That is worked on; None when there is none.
-            usual: The form where nothing was set by hand.
+            models: Those that are here; the first is set where nothing was set by hand.
 
         Raises:
             ImageError: The file cannot be read.
@@ -201,10 +205,14 @@ class Keeping:
         theirs = self.metadata.read(path)
         if theirs is None:
             return None
-        form = self.draft.settings or usual
+        form = self.draft.settings or usual_settings(models[0])
+        scales = {model.id: model.guidance_scale for model in models}
+        scale = form.guidance_scale
         mine = PictureSettings(
             dialect="",
             prompt=self.draft.prompt,
+            negative=form.negative,
+            guidance_scale=scales.get(form.model_id) if scale is None else scale,
             seed=form.seed,
             steps=form.steps,
             width=form.width,
@@ -212,9 +220,20 @@ class Keeping:
             model=form.model_id,
             method=form.guidance.method_id,
             strength=form.guidance.strength,
-            relations=tuple(map(scene.sentence, scene.relations)) if scene else (),
+            guidance=guidance_in_words(asdict(form.guidance)),
+            detail=form.detail.value,
+            preview_every=form.preview_every,
+            relations=_claims_of(scene) if scene else (),
         )
         return compare_settings(mine, theirs)
+
+    def request_in(self, theirs: PictureSettings) -> GenerationRequest | None:
+        """Return the whole request that one of our pictures tells; None for those of others."""
+        try:
+            return self.store.request_in(theirs.record) if theirs.record else None
+        except StoreError as error:
+            log.info("A picture's record cannot be read: %s", error.message)
+            return None
 
     def compare(self, first: Path, again: Path) -> Reproduction:
         """Say how near a run comes to another that it repeats.
@@ -355,3 +374,10 @@ class Keeping:
     def _drafts(self) -> DraftKeeper:
         path = self._paths.settings / DRAFT
         return DraftKeeper(lambda draft: self._state.write_draft(path, draft))
+
+
+def _claims_of(scene: SceneGraph) -> tuple[str, ...]:
+    return tuple(
+        claim_in_words(scene.sentence(each), each.weight, is_muted=each.is_muted)
+        for each in scene.relations
+    )

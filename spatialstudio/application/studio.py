@@ -13,7 +13,7 @@ from spatialstudio.application.engine.process import ProcessEngine
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.exports import Exports
-from spatialstudio.application.flow.choose_settings import request_of, seeds_of, usual_settings
+from spatialstudio.application.flow.choose_settings import request_of, seeds_of
 from spatialstudio.application.flow.compare_readings import Offer, accept, compare_readings
 from spatialstudio.application.flow.edit_relations import keep_hand
 from spatialstudio.application.flow.generate_image import new_request, new_request_id
@@ -356,7 +356,8 @@ class Studio:
         Raises:
             ImageError: The file cannot be read.
         """
-        return self.keeping.compare_picture(path, self.session.scene, usual_settings(self.model()))
+        models = (self.model(), *self.models)
+        return self.keeping.compare_picture(path, self.session.scene, models)
 
     def open_run(self, path: Path) -> OpenRun:
         """Open a stored run; its events go the same way as live ones.

@@ -1,7 +1,13 @@
 """How a picture says that it was made, whoever made it; and how two such sayings differ."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
+from enum import Enum
+
+from spatialstudio.domain.generation import GuidanceSettings
+
+_TOLD_APART = ("method_id", "strength")
+"""Fields of the guidance that stand in rows of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +29,10 @@ class PictureSettings:
         model_hash: As told.
         method: Of holding the layout; told by this program only.
         strength: Of that method.
-        relations: In words; told by this program only.
+        guidance: Its other numbers, in words, where they are not the usual; likewise.
+        detail: How much of the attention was kept; likewise.
+        preview_every: Steps between previews; likewise.
+        relations: In words; likewise.
         extras: All else, by its name there.
         record: This program's own record, as JSON; empty in other programs' pictures.
         is_marked_as_generated: Whether its XMP says that a model drew it.
@@ -43,10 +52,48 @@ class PictureSettings:
     model_hash: str = ""
     method: str = ""
     strength: float | None = None
+    guidance: tuple[str, ...] = ()
+    detail: str = ""
+    preview_every: int | None = None
     relations: tuple[str, ...] = ()
     extras: Mapping[str, str] = field(default_factory=dict)
     record: str = ""
     is_marked_as_generated: bool = False
+
+
+def claim_in_words(sentence: str, weight: float = 1.0, *, is_muted: bool = False) -> str:
+    """Return a relation with what was set of it by hand: "cat above dog (weighs 2)"."""
+    added = [f"weighs {weight:g}"] * (weight != 1) + ["muted"] * is_muted
+    return f"{sentence} ({', '.join(added)})" if added else sentence
+
+
+def guidance_in_words(numbers: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the numbers of guidance that are not the usual, in a fixed order: "every 2".
+
+    Args:
+        numbers: Fields of ``GuidanceSettings``, as they are or as they stand in a file.
+    """
+    usual = asdict(GuidanceSettings())
+    names = [name for name in usual if name not in _TOLD_APART and name in numbers]
+    return tuple(
+        f"{name.replace('_', ' ')} {_plain(numbers[name])}"
+        for name in names
+        if _plain(numbers[name]) != _plain(usual[name])
+    )
+
+
+def _plain(value: object) -> object:
+    """Return a value as it stands in a file, where there are lists only."""
+    match value:
+        case Enum():
+            return value.value
+        case tuple() | list():
+            return [_plain(item) for item in value]
+        case Mapping():
+            return {str(key): _plain(item) for key, item in value.items()}
+        case float() if value.is_integer():
+            return int(value)
+    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

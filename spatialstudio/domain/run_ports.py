@@ -108,6 +108,14 @@ class RunStore(Protocol):
         """Check every part of a run against its hashes; empty when all is well."""
         ...
 
+    def request_in(self, record: str) -> GenerationRequest:
+        """Return the request that the record in one of our pictures holds.
+
+        Raises:
+            StoreError: The record is damaged, or of a newer version.
+        """
+        ...
+
 
 class RunLibrary(Protocol):
     """The runs of one folder and all below it: listed, found, marked, deleted and put back.

@@ -4,15 +4,23 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
+from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.picture_settings import PictureSettings
 
 
 @dataclass(frozen=True, slots=True)
 class OfferedSettings:
-    """What a picture tells of its making, and which fields of it are wanted."""
+    """What a picture tells of its making, which fields are wanted, and all of it where it is ours.
+
+    Attributes:
+        settings: What it tells.
+        names: Of the wanted fields.
+        request: Of one of our pictures, whole; None for those of others.
+    """
 
     settings: PictureSettings
     names: frozenset[str]
+    request: GenerationRequest | None = None
 
 
 class Switchboard(QObject):

@@ -1,30 +1,43 @@
 """What the studio keeps is there again in the next program."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
 from spatialstudio.application.engine.messages import PictureJudged
-from spatialstudio.application.flow.edit_relations import with_relation_muted
+from spatialstudio.application.flow.choose_settings import request_of
+from spatialstudio.application.flow.edit_relations import (
+    with_relation_muted,
+    with_relation_weight,
+)
+from spatialstudio.application.flow.take_settings import (
+    scene_to_take,
+    usable_fields,
+    with_fields,
+)
 from spatialstudio.application.keeping import Keeping, Reproduced
 from spatialstudio.application.library import LibraryChanged
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import built_in_registry
 from spatialstudio.application.session import RunStored, StoreFailed
+from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.generation import (
     GenerationFinished,
     GenerationRequest,
     GenerationStarted,
+    GuidanceSettings,
     ModelRef,
 )
 from spatialstudio.domain.perception import Perception
+from spatialstudio.domain.picture_settings import PictureSettings
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.record import Sameness
 from spatialstudio.domain.run_settings import RunSettings
 from spatialstudio.domain.verdict import Evaluation
 from tests.fakes import scene_of
+from tests.ui.scripted_engine import STICKERS
 
 USUAL = RunSettings(model_id="stickers", width=64, height=64, steps=10, seed=11)
 
@@ -157,13 +170,60 @@ def test_a_run_drawn_again_is_compared(opened, published, request_, value, samen
     assert kept.repetition == told.comparison
 
 
+def test_all_that_we_write_of_a_request_comes_back_into_the_form(opened, published, request_):
+    keeping = opened()
+    scene = with_relation_weight(request_.scene, request_.scene.relations[0].id, 2.0)
+    guidance = GuidanceSettings(method_id="psg", strength=3.0, every=2, last_step=7, goal=0.9)
+    form = replace(
+        USUAL,
+        negative="fog",
+        guidance_scale=7.5,
+        steps=12,
+        guidance=guidance,
+        detail=AttentionDetail.EVERY_WORD,
+        preview_every=3,
+    )
+    draw(keeping, request_of(scene, STICKERS, form, 5))
+    theirs = keeping.metadata.read(only(RunStored, published).path)
+    wanted = keeping.request_in(theirs)
+    names = usable_fields(theirs, ["stickers"], wanted)
+    others = {field.name for field in fields(PictureSettings)} - set(names)
+    assert others == {
+        *("dialect", "sampler", "scheduler", "model_hash"),
+        *("extras", "record", "is_marked_as_generated"),
+    }
+    taken = with_fields(USUAL, theirs, names, STICKERS, wanted)
+    assert replace(taken, seed=form.seed) == replace(form, width=8, height=8)
+    assert scene_to_take(wanted) == scene
+
+
+def test_every_field_that_differs_is_a_row(opened, published, request_):
+    keeping = opened()
+    scene = with_relation_weight(request_.scene, request_.scene.relations[0].id, 2.0)
+    guidance = GuidanceSettings(method_id="psg", strength=3.0, every=2)
+    form = replace(USUAL, negative="fog", guidance=guidance)
+    draw(keeping, request_of(scene, STICKERS, form, 5))
+    rows = keeping.compare_picture(only(RunStored, published).path, request_.scene, [STICKERS])
+    told = {row.name: (row.mine, row.theirs) for row in rows}
+    assert told["negative"] == ("", "fog")
+    assert told["guidance"][1] == "every 2"
+    sentence = request_.scene.sentence(request_.scene.relations[0])
+    assert told["relations"] == (sentence, f"{sentence} (weighs 2)")
+
+
+def test_a_record_that_cannot_be_read_gives_no_request(opened):
+    theirs = PictureSettings(dialect="spatial studio", record='{"version": 99}')
+    assert opened().request_in(theirs) is None
+
+
 def test_a_dropped_picture_is_compared_with_the_form_and_changes_nothing(
     opened, published, request_
 ):
     keeping = opened()
     draw(keeping, request_)
+    keeping.keep_settings(USUAL)
     keeping.keep_prompt("something else", None)
-    rows = keeping.compare_picture(only(RunStored, published).path, None, USUAL)
+    rows = keeping.compare_picture(only(RunStored, published).path, None, [STICKERS])
     told = {row.name: (row.mine, row.theirs) for row in rows}
     assert told["prompt"] == ("something else", request_.scene.prompt.text)
     assert told["seed"] == ("11", "3")

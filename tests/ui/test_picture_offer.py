@@ -1,11 +1,20 @@
 """A dropped picture that tells its settings offers them; nothing is taken unasked."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from PIL import Image, PngImagePlugin
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton
 
+from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.application.flow.choose_settings import request_of, usual_settings
+from spatialstudio.application.flow.edit_relations import with_relation_weight
+from spatialstudio.application.flow.store_run import store_run
+from spatialstudio.domain.generation import GenerationFinished, GenerationStarted
 from spatialstudio.ui.dialogs.settings_comparison import SettingsComparison
+from spatialstudio.ui.picture_offer import offer_picture
 from spatialstudio.ui.workspaces.evaluate import EVALUATE
 
 TEXT = """a cat above a boat
@@ -53,7 +62,7 @@ def test_every_field_stands_beside_what_is_set_now(dialog):
 
 def test_only_what_the_form_has_can_be_ticked(dialog):
     names = {each.text() for each in dialog.findChildren(QCheckBox)}
-    assert names == {"Prompt", "Seed", "Steps", "Width"}
+    assert names == {"Prompt", "Not wanted", "Seed", "Steps", "Guidance scale", "Width"}
 
 
 def test_nothing_is_taken_unasked(qtbot, dialog, window, studio):
@@ -97,3 +106,54 @@ def test_in_evaluate_a_picture_is_judged_at_once(window, engine, picture):
     window.open_path(picture)
     assert window.findChild(SettingsComparison) is None
     assert len(engine.jobs) == 1
+
+
+@pytest.fixture
+def own_picture(tmp_path, studio):
+    """A run of ours with a weighed relation and much that was set by hand."""
+    scene = studio.scene_of("a cat to the left of a dog")
+    scene = with_relation_weight(scene, scene.relations[0].id, 2.0)
+    usual = usual_settings(studio.model())
+    guidance = replace(usual.guidance, every=2)
+    form = replace(usual, negative="fog", guidance_scale=6.5, guidance=guidance)
+    return stored_picture(tmp_path, request_of(scene, studio.model(), form, 9))
+
+
+def stored_picture(folder, request):
+    events = (
+        GenerationStarted(request_id=request.id, total_steps=0, token_spans=(), device="cpu"),
+        GenerationFinished(
+            request_id=request.id,
+            image=np.zeros((64, 64, 3), np.uint8),
+            seconds=1.0,
+            peak_memory_bytes=1,
+        ),
+    )
+    return store_run(request, events, None, RunFiles(), folder)
+
+
+def offered(window, picture):
+    offer_picture(window.context, picture, window)
+    return window.findChild(SettingsComparison)
+
+
+def test_our_own_picture_gives_back_all_that_was_set(qtbot, window, studio, own_picture):
+    window.prompt.use_prompt(BEFORE)
+    dialog = offered(window, own_picture)
+    assert "cat to the left of dog (weighs 2)" in texts(dialog)
+    press(qtbot, dialog, "Take over")
+    settings = window.generation.settings
+    assert (settings.negative, settings.guidance_scale) == ("fog", 6.5)
+    assert (settings.seed, settings.guidance.every) == (9, 2)
+    assert studio.session.scene.relations[0].weight == 2.0
+    (request, *_) = studio.requests(settings)
+    assert request.scene.prompt.negative == "fog"
+
+
+def test_relations_come_with_their_prompt_only(window, own_picture):
+    window.prompt.use_prompt(BEFORE)
+    dialog = offered(window, own_picture)
+    box(dialog, "Prompt").click()
+    assert not box(dialog, "Relations").isChecked()
+    box(dialog, "Relations").click()
+    assert box(dialog, "Prompt").isChecked()

@@ -6,7 +6,7 @@
 records of later versions are understood as far as they go.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from spatialstudio.adapters.metadata import provenance
@@ -17,7 +17,11 @@ from spatialstudio.adapters.metadata.told_values import (
     told_object,
     told_text,
 )
-from spatialstudio.domain.picture_settings import PictureSettings
+from spatialstudio.domain.picture_settings import (
+    PictureSettings,
+    claim_in_words,
+    guidance_in_words,
+)
 
 DIALECT = "spatial studio"
 
@@ -29,10 +33,11 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
     request = _inside(told, "request")
     if not request:
         return None
-    prompt = _inside(_inside(request, "scene"), "prompt")
+    scene = _inside(request, "scene")
+    prompt = _inside(scene, "prompt")
     guidance, model = _inside(request, "guidance"), _inside(request, "model")
+    capture = _inside(request, "capture")
     picture, setup = _inside(told, "picture"), _inside(_inside(told, "environment"), "setup")
-    relations = told.get("relations")
     return PictureSettings(
         dialect=DIALECT,
         prompt=told_text(prompt.get("text")),
@@ -47,7 +52,10 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
         model_hash=told_text(setup.get("weights_sha256")),
         method=told_text(guidance.get("method_id")),
         strength=told_float(guidance.get("strength")),
-        relations=tuple(_sentences(relations if isinstance(relations, list) else [])),
+        guidance=_numbers(guidance),
+        detail=told_text(capture.get("detail")),
+        preview_every=told_int(capture.get("preview_every")),
+        relations=tuple(_claims(_rows(told, "relations"), _rows(scene, "relations"))),
         record=record,
     )
 
@@ -57,5 +65,26 @@ def _inside(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _sentences(relations: list[Any]) -> list[str]:
-    return [told_text(r.get("sentence")) for r in relations if isinstance(r, dict)]
+def _rows(told: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    rows = told.get(name)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _numbers(guidance: Mapping[str, Any]) -> tuple[str, ...]:
+    try:
+        return guidance_in_words(guidance)
+    except RecursionError:
+        return ()  # nobody nests them so deep
+
+
+def _claims(told: list[Mapping[str, Any]], asked: list[Mapping[str, Any]]) -> Iterator[str]:
+    """Say the relations as they were asked for, with their weights."""
+    known = {str(row.get("id")): row for row in asked}
+    for row in told:
+        wanted = known.get(str(row.get("id")), {})
+        weight = told_float(wanted.get("weight"))
+        yield claim_in_words(
+            told_text(row.get("sentence")),
+            1.0 if weight is None else weight,
+            is_muted=wanted.get("is_muted") is True,
+        )

@@ -17,7 +17,7 @@ from spatialstudio.adapters.images import PillowImages
 from spatialstudio.adapters.metadata.picture_texts import picture_bytes
 from spatialstudio.adapters.stores import arrival
 from spatialstudio.adapters.stores.json_codec import encode
-from spatialstudio.adapters.stores.picture_record import texts_of
+from spatialstudio.adapters.stores.picture_record import read_told, texts_of
 from spatialstudio.adapters.stores.run_folder import PICTURE as OLD_PICTURE
 from spatialstudio.adapters.stores.run_folder import is_run_folder, load_run_folder
 from spatialstudio.adapters.stores.run_summary import summarise
@@ -51,7 +51,12 @@ from spatialstudio.adapters.stores.verify_run import (
 )
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import StoreError
-from spatialstudio.domain.generation import GenerationEvent, GenerationFinished, StepEvent
+from spatialstudio.domain.generation import (
+    GenerationEvent,
+    GenerationFinished,
+    GenerationRequest,
+    StepEvent,
+)
 from spatialstudio.domain.library import Marks
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.record import ArtifactRef, Fault, Reproduction, RunId, RunRecord
@@ -186,6 +191,14 @@ class RunFiles:
         except StoreError as error:
             return (Fault(part="picture", message=error.message),)
         return verify_run(picture)
+
+    def request_in(self, record: str) -> GenerationRequest:
+        """Return the request that the record in one of our pictures holds.
+
+        Raises:
+            StoreError: The record is damaged, or of a newer version.
+        """
+        return read_told(record).request
 
     def is_run(self, path: Path) -> bool:
         """Say whether a file belongs to a run: whether a trace of its name is there."""

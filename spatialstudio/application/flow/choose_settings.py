@@ -129,7 +129,8 @@ def request_of(
     """
     is_held = any(not relation.is_muted for relation in scene.relations)
     has_work = is_held or settings.guidance.method_id in PRESENCE_IDS
-    plain = new_request(scene, model, seed=seed, steps=settings.steps, guided=False)
+    wanted = replace(scene, prompt=replace(scene.prompt, negative=settings.negative))
+    plain = new_request(wanted, model, seed=seed, steps=settings.steps, guided=False)
     scale = settings.guidance_scale
     is_own_size = (settings.width, settings.height) == (model.native_size, model.native_size)
     return replace(
@@ -163,6 +164,7 @@ def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSetti
         height=request.height or model.native_size,
         steps=request.steps,
         guidance_scale=None if scale == model.guidance_scale else scale,
+        negative=request.scene.prompt.negative,
         seed=request.seed,
         guidance=request.guidance
         if is_guided

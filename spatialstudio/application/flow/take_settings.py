@@ -4,33 +4,52 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from spatialstudio.application.flow.choose_settings import with_model
-from spatialstudio.domain.generation import MAX_SEED
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.generation import MAX_SEED, UNGUIDED, GenerationRequest
 from spatialstudio.domain.picture_settings import PictureSettings
 from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import RunSettings
 
 PROMPT = "prompt"
-NUMBERS = ("seed", "steps", "width", "height")
+RELATIONS = "relations"
+OF_SCENE = frozenset({PROMPT, RELATIONS})
+"""Fields that are no settings, but say what to draw."""
+NEEDS = {RELATIONS: PROMPT}
+"""Relations are between words of their prompt, so they come with it."""
+PLAIN = ("seed", "steps", "width", "height", "negative", "guidance_scale", "preview_every")
 """Fields of ``PictureSettings`` that are called the same in the form."""
 MULTIPLE_OF = 8
 """Sides of pictures must be divisible by this."""
+DETAILS = {detail.value: detail for detail in AttentionDetail}
 
 
-def usable_fields(theirs: PictureSettings, models: Collection[str]) -> tuple[str, ...]:
+def usable_fields(
+    theirs: PictureSettings, models: Collection[str], request: GenerationRequest | None = None
+) -> tuple[str, ...]:
     """Return which fields of a picture can be taken over; the others are only told.
 
     Args:
         theirs: What the picture tells.
         models: Ids of the models that are here.
+        request: Of one of our pictures, whole; None for those of others.
     """
+    is_guided = request is not None and request.guidance.method_id != UNGUIDED
     fits = {
         PROMPT: bool(theirs.prompt.strip()),
+        "negative": bool(theirs.negative),
         "seed": theirs.seed is not None and 0 <= theirs.seed <= MAX_SEED,
-        "steps": bool(theirs.steps) and (theirs.steps or 0) > 0,
-        "width": bool(theirs.width) and not (theirs.width or 0) % MULTIPLE_OF,
-        "height": bool(theirs.height) and not (theirs.height or 0) % MULTIPLE_OF,
+        "steps": _is_positive(theirs.steps),
+        "guidance_scale": theirs.guidance_scale is not None and theirs.guidance_scale >= 0,
+        "width": _is_side(theirs.width),
+        "height": _is_side(theirs.height),
         "model": theirs.model in models,
+        "method": is_guided,
         "strength": theirs.strength is not None and theirs.strength >= 0,
+        "guidance": is_guided,
+        "detail": theirs.detail in DETAILS,
+        "preview_every": _is_positive(theirs.preview_every),
+        RELATIONS: request is not None and bool(request.scene.relations),
     }
     return tuple(name for name, is_usable in fits.items() if is_usable)
 
@@ -40,6 +59,7 @@ def with_fields(
     theirs: PictureSettings,
     names: Collection[str],
     model: ModelCard | None = None,
+    request: GenerationRequest | None = None,
 ) -> RunSettings:
     """Return the form with some fields of a picture; prompts are not part of it.
 
@@ -48,10 +68,33 @@ def with_fields(
         theirs: What the picture tells.
         names: Of usable fields that shall be taken.
         model: The picture's, when it shall be taken.
+        request: Of one of our pictures, whole; None for those of others.
     """
     taken = settings if model is None else with_model(settings, model)
-    told = {name: getattr(theirs, name) for name in NUMBERS if name in names}
-    taken = replace(taken, **told)
+    told = {name: getattr(theirs, name) for name in PLAIN if name in names}
+    if "detail" in names:
+        told["detail"] = DETAILS[theirs.detail]
+    guidance = taken.guidance
+    if request is not None and "method" in names:
+        guidance = replace(guidance, method_id=request.guidance.method_id)
+    if request is not None and "guidance" in names:
+        guidance = replace(
+            request.guidance, method_id=guidance.method_id, strength=guidance.strength
+        )
     if "strength" in names and theirs.strength is not None:
-        taken = replace(taken, guidance=replace(taken.guidance, strength=theirs.strength))
-    return taken
+        guidance = replace(guidance, strength=theirs.strength)
+    return replace(taken, guidance=guidance, **told)
+
+
+def scene_to_take(request: GenerationRequest) -> SceneGraph:
+    """Return what one of our pictures was to show; what it was not to is part of the form."""
+    scene = request.scene
+    return replace(scene, prompt=replace(scene.prompt, negative=""))
+
+
+def _is_positive(number: int | None) -> bool:
+    return number is not None and number > 0
+
+
+def _is_side(number: int | None) -> bool:
+    return _is_positive(number) and not (number or 0) % MULTIPLE_OF

@@ -1,6 +1,6 @@
 """What a picture tells of its making, beside what is set now; nothing is taken unasked."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -35,6 +35,9 @@ NAMES = {
     "model_hash": "Hash of the model",
     "method": "Guidance",
     "strength": "Step size",
+    "guidance": "Its other numbers",
+    "detail": "Attention kept",
+    "preview_every": "Steps between previews",
     "relations": "Relations",
 }
 """Fields by their names, untranslated."""
@@ -62,6 +65,7 @@ class SettingsComparison(QDialog):
         dialect: Which program told it.
         rows: Field by field.
         usable: Names of those that can be taken over.
+        needs: Field to the one that it can only be taken with.
         parent: The window.
     """
 
@@ -74,6 +78,7 @@ class SettingsComparison(QDialog):
         dialect: str,
         rows: Sequence[FieldDifference],
         usable: Collection[str],
+        needs: Mapping[str, str],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -102,6 +107,8 @@ class SettingsComparison(QDialog):
         column.addWidget(TextLabel(explanation.format(program=program), Tone.MUTED))
         column.addWidget(area, 1)
         column.addWidget(buttons)
+        for name, needed in needs.items():
+            self._tie(name, needed)
         self._follow()
         self.resize(*(em(side) for side in SIZE_EM))
 
@@ -142,6 +149,13 @@ class SettingsComparison(QDialog):
         )
         box.toggled.connect(self._follow)
         return box
+
+    def _tie(self, name: str, needed: str) -> None:
+        """Take a field with the one that it needs, and leave it when that is left."""
+        box, other = self._boxes.get(name), self._boxes.get(needed)
+        if box is not None and other is not None:
+            box.toggled.connect(lambda on: other.setChecked(on or other.isChecked()))
+            other.toggled.connect(lambda on: box.setChecked(on and box.isChecked()))
 
     def _follow(self) -> None:
         self._take.setEnabled(bool(self.picked))

@@ -260,7 +260,7 @@ class GenerationPanel(Panel):
             self.problem_met.emit(report_on(error, tr("Taking the settings")))
             return
         scene = self._studio.session.scene
-        if scene is None or scene.prompt != run.scene.prompt:
+        if scene is None or scene.prompt.text != run.scene.prompt.text:
             self._context.switchboard.prompt_offered.emit(run.scene.prompt.text)
         self._edit(tr("a picture's settings"), settings_of(run.request, model, self._settings))
 
@@ -269,7 +269,7 @@ class GenerationPanel(Panel):
         if self._settings is not None:
             told, names = offered.settings, offered.names
             model = self._studio.model(told.model) if "model" in names else None
-            taken = with_fields(self._settings, told, names, model)
+            taken = with_fields(self._settings, told, names, model, offered.request)
             self._edit(tr("a picture's settings"), taken)
 
     def _offer_layouts(self) -> None:

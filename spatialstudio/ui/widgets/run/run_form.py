@@ -4,7 +4,15 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QVBoxLayout,
+    QWidget,
+)
 
 from spatialstudio.domain.generation import MAX_SEED
 from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode
@@ -23,6 +31,7 @@ MOST_STEPS = 200
 MOST_PICTURES = 64
 SIDE_UNIT = 8
 LONGEST_SIDE = 4096
+COUNT_EM = 2.6
 
 
 class RunForm(QWidget):
@@ -51,6 +60,9 @@ class RunForm(QWidget):
         self._seed_mode = SeedModeField()
         self._pictures = count_field(tr("Pictures"), MOST_PICTURES)
         self._pictures.setToolTip(tr("How many are drawn at once, each from a seed of its own"))
+        self._negative = QLineEdit()
+        self._negative.setAccessibleName(tr("Not wanted"))
+        self._negative.setPlaceholderText(tr("what pictures shall not show"))
         self._strength = StrengthSlider()
         self._baseline = QCheckBox(tr("Also draw the baseline"))
         self._baseline.setToolTip(tr("The same seed without guidance, for comparison (Ctrl+B)"))
@@ -97,6 +109,8 @@ class RunForm(QWidget):
         self._size.show_size(settings.width, settings.height)
         self._seed.show_seed(settings.seed)
         self._seed_mode.show_mode(settings.seed_mode)
+        if self._negative.text() != settings.negative:
+            self._negative.setText(settings.negative)
         self._strength.show_strength(settings.guidance.strength, recommended)
         self._guidance.show_settings(settings, presets, last_step)
 
@@ -136,6 +150,9 @@ class RunForm(QWidget):
         self._pictures.valueChanged.connect(
             lambda count: self._edit(tr("other number of pictures"), pictures=count)
         )
+        self._negative.textEdited.connect(
+            lambda text: self._edit(tr("what is not wanted"), negative=text)
+        )
         self._baseline.toggled.connect(lambda on: self._edit(tr("baseline"), with_baseline=on))
         self._strength.strength_picked.connect(self._pick_strength)
 
@@ -157,6 +174,8 @@ class RunForm(QWidget):
     def _counts(self) -> QWidget:
         """Return the numbers of steps and of pictures, side by side."""
         both = QWidget()
+        for field in (self._steps, self._pictures):
+            field.setMinimumWidth(em(COUNT_EM))
         row = QHBoxLayout(both)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(em(0.6))
@@ -167,21 +186,23 @@ class RunForm(QWidget):
         return both
 
     def _lay_out(self) -> None:
-        grid = QGridLayout(self._rows)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(em(0.8))
-        grid.setVerticalSpacing(em(0.45))
-        grid.setColumnStretch(1, 1)
+        form = QFormLayout(self._rows)
+        form.setContentsMargins(0, 0, 0, 0)
+        form.setHorizontalSpacing(em(0.8))
+        form.setVerticalSpacing(em(0.45))
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         fields: tuple[tuple[str, QWidget], ...] = (
             (tr("Model"), self._model),
             (tr("Size"), self._size),
             (tr("Steps"), self._counts()),
             (tr("Seed"), self._seed),
             (tr("Next seed"), self._seed_mode),
+            (tr("Not wanted"), self._negative),
         )
-        for row, (name, field) in enumerate(fields):
-            grid.addWidget(_label(name, field), row, 0, Qt.AlignmentFlag.AlignVCenter)
-            grid.addWidget(field, row, 1)
+        for name, field in fields:
+            form.addRow(_label(name, field), field)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(em(0.6))

@@ -249,3 +249,13 @@ def test_the_simple_window_says_what_ctrl_b_has_switched(qtbot, window, panel):
     window.use_density(Density.SIMPLE)
     qtbot.keyClick(window, Qt.Key.Key_B, CONTROL)
     assert window.context.toasts.earlier[-1].message == "No baseline is drawn."
+
+
+def test_what_is_not_wanted_reaches_the_request_and_can_be_undone(qtbot, window, panel, engine):
+    field = named(panel, QLineEdit, "Not wanted")
+    field.setFocus()
+    qtbot.keyClicks(field, "fog, rain")
+    panel.generate()
+    assert engine.jobs[0].request.scene.prompt.negative == "fog, rain"
+    window.context.edits.undo()
+    assert field.text() == ""
