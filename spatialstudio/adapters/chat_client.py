@@ -19,7 +19,7 @@ import openai
 
 from spatialstudio.adapters.chat_answers import ChatAnswer, ServerFailure, read_body
 from spatialstudio.adapters.interruptible_call import BEAT_S, Hooks, InterruptibleCall
-from spatialstudio.adapters.server import ServerSettings
+from spatialstudio.adapters.server import ServerSettings, is_address
 from spatialstudio.domain.ports import CancelToken
 
 NO_KEY = "none"
@@ -82,6 +82,9 @@ class ChatClient:
             ServerFailure: No attempt has brought an answer.
             Cancelled: The token was cancelled.
         """
+        if not is_address(self._settings.url):
+            names = ", ".join(self._settings.known_names)
+            raise ServerFailure(f"has no usable address; known by name are {names}")
         deadline = monotonic() + self._settings.patience_s
         wait_s = self._settings.first_wait_s
         for attempt in range(1, self._settings.attempts + 1):

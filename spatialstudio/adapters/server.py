@@ -20,6 +20,7 @@ KEYRING_SERVICE = "Spatial Studio"
 SETTINGS_FILE = "language_model.toml"
 """Among the user's settings: address or name of the server, and the model; never the key."""
 
+SCHEMES = {"http", "https"}
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
@@ -39,6 +40,7 @@ class ServerSettings:
         answer_bytes: Longer answers are cut off and count as unreadable.
         answer_tokens: The longest answer asked for.
         cached_readings: How many readings are kept.
+        known_names: Servers that can be named instead of an address.
     """
 
     url: str
@@ -52,6 +54,7 @@ class ServerSettings:
     answer_bytes: int = 200_000
     answer_tokens: int = 1024
     cached_readings: int = 256
+    known_names: tuple[str, ...] = ()
 
     @property
     def host(self) -> str:
@@ -84,20 +87,38 @@ def settings_of_user(
         folder: Of the user's settings; None for the environment alone.
     """
     choice = chosen_server(presets, folder)
-    return settings_of(choice) if choice.is_complete else None
+    return settings_of(choice, presets) if choice.is_complete else None
 
 
-def settings_of(choice: ServerChoice) -> ServerSettings:
-    """Return how a chosen server is asked, with its key."""
-    return ServerSettings(url=choice.url, model=choice.model, key=key_of(choice.url))
+def settings_of(choice: ServerChoice, presets: Mapping[str, ServerPreset]) -> ServerSettings:
+    """Return how a chosen server is asked, with its key.
+
+    Args:
+        choice: Its address, and the model.
+        presets: Servers that may be named.
+    """
+    return ServerSettings(
+        url=choice.url, model=choice.model, key=key_of(choice.url), known_names=tuple(presets)
+    )
+
+
+def is_address(url: str) -> bool:
+    """Tell whether a server can be asked at an address; name and password have no place in it."""
+    try:
+        parts = urlsplit(url)
+        named = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return named and parts.scheme in SCHEMES and parts.username is None and parts.password is None
 
 
 def chosen_server(presets: Mapping[str, ServerPreset], folder: Path | None) -> ServerChoice:
     """Return the server in the environment, and for what it leaves open the one in the file."""
     kept = _kept_choice(folder / SETTINGS_FILE) if folder else {}
-    server = os.environ.get(SERVER_VARIABLE) or kept.get("server", "")
+    server = (os.environ.get(SERVER_VARIABLE) or kept.get("server", "")).strip()
+    preset = presets.get(server.lower())
     return ServerChoice(
-        url=presets[server].url if server in presets else server,
+        url=preset.url if preset else server,
         model=os.environ.get(MODEL_VARIABLE) or kept.get("model", ""),
     )
 

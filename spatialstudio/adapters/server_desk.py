@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from urllib.parse import urlsplit
 
 from spatialstudio.adapters.durable_files import explained_writing, write_whole
 from spatialstudio.adapters.server import (
@@ -18,6 +17,7 @@ from spatialstudio.adapters.server import (
     UnusableKeyring,
     chosen_server,
     forget_key,
+    is_address,
     keep_key,
     key_of,
     read_presets,
@@ -30,7 +30,6 @@ from spatialstudio.domain.servers import ServerChoice, ServerPreset
 INSTRUCTION = "You are asked whether you are there. Answer with the one word: ready"
 QUESTION = "Are you there?"
 ANSWER_TOKENS = 8
-SCHEMES = {"http", "https"}
 
 
 def build(surroundings: Surroundings) -> "UserServerDesk":
@@ -101,7 +100,9 @@ class UserServerDesk:
         _check_address(choice.url)
         if not choice.model:
             raise SettingsError("No model is named.", hint="Write the server's name for the model.")
-        settings = replace(settings_of(choice), attempts=1, answer_tokens=ANSWER_TOKENS)
+        settings = replace(
+            settings_of(choice, self.presets), attempts=1, answer_tokens=ANSWER_TOKENS
+        )
         if key is not None:
             settings = replace(settings, key=key or None)
         return _asked(settings, choice.model, token)
@@ -124,8 +125,7 @@ def _asked(settings: ServerSettings, model: str, token: CancelToken) -> str:
 
 
 def _check_address(url: str) -> None:
-    parts = urlsplit(url)
-    if parts.scheme not in SCHEMES or not parts.hostname or parts.username or parts.password:
+    if not is_address(url):
         raise SettingsError(
             "The address of the server is not usable.",
             hint='Write it like "http://127.0.0.1:11434/v1", without name and password.',

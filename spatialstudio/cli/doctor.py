@@ -63,6 +63,7 @@ def examine(studio: Studio) -> Iterator[Finding]:
     for damage in studio.damaged_perception_models.values():
         yield Finding(name="judge", value=damage.message, is_problem=True)
     yield Finding(name="runs", value=str(studio.runs_folder))
+    yield Finding(name="settings", value=str(studio.paths.settings))
 
 
 def _installed(library: str) -> Finding:

@@ -14,6 +14,14 @@ from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE
 DESCRIPTION = (
     "Pictures from prompts that say where things are. Without a command, the window opens."
 )
+READERS_HELP = (
+    "The grammar knows your own things too: write their names, one a line in the singular, into "
+    'objects.txt in the folder of your settings ("spatialstudio doctor" tells where that is). The '
+    "language model is the one chosen in the window, or by SPATIAL_STUDIO_LLM_SERVER (openai, "
+    "ollama, llamacpp, vllm, lmstudio, or an address) and SPATIAL_STUDIO_LLM_MODEL; its key lies "
+    "in the system's keyring or in SPATIAL_STUDIO_LLM_KEY. Where it fails, the grammar reads, and "
+    "a note says so."
+)
 PROMPT_HELP = 'what the picture shows, as "a dog to the left of a car"'
 
 
@@ -22,7 +30,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("spatialstudio", description=DESCRIPTION)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     shared = _shared_options()
-    _add_parse(commands.add_parser("parse", parents=[shared], help="read a prompt"))
+    _add_parse(
+        commands.add_parser("parse", parents=[shared], help="read a prompt", epilog=READERS_HELP)
+    )
     _add_generate(commands.add_parser("generate", parents=[shared], help="draw and judge"))
     _add_evaluate(commands.add_parser("evaluate", parents=[shared], help="judge any picture"))
     _add_judge_again(
@@ -97,6 +107,9 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="DIR",
         help="where the run's folder is made; your runs by default",
+    )
+    parser.add_argument(
+        "--unmarked", action="store_true", help="do not say in the picture that a model drew it"
     )
     add_guidance_options(parser)
 

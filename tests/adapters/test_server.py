@@ -1,9 +1,12 @@
 import pytest
 
+from spatialstudio.adapters.chat_answers import ServerFailure
+from spatialstudio.adapters.chat_client import ChatClient, ChatQuestion
 from spatialstudio.adapters.server import (
     KEY_VARIABLE,
     MODEL_VARIABLE,
     SERVER_VARIABLE,
+    is_address,
     read_presets,
     settings_of_user,
 )
@@ -34,6 +37,7 @@ def test_without_server_and_model_nobody_is_asked(user, server, model):
     ("server", "host", "is_local"),
     [
         ("ollama", "127.0.0.1", True),
+        (" Ollama ", "127.0.0.1", True),
         ("openai", "api.openai.com", False),
         ("http://localhost:9/v1", "localhost", True),
         ("https://models.example.org/v1", "models.example.org", False),
@@ -47,3 +51,26 @@ def test_a_server_is_chosen_by_name_or_address(user, server, host, is_local):
 
 def test_without_a_key_there_is_none(user):
     assert user("ollama", "m").key is None
+
+
+@pytest.mark.parametrize(
+    ("url", "is_usable"),
+    [
+        ("http://127.0.0.1:11434/v1", True),
+        ("https://models.example.org/v1", True),
+        ("olama", False),
+        ("127.0.0.1:11434", False),
+        ("ftp://models.example.org", False),
+        ("http://", False),
+        ("http://[::1", False),
+        ("http://host:notaport/v1", False),
+        ("http://user:secret@host/v1", False),
+    ],
+)
+def test_an_address_is_told_from_what_is_none(url, is_usable):
+    assert is_address(url) is is_usable
+
+
+def test_an_unknown_name_is_told_with_those_that_are_known(user):
+    with pytest.raises(ServerFailure, match="known by name are openai, ollama, llamacpp"):
+        ChatClient(user("olama", "m")).ask(ChatQuestion(instruction="", text=""))
