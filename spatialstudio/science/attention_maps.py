@@ -17,6 +17,7 @@ import torch
 from torch.nn import functional
 
 from spatialstudio.domain.prompt import MentionId
+from spatialstudio.science.arrays import ArrayT
 
 EXCITEMENT = 100
 """What probabilities are multiplied by before the words of a text compete for each position."""
@@ -86,9 +87,9 @@ def smoothing_kernel() -> torch.Tensor:
 
 
 def mention_maps(
-    maps: torch.Tensor, positions: Mapping[MentionId, Sequence[int]]
-) -> dict[MentionId, torch.Tensor]:
-    """Average the maps of each mention's tokens.
+    maps: ArrayT, positions: Mapping[MentionId, Sequence[int]]
+) -> dict[MentionId, ArrayT]:
+    """Average the maps of each mention's tokens; the result shares no memory with them.
 
     Args:
         maps: (tokens, h, w).

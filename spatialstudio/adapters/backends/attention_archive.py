@@ -182,16 +182,16 @@ class _Sink:
 
     def __init__(self, arrays: Sequence[Any], columns: Sequence[int], row: int) -> None:
         self._arrays = arrays
-        self._columns = columns
+        self._columns = list(columns)
         self._row = row
         self._next = 0
 
     def take(self, seen: LayerAttention) -> None:
         """Write what the next layer attends to; keep nothing of it."""
-        probabilities = seen.probabilities(self._columns)
+        probabilities = seen.probabilities()
         array = self._arrays[self._next]
         self._next += 1
         _, heads, *shape = array.shape
         kept = probabilities if heads > 1 else probabilities.mean(0, keepdim=True)
-        values = kept.transpose(1, 2).reshape(heads, *shape)
+        values = kept[..., self._columns].transpose(1, 2).reshape(heads, *shape)
         array[self._row] = values.to(torch.float16).cpu().numpy()

@@ -2,17 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-import torch
-
 from spatialstudio.adapters.backends.attention_layers import AttentionLayer, map_size
 from spatialstudio.adapters.backends.invalid_numbers import refuse_invalid
 from spatialstudio.adapters.backends.layer_attention import LevelMeans
-from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.prompt import MentionId, TokenSpan
 from spatialstudio.domain.relation import Relation, RelationId
-from spatialstudio.science.attention_maps import WordAttention
+from spatialstudio.science.attention_maps import WordAttention, mention_maps
 from spatialstudio.science.relation_rules import can_guide, relation_pos
 
 
@@ -79,8 +75,8 @@ class AttentionReader:
     def snapshot(self, attention: WordAttention) -> AttentionSnapshot:
         """Copy what was read out of the model's world."""
         names = tuple(layer.name for layer in self._levels[0])
-        maps = {mention: _to_numpy(weights) for mention, weights in attention.maps().items()}
-        return AttentionSnapshot(maps=maps, layers=names)
+        columns = attention.columns.detach().cpu().numpy()
+        return AttentionSnapshot(maps=mention_maps(columns, attention.places), layers=names)
 
     def pos(self, snapshot: AttentionSnapshot) -> dict[RelationId, float]:
         """Say how surely each relation holds that flat maps can show."""
@@ -94,7 +90,3 @@ class AttentionReader:
     def guided_pos(self, pos: Mapping[RelationId, float]) -> dict[RelationId, float]:
         """Pick out of ``pos`` what guidance goes by."""
         return {relation.id: pos[relation.id] for relation in self.guided if relation.id in pos}
-
-
-def _to_numpy(weights: torch.Tensor) -> FloatMap:
-    return np.asarray(weights.detach().cpu().numpy().copy(), dtype=np.float32)

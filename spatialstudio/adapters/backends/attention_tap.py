@@ -192,7 +192,7 @@ class _AttentionCall:
             pictured: The queries that are the picture's.
             text: The keys that are the text's.
         """
-        query, key = self.query[row][:, pictured], self.key[row][:, text]
+        query, key = self.query[row, :, pictured], self.key[row, :, text]
         if self.enable_gqa:
             key = key.repeat_interleave(query.shape[0] // key.shape[0], dim=0)
         scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale

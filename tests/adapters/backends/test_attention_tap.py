@@ -13,8 +13,6 @@ from spatialstudio.adapters.backends.attention_layers import (
 from spatialstudio.adapters.backends.attention_tap import tapped
 from spatialstudio.domain.errors import BackendError
 
-COLUMNS = (2, 5)
-
 
 @pytest.fixture
 def layers(unet):
@@ -33,12 +31,11 @@ def inputs():
     return torch.randn(2, 4, 16, 24), torch.tensor(500), torch.randn(2, 9, 32)
 
 
-def test_each_wanted_layer_gives_the_columns_of_the_conditional_half(unet, layers, inputs, seen):
+def test_each_wanted_layer_gives_the_text_of_the_conditional_half(unet, layers, inputs, seen):
     with torch.no_grad(), tapped(layers, seen.append):
         unet(*inputs)
-    assert [tuple(each.probabilities(COLUMNS).shape) for each in seen] == [(2, 16 * 24, 2)] * len(
-        layers
-    )
+    shapes = [tuple(each.probabilities().shape) for each in seen]
+    assert shapes == [(2, 16 * 24, inputs[-1].shape[1])] * len(layers)
 
 
 def test_probabilities_are_those_that_the_library_computes_itself(unet, layers, inputs, seen):
@@ -49,7 +46,7 @@ def test_probabilities_are_those_that_the_library_computes_itself(unet, layers, 
             query = attn.head_to_batch_dim(attn.to_q(hidden_states))
             key = attn.head_to_batch_dim(attn.to_k(encoder_hidden_states))
             scores = attn.get_attention_scores(query, key)
-            reference["probabilities"] = scores[-2:][..., list(COLUMNS)]
+            reference["probabilities"] = scores[-2:]
             return super().__call__(attn, hidden_states, encoder_hidden_states)
 
     with torch.no_grad(), tapped(layers[:1], seen.append):
@@ -59,7 +56,7 @@ def test_probabilities_are_those_that_the_library_computes_itself(unet, layers, 
     with torch.no_grad():
         unet(*inputs)
     layers[0].module.processor = usual
-    torch.testing.assert_close(seen[0].probabilities(COLUMNS), reference["probabilities"])
+    torch.testing.assert_close(seen[0].probabilities(), reference["probabilities"])
 
 
 def test_reading_leaves_the_output_as_it_is_to_the_bit(unet, layers, inputs, seen):
@@ -82,7 +79,7 @@ def test_an_early_exit_gives_the_same_probabilities_and_gradients_and_ends_the_p
         seen = []
         with tapped(layers, seen.append, stops_early=stops_early):
             unet(start, *rest)
-        total = sum(each.probabilities(COLUMNS)[..., 0].square().sum() for each in seen)
+        total = sum(each.probabilities()[..., 2].square().sum() for each in seen)
         return total, torch.autograd.grad(total, start)[0]
 
     (full, full_gradient), (short, short_gradient) = gradient(False), gradient(True)
@@ -127,7 +124,7 @@ def test_masked_words_get_no_attention(mask, seen):
     )
     with tapped([layer], seen.append):
         module()
-    probabilities = seen[0].probabilities((0, 1, 2))
+    probabilities = seen[0].probabilities()
     assert probabilities[..., 2].max() == 0
     torch.testing.assert_close(probabilities.sum(-1), torch.ones(1, 4))
 
@@ -150,7 +147,7 @@ def test_of_joint_attention_the_pictures_to_the_text_is_read(place, multiple, pi
     with tapped([layer], seen.append, latent_size=(2, 3)):
         module()
     scores = query[0, :, picture] @ key[0, :, text].transpose(-1, -2) * 8**-0.5
-    torch.testing.assert_close(seen[0].probabilities((0, 2)), scores.softmax(-1)[..., [0, 2]])
+    torch.testing.assert_close(seen[0].probabilities(), scores.softmax(-1))
 
 
 def test_keys_that_several_queries_share_are_read_like_others(seen):
@@ -162,7 +159,7 @@ def test_keys_that_several_queries_share_are_read_like_others(seen):
     with tapped([AttentionLayer("layer", module, 0)], seen.append):
         module()
     scores = query[0] @ key[0].repeat_interleave(2, 0).transpose(-1, -2) * 8**-0.5
-    torch.testing.assert_close(seen[0].probabilities((1,)), scores.softmax(-1)[..., [1]])
+    torch.testing.assert_close(seen[0].probabilities(), scores.softmax(-1))
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
@@ -173,8 +170,8 @@ def test_probabilities_of_half_precision_are_computed_in_full(dtype, seen):
     with tapped([AttentionLayer("layer", module, 0)], seen.append):
         module()
     scores = query[0].float() @ key[0].float().transpose(-1, -2) * 8**-0.5
-    assert seen[0].probabilities((1,)).dtype is torch.float32
-    torch.testing.assert_close(seen[0].probabilities((1,)), scores.softmax(-1)[..., [1]])
+    assert seen[0].probabilities().dtype is torch.float32
+    torch.testing.assert_close(seen[0].probabilities(), scores.softmax(-1))
 
 
 def test_what_other_threads_attend_to_meanwhile_is_not_taken_for_the_models(unet, layers, inputs):
