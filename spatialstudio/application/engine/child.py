@@ -1,10 +1,11 @@
 """The child process in which the models live: takes commands from one pipe, reports to another."""
 
+import os
 import pickle
 import signal
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 
 from spatialstudio.application.cancellation import CancelFlag
 from spatialstudio.application.engine.messages import (
@@ -23,6 +24,9 @@ from spatialstudio.domain.generation import RequestId
 
 PICKLE_PROTOCOL = 5
 """From 5 on arrays that are read-only stay so on the other side."""
+ORPHAN_S = 2.0
+"""How long the child may still work on when its parent is gone: a model call asks nobody."""
+EXIT_ORPHANED = 1
 
 
 def send(pipe: Connection, message: Command | Report) -> None:
@@ -37,9 +41,15 @@ def send(pipe: Connection, message: Command | Report) -> None:
 def work(commands: Connection, reports: Connection, build: BuildWorkshop) -> None:
     """Do jobs until told to stop, or until the parent is gone: the child's main function."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is the parent's to handle
-    inbox = Inbox()
-    Thread(target=_listen, args=(commands, inbox), daemon=True).start()
+    inbox, is_over = Inbox(), Event()
+    Thread(target=_listen, args=(commands, inbox, is_over), daemon=True).start()
+    try:
+        _work(inbox, reports, build)
+    finally:
+        is_over.set()
 
+
+def _work(inbox: "Inbox", reports: Connection, build: BuildWorkshop) -> None:
     turn = Lock()
 
     def report(message: Report) -> None:
@@ -119,12 +129,15 @@ def _answer(worker: Worker, inbox: Inbox) -> None:
         worker.answer(question)
 
 
-def _listen(commands: Connection, inbox: Inbox) -> None:
-    while True:
+def _listen(commands: Connection, inbox: Inbox, is_over: Event) -> None:
+    """Take commands until the last; end the process when nobody is left to give one."""
+    command: Command | None = None
+    while not isinstance(command, Stop):
         try:
-            command: Command = pickle.loads(commands.recv_bytes())
+            command = pickle.loads(commands.recv_bytes())
         except (EOFError, OSError):
-            command = Stop()
-        inbox.take(command)
-        if isinstance(command, Stop):
+            inbox.take(Stop())
+            if not is_over.wait(ORPHAN_S):
+                os._exit(EXIT_ORPHANED)
             return
+        inbox.take(command)

@@ -243,6 +243,39 @@ def test_closing_does_not_wait_for_work_that_listens_to_nobody(start, reports, j
     assert time.monotonic() - begun < 2 * CLOSING_TIMEOUT_S
 
 
+@pytest.mark.parametrize("backend", [FakeBackend, DeafBackend])
+def test_a_child_ends_when_its_parent_was_killed(make_job, backend):
+    context = multiprocessing.get_context("spawn")
+    heard, told = context.Pipe(duplex=False)
+    parent = context.Process(target=be_parent, args=(told, backend, make_job(steps=MANY_STEPS)))
+    parent.start()
+    told.close()
+    assert heard.poll(PATIENCE_S)
+    assert heard.recv() == "drawing"
+    parent.kill()
+    parent.join()
+    assert heard.poll(PATIENCE_S)  # the child has let go of the pipe
+    with pytest.raises(EOFError):
+        heard.recv()
+
+
+def be_parent(told, backend, job):
+    """Have a child draw that holds on to a pipe, and wait to be killed."""
+
+    def tell(report):
+        if isinstance(report, GenerationStarted):
+            told.send("drawing")
+
+    engine = ProcessEngine(partial(workshop_holding, backend, told))
+    engine.start(tell)
+    engine.submit(job)
+    threading.Event().wait()
+
+
+def workshop_holding(backend, pipe):  # the engine keeps what makes its workshop
+    return workshop_with(backend)
+
+
 def test_a_closed_engine_takes_no_job(start, job):
     engine = start()
     engine.close()
