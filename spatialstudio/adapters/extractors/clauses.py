@@ -30,6 +30,7 @@ from spatialstudio.domain.relation import (
 
 ENDS = (WordKind.STOP, WordKind.COLON)
 BEFORE_SUBJECT = (WordKind.COMMA, WordKind.COLON, WordKind.BE, *VERBS)
+BEFORE_LIST = (*BEFORE_SUBJECT, WordKind.WITH, WordKind.THEM, WordKind.WORD, WordKind.PREPOSITION)
 
 MANY = 99
 OWN_SIDES = {"to the left", "to the right"}
@@ -211,8 +212,18 @@ class ClauseReader:
                 self._findings.relate(claim, self._focus, self._host)
             self._references.pass_over(self._focus)
             return
+        if subjects == self._clause and (before := self._topic_before(subjects)):
+            for claim in claims:
+                self._findings.relate(claim, subjects, before)
+            return
         self._findings.note_not_understood(claims[-1].span)
         self._start_clause(subjects)
+
+    def _topic_before(self, subjects: Ends) -> Ends:
+        """Return what a thing named alone is placed against: "a cat, a dog behind"."""
+        is_placed = any(set(relation.ends) & set(subjects) for relation in self.relations)
+        topics = [ends for ends in self._topics if ends != subjects]
+        return () if is_placed or not topics else topics[-1]
 
     def _take_fronted_subject(self, text: str, span: TextSpan) -> Ends:
         """Take the subject that follows: "to the left of the car stands a horse"."""
@@ -234,6 +245,8 @@ class ClauseReader:
         """Read two things on either side of a third, which is thereby between them."""
         flanks = self._focus
         middle = self._resolve(self._pieces.take_objects(1), ()) or self._host
+        if not middle and self._pieces.is_subject_ahead(after_verb=True):
+            middle = self._take_fronted_subject(word.text, word.span)
         if middle and len(flanks) != FLANKS and self._pieces.is_subject_ahead(after_verb=True):
             flanks = self._take_fronted_subject(word.text, word.span)
         if len(flanks) == 1:
@@ -246,7 +259,7 @@ class ClauseReader:
     def _read_row(self, claim: Claim) -> None:
         """Read an ordered list, before or behind the words that order it."""
         before = self._focus
-        self._pieces.skip(*BEFORE_SUBJECT, WordKind.WITH, WordKind.THEM)
+        self._pieces.skip(*BEFORE_LIST)
         things = self._pieces.take_list()
         if len(things) == 1 and self._pieces.is_at(*VERBS):
             self._pieces.skip(*VERBS)

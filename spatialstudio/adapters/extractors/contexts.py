@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 
-from spatialstudio.adapters.extractors.pieces import NounPhrase, Piece
+from spatialstudio.adapters.extractors.pieces import NounPhrase, Piece, is_word
 from spatialstudio.adapters.extractors.styles import is_depiction, without_opening
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary
 from spatialstudio.adapters.extractors.words import PRONOUNS, RELATIONS, Word, WordKind
@@ -16,6 +16,7 @@ from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.domain.relation import BETWEEN, IN_FRONT_OF, NEAR, Axis, RelationType
 
 PLACING_KINDS = {*RELATIONS, WordKind.FRAME}
+FLANKS = 2
 CLAUSE_STARTS = {WordKind.COMMA, WordKind.AND, WordKind.STOP, WordKind.COLON}
 PARTICIPLE_ENDINGS = (
     "ed",
@@ -50,7 +51,8 @@ class SettledPieces:
 def settle(text: str, pieces: Sequence[Piece], vocabulary: Vocabulary) -> SettledPieces:
     """Settle the pieces of one prompt, whose text is given as typed."""
     kept = _with_contents(without_opening(list(pieces), vocabulary), text, vocabulary)
-    kept = list(_with_settled_words(_with_alternatives(kept, text), vocabulary))
+    kept = _with_alternatives(_with_answers(_with_flanks(kept)), text)
+    kept = list(_with_settled_words(kept, vocabulary))
     settled: list[Piece] = []
     settings: list[TextSpan] = []
     for piece, after in zip_longest(kept, kept[1:]):
@@ -122,6 +124,30 @@ def _with_alternatives(pieces: Sequence[Piece], text: str) -> list[Piece]:
     return joined
 
 
+def _with_flanks(pieces: Sequence[Piece]) -> list[Piece]:
+    """Read "with a cat on one side and a dog on the other" as both on either side."""
+    halves = [place for place, piece in enumerate(pieces) if is_word(piece, WordKind.ONE_SIDE)]
+    flanking = {halves[1]} if len(halves) == FLANKS else set()
+    return [
+        replace(piece, kind=WordKind.FLANKING)
+        if isinstance(piece, Word) and place in flanking
+        else piece
+        for place, piece in enumerate(pieces)
+        if place in flanking or place not in halves
+    ]
+
+
+def _with_answers(pieces: Sequence[Piece]) -> list[Piece]:
+    """Join a question to its answer: "What is under the bed? A cat."."""
+    asked = next((n for n, piece in enumerate(pieces) if is_word(piece, WordKind.QUESTION)), None)
+    if asked is None:
+        return list(pieces)
+    rest = list(pieces[asked + 1 :])
+    ends = (n for n, piece in enumerate(rest) if is_word(piece, WordKind.STOP))
+    stop = next(ends, len(rest))
+    return [*pieces[:asked], *rest[:stop], *rest[stop + 1 :]]
+
+
 def _is_colour(piece: Piece, vocabulary: Vocabulary) -> bool:
     is_word = isinstance(piece, Word) and piece.kind is WordKind.WORD
     return is_word and piece.text.lower() in vocabulary.adjectives
@@ -146,7 +172,7 @@ def _with_settled_words(pieces: Sequence[Piece], vocabulary: Vocabulary) -> Iter
             yield replace(piece, kind=WordKind.PREPOSITION)
         elif piece.kind is WordKind.LOOSE_RELATION:
             by = piece.relation_type is NEAR
-            made = isinstance(before, NounPhrase) and is_depiction(before, vocabulary)
+            made = _is_made(pieces[:place], vocabulary)
             is_how = by and (
                 _is_agent(pieces[:place], after, made=made)
                 or _is_means(pieces[:place], after, vocabulary)
@@ -180,15 +206,17 @@ def _is_set_off(before: Sequence[Piece], after: Piece | None) -> bool:
 
 
 def _is_emphasis(piece: Word, before: Piece | None) -> bool:
-    """Tell whether "itself" only stresses the thing before: "the tent itself"."""
-    return piece.kind is WordKind.ITSELF and isinstance(before, NounPhrase)
+    """Tell whether "itself" places nothing: "the tent itself", "plants herself"."""
+    is_object = isinstance(before, Word) and before.kind in {*RELATIONS, WordKind.PREPOSITION}
+    return piece.kind is WordKind.ITSELF and not is_object
 
 
 def _is_pronoun(before: Piece | None, after: Piece | None) -> bool:
-    """Tell whether "both" stands for things: ", both behind a fence"."""
+    """Tell whether "both" stands for things: ", both behind a fence", "a lamp above both"."""
     starts_clause = before is None or (isinstance(before, Word) and before.kind in CLAUSE_STARTS)
     claims = isinstance(after, Word) and after.kind in {WordKind.RELATION, WordKind.BE}
-    return starts_clause and claims
+    is_object = isinstance(before, Word) and before.kind is WordKind.RELATION
+    return (starts_clause and claims) or (is_object and not isinstance(after, NounPhrase))
 
 
 def _settled_kind(
@@ -226,6 +254,13 @@ def _is_agent(before: Sequence[Piece], after: Piece | None, *, made: bool) -> bo
         isinstance(be, Word) and be.kind is WordKind.BE and _is_act(act, WordKind.PLACING)
         for be, act in pairwise(_clause_at_end(before))
     )
+
+
+def _is_made(before: Sequence[Piece], vocabulary: Vocabulary) -> bool:
+    """Tell whether a maker may follow: "a portrait by ...", "a cake baked at home by ..."."""
+    if before and isinstance(before[-1], NounPhrase) and is_depiction(before[-1], vocabulary):
+        return True
+    return any(piece.text.lower() in vocabulary.making_verbs for piece in _clause_at_end(before))
 
 
 def _is_means(before: Sequence[Piece], after: Piece | None, vocabulary: Vocabulary) -> bool:

@@ -71,6 +71,14 @@ class GrammarExtractor:
         )
 
     @cached_property
+    def object_names(self) -> tuple[str, ...]:
+        """Objects that prompts may well name: everyday ones first, then the shorter names."""
+        known = self._vocabulary
+        return tuple(
+            sorted(known.nouns, key=lambda noun: (noun not in known.everyday, len(noun), noun))
+        )
+
+    @cached_property
     def _cutter(self) -> WordCutter:
         return WordCutter(self._folder / "phrases.lark", self._vocabulary.idioms)
 

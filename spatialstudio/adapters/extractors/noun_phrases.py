@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TypeGuard
 
-from spatialstudio.adapters.extractors.pieces import NounPhrase, Piece
+from spatialstudio.adapters.extractors.pieces import NounPhrase, Piece, is_word
+from spatialstudio.adapters.extractors.verb_readings import is_singular, looks_plural
 from spatialstudio.adapters.extractors.vocabulary import LONGEST_NOUN, Vocabulary
 from spatialstudio.adapters.extractors.word_runs import (
     ONE,
     SINGULAR_BE,
     WordRun,
-    is_singular,
-    looks_plural,
 )
 from spatialstudio.adapters.extractors.words import DETERMINERS, RELATIONS, Word, WordKind
 from spatialstudio.domain.prompt import TextSpan
@@ -71,6 +71,10 @@ class PhraseFinder:
         if determiner and (kind := _one_of_pair(determiner, words)):
             self._pieces.append(replace(determiner, kind=kind))
             return
+        if self._is_object_before_verb(words, determiner, following):
+            assert determiner is not None
+            self._pieces.append(replace(determiner, kind=WordKind.IT))
+            determiner = None
         if not words:
             if determiner is not None and determiner.text.lower() in POSSESSIVES:
                 self._pieces.append(replace(determiner, kind=WordKind.IT))
@@ -78,13 +82,26 @@ class PhraseFinder:
         before = self._pieces[-1] if self._pieces else None
         cut = self._second_thing(words, determiner, before)
         after = words[cut] if cut < len(words) else following
-        run = WordRun(self._text, tuple(words[:cut]), determiner, before, after)
+        is_listed = any(is_word(piece, WordKind.ROW) for piece in self._pieces)
+        run = WordRun(self._text, tuple(words[:cut]), determiner, before, after, is_listed)
         if determiner is None and run.is_qualified_by_place(self._vocabulary):
             self._pieces[-1] = words[0]
             return
-        self._pieces += run.pieces(self._vocabulary, self._latest_phrase())
+        self._pieces += run.pieces(self._vocabulary, self._latest_thing())
         if cut < len(words):
             self._take_run(words[cut:], None, following)
+
+    def _is_object_before_verb(
+        self, words: Sequence[Word], determiner: Word | None, following: Word | None
+    ) -> bool:
+        """Tell whether "her" owns nothing: "behind her stood a man", "above her flew two owls"."""
+        is_behind = bool(self._pieces) and is_word(self._pieces[-1], WordKind.RELATION)
+        if determiner is None or determiner.text.lower() not in POSSESSIVES or not is_behind:
+            return False
+        verbs = [word.text.lower() in self._vocabulary.acting_verbs for word in words[:1]]
+        after = words[1].text.lower() if len(words) > 1 else ""
+        is_article = following is not None and following.kind in DETERMINERS and len(words) == 1
+        return any(verbs) and (is_article or after in self._vocabulary.numbers)
 
     def _one_of_several(
         self, words: Sequence[Word], determiner: Word | None, following: Word | None
@@ -144,6 +161,16 @@ class PhraseFinder:
     def _latest_phrase(self) -> NounPhrase | None:
         phrases = (piece for piece in reversed(self._pieces) if isinstance(piece, NounPhrase))
         return next(phrases, None)
+
+    def _latest_thing(self) -> NounPhrase | None:
+        """Return what "one" is one of, no mere place: "two pianos in a shop, a black one"."""
+        places = pairwise([None, *self._pieces])
+        phrases = [
+            piece
+            for before, piece in places
+            if isinstance(piece, NounPhrase) and not is_word(before, WordKind.PREPOSITION)
+        ]
+        return phrases[-1] if phrases else self._latest_phrase()
 
     def _end_of_run(self, words: Sequence[Word], start: int, determiner: Word | None) -> int:
         stop = start

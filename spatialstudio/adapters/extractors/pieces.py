@@ -61,6 +61,11 @@ Thing = NounPhrase | Word
 """A noun phrase, or a pronoun that stands for one."""
 
 
+def is_word(piece: Piece | None, *kinds: WordKind) -> bool:
+    """Tell whether a piece is a word of one of these kinds."""
+    return isinstance(piece, Word) and piece.kind in kinds
+
+
 class Pieces:
     """The pieces of one prompt with a reading position."""
 
@@ -94,7 +99,7 @@ class Pieces:
         """
         places = self._one_list(self._joined_things())
         behind = places[-1] + 1 if places else self._position
-        shares_it = self._is_at(behind, WordKind.RELATION) and self._is_neuter_at(behind + 1)
+        shares_it = self._is_against_it(behind) or self._is_at(behind, WordKind.FLANKING)
         return self._take(places if shares_it else places[:1])
 
     def take_subjects(self) -> list[Thing]:
@@ -241,7 +246,7 @@ class Pieces:
             and self._is_at(place + 1, WordKind.BE)
         ):
             place += 1
-        while after_verb and self._is_at(place, *VERBS, WordKind.COLON):
+        while after_verb and self._is_at(place, *VERBS, WordKind.COLON, WordKind.BE):
             place += 1
         return self._is_inverted_at(place)
 
@@ -322,8 +327,7 @@ class Pieces:
     def _is_at(self, place: int, *kinds: WordKind) -> bool:
         if place >= len(self._pieces):
             return False
-        piece = self._pieces[place]
-        return isinstance(piece, Word) and piece.kind in kinds
+        return is_word(self._pieces[place], *kinds)
 
     def _is_thing_at(self, place: int) -> bool:
         if place >= len(self._pieces):

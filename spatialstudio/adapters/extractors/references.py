@@ -107,10 +107,10 @@ class References:
             return subjects
         others = [mention for mention in self.mentions if mention.id not in subjects]
         if pronoun.kind is WordKind.FORMER:
-            self._pair = self._latest_pair()
+            self._pair = self._latest_pair(others)
             ends = self._pair[:1]
         elif pronoun.kind is WordKind.LATTER:
-            ends, self._pair = (self._pair or self._latest_pair())[-1:], ()
+            ends, self._pair = (self._pair or self._latest_pair(others))[-1:], ()
         elif pronoun.kind is WordKind.THEM:
             ends = self._latest_group(subjects) or tuple(mention.id for mention in others)
         else:
@@ -123,8 +123,8 @@ class References:
         groups = (g for g in reversed(self._groups) if not set(g) & set(apart_from))
         return next(groups, ())
 
-    def _latest_pair(self) -> Ends:
-        return self._latest_group(()) or tuple(mention.id for mention in self.mentions[-2:])
+    def _latest_pair(self, others: Sequence[ObjectMention]) -> Ends:
+        return self._latest_group(()) or tuple(mention.id for mention in others[-2:])
 
     def _likely(self, pronoun: Word, others: Sequence[ObjectMention], topic: Ends) -> Ends:
         """Take the topic, else what was named last and was not placed against a pronoun itself."""

@@ -14,7 +14,7 @@ from spatialstudio.adapters.extractors.misspellings import SlipKind, slip_kind, 
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary
 from spatialstudio.domain.prompt import TextSpan
 
-TOKEN = re.compile(r"\b\d+[a-z]{3,}\b|[A-Za-z]+")
+TOKEN = re.compile(r"\b\d+[a-z]{3,}\b|[A-Za-z]+(?![A-Za-z]|['\u2019]t\b)")
 COUNTED = re.compile(r"(?P<number>\d+)(?P<thing>[a-z]+)")
 JOINED_WORDS = re.compile(
     r"\b(?P<first>to|of|on|in|next|left|right|front|top|close|far|side)"

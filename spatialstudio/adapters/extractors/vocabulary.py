@@ -71,6 +71,7 @@ class Vocabulary:
         placing_verbs: Verbs whose object has the place, not their subject: "she puts a cup on ...".
         watching_verbs: The same of what is elsewhere: "a boy watches a bird on ...".
         staying_verbs: What is not done to anything: "waited by a gate" tells where.
+        making_verbs: How a thing is made: "by" behind them names its maker.
         trailing: What may follow its noun: "asleep".
         depictions: What a clause of style hangs on: "a painting of ...".
         styles: What ends a tag of style and is seldom a thing: "soft light", "35mm lens".
@@ -103,6 +104,7 @@ class Vocabulary:
     placing_verbs: frozenset[str]
     watching_verbs: frozenset[str]
     staying_verbs: frozenset[str]
+    making_verbs: frozenset[str]
     trailing: frozenset[str]
     depictions: frozenset[str]
     styles: frozenset[str]
@@ -235,6 +237,7 @@ def read_vocabulary(folder: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
         placing_verbs=placing - activities,
         watching_verbs=watching,
         staying_verbs=_verb_forms(_words(verbs["staying"])),
+        making_verbs=_words(verbs["making"]),
         trailing=_words(table["after"]["words"]),
         depictions=_words(kinds["depictions"]),
         styles=_words(kinds["styles"]),

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from spatialstudio.adapters.extractors.pieces import NounPhrase, Piece
+from spatialstudio.adapters.extractors.verb_readings import WordsInPlace, is_singular, looks_plural
 from spatialstudio.adapters.extractors.vocabulary import LONGEST_NOUN, Vocabulary
 from spatialstudio.adapters.extractors.words import (
     ARTICLES,
     DETERMINERS,
-    PRONOUNS,
     RELATIONS,
     Word,
     WordKind,
@@ -22,26 +22,17 @@ from spatialstudio.domain.prompt import TextSpan
 OPENERS = {WordKind.STYLE, WordKind.SHOWING, WordKind.STOP, WordKind.COMMA, WordKind.AND}
 OWNERS = {"his", "her", "its", "their"}
 POSSESSIVE_ENDINGS = ("'s", "\u2019s")
+LIST_JOINERS = {WordKind.ROW, WordKind.COLON, WordKind.COMMA, WordKind.AND, WordKind.BE}
 HOLDING = (WordKind.WITH, WordKind.SHOWING)
 SIDES = ("left ", "right ")
-ENDS = (WordKind.STOP, WordKind.COMMA, WordKind.AND, WordKind.COLON)
 ONE = {"one", "ones"}
-SINGULAR_ARTICLES = {"a", "an"}
 ASKING = {"what", "where", "here", "how", "who", "this", "that", "everything", "all", "do", "does"}
 SINGULAR_BE = {"is", "was"}
-SUBJECT_PRONOUNS = {WordKind.IT, WordKind.THEM}
-MODALS = {"would", "could", "can", "should", "will", "do", "does", "did", "let"}
 
 
 @dataclass(frozen=True, slots=True)
-class WordRun:
+class WordRun(WordsInPlace):
     """Words in a row that may name a thing, with what stands around them."""
-
-    text: str
-    words: tuple[Word, ...]
-    determiner: Word | None
-    before: Piece | None
-    after: Word | None
 
     def pieces(self, vocabulary: Vocabulary, latest: NounPhrase | None) -> Sequence[Piece]:
         """Split into the noun phrase, if there is one, and the verb that follows it."""
@@ -66,7 +57,7 @@ class WordRun:
                 for word in self.words[:start]
                 if word.text.lower() not in vocabulary.numbers
             ),
-            is_marked=self.determiner is not None or self._is_counted(start, vocabulary),
+            is_marked=self.determiner is not None or self.is_counted(start, vocabulary),
             is_definite=self.determiner is not None and self.determiner.kind is WordKind.DEFINITE,
             is_owned=self.determiner is not None and self.determiner.text.lower() in OWNERS,
             is_plural=self._is_plural(start, stop, head, vocabulary),
@@ -88,17 +79,13 @@ class WordRun:
     def _is_holding(self) -> bool:
         """Tell whether what it holds follows: "a field with ...", but not "a field of clover"."""
         is_of = self.after is not None and self.after.text.lower() == "of"
-        return self._is_followed_by(*HOLDING) and not is_of
+        return self.is_followed_by(*HOLDING) and not is_of
 
     def _is_plural(self, start: int, stop: int, head: str, vocabulary: Vocabulary) -> bool:
-        counted = self._is_counted(start, vocabulary)
+        counted = self.is_counted(start, vocabulary)
         last = self.words[stop - 1].text.lower()
         is_changed = last not in {head.split()[-1], *ONE}
         return counted or is_changed or head in vocabulary.pairs
-
-    def _is_counted(self, stop: int, vocabulary: Vocabulary) -> bool:
-        """Tell whether a number stands before a word."""
-        return any(word.text.lower() in vocabulary.numbers for word in self.words[:stop])
 
     def is_qualified_by_place(self, vocabulary: Vocabulary) -> bool:
         """Tell whether what looks like a place in the picture is none: "on the right foot"."""
@@ -121,96 +108,13 @@ class WordRun:
     def _start_of_noun(self, stop: int, vocabulary: Vocabulary) -> int | None:
         for start in range(max(0, stop - LONGEST_NOUN), stop):
             if self._noun(start, stop, vocabulary) is not None:
-                is_verb = stop - start == 1 and self._is_verb_here(start, vocabulary)
+                is_verb = stop - start == 1 and self.is_verb_here(start, vocabulary)
                 return None if is_verb else start
         return None
 
-    def _is_verb_here(self, place: int, vocabulary: Vocabulary) -> bool:
-        """Tell whether a word that may be a noun is a verb: "a hunter watches", "watches a dog"."""
-        text = self.words[place].text.lower()
-        if place == 0 and (self._is_imperative(vocabulary) or self._is_doing(vocabulary)):
-            return True
-        if self._is_second_act(vocabulary):
-            return True
-        if self._agrees(place, vocabulary):
-            return True
-        if text not in vocabulary.verbs or text in vocabulary.nouns:
-            return False
-        if self._tells(place):
-            return True
-        if place == 0:
-            return self.determiner is None and self._is_followed_by(*ARTICLES)
-        before = self.words[place - 1].text.lower()
-        ends = place + 1 == len(self.words) and (self.after is None or self._is_followed_by(*ENDS))
-        is_actor = before in vocabulary.actors or vocabulary.is_person(before)
-        return is_actor or (not ends and vocabulary.noun([before]) is not None)
-
-    def _agrees(self, place: int, vocabulary: Vocabulary) -> bool:
-        """Tell whether number makes a verb of a word: "a bidder sails", "a few lambs rest"."""
-        if place == 0:
-            return False
-        text, before = (self.words[n].text.lower() for n in (place, place - 1))
-        if self._is_one(vocabulary):
-            return text in vocabulary.verbs and looks_plural(text) and text not in vocabulary.nouns
-        is_fronted = isinstance(self.before, Word) and self.before.kind is WordKind.RELATION
-        if is_fronted and self._is_followed_by(*ARTICLES) and text in vocabulary.base_verbs:
-            return True
-        is_base = text in vocabulary.base_verbs and text in vocabulary.nouns
-        is_plural = vocabulary.noun([before]) not in {None, before}
-        return is_base and is_plural and self._is_followed_by(*RELATIONS)
-
-    def _is_one(self, vocabulary: Vocabulary) -> bool:
-        """Tell whether one thing is named: "a cat", but not "a few cats"."""
-        counted = self._is_counted(len(self.words), vocabulary)
-        return is_singular(self.determiner, None) and not counted
-
-    def _tells(self, place: int) -> bool:
-        """Tell whether a verb is due at a place: "that towers", "partly blocks"."""
-        if place > 0:
-            return self.words[place - 1].text.lower().endswith("ly")
-        is_behind = isinstance(self.before, Word) and self.before.kind is WordKind.RELATIVE
-        return is_behind and self.determiner is None
-
-    def _is_imperative(self, vocabulary: Vocabulary) -> bool:
-        """Tell whether a word orders a thing: "Picture a cat", "Painting a cat"."""
-        before = self.before
-        opens = before is None or (isinstance(before, Word) and before.kind is WordKind.STOP)
-        is_bare = self.determiner is None and len(self.words) == 1
-        first = self.words[0].text.lower()
-        orders = first in vocabulary.base_verbs or (
-            first.endswith("ing") and first in vocabulary.verbs
-        )
-        is_thing_next = self._is_followed_by(*DETERMINERS) or (
-            self.after is not None and self.after.text.lower() in vocabulary.numbers
-        )
-        return opens and is_bare and orders and is_thing_next
-
-    def _is_second_act(self, vocabulary: Vocabulary) -> bool:
-        """Tell whether a bare word behind "and" is a verb: "... and cook like a pro"."""
-        is_joined = isinstance(self.before, Word) and self.before.kind is WordKind.AND
-        is_bare = self.determiner is None and len(self.words) == 1
-        acts = self.words[0].text.lower() in vocabulary.base_verbs
-        goes_on = self._is_followed_by(*ARTICLES, *PRONOUNS) or (
-            self.after is not None and self.after.text.lower() == "like"
-        )
-        return is_joined and is_bare and acts and goes_on
-
-    def _is_doing(self, vocabulary: Vocabulary) -> bool:
-        """Tell whether the first word is what someone does: "is painting a", "he saw a"."""
-        is_after_be = isinstance(self.before, Word) and self.before.kind is WordKind.BE
-        is_behind_one = isinstance(self.before, Word) and self.before.kind in SUBJECT_PRONOUNS
-        first = self.words[0].text.lower()
-        is_verb = (is_after_be and first.endswith("ing")) or (
-            is_behind_one and first in vocabulary.verbs
-        )
-        return is_verb and self.determiner is None and self._is_followed_by(*ARTICLES)
-
-    def _is_followed_by(self, *kinds: WordKind) -> bool:
-        return self.after is not None and self.after.kind in kinds
-
     def _noun(self, start: int, stop: int, vocabulary: Vocabulary) -> str | None:
         words = [_without_side(word) for word in self.words[start:stop]]
-        counted = self._is_counted(start, vocabulary)
+        counted = self.is_counted(start, vocabulary)
         return vocabulary.noun(words, counted=counted)
 
     def _with_compound(self, start: int, stop: int, vocabulary: Vocabulary) -> tuple[int, int, str]:
@@ -260,10 +164,13 @@ class WordRun:
             return self._acts(lower, vocabulary)
         if self._is_object_of_one(place, vocabulary):
             return False
-        is_manner = lower in vocabulary.adjectives and self._acts(
-            self.words[place - 1].text.lower(), vocabulary
-        )
-        return is_manner or looks_plural(lower) or self._acts(lower, vocabulary)
+        before = self.words[place - 1].text.lower()
+        is_told_of = place + 1 == len(self.words) and self.is_followed_by(WordKind.RELATION)
+        if lower in vocabulary.adjectives:
+            return is_told_of or self._acts(before, vocabulary)
+        is_bare_plural = self.determiner is None and vocabulary.noun([before]) not in {None, before}
+        is_verb_of_several = is_bare_plural and is_told_of and place == 1
+        return is_verb_of_several or looks_plural(lower) or self._acts(lower, vocabulary)
 
     def _is_object_of_one(self, place: int, vocabulary: Vocabulary) -> bool:
         """Tell whether a base form ends a name: "near the opera program"."""
@@ -271,7 +178,7 @@ class WordRun:
         is_object = isinstance(self.before, Word) and self.before.kind in RELATIONS
         is_one = vocabulary.noun([before]) == before and not looks_plural(before)
         is_base = self.words[place].text.lower() in vocabulary.base_verbs
-        ends = place + 1 == len(self.words) and not self._is_followed_by(*DETERMINERS)
+        ends = place + 1 == len(self.words) and not self.is_followed_by(*DETERMINERS)
         acts = before in vocabulary.actors or before in vocabulary.pairs
         return is_object and is_one and is_base and ends and not acts
 
@@ -282,7 +189,7 @@ class WordRun:
 
     def _has_base_noun(self, vocabulary: Vocabulary) -> bool:
         """Tell whether a verb's base form is a noun: not in "would a cat look"."""
-        return self._is_one(vocabulary) and is_singular(self.determiner, self.before)
+        return self.is_one(vocabulary) and is_singular(self.determiner, self.before)
 
     def _may_be_open(self, vocabulary: Vocabulary) -> bool:
         words = [word.text.lower() for word in self.words]
@@ -298,19 +205,21 @@ class WordRun:
         before = self.before.kind if isinstance(self.before, Word) else None
         if before in {WordKind.RELATION, WordKind.NOT}:
             return True
+        if self.is_listed and before in LIST_JOINERS:
+            return True
         opens = self.before is None or before in OPENERS
-        is_told_of = self._is_followed_by(WordKind.RELATION) or self._is_subject(words)
+        is_told_of = self.is_followed_by(WordKind.RELATION) or self._is_subject(words)
         return opens and is_told_of
 
     def _is_subject(self, words: Sequence[str]) -> bool:
         """Tell whether a name opens the clause: "gramps is behind the bar"."""
-        return self._is_followed_by(WordKind.BE) and words[-1] not in ASKING
+        return self.is_followed_by(WordKind.BE) and words[-1] not in ASKING
 
     def _is_named(self, vocabulary: Vocabulary) -> bool:
         """Tell whether an article makes a noun of any word: "a newlywed", "a novel"."""
         last = self.words[-1].text.lower()
         is_quality = last in vocabulary.qualities or last in vocabulary.trailing
-        goes_on = self._is_followed_by(WordKind.AND, WordKind.COMMA, WordKind.BE)
+        goes_on = self.is_followed_by(WordKind.AND, WordKind.COMMA, WordKind.BE)
         is_article = self.determiner is not None and self.determiner.kind in ARTICLES
         is_base = vocabulary.singular(last) in vocabulary.base_verbs
         is_noun = is_base or last.endswith("ing") or not goes_on
@@ -329,7 +238,7 @@ class WordRun:
         while start < stop - 1 and vocabulary.is_adjective(texts[start]):
             start += 1
         *before, last = texts[start:stop]
-        is_one = self._is_one(vocabulary) or self._is_said_to_be_one()
+        is_one = self.is_one(vocabulary) or self._is_said_to_be_one()
         singular = last if is_one else vocabulary.singular(last)
         return start, stop, " ".join([*before, singular])
 
@@ -346,7 +255,9 @@ class WordRun:
         word = self.words[place]
         lower = word.text.lower()
         is_trailing = word.kind is WordKind.FALSE_FRIEND or lower in vocabulary.trailing
-        return is_trailing or self._acts(lower, vocabulary)
+        is_act_on = self.is_one(vocabulary) and looks_plural(lower) and place + 1 == len(self.words)
+        is_verb = is_act_on and self.is_followed_by(*ARTICLES)
+        return is_trailing or is_verb or self._acts(lower, vocabulary)
 
     def _verb(self, words: Sequence[Word], vocabulary: Vocabulary) -> list[Piece]:
         """Keep the last verb: it tells whether a thing that follows is placed or merely held."""
@@ -361,24 +272,7 @@ class WordRun:
         return []
 
 
-def looks_plural(word: str) -> bool:
-    """Tell whether a word may be a plural, or a verb of one who does something."""
-    return word.endswith("s") and not word.endswith(("ss", "us", "is"))
-
-
 def _without_side(word: Word) -> str:
     """Take the hand for "left hand", which is one word where it looks like a place."""
     is_sided = word.kind is WordKind.FALSE_FRIEND and word.text.lower().startswith(SIDES)
     return word.text.split()[-1] if is_sided else word.text
-
-
-def is_singular(determiner: Word | None, before: Piece | None) -> bool:
-    """Tell whether one thing is named, whose verb ends in "s".
-
-    Behind "and" it may be the last of several, and behind "would" its verb has no ending.
-    """
-    is_article = determiner is not None and determiner.text.lower() in SINGULAR_ARTICLES
-    if not isinstance(before, Word):
-        return is_article
-    is_asked = before.text.lower() in MODALS
-    return is_article and before.kind is not WordKind.AND and not is_asked

@@ -285,3 +285,41 @@ def test_what_is_not_understood_is_told_where_it_stands(text, words):
 @pytest.mark.parametrize("text", ["a cat or a dog left of a lamp", "a cat left or right of a dog"])
 def test_alternatives_are_not_guessed(text):
     assert claims(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "The stove has a chair on one side and a bin on the other.",
+            [("stove", BETWEEN, "chair", "bin")],
+        ),
+        (
+            "With a fir on one side and an oak on the other stands a hut.",
+            [("hut", BETWEEN, "fir", "oak")],
+        ),
+        ("a goat and a lamp, a cup above both", [("cup", ABOVE, "goat"), ("cup", ABOVE, "lamp")]),
+        ("The nun paused; behind her stood the mayor.", [("mayor", BEHIND, "nun")]),
+        ("Behind the cup somebody has forgotten a fan.", [("fan", BEHIND, "cup")]),
+        ("behind a stump we discovered a newt", [("newt", BEHIND, "stump")]),
+        ("What is under the bed? A cat!", [("cat", BELOW, "bed")]),
+        (
+            "In order from right to left: turmeric, chilli.",
+            [("turmeric", RIGHT_OF, "chilli")],
+        ),
+        ("Left to right on a beach: a cup, a fan.", [("cup", LEFT_OF, "fan")]),
+        ("A drum, a flute just below.", [("flute", BELOW, "drum")]),
+        ("Crabs scuttle beneath the jetty.", [("Crabs", BELOW, "jetty")]),
+        ("clouds heavy over the mill", [("clouds", ABOVE, "mill")]),
+        ("The stag that the hunters saw was behind a tent.", [("stag", BEHIND, "tent")]),
+        ("A nun plants herself in front of a bus.", [("nun", IN_FRONT_OF, "bus")]),
+        ("Take a cup and a fan; put a toy above the former.", [("toy", ABOVE, "cup")]),
+        ("sun top left, surfer bottom right", [("sun", ABOVE_LEFT_OF, "surfer")]),
+        ("There aren't any apples on the board.", []),
+        ("It is wrong to say that the cat is behind the wave.", []),
+        ("The vet looked over the sick calf.", []),
+        ("A triangle drawn in chalk by a teacher.", []),
+    ],
+)
+def test_a_sentence_of_strangers_is_read(text, expected):
+    assert claims(text) == expected
