@@ -24,12 +24,17 @@ LABELS = {
 def show_lines(lines: Iterable[str]) -> None:
     """Print an answer for people."""
     for line in lines:
-        print(line)
+        print(line if _can_print(line) else line.encode("ascii", "backslashreplace").decode())
 
 
 def show_json(answer: Mapping[str, Any]) -> None:
     """Print an answer for programs."""
-    print(json.dumps(answer, ensure_ascii=False, indent=2))
+    _show_json(answer, indent=2)
+
+
+def show_row(row: Mapping[str, Any]) -> None:
+    """Print one of many answers for programs, in a line."""
+    _show_json(row, indent=None)
 
 
 def show_progress(line: str) -> None:
@@ -42,6 +47,20 @@ def complain(report: ErrorReport, *, with_details: bool = False) -> None:
     lines = [report.message, report.hint, report.details if with_details else ""]
     for line in filter(None, lines):
         print(line, file=sys.stderr)
+
+
+def _show_json(answer: Mapping[str, Any], indent: int | None) -> None:
+    text = json.dumps(answer, ensure_ascii=False, indent=indent)
+    print(text if _can_print(text) else json.dumps(answer, indent=indent))
+
+
+def _can_print(text: str) -> bool:
+    """Tell whether the terminal has all these letters; halves of surrogates it never has."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class ProgressBar:

@@ -2,16 +2,15 @@
 
 import argparse
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from spatialstudio.application.error_reports import EXIT_FAILURE
 from spatialstudio.application.flow.list_relations import list_relations, names_of
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import scene_answer, scene_lines
 from spatialstudio.cli.judging import OpenStudio
-from spatialstudio.cli.printing import show_json, show_lines, show_progress
+from spatialstudio.cli.printing import show_json, show_lines, show_progress, show_row
 from spatialstudio.domain.errors import PromptError, StudioError
 from spatialstudio.domain.relation import SceneGraph
 
@@ -36,13 +35,14 @@ def _parse_file(studio: Studio, path: Path, extractor_id: str) -> int:
     """Answer with a JSON object a line; a prompt that cannot be read is a row among the others."""
     failures = 0
     for number, line in enumerate(_lines(path), 1):
-        row = _row(studio, line, number, extractor_id)
-        failures += "error" in row
-        show_lines([json.dumps(row, ensure_ascii=False)])
+        if line.strip():
+            row = _row(studio, line, number, extractor_id)
+            failures += "error" in row
+            show_row(row)
     return EXIT_FAILURE if failures else 0
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _lines(path: Path) -> list[str]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -50,12 +50,12 @@ def _lines(path: Path) -> Iterator[str]:
             f"The file {path} cannot be read.",
             hint="Name a text file with a JSON object a line.",
         ) from error
-    return (line for line in text.split("\n") if line.strip())
+    return text.split("\n")
 
 
 def _row(studio: Studio, line: str, number: int, extractor_id: str) -> Row:
     try:
-        asked = json.loads(line)
+        asked = json.loads(line, parse_constant=_refuse)
         row_id, prompt = asked["id"], asked["prompt"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return {"line": number, "error": 'The line is no JSON object with "id" and "prompt".'}
@@ -72,6 +72,10 @@ def _row(studio: Studio, line: str, number: int, extractor_id: str) -> Row:
         "objects": list(names_of(scene).values()),
         "relations": [relation.as_fields() for relation in list_relations(scene)],
     }
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON.")
 
 
 def _said(scene: SceneGraph) -> str:

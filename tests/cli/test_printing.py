@@ -1,9 +1,11 @@
 import io
+import json
+from contextlib import redirect_stdout
 
 import pytest
 
 from spatialstudio.application.engine.messages import Phase, PhaseChanged
-from spatialstudio.cli.printing import ProgressBar, complain
+from spatialstudio.cli.printing import ProgressBar, complain, show_lines, show_row
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import StepEvent
 
@@ -42,3 +44,22 @@ def test_a_complaint_is_a_sentence_a_hint_and_details_on_demand(capsys, with_det
     written = capsys.readouterr()
     assert written.out == ""
     assert written.err.splitlines() == ["It broke.", "Mend it.", "line 3"][:lines]
+
+
+def printed(show, *answer):
+    """What a terminal that knows Western letters only is given."""
+    written = io.BytesIO()
+    terminal = io.TextIOWrapper(written, encoding="cp1252")
+    with redirect_stdout(terminal):
+        show(*answer)
+        terminal.flush()
+    return written.getvalue().decode("cp1252").strip()
+
+
+def test_letters_that_a_terminal_does_not_have_are_escaped():
+    assert printed(show_lines, ["caf\u00e9 \u732b"]) == r"caf\xe9 \u732b"
+
+
+def test_json_stays_json_in_a_terminal_without_these_letters():
+    answer = {"id": "\u732b\U0001f600"}
+    assert json.loads(printed(show_row, answer)) == answer

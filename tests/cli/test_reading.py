@@ -80,6 +80,39 @@ def test_a_line_of_endless_brackets_is_a_row_among_the_others(terminal, prompts)
     assert read["objects"] == ["cat", "dog"]
 
 
+def test_lines_are_counted_as_an_editor_counts_them(terminal, prompts):
+    done = terminal("parse", "--file", prompts("", asked("a cat"), "", "no json"))
+    assert [row.get("line") for row in answered(done)] == [None, 4]
+
+
+@pytest.mark.parametrize("row_id", ['"\\ud800"', '"\u732b"', '"a"', "null", "3"])
+def test_an_id_comes_back_as_it_was_given(terminal, prompts, row_id):
+    done = terminal(
+        "parse", "--file", prompts(f'{{"id": {row_id}, "prompt": "a cat above a dog"}}')
+    )
+    assert done.code == 0
+    assert [row["id"] for row in answered(done)] == [json.loads(row_id)]
+
+
+def test_what_is_no_json_is_a_row_among_the_others(terminal, prompts):
+    done = terminal("parse", "--file", prompts('{"id": NaN, "prompt": "a cat"}', asked("a cat")))
+    assert done.code == 1
+    assert [row.get("line") for row in answered(done)] == [1, None]
+
+
+def test_an_empty_file_has_no_answers(terminal, prompts):
+    done = terminal("parse", "--file", prompts())
+    assert (done.code, done.out) == (0, "")
+
+
+def test_windows_files_are_read_as_others(terminal, tmp_path):
+    path = tmp_path / "prompts.jsonl"
+    lines = [asked("a cat above a dog"), asked("a cat left of a dog")]
+    path.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines).encode() + b"\r\n")
+    done = terminal("parse", "--file", path)
+    assert [row["relations"][0]["relation"] for row in answered(done)] == ["above", "left_of"]
+
+
 def test_a_file_that_the_grammar_reads_instead_is_told(terminal, prompts):
     done = terminal("parse", "--extractor", "llm", "--file", prompts(asked("a cat above a dog")))
     assert answered(done)[0]["objects"] == ["cat", "dog"]
