@@ -6,6 +6,8 @@ from pathlib import Path
 
 import platformdirs
 
+from spatialstudio.domain.ports import Surroundings
+
 APP_NAME = "Spatial Studio"
 HOME_VARIABLE = "SPATIAL_STUDIO_HOME"
 """Names one folder for everything of the user's; for tests and portable installations."""
@@ -67,6 +69,16 @@ class StudioPaths:
     def model_folders(self) -> tuple[Path, ...]:
         """Where models are looked for, the embedded ones first."""
         return (self.resources / "models", self.models)
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """What adapters may know of it."""
+        return Surroundings(
+            resources=self.resources,
+            model_folders=self.model_folders,
+            cache=self.cache,
+            settings=self.settings,
+        )
 
 
 def resources_folder() -> Path:

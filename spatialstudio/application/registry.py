@@ -21,6 +21,7 @@ from spatialstudio.domain.ports import (
     GenerationBackend,
     ImageFiles,
     ModelShelf,
+    ObjectLister,
     PatientExtractor,
     Perturber,
     RecordedRuns,
@@ -90,6 +91,10 @@ class Registry:
     def extractor(self, adapter_id: str) -> RelationExtractor:
         """Return a relation extractor."""
         return cast("RelationExtractor", self._get("extractor", adapter_id))
+
+    def object_names(self, adapter_id: str) -> tuple[str, ...]:
+        """Return the objects that an extractor knows, the likelier ones first."""
+        return cast("ObjectLister", self._get("extractor", adapter_id)).object_names
 
     def patient_extractor(self, adapter_id: str) -> PatientExtractor:
         """Return a relation extractor that can be stopped."""

@@ -60,6 +60,15 @@ class RelationExtractor(Protocol):
         ...
 
 
+class ObjectLister(Protocol):
+    """A reader that can list what it knows as objects."""
+
+    @property
+    def object_names(self) -> tuple[str, ...]:
+        """Names in lower case, the likelier ones first; takes long only the first time."""
+        ...
+
+
 class PatientExtractor(RelationExtractor, Protocol):
     """A reader that may take seconds, and can be stopped."""
 

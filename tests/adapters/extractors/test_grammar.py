@@ -374,3 +374,9 @@ def test_any_row_of_layout_words_is_read_without_a_fall(text):
 def test_any_text_is_read_without_a_fall(text):
     scene = read(text)
     assert all(mention.span.of(text) == mention.phrase for mention in scene.mentions)
+
+
+def test_everyday_objects_are_listed_before_rarer_ones():
+    names = extractor.object_names
+    assert names.index("cat") < names.index("catapult")
+    assert len(names) == len(set(names)) > 1000
