@@ -19,7 +19,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, 
 from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy
 
 from spatialstudio.ui.texts import tr
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
 
 PAUSE_MS = 120
@@ -31,6 +31,8 @@ NOTCH_EM = 0.09
 """Free room at both ends of the stroke under a token."""
 TARGET_ALPHA = 0.2
 FEWEST_LETTERS = 2
+WHOLE_WORDS = frozenset({"an", "and", "at", "for", "from", "in", "of", "on", "the", "to", "with"})
+"""Words that are hardly ever meant as the beginning of a name."""
 TAIL = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}$")
 """Up to three words before the cursor."""
 
@@ -75,7 +77,8 @@ class PromptEditor(QPlainTextEdit):
 
     Emits ``prompt_edited`` with the text a moment after the user's last key; ``show_prompt`` and
     the other ``show_*`` never emit. While a word of the vocabulary is typed, the rest of it stands
-    behind the cursor; Tab or the right arrow takes it, Escape waves it off.
+    behind the cursor, with a remark where the model does not know it; Tab or the right arrow takes
+    it, Escape waves it off.
     """
 
     prompt_edited = Signal(str)
@@ -88,7 +91,8 @@ class PromptEditor(QPlainTextEdit):
         self._target: Hashable = None
         self._pointed: tuple[tuple[int, int], ...] = ()
         self._vocabulary: tuple[str, ...] = ()
-        self._rest = ""
+        self._known: tuple[str, ...] = ()
+        self._rest = self._remark = ""
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(PAUSE_MS)
@@ -114,6 +118,11 @@ class PromptEditor(QPlainTextEdit):
     def completion(self) -> str:
         """What stands behind the cursor to complete a word; empty for nothing."""
         return self._rest
+
+    @property
+    def remark(self) -> str:
+        """What is said of the completion; empty for nothing."""
+        return self._remark
 
     @property
     def pointed_words(self) -> tuple[str, ...]:
@@ -166,9 +175,14 @@ class PromptEditor(QPlainTextEdit):
         self._tokens = tokens
         self.viewport().update()
 
-    def show_vocabulary(self, names: tuple[str, ...]) -> None:
-        """Complete words to these, the likelier ones first."""
-        self._vocabulary = names
+    def show_vocabulary(self, names: tuple[str, ...], beyond: tuple[str, ...] = ()) -> None:
+        """Complete words to these, the likelier ones first.
+
+        Args:
+            names: In lower case.
+            beyond: Names that the model does not know, offered after all others, with a remark.
+        """
+        self._known, self._vocabulary = names, (*names, *beyond)
 
     def show_pointed(self, spans: tuple[tuple[int, int], ...]) -> None:
         """Mark the words that a note is about; none for none."""
@@ -249,8 +263,15 @@ class PromptEditor(QPlainTextEdit):
         painter.setPen(self._theme.colour("muted"))
         painter.setFont(self.font())
         box = self.cursorRect()
-        room = QRectF(box.left() + 1, box.top(), self.viewport().width(), box.height())
-        painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, self._rest)
+        room = QRectF(box)
+        room.setLeft(box.left() + 1)
+        room.setRight(self.viewport().width())
+        place = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
+        painter.drawText(room, place, self._rest)
+        room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance(self._rest) + em(0.6))
+        painter.setFont(font(SMALL))
+        if painter.fontMetrics().horizontalAdvance(self._remark) <= room.width():
+            painter.drawText(room, place, self._remark)
 
     def _boxes(self, start: int, stop: int) -> list[QRectF]:
         """Return where characters stand, one box a line; those beyond the text stand nowhere."""
@@ -276,14 +297,15 @@ class PromptEditor(QPlainTextEdit):
         block = cursor.block().text()
         if cursor.positionInBlock() == len(block):
             self._rest = rest_of(block, self._vocabulary)
-            self.setAccessibleDescription(
-                tr("Tab completes: {rest}").format(rest=self._rest) if self._rest else ""
-            )
+            is_beyond = self._rest != rest_of(block, self._known)
+            self._remark = tr("unknown to this model") if is_beyond else ""
+            said = tr("Tab completes: {rest}").format(rest=self._rest) if self._rest else ""
+            self.setAccessibleDescription(f"{said} {self._remark}".strip())
             self.viewport().update()
 
     def _wave_off(self) -> None:
         if self._rest:
-            self._rest = ""
+            self._rest = self._remark = ""
             self.setAccessibleDescription("")
             self.viewport().update()
 
@@ -306,7 +328,7 @@ def rest_of(text: str, vocabulary: tuple[str, ...]) -> str:
         begun = " ".join(words[start:])
         if begun in vocabulary:
             return ""
-        if len(begun) >= FEWEST_LETTERS:
+        if len(begun) >= FEWEST_LETTERS and begun not in WHOLE_WORDS:
             for name in vocabulary:
                 if name.startswith(begun):
                     return name[len(begun) :]

@@ -113,6 +113,22 @@ def test_a_word_is_completed(qtbot, editor, key):
     assert (editor.toPlainText(), editor.completion) == ("an elephant", "")
 
 
+def test_what_the_model_knows_is_offered_before_the_rest(qtbot, editor):
+    editor.show_vocabulary(("cattle",), beyond=("cat", "giraffe"))
+    qtbot.keyClicks(editor, "a catt")
+    assert (editor.completion, editor.remark) == ("le", "")
+    qtbot.keyClicks(editor, "le and a gir")
+    assert (editor.completion, editor.remark) == ("affe", "unknown to this model")
+    assert editor.accessibleDescription() == "Tab completes: affe unknown to this model"
+
+
+def test_the_remark_goes_with_the_completion(qtbot, editor):
+    editor.show_vocabulary((), beyond=("giraffe",))
+    qtbot.keyClicks(editor, "a gir")
+    qtbot.keyClick(editor, Qt.Key.Key_Tab)
+    assert (editor.toPlainText(), editor.remark) == ("a giraffe", "")
+
+
 def test_a_completion_can_be_waved_off(qtbot, editor):
     editor.show_vocabulary(("elephant",))
     qtbot.keyClicks(editor, "an el")
@@ -131,7 +147,8 @@ def test_a_completion_can_be_waved_off(qtbot, editor):
         ("a c", ""),
         ("a zz", ""),
         ("a cat, ", ""),
+        ("a cat and", ""),
     ],
 )
 def test_only_what_is_begun_is_completed(text, rest):
-    assert rest_of(text, ("cat", "fire hydrant", "cattle")) == rest
+    assert rest_of(text, ("cat", "fire hydrant", "cattle", "android")) == rest
