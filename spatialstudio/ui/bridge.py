@@ -11,7 +11,7 @@ from spatialstudio.ui.panel_api import Panel
 
 FRAME_MS = 33
 """Redrawing faster than 30 times a second shows nothing more and costs the engine time."""
-TURN_MS = 4
+TURN_MS = 1
 """What takes longer in one turn of the event loop is drawn in the next: keys come in between."""
 HAND_FRAME_MS = 12
 """What the user scrubs through is redrawn faster: every step of 60 a second is seen."""

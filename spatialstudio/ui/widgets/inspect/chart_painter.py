@@ -1,5 +1,6 @@
 """Paints the parts of a chart over the steps: levels, curves, what guidance did, the clock."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,8 @@ DOT_EM = 0.55
 VALUE_EM = 1.05
 VALUE_GROUND = 0.9
 PAD_EM = 0.15
+LABEL_GAP_EM = 0.6
+"""Between what is written at the left and the first step, whose bar reaches out a little."""
 ASIDE = 0.65
 """How far above its dot the open run's value stands, in its heights; the second's as far below."""
 
@@ -76,9 +79,9 @@ class ChartPainter:
         """Shade the steps on which guidance acted."""
         self._painter.save()
         self._painter.setClipRect(area)
-        for step in steps:
-            left, right = self._axis.x_of(step - 0.5), self._axis.x_of(step + 0.5)
-            shade = QRectF(left, area.top(), right - left, area.height())
+        for first, last in stretches(steps):
+            left, right = self._axis.x_of(first - 0.5), self._axis.x_of(last + 0.5)
+            shade = QRectF(left, area.top(), right - left, area.height()).toRect()
             self._painter.fillRect(shade, self._theme.colour("text", SHADE))
         self._painter.restore()
 
@@ -89,7 +92,7 @@ class ChartPainter:
             is_even = value == scale.middle
             role, style = ("faint", Qt.PenStyle.DotLine) if is_even else ("line", None)
             self._line(area, y, QPen(self._theme.colour(role), 1, style or Qt.PenStyle.SolidLine))
-            beside = QRectF(0, y - em(0.6), area.left() - em(0.35), em(1.2))
+            beside = QRectF(0, y - em(0.6), area.left() - em(LABEL_GAP_EM), em(1.2))
             self.text(beside, name, "muted", RIGHT)
         if goal is not None:
             y = height_of(goal, area, scale)
@@ -101,10 +104,11 @@ class ChartPainter:
         self._painter.setClipRect(area.adjusted(-1, -em(0.2), 1, em(0.2)))
         colour = self._theme.mention(curve.hue)
         if curve.bounds and not is_second:
-            lower = [self._point(step, low, area, scale) for step, low, _ in curve.bounds]
-            upper = [self._point(step, high, area, scale) for step, _, high in curve.bounds]
-            self._fill(lower + upper[::-1], self._theme.mention(curve.hue, TIES_SHADE))
-        points = [self._point(step, value, area, scale) for step, value in curve.points]
+            lower = [(step, low) for step, low, _ in curve.bounds]
+            upper = [(step, high) for step, _, high in reversed(curve.bounds)]
+            corners = self._points([*lower, *upper], area, scale)
+            self._fill(corners, self._theme.mention(curve.hue, TIES_SHADE))
+        points = self._points(curve.points, area, scale)
         if is_second:
             self._painter.setPen(QPen(colour, SECOND_WIDTH, DASHES))
         else:
@@ -117,7 +121,7 @@ class ChartPainter:
         """Draw a difference, and shade what lies between it and none."""
         if curve.points:
             ends = [(curve.points[-1][0], 0.0), (curve.points[0][0], 0.0)]
-            corners = [self._point(*each, area, DIFFERENCE) for each in (*curve.points, *ends)]
+            corners = self._points([*curve.points, *ends], area, DIFFERENCE)
             self._painter.save()
             self._painter.setClipRect(area)
             self._fill(corners, self._theme.mention(curve.hue, DIFFERENCE_SHADE))
@@ -136,14 +140,14 @@ class ChartPainter:
             else:
                 self._bar(mark.step, mark.length / longest, mark.passes, area)
         unit = Scale(0.0, highest, ())
-        losses = [
-            self._point(mark.step, mark.loss, area, unit) for mark in marks if mark.loss is not None
-        ]
+        told = [(mark.step, mark.loss) for mark in marks if mark.loss is not None]
+        losses = self._points(told, area, unit)
         self._painter.setPen(QPen(self._theme.colour("bad"), 1.4))
         self._painter.drawPolyline(QPolygonF(losses))
         self._painter.setBrush(self._theme.colour("bad"))
+        radius = em(0.1)
         for point in losses:
-            self._painter.drawEllipse(point, em(0.1), em(0.1))
+            self._painter.drawEllipse(point, radius, radius)
         self._painter.restore()
 
     def clock(self, area: QRectF) -> None:
@@ -184,7 +188,8 @@ class ChartPainter:
             hue = self._theme.mention(curve.hue)
             self._painter.setPen(QPen(hue, 2))
             self._painter.setBrush(surface if is_second else hue)
-            self._painter.drawEllipse(self._point(step, value, area, scale), radius, radius)
+            (point,) = self._points([(step, value)], area, scale)
+            self._painter.drawEllipse(point, radius, radius)
         line = em(VALUE_EM) / max(area.height(), 1)
         room = int(1 / line) + 1
         wanted = sorted(
@@ -216,8 +221,14 @@ class ChartPainter:
         self._painter.setPen(pen)
         self._painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
 
-    def _point(self, step: int, value: float, area: QRectF, scale: Scale) -> QPointF:
-        return QPointF(self._axis.x_of(step), height_of(value, area, scale))
+    def _points(
+        self, values: Iterable[tuple[int, float]], area: QRectF, scale: Scale
+    ) -> list[QPointF]:
+        """Return where values at steps lie; both scales are measured once."""
+        left, stride = self._axis.x_of(0), self._axis.pixels_a_step
+        foot = height_of(0.0, area, scale)
+        rise = height_of(1.0, area, scale) - foot
+        return [QPointF(left + step * stride, foot + value * rise) for step, value in values]
 
     def _fill(self, corners: list[QPointF], colour: QColor) -> None:
         self._painter.setPen(Qt.PenStyle.NoPen)
@@ -240,6 +251,17 @@ class ChartPainter:
         self._painter.setBrush(Qt.BrushStyle.NoBrush)
         place = QPointF(self._axis.x_of(step), area.bottom() - em(0.25))
         self._painter.drawEllipse(place, em(0.18), em(0.18))
+
+
+def stretches(steps: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the first and the last step of each stretch without a gap; steps in rising order."""
+    found: list[tuple[int, int]] = []
+    for step in steps:
+        if found and found[-1][1] == step - 1:
+            found[-1] = found[-1][0], step
+        else:
+            found.append((step, step))
+    return found
 
 
 def share_of(value: float, scale: Scale) -> float:

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication
 
 from spatialstudio.ui.appearance import palette_of
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.inspect.chart_painter import DOT_EM, PAD_EM, spread
+from spatialstudio.ui.widgets.inspect.chart_painter import DOT_EM, PAD_EM, spread, stretches
 from spatialstudio.ui.widgets.inspect.pos_chart import PosChart
 from spatialstudio.ui.widgets.inspect.pos_curve import (
     GuidanceMark,
@@ -226,3 +226,8 @@ def test_an_empty_chart_picks_nothing(qtbot, chart):
 )
 def test_labels_stand_apart_and_within_their_bounds(wanted, placed):
     assert spread(np.array(wanted), 0.2, 0.0, 1.0) == pytest.approx(np.array(placed))
+
+
+def test_guided_steps_are_shaded_in_stretches():
+    assert stretches((0, 1, 2, 5, 7, 8)) == [(0, 2), (5, 5), (7, 8)]
+    assert stretches(()) == []
