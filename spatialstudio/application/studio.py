@@ -40,7 +40,7 @@ from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.perceivers import PerceptionCard
 from spatialstudio.domain.picture_settings import FieldDifference
-from spatialstudio.domain.ports import ModelCard, Surroundings, Trainer
+from spatialstudio.domain.ports import ModelCard, Trainer
 from spatialstudio.domain.prompt import Prompt, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import RunSettings
@@ -122,15 +122,9 @@ class Studio:
             runs_folder: Where finished runs are written; None for the user's library, by month.
         """
         paths = paths or StudioPaths.usual()
-        surroundings = Surroundings(
-            resources=paths.resources,
-            model_folders=paths.model_folders,
-            cache=paths.cache,
-            settings=paths.settings,
-        )
-        build = partial(build_workshop, surroundings)
+        build = partial(build_workshop, paths.surroundings)
         made: Engine = ProcessEngine(build) if engine == "process" else InlineEngine(build)
-        return cls(built_in_registry(surroundings), made, paths, runs_folder)
+        return cls(built_in_registry(paths.surroundings), made, paths, runs_folder)
 
     @cached_property
     def models(self) -> tuple[ModelCard, ...]:
@@ -206,6 +200,11 @@ class Studio:
         self._engine.close()
         self.estimates.write(self.paths.cache / PACES)
         self.keeping.close()
+
+    @property
+    def object_names(self) -> tuple[str, ...]:
+        """Objects that prompts may well name, the likelier ones first, whatever a model knows."""
+        return self._registry.object_names(EXTRACTOR_ID)
 
     def parse(self, text: str, extractor_id: str = EXTRACTOR_ID) -> SceneGraph:
         """Read a prompt, whatever things it names.

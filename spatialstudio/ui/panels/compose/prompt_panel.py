@@ -68,6 +68,7 @@ class PromptPanel(Panel):
         self._history = PromptHistory(context.settings)
         self._asked = ""
         self._model_id: str | None = None
+        self._has_all_words = False
         self._editor = PromptEditor(theme)
         self._editor.prompt_edited.connect(self._take_typing)
         self._counter = TextLabel("", Tone.MUTED, small=True)
@@ -106,12 +107,14 @@ class PromptPanel(Panel):
         known_objects = self._studio.model(self._model_id).known_objects
         self._reading.read_again(text, known_objects)
         self._studio.read_prompt(text, self._model_id)
+        self._offer_words()
         self._count(text)
 
     def use_model(self, model_id: str) -> None:
         """Read prompts with the objects that this model knows."""
         self._model_id = model_id
         self._editor.show_vocabulary(tuple(self._studio.model(model_id).known_objects))
+        self._has_all_words = False
         if self._asked:
             self.read(self._asked)
 
@@ -175,6 +178,18 @@ class PromptPanel(Panel):
             self._editor.show_prompt(scene.prompt.text)
             self._count(scene.prompt.text)
         self._editor.show_words(marked_words(scene))
+
+    def _offer_words(self) -> None:
+        """Complete to whatever can be named, too; only the first prompt makes it known at once."""
+        if self._has_all_words:
+            return
+        self._has_all_words = True
+        known, names = self._studio.model(self._model_id).known_objects, self._studio.object_names
+        if known:
+            beyond = tuple(name for name in names if name not in known)
+            self._editor.show_vocabulary(tuple(known), beyond)
+        else:
+            self._editor.show_vocabulary(names)
 
     def _count(self, text: str) -> None:
         """Ask what the model reads of a prompt; the old count goes with an empty one."""

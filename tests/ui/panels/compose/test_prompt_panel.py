@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton
 
 from spatialstudio.ui.commands import compose
@@ -228,3 +231,22 @@ def test_a_shorter_prompt_lets_the_run_go_on(qtbot, panel, engine, window):
     qtbot.waitUntil(lambda: not any("ends before car" in text for text in labels(panel)))
     window.generation.generate()
     assert engine.jobs
+
+
+def test_words_are_completed_to_whatever_can_be_named(qtbot, panel):
+    editor = panel.findChild(PromptEditor)
+    editor.moveCursor(QTextCursor.MoveOperation.End)
+    qtbot.keyClicks(editor, " and an accord")
+    assert (editor.completion, editor.remark) == ("ion", "")
+
+
+def test_words_that_the_model_does_not_know_are_offered_after_its_own(qtbot, panel, studio):
+    known = {name: name for name in ("dog", "car", "giraffe")}
+    studio.models = (replace(studio.model(), known_objects=known),)
+    panel.use_model(studio.model().id)
+    editor = panel.findChild(PromptEditor)
+    editor.moveCursor(QTextCursor.MoveOperation.End)
+    qtbot.keyClicks(editor, " and a gir")
+    assert (editor.completion, editor.remark) == ("affe", "")
+    qtbot.keyClicks(editor, "affe and an accord")
+    assert (editor.completion, editor.remark) == ("ion", "unknown to this model")
