@@ -1,7 +1,7 @@
 """Two readings of one prompt: what a later one adds or doubts is offered, never imposed.
 
 The grammar reads at once, a language model later. What both read stays; what the user has set by
-hand (a relation without a span) is never offered for removal.
+hand or taken up is never offered for removal, and stays while the prompt is typed on.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from spatialstudio.domain.prompt import MentionId, ObjectMention, TextSpan
 from spatialstudio.domain.relation import (
+    BY_HAND,
     Basis,
     Relation,
     RelationId,
@@ -65,7 +66,7 @@ def compare_readings(shown: SceneGraph, later: SceneGraph) -> ComparedReading:
     names = _shown_names(shown, later)
     read = [_renamed(relation, names) for relation in later.relations]
     new = [one for one in read if not _is_among(one, shown.relations)]
-    doubted = [one for one in shown.relations if one.span is not None and not _is_among(one, read)]
+    doubted = [one for one in shown.relations if not one.source and not _is_among(one, read)]
     offers = (
         *(_addition(one, shown, later, names) for one in new),
         *(_removal(one, shown) for one in doubted),
@@ -85,6 +86,69 @@ def accept(scene: SceneGraph, offer: Offer) -> SceneGraph:
     if offer.added is not None:
         relations.append(replace(offer.added, id=_free_id(relations)))
     return replace(scene, mentions=tuple(mentions), relations=tuple(relations))
+
+
+def keep_taken_up(scene: SceneGraph, before: SceneGraph) -> SceneGraph:
+    """Return a scene read anew, with the relations of other readers that the user took up before.
+
+    They stay while the prompt is typed on and the words they are about are untouched; with another
+    prompt they go.
+    """
+    edit = _Edit(before.prompt.text, scene.prompt.text)
+    names = {each.id: _same_thing(each, edit, scene) for each in before.mentions}
+    relations = list(scene.relations)
+    for old in before.relations:
+        span = edit.moved(old.span)
+        is_lost = not edit.is_small or (span is None and old.span is not None)
+        if old.source in ("", BY_HAND) or is_lost:
+            continue
+        ends = {end: name for end in old.ends if (name := names[end]) is not None}
+        if len(ends) == len({*old.ends}):
+            kept = replace(_renamed(old, ends), id=_free_id(relations), span=span)
+            relations += [] if _is_among(kept, relations) else [kept]
+    return replace(scene, relations=tuple(relations))
+
+
+class _Edit:
+    """How one text became another: by a change in the middle of what they have in common.
+
+    Args:
+        old: The text before.
+        new: The text after.
+    """
+
+    def __init__(self, old: str, new: str) -> None:
+        self._head = _length_alike(old, new)
+        room = min(len(old), len(new)) - self._head
+        tail = _length_alike(old[::-1], new[::-1])
+        self._tail_start = len(old) - min(tail, room)
+        self._shift = len(new) - len(old)
+        self.is_small = self._tail_start - self._head <= len(old) / 2
+
+    def moved(self, span: TextSpan | None) -> TextSpan | None:
+        """Return where a stretch of the old text stands in the new one; None when it is lost."""
+        if span is None or span.stop <= self._head:
+            return span
+        if span.start < self._tail_start:
+            return None
+        return TextSpan(start=span.start + self._shift, stop=span.stop + self._shift)
+
+
+def _length_alike(one: str, other: str) -> int:
+    """Return how many characters two texts share before they differ."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _same_thing(old: ObjectMention, edit: _Edit, scene: SceneGraph) -> MentionId | None:
+    """Find a thing of the text before in the scene read anew."""
+    span = edit.moved(old.span)
+    same = (
+        each.id
+        for each in scene.mentions
+        if span is not None and _overlap(each.span, span) and each.head == old.head
+    )
+    return next(same, None)
 
 
 def _shown_names(shown: SceneGraph, later: SceneGraph) -> Mapping[MentionId, MentionId]:

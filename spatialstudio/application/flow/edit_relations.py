@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from spatialstudio.application.flow.compare_readings import keep_taken_up
 from spatialstudio.application.flow.write_prompt import rewrite
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import (
@@ -94,7 +95,7 @@ def keep_hand(scene: SceneGraph, before: SceneGraph | None) -> SceneGraph:
     """Return a scene read anew, with the weights and mutes that its claims had before.
 
     A claim is known again by its type and by what its things are called; the second of two equal
-    claims is the second one before.
+    claims is the second one before. What was taken up of other readings stays as long as its words.
     """
     if before is None:
         return scene
@@ -103,7 +104,7 @@ def keep_hand(scene: SceneGraph, before: SceneGraph | None) -> SceneGraph:
         _as_before(each, known.get(claim))
         for claim, each in zip(_claims(scene), scene.relations, strict=True)
     )
-    return replace(scene, relations=tuple(kept))
+    return keep_taken_up(replace(scene, relations=tuple(kept)), before)
 
 
 def why(scene: SceneGraph, relation: Relation) -> str:

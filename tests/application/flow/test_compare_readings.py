@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from spatialstudio.adapters.extractors.grammar import GrammarExtractor
-from spatialstudio.application.flow.compare_readings import accept, compare_readings
+from spatialstudio.application.flow.compare_readings import accept, compare_readings, keep_taken_up
 from spatialstudio.application.flow.read_prompt import with_relation_type
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.prompt import MentionId, Note, ObjectMention, Prompt, TextSpan
@@ -12,6 +12,7 @@ from spatialstudio.domain.relation import (
     ABOVE_LEFT_OF,
     BEHIND,
     BELOW,
+    BY_HAND,
     LEFT_OF,
     Relation,
     RelationId,
@@ -97,7 +98,7 @@ def test_a_thing_that_only_the_later_reading_names_comes_with_its_relation(shown
 
 
 def test_what_the_user_has_set_by_hand_is_never_doubted(shown):
-    by_hand = replace(shown, relations=(replace(shown.relations[0], span=None),))
+    by_hand = replace(shown, relations=(replace(shown.relations[0], source=BY_HAND),))
     assert not compare_readings(by_hand, later(by_hand)).offers
 
 
@@ -123,3 +124,50 @@ def test_an_offer_tells_what_the_relation_rests_on(shown, changes, told):
     (offer,) = compare_readings(shown, claimed).offers
     assert told in offer.message
     assert accept(shown, offer).relations[-1].basis is replace(last, **changes).basis
+
+
+def taken_up(text, **changes):
+    """A scene after its user took up that the car is behind the dog."""
+    scene = read(text)
+    dog, car = (next(m.id for m in scene.mentions if m.head == head) for head in ("dog", "car"))
+    claimed = later(scene, (car, BEHIND, dog))
+    relation = replace(claimed.relations[0], **changes)
+    offers = compare_readings(scene, replace(claimed, relations=(relation,))).offers
+    return accept(scene, next(offer for offer in offers if offer.added is not None))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a cat above a dog, a car, a lamp",
+        "a photo of a cat above a dog, a car",
+        "a cat above a red dog, a car",
+    ],
+    ids=["at the end", "at the beginning", "amid"],
+)
+def test_what_was_taken_up_stays_while_the_prompt_is_typed_on(text):
+    before = taken_up("a cat above a dog, a car", span=None)
+    kept = keep_taken_up(read(text), before).relations[-1]
+    assert (kept.type, kept.source) == (BEHIND, "llm")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a cat above a dog, a lamp", "a horse left of a bus with a dog and a car"],
+    ids=["its thing has gone", "another prompt"],
+)
+def test_what_was_taken_up_goes_with_its_words(text):
+    before = taken_up("a cat above a dog, a car", span=None)
+    assert all(each.type is not BEHIND for each in keep_taken_up(read(text), before).relations)
+
+
+def test_the_words_of_what_was_taken_up_move_along():
+    before = taken_up("a cat above a dog, a car hides", span=TextSpan(start=25, stop=30))
+    after = read("a small cat above a dog, a car hides")
+    assert keep_taken_up(after, before).relations[-1].span.of(after.prompt.text) == "hides"
+
+
+def test_what_was_taken_up_is_not_doubted():
+    scene = taken_up("a cat above a dog, a car")
+    offers = compare_readings(scene, later(scene)).offers
+    assert [offer.message for offer in offers] == ['It may not say "cat above dog".']

@@ -135,3 +135,15 @@ def test_an_implied_relation_that_is_changed_by_hand_is_stated():
     implied = replace(scene, relations=(replace(relation, is_implied=True),))
     swapped = with_relation_swapped(implied, relation.id)
     assert swapped.relations[0].basis is Basis.STATED
+
+
+def test_what_was_taken_up_is_kept_with_its_weight():
+    before = read("a cat and a dog")
+    taken_up = replace(
+        with_relation_added(before, ABOVE, "m1", "m2").relations[0],
+        source="llm",
+        span=None,
+        weight=2.0,
+    )
+    after = keep_hand(read("a cat and a dog, a lamp"), replace(before, relations=(taken_up,)))
+    assert after.relations == (taken_up,)

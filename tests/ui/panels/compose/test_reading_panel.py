@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from spatialstudio.application.flow.edit_relations import why
@@ -132,6 +133,19 @@ def test_an_offer_is_taken_up(qtbot, panel, studio, type_prompt, read_again):
     qtbot.waitUntil(lambda: types(studio) == ["to the left of", "behind"])
     qtbot.waitUntil(lambda: len(buttons(panel, "Take up")) == 1)
     assert studio.session.scene.prompt.text == PROMPT
+
+
+def test_what_was_taken_up_stays_while_the_prompt_is_typed_on(
+    qtbot, panel, window, studio, type_prompt, read_again
+):
+    type_prompt(PROMPT)
+    read_again()
+    press(qtbot, panel, "Take up")
+    editor = window.prompt.findChild(PromptEditor)
+    editor.moveCursor(QTextCursor.MoveOperation.End)
+    qtbot.keyClicks(editor, " at night")
+    qtbot.waitUntil(lambda: studio.session.scene.prompt.text.endswith(" at night"))
+    assert types(studio) == ["to the left of", "behind"]
 
 
 def test_an_offer_is_dismissed(qtbot, panel, studio, type_prompt, read_again):
