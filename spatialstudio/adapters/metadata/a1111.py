@@ -5,9 +5,11 @@
     Steps: 25, Sampler: DDIM, CFG scale: 4, Seed: 7, Size: 512x512, Model: stickers, Spatial: "{}"
 
 The prompt may have many lines. A value that holds a comma or colon is quoted as a JSON string.
+Extensions that fill templates write these behind it: "Template: a {cat|dog}", "Negative Template:".
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 
 from spatialstudio.adapters.metadata.picture_texts import PARAMETERS, USER_COMMENT
@@ -22,6 +24,8 @@ FEWEST_SETTINGS = 3
 _KNOWN = frozenset(
     {"Steps", "Sampler", "Schedule type", "CFG scale", "Seed", "Size", "Model", "Model hash"}
 )
+
+_WITH_TEMPLATE = re.compile(r"^(?P<settings>Steps:[^\n]*)\n(?:Negative )?Template:", re.MULTILINE)
 
 
 def write(
@@ -43,7 +47,7 @@ def write(
 def read(texts: Mapping[str, str]) -> PictureSettings | None:
     """Read the settings; None when the picture does not tell them in this form."""
     text = texts.get(PARAMETERS) or texts.get(USER_COMMENT) or ""
-    body, _, last = text.strip().rpartition("\n")
+    body, _, last = _without_templates(text.replace("\r\n", "\n")).strip().rpartition("\n")
     told = dict(_settings(last))
     if len(told) < FEWEST_SETTINGS or "Steps" not in told:
         return None
@@ -64,6 +68,12 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
         model_hash=told.get("Model hash", ""),
         extras={name: value for name, value in told.items() if name not in _KNOWN},
     )
+
+
+def _without_templates(text: str) -> str:
+    """Return the text up to the line of settings, where templates stand behind it."""
+    found = _WITH_TEMPLATE.search(text)
+    return text[: found.end("settings")] if found else text
 
 
 def _prompts(body: str) -> tuple[str, str]:

@@ -5,13 +5,15 @@
 
 An input is a value, or a link: the id of a node and the number of its output. There is no list
 of settings; they are looked for upwards along the links from the node that samples. WebP and JPEG
-files carry the graph in EXIF texts that begin with "prompt:".
+files carry the graph in EXIF texts that begin with "prompt:". Some pictures hold only what the
+editor shows, see ``comfyui_workflow``.
 """
 
 from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from spatialstudio.adapters.metadata.comfyui_workflow import graph_of_workflow
 from spatialstudio.adapters.metadata.told_values import (
     told_float,
     told_int,
@@ -22,6 +24,7 @@ from spatialstudio.domain.picture_settings import PictureSettings
 
 DIALECT = "comfyui"
 NAME = "prompt"
+WORKFLOW = "workflow"
 EXIF_NAMES = ("Make", "Model", "ImageDescription")
 MOST_NODES = 5000
 LINK_LENGTH = 2
@@ -36,8 +39,11 @@ Node = Mapping[str, Any]
 
 def read(texts: Mapping[str, str]) -> PictureSettings | None:
     """Read the settings; None when the picture does not tell them in this form."""
-    graph = _Graph(told_object(_graph_text(texts)))
+    graph = _Graph(told_object(_graph_text(texts, NAME)))
     sampler = graph.sampler()
+    if sampler is None:
+        graph = _Graph(graph_of_workflow(told_object(_graph_text(texts, WORKFLOW))))
+        sampler = graph.sampler()
     if sampler is None:
         return None
     up = tuple(graph.upwards(sampler))
@@ -58,12 +64,12 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
     )
 
 
-def _graph_text(texts: Mapping[str, str]) -> str:
-    if NAME in texts:
-        return texts[NAME]
+def _graph_text(texts: Mapping[str, str], wanted: str) -> str:
+    if wanted in texts:
+        return texts[wanted]
     for name in EXIF_NAMES:
         head, colon, graph = texts.get(name, "").partition(":")
-        if colon and head.strip().lower() == NAME:
+        if colon and head.strip().lower() == wanted:
             return graph
     return ""
 

@@ -1,5 +1,11 @@
-"""InvokeAI: JSON in ``invokeai_metadata``; before version 3 in ``sd-metadata``."""
+"""InvokeAI: JSON in ``invokeai_metadata``; earlier in ``sd-metadata``; at first a line of text.
 
+    Dream: "a cat on a mat [blurry]" -s 50 -S 1234 -W 512 -H 512 -C 7.5 -A k_lms
+
+That is the command that drew the picture; what stands in brackets was not wanted.
+"""
+
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +21,8 @@ from spatialstudio.domain.picture_settings import PictureSettings
 DIALECT = "invokeai"
 NAME = "invokeai_metadata"
 OLD_NAME = "sd-metadata"
+COMMAND_NAME = "Dream"
+LONGEST_COMMAND = 100_000
 
 _KNOWN = frozenset(
     {
@@ -23,6 +31,10 @@ _KNOWN = frozenset(
     }
 )
 
+_COMMAND = re.compile(r'\s*"(?P<prompt>(?:[^"\\]|\\.)*)"(?P<options>.*)', re.DOTALL)
+_OPTION = re.compile(r"(?<!\S)-(?P<name>[A-Za-z])\s*(?P<value>[^\s-]\S*)")
+_UNWANTED = re.compile(r"\[([^\[\]]*)\]")
+
 
 def read(texts: Mapping[str, str]) -> PictureSettings | None:
     """Read the settings; None when the picture does not tell them in this form."""
@@ -30,7 +42,10 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
         return _read_new(told)
     old = told_object(texts.get(OLD_NAME, ""))
     image = old.get("image")
-    return _read_old(old, image) if isinstance(image, dict) else None
+    if isinstance(image, dict):
+        return _read_old(old, image)
+    command = _COMMAND.match(texts.get(COMMAND_NAME, "")[:LONGEST_COMMAND])
+    return _read_command(command) if command else None
 
 
 def _read_new(told: Mapping[str, Any]) -> PictureSettings:
@@ -67,4 +82,20 @@ def _read_old(told: Mapping[str, Any], image: Mapping[str, Any]) -> PictureSetti
         height=told_int(image.get("height")),
         model=told_text(told.get("model_weights")),
         model_hash=told_text(told.get("model_hash")),
+    )
+
+
+def _read_command(command: re.Match[str]) -> PictureSettings:
+    options = {option["name"]: option["value"] for option in _OPTION.finditer(command["options"])}
+    text = command["prompt"].replace('\\"', '"')
+    return PictureSettings(
+        dialect=DIALECT,
+        prompt=" ".join(_UNWANTED.sub(" ", text).split()),
+        negative=", ".join(_UNWANTED.findall(text)),
+        seed=told_int(options.get("S")),
+        steps=told_int(options.get("s")),
+        guidance_scale=told_float(options.get("C")),
+        sampler=told_text(options.get("A")),
+        width=told_int(options.get("W")),
+        height=told_int(options.get("H")),
     )

@@ -9,6 +9,10 @@ Steps: 28, Sampler: DPM++ 2M, Schedule type: Karras, CFG scale: 7.5, Seed: 12345
 Size: 768x512, Model hash: 6ce0161689, Model: v1-5-pruned-emaonly, Clip skip: 2, \
 Lora hashes: "tiny: 0123abc, other: 99", Version: v1.10.1"""
 
+A1111_TEMPLATES = f"""{A1111}
+Template: a {{red|blue}} cup on a table
+Negative Template: {{blurry|dull}}"""
+
 FORGE = """a house
 Steps: 20, Sampler: Euler, Schedule type: Simple, CFG scale: 1, Distilled CFG Scale: 3.5, \
 Seed: 42, Size: 896x1152, Model hash: c161224931, Model: flux1-dev-bnb-nf4, Version: f2.0.1"""
@@ -45,6 +49,11 @@ INVOKEAI_2 = {
     },
 }
 
+INVOKEAI_1 = (
+    r'"a \"fine\" tree [blurry, dull] on a hill" -s 50 -S 4242'
+    " -W 512 -H 448 -C 7.5 -A k_lms"
+)
+
 COMFYUI = {
     "3": {
         "class_type": "KSampler",
@@ -73,6 +82,41 @@ COMFYUI = {
     "7": {"class_type": "CLIPTextEncode", "inputs": {"text": "watermark", "clip": ["4", 1]}},
     "8": {"class_type": "VAEDecode", "inputs": {"samples": ["3", 0], "vae": ["4", 2]}},
     "9": {"class_type": "SaveImage", "inputs": {"filename_prefix": "ComfyUI", "images": ["8", 0]}},
+}
+
+COMFYUI_WORKFLOW = {
+    "last_node_id": 9,
+    "nodes": [
+        {
+            "id": 3,
+            "type": "KSampler",
+            "inputs": [
+                {"name": "model", "type": "MODEL", "link": 1},
+                {"name": "positive", "type": "CONDITIONING", "link": 4},
+                {"name": "negative", "type": "CONDITIONING", "link": 6},
+                {"name": "latent_image", "type": "LATENT", "link": 2},
+            ],
+            "widgets_values": [77, "randomize", 22, 6.5, "euler", "normal", 1],
+        },
+        {"id": 4, "type": "CheckpointLoaderSimple", "widgets_values": ["dreams.safetensors"]},
+        {"id": 5, "type": "EmptyLatentImage", "inputs": [], "widgets_values": [640, 448, 1]},
+        {
+            "id": 6,
+            "type": "CLIPTextEncode",
+            "inputs": [{"name": "text", "link": 8, "widget": {"name": "text"}}],
+            "widgets_values": ["what stood here before"],
+        },
+        {"id": 7, "type": "CLIPTextEncode", "inputs": [], "widgets_values": ["text, watermark"]},
+        {"id": 8, "type": "PrimitiveString", "widgets_values": ["a pond"]},
+    ],
+    "links": [
+        [1, 4, 0, 3, 0, "MODEL"],
+        [2, 5, 0, 3, 3, "LATENT"],
+        [4, 6, 0, 3, 1, "CONDITIONING"],
+        [6, 7, 0, 3, 2, "CONDITIONING"],
+        [8, 8, 0, 6, 1, "STRING"],
+    ],
+    "version": 0.4,
 }
 
 COMFYUI_FLUX = {
@@ -143,10 +187,14 @@ FOOOCUS = {
 
 SAMPLES = {
     "a1111": {"parameters": A1111},
+    "a1111 templates": {"parameters": A1111_TEMPLATES},
+    "a1111 windows": {"parameters": A1111_TEMPLATES.replace("\n", "\r\n")},
     "forge": {"parameters": FORGE},
     "invokeai": {"invokeai_metadata": json.dumps(INVOKEAI)},
     "invokeai 2": {"sd-metadata": json.dumps(INVOKEAI_2)},
+    "invokeai 1": {"Dream": INVOKEAI_1},
     "comfyui": {"prompt": json.dumps(COMFYUI), "workflow": "{}"},
+    "comfyui workflow": {"workflow": json.dumps(COMFYUI_WORKFLOW)},
     "comfyui flux": {"prompt": json.dumps(COMFYUI_FLUX)},
     "swarmui": {"parameters": json.dumps(SWARMUI)},
     "fooocus": {"parameters": json.dumps(FOOOCUS), "fooocus_scheme": "fooocus"},

@@ -22,9 +22,15 @@ from tests.adapters.metadata.spoilt_files import spoilt
 
 WANTED = {
     "a1111": ("a1111", 1234567890, 28, 7.5, 768, 512, "v1-5-pruned-emaonly"),
+    **dict.fromkeys(
+        ("a1111 templates", "a1111 windows"),
+        ("a1111", 1234567890, 28, 7.5, 768, 512, "v1-5-pruned-emaonly"),
+    ),
     "forge": ("a1111", 42, 20, 1.0, 896, 1152, "flux1-dev-bnb-nf4"),
     "invokeai": ("invokeai", 987654321, 30, 6.0, 1024, 768, "juggernaut"),
     "invokeai 2": ("invokeai", 11, 50, 7.5, 512, 512, "stable-diffusion-1.5"),
+    "invokeai 1": ("invokeai", 4242, 50, 7.5, 512, 448, ""),
+    "comfyui workflow": ("comfyui", 77, 22, 6.5, 640, 448, "dreams.safetensors"),
     "comfyui": ("comfyui", 156680208700286, 20, 8.0, 512, 640, "v1-5-pruned-emaonly.ckpt"),
     "comfyui flux": ("comfyui", 219670278747233, 20, 3.5, 1024, 1024, "flux1-dev.safetensors"),
     "swarmui": ("swarmui", 555, 24, 7.0, 1024, 1024, "OfficialStableDiffusion/sd_xl_base_1.0"),
@@ -32,9 +38,15 @@ WANTED = {
 }
 PROMPTS = {
     "a1111": "a red cup on a table, (best quality:1.2), <lora:tiny:0.8>\nsecond line",
+    **dict.fromkeys(
+        ("a1111 templates", "a1111 windows"),
+        "a red cup on a table, (best quality:1.2), <lora:tiny:0.8>\nsecond line",
+    ),
     "forge": "a house",
     "invokeai": "a tree beside a river",
     "invokeai 2": "a tree",
+    "invokeai 1": 'a "fine" tree on a hill',
+    "comfyui workflow": "a pond",
     "comfyui": "a bottle",
     "comfyui flux": "a bottle",
     "swarmui": "a lamp above a bed",
@@ -74,6 +86,25 @@ def test_what_has_no_field_is_kept_beside():
     assert told.negative == 'blurry, "low" quality'
     assert (told.sampler, told.scheduler) == ("DPM++ 2M", "Karras")
     assert told.extras["Lora hashes"] == "tiny: 0123abc, other: 99"
+
+
+@pytest.mark.parametrize(
+    ("name", "negative"),
+    [
+        ("a1111 templates", 'blurry, "low" quality'),
+        ("a1111 windows", 'blurry, "low" quality'),
+        ("invokeai 1", "blurry, dull"),
+        ("comfyui workflow", "text, watermark"),
+    ],
+)
+def test_what_was_not_wanted_is_told_apart(name, negative):
+    assert settings_in(png_with(SAMPLES[name])).negative == negative
+
+
+def test_an_old_command_may_stand_close():
+    text = '"a tree" -s50 -W512 -H512 -C7.5 -Ak_euler_a -S-3'
+    told = settings_in(png_with({"Dream": text}))
+    assert (told.steps, told.width, told.sampler, told.seed) == (50, 512, "k_euler_a", None)
 
 
 def test_a_node_that_passes_both_prompts_on_mixes_them_not():
@@ -129,8 +160,12 @@ def test_a_graph_that_goes_in_circles_ends():
         {"sd-metadata": '{"image": {"prompt": 7}}'},
         {"spatial_studio": '{"request": {"scene": [], "model": null}}'},
         {"Comment": "x"},
+        {"Dream": '"a tree" -S -S -S x -'},
+        {"Dream": '"' + "\\\\" * 5000},
+        {"workflow": '{"nodes": [{"id": [], "inputs": [7], "widgets_values": 3}], "links": [[]]}'},
+        {"workflow": '{"nodes": {"a": 1}, "links": [[1, {}, [], 4]]}'},
     ],
-    ids=range(10),
+    ids=range(14),
 )
 def test_odd_texts_are_no_error(texts):
     told = settings_in(png_with(texts))
