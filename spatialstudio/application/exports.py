@@ -1,7 +1,8 @@
 """Stage 5: takes runs out of the studio as files, one or many at once, and bundles back in."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from spatialstudio.application.errands import Progress
@@ -14,6 +15,10 @@ from spatialstudio.domain.storyboard import BOARD_FORMATS, BoardFrame
 from spatialstudio.science.show_evidence import evidence_of
 
 THEME = "light"
+MOST_LETTERS = 12
+"""So many are named that no font has."""
+NEUTRAL_NAME = "picture"
+"""What files are called that shall tell nothing of how they were made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,10 +28,12 @@ class ExportOrder:
     Attributes:
         ending: Of files that get their names here; empty for the usual of their kind.
         progress: Told how many runs were read, of how many; may raise ``Cancelled``.
+        note: Told in a sentence what is not in the files as it should be.
     """
 
     ending: str = ""
     progress: Progress = lambda _done, _total: None
+    note: Callable[[str], None] = lambda _sentence: None
 
 
 PLAIN_ORDER = ExportOrder()
@@ -86,7 +93,8 @@ class Exports:
         look = look or self.look()
         if kind in OF_MANY:
             single = check_ending(target, kind)
-            self.exporter.write(list(self._read_all(runs, order)), kind, look, single)
+            missing = self.exporter.write(list(self._read_all(runs, order)), kind, look, single)
+            _tell_missing(missing, single, order)
             return (single,)
         return tuple(self._each(runs, kind, target, look, order))
 
@@ -153,9 +161,26 @@ class Exports:
             check_ending(target, kind)
         ending = order.ending or FORMATS[kind][0]
         for run in self._read_all(runs, order):
-            file = target if is_file else target / f"{run.path.stem}_{kind.value}.{ending}"
-            self.exporter.write([run], kind, look, file)
+            file = target if is_file else target / _file_name(run, kind, ending, target)
+            _tell_missing(self.exporter.write([run], kind, look, file), file, order)
             yield file
+
+
+def _tell_missing(letters: str, file: Path, order: ExportOrder) -> None:
+    if letters:
+        shown = letters[:MOST_LETTERS] + "…" * (len(letters) > MOST_LETTERS)
+        order.note(
+            f'No font here has the letters "{shown}"; a box stands for each in {file.name}. '
+            "Export as SVG, or install a font that has them."
+        )
+
+
+def _file_name(run: ExportedRun, kind: ExportKind, ending: str, folder: Path) -> str:
+    """Name an export after its run; a clean copy by a number, as runs are named by their prompt."""
+    if kind is not ExportKind.CLEAN:
+        return f"{run.path.stem}_{kind.value}.{ending}"
+    names = (f"{NEUTRAL_NAME}_{number}.{ending}" for number in count(1))
+    return next(name for name in names if not (folder / name).exists())
 
 
 def check_ending(target: Path, kind: ExportKind) -> Path:

@@ -78,6 +78,9 @@ class InterruptedFound:
 class Keeping:
     """All that outlives the program, however it ends.
 
+    Attributes:
+        marks_pictures: Whether new pictures say in their XMP that a model drew them.
+
     Args:
         registry: Where the adapters are.
         paths: Where things are on disk.
@@ -100,6 +103,7 @@ class Keeping:
         self._search: threading.Thread | None = None
         self.runs_folder = runs_folder or paths.runs
         self._is_by_month = runs_folder is None
+        self.marks_pictures = True
 
     @cached_property
     def store(self) -> RunStore:
@@ -143,7 +147,9 @@ class Keeping:
     @cached_property
     def keeper(self) -> RunKeeper:
         """Stores runs as they end."""
-        shelf = RunShelf(self.store, self.folder_now, self._paths.recovery)
+        shelf = RunShelf(
+            self.store, self.folder_now, self._paths.recovery, lambda: self.marks_pictures
+        )
         return RunKeeper(shelf, self._journal, self._tell)
 
     def read_run(self, path: Path) -> OpenRun:

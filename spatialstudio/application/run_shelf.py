@@ -45,12 +45,20 @@ class RunShelf:
         store: Writes runs.
         folder: Tells where runs go now.
         recovery: Where they go when that cannot be written.
+        is_marked: Tells whether pictures shall say now that a model drew them.
     """
 
-    def __init__(self, store: RunStore, folder: Callable[[], Path], recovery: Path) -> None:
+    def __init__(
+        self,
+        store: RunStore,
+        folder: Callable[[], Path],
+        recovery: Path,
+        is_marked: Callable[[], bool],
+    ) -> None:
         self._store = store
         self._folder = folder
         self._recovery = recovery
+        self._is_marked = is_marked
 
     def store(self, request: GenerationRequest, events: Sequence[GenerationEvent]) -> Path:
         """Write a run, not judged yet; return the picture's file.
@@ -58,7 +66,7 @@ class RunShelf:
         Raises:
             StoreError: It cannot be written.
         """
-        return store_run(request, events, None, self._store, self._folder())
+        return self._write(request, events, self._folder())
 
     def judge(self, path: Path, evaluation: Evaluation) -> None:
         """Add what was found in its picture.
@@ -71,7 +79,13 @@ class RunShelf:
     def recover(self, request: GenerationRequest, events: Sequence[GenerationEvent]) -> Path | None:
         """Write a run into the recovery; None when that fails as well."""
         try:
-            return store_run(request, events, None, self._store, self._recovery)
+            return self._write(request, events, self._recovery)
         except StoreError as error:
             log.warning("A run could not be recovered: %s", error.message)
             return None
+
+    def _write(
+        self, request: GenerationRequest, events: Sequence[GenerationEvent], folder: Path
+    ) -> Path:
+        is_marked = self._is_marked()
+        return store_run(request, events, None, self._store, folder, is_marked=is_marked)

@@ -77,6 +77,7 @@ def run(arguments: Sequence[str], open_studio: OpenStudio = open_studio) -> int:
 def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Draw and judge a prompt, and store the run."""
     studio = open_studio(options.out)
+    studio.keeping.marks_pictures = not options.unmarked
     studio.edit_scene(studio.scene_of(options.prompt, options.model))
     plain = studio.new_request(
         model_id=options.model, seed=options.seed, steps=options.steps, guided=False

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from spatialstudio.application.error_reports import EXIT_FAILURE
+from spatialstudio.application.exports import ExportOrder
 from spatialstudio.application.keeping import Reproduced
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import run_answer, run_lines
 from spatialstudio.cli.judging import OpenStudio
-from spatialstudio.cli.printing import show_json, show_lines
+from spatialstudio.cli.printing import show_json, show_lines, show_progress
 from spatialstudio.domain.errors import SettingsError, StoreError
 from spatialstudio.domain.library import ClaimSummary, LibraryEntry
 from spatialstudio.domain.record import Reproduction
@@ -63,7 +64,9 @@ def export_runs(options: argparse.Namespace, studio: Studio) -> int:
     if options.layers is not None:
         look = replace(look, layers=frozenset(options.layers))
     paths = _chosen(options, studio)
-    return _tell_files(options, studio.exports.export(paths, options.kind, options.out, look))
+    order = ExportOrder(note=show_progress)
+    files = studio.exports.export(paths, options.kind, options.out, look, order)
+    return _tell_files(options, files)
 
 
 def import_bundle(options: argparse.Namespace, studio: Studio) -> int:

@@ -17,6 +17,7 @@ class PictureSettings:
     Attributes:
         dialect: Which program's way of telling it is: "a1111", "comfyui", ...
         prompt: What was drawn.
+        relations: In words; told by this program only.
         negative: What was not wanted; empty for nothing.
         seed: None when it is not told; so are the other numbers.
         steps: Denoising steps.
@@ -32,7 +33,6 @@ class PictureSettings:
         guidance: Its other numbers, in words, where they are not the usual; likewise.
         detail: How much of the attention was kept; likewise.
         preview_every: Steps between previews; likewise.
-        relations: In words; likewise.
         extras: All else, by its name there.
         record: This program's own record, as JSON; empty in other programs' pictures.
         is_marked_as_generated: Whether its XMP says that a model drew it.
@@ -40,6 +40,7 @@ class PictureSettings:
 
     dialect: str
     prompt: str = ""
+    relations: tuple[str, ...] = ()
     negative: str = ""
     seed: int | None = None
     steps: int | None = None
@@ -55,7 +56,6 @@ class PictureSettings:
     guidance: tuple[str, ...] = ()
     detail: str = ""
     preview_every: int | None = None
-    relations: tuple[str, ...] = ()
     extras: Mapping[str, str] = field(default_factory=dict)
     record: str = ""
     is_marked_as_generated: bool = False

@@ -93,6 +93,7 @@ class RunRecord:
         attention_files: Attention to every word that was kept on disk, apart from these files.
         memory: What the run was estimated to take; None where nobody did.
         text_layers: Where the model attends to the text; empty where nobody noted it.
+        is_marked: Whether its picture says in its XMP that a model drew it.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -110,6 +111,7 @@ class RunRecord:
     attention_files: tuple[AttentionFile, ...] = ()
     memory: MemoryEstimate | None = None
     text_layers: tuple[TextLayer, ...] = ()
+    is_marked: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

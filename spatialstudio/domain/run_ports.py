@@ -353,8 +353,11 @@ class Exporter(Protocol):
 
     def write(
         self, runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook, target: Path
-    ) -> None:
+    ) -> str:
         """Write runs into a file, whole; its ending says in which form.
+
+        Returns:
+            Letters that could not be written, as no font here has them.
 
         Raises:
             ExportError: The runs lack what the kind shows.

@@ -8,7 +8,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMainWindow
 
 from spatialstudio.ui.appearance import USUAL_PERCENT, Appearance
-from spatialstudio.ui.commands import evaluate, frame
+from spatialstudio.ui.commands import evaluate, frame, gallery
 from spatialstudio.ui.commands.command import Command
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.texts import tr
@@ -53,6 +53,8 @@ class WindowCommands(QObject):
         settings_asked = self._context.switchboard.settings_asked
         actions.bind(frame.SETTINGS, lambda: settings_asked.emit(""))
         actions.bind(frame.QUIT, window.close)
+        actions.bind_switch(gallery.MARK_PICTURES, self._mark_pictures)
+        self._mark_pictures(self._context.settings.marks_pictures)
 
     def _bind_edits(self) -> None:
         actions, edits = self._context.actions, self._context.edits
@@ -101,6 +103,12 @@ class WindowCommands(QObject):
         high = looks.choice is ThemeChoice.HIGH_CONTRAST
         actions[frame.HIGH_CONTRAST].setChecked(high)
         actions[frame.DARK].setChecked(looks.theme.palette.is_dark and not high)
+
+    def _mark_pictures(self, marks: bool) -> None:
+        """Have new pictures say that a model drew them, now and at the next start."""
+        self._context.settings.marks_pictures = marks
+        self._context.studio.keeping.marks_pictures = marks
+        self._context.actions[gallery.MARK_PICTURES].setChecked(marks)
 
     def _choose_picture(self) -> None:
         kinds = f"{tr('Pictures')} ({PICTURES})"

@@ -6,6 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import QByteArray, QSettings
 
 FILE_NAME = "window.ini"
+OFF = "off"
 LAYOUT_VERSION = 2
 """Rises when docks are renamed or regrouped: older layouts are then let go."""
 
@@ -70,6 +71,15 @@ class WindowSettings:
     @text_percent.setter
     def text_percent(self, percent: int) -> None:
         self._file.setValue("text_percent", str(percent))
+
+    @property
+    def marks_pictures(self) -> bool:
+        """Whether new pictures say that a model drew them; so until the user says otherwise."""
+        return self._text("marks_pictures") != OFF
+
+    @marks_pictures.setter
+    def marks_pictures(self, marks: bool) -> None:
+        self._file.setValue("marks_pictures", "" if marks else OFF)
 
     @property
     def earlier_prompts(self) -> tuple[str, ...]:

@@ -2,9 +2,11 @@
 
 import errno
 import json
+from pathlib import Path
 
 import pytest
 
+from spatialstudio.adapters.metadata.reader import PictureMetadata
 from spatialstudio.adapters.stores import arrival
 
 PROMPT = "a photo of a dog to the left of a car"
@@ -133,3 +135,12 @@ def test_a_run_that_cannot_be_stored_says_where_it_is(terminal, tmp_path, monkey
     (kept,) = (tmp_path / "recovery").glob("*.png")
     assert done.code == 1
     assert f'The run is kept in "{kept}".' in done.err
+
+
+def test_a_picture_can_be_drawn_without_the_mark(terminal, tmp_path):
+    marked, unmarked = (
+        json.loads(terminal("generate", PROMPT, "--out", tmp_path, "--json", *words).out)["picture"]
+        for words in ((), ("--unmarked",))
+    )
+    told = [PictureMetadata().read(Path(file)) for file in (marked, unmarked)]
+    assert [each.is_marked_as_generated for each in told] == [True, False]

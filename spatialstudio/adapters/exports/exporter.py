@@ -8,6 +8,7 @@ from spatialstudio.adapters.exports.annotated_picture import annotated_picture
 from spatialstudio.adapters.exports.board import board_bytes
 from spatialstudio.adapters.exports.bundle import bundle_bytes, open_bundle
 from spatialstudio.adapters.exports.film import film_bytes
+from spatialstudio.adapters.exports.fonts import missing_letters
 from spatialstudio.adapters.exports.report import report_bytes
 from spatialstudio.adapters.exports.sheets import attention_sheet, curves, storyboard
 from spatialstudio.adapters.exports.sweep_sheet import sweep_sheet
@@ -18,7 +19,7 @@ from spatialstudio.adapters.exports.write_svg import svg_bytes
 from spatialstudio.adapters.metadata.picture_texts import picture_bytes
 from spatialstudio.adapters.stores.array_file import pack_arrays
 from spatialstudio.adapters.stores.picture_record import texts_of
-from spatialstudio.domain.drawing import Drawing
+from spatialstudio.domain.drawing import Drawing, Text
 from spatialstudio.domain.export import ExportedRun, ExportKind, ExportLook
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.storyboard import BoardFrame
@@ -52,7 +53,7 @@ class FileExporter:
 
     def write(
         self, runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook, target: Path
-    ) -> None:
+    ) -> str:
         """Write runs into a file, whole; its ending says in which form.
 
         Args:
@@ -61,11 +62,21 @@ class FileExporter:
             look: How figures look.
             target: The file.
 
+        Returns:
+            Letters that could not be written, as no font here has them.
+
         Raises:
             ExportError: The runs lack what the kind shows.
             StoreError: The file cannot be written.
         """
-        _write(target, self._content(runs, kind, look, target.suffix.removeprefix(".")))
+        ending = target.suffix.removeprefix(".")
+        drawing = _drawing(runs, kind, look)
+        if drawing is None:
+            _write(target, self._content(runs, kind, look, ending))
+            return ""
+        _write(target, self._figure(drawing, ending))
+        texts = "".join(item.text for item in drawing.items if isinstance(item, Text))
+        return "" if ending == "svg" else missing_letters(texts, self._fonts)
 
     def write_board(self, frames: Sequence[BoardFrame], look: ExportLook, target: Path) -> None:
         """Write a storyboard into a file, whole; its ending says in which form.
@@ -89,8 +100,6 @@ class FileExporter:
         self, runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook, ending: str
     ) -> bytes:
         match kind:
-            case ExportKind.SWEEP:
-                return self._figure(sweep_sheet(runs, look), ending)
             case ExportKind.TABLE:
                 return csv_bytes(runs) if ending == "csv" else jsonl_bytes(runs)
             case ExportKind.MASKS:
@@ -105,9 +114,7 @@ class FileExporter:
                 return pack_arrays(npz_arrays(run))
             case ExportKind.FILM:
                 return film_bytes(run, ending, look, self._fonts)
-            case ExportKind.PICTURE | ExportKind.CLEAN:
-                return _picture(run, kind, look, PICTURE_KINDS[ending])
-        return self._figure(FIGURES[kind](run, look), ending)
+        return _picture(run, kind, look, PICTURE_KINDS[ending])
 
     def _figure(self, drawing: Drawing, ending: str) -> bytes:
         if ending == "svg":
@@ -115,6 +122,16 @@ class FileExporter:
         if ending == "pdf":
             return pdf_bytes(drawing, self._fonts)
         return png_of(drawing, self._fonts)
+
+
+def _drawing(runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook) -> Drawing | None:
+    """Return the figure of some runs; None for a kind that is none."""
+    if kind is ExportKind.SWEEP:
+        return sweep_sheet(runs, look)
+    if kind not in FIGURES:
+        return None
+    (run,) = runs
+    return FIGURES[kind](run, look)
 
 
 def _write(target: Path, content: bytes) -> None:

@@ -18,6 +18,10 @@ KNOWN = (
 )
 """Where systems keep fonts of many scripts."""
 
+OWN = "Inter-Regular.otf"
+STAND_IN = "□"
+"""What stands for a letter that no font here has."""
+
 _LATIN = 0x250
 """The studio's own font has all letters before this one."""
 
@@ -30,6 +34,25 @@ def fallback_fonts(text: str) -> tuple[Path, ...]:
     """
     beyond = frozenset(ord(letter) for letter in text if ord(letter) >= _LATIN)
     return tuple(_with_any_of(beyond)) if beyond else ()
+
+
+def missing_letters(text: str, fonts: Path) -> str:
+    """Return the letters of a text that neither the studio's font nor one of the system has.
+
+    Args:
+        text: All that is to be written.
+        fonts: The folder of the studio's fonts.
+    """
+    beyond = {letter for letter in text if ord(letter) >= _LATIN and letter.isprintable()}
+    if not beyond:
+        return ""
+    known = _letters_of(fonts / OWN).union(*map(_letters_of, fallback_fonts("".join(beyond))))
+    return "".join(sorted(letter for letter in beyond if ord(letter) not in known))
+
+
+def with_stand_ins(text: str, fonts: Path) -> str:
+    """Return a text that can be written: a sign stands for each letter that no font has."""
+    return text.translate({ord(letter): STAND_IN for letter in missing_letters(text, fonts)})
 
 
 def _with_any_of(letters: frozenset[int]) -> Iterator[Path]:

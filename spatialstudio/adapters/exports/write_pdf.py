@@ -9,7 +9,7 @@ from fpdf import FPDF
 from fpdf.enums import TextMode
 from PIL import Image
 
-from spatialstudio.adapters.exports.fonts import fallback_fonts
+from spatialstudio.adapters.exports.fonts import STAND_IN, fallback_fonts, with_stand_ins
 from spatialstudio.adapters.exports.truetype import write_truetype
 from spatialstudio.domain.drawing import HALO_WIDTH, Anchor, Drawing, Item, Line, Raster, Text
 
@@ -35,7 +35,7 @@ def pdf_bytes(drawing: Drawing, fonts: Path) -> bytes:
     page.set_margin(0)
     page.set_title(_plain(drawing.title))
     page.set_creator("Spatial Studio")
-    text = "".join(_plain(item.text) for item in drawing.items if isinstance(item, Text))
+    text = STAND_IN + "".join(_plain(item.text) for item in drawing.items if isinstance(item, Text))
     with TemporaryDirectory() as folder:
         for style, name in FILES.items():
             font = Path(folder, name).with_suffix(".ttf")
@@ -46,7 +46,7 @@ def pdf_bytes(drawing: Drawing, fonts: Path) -> bytes:
     page.set_fill_color(*_rgb(drawing.ground))
     page.rect(0, 0, drawing.width, drawing.height, style="F")
     for item in drawing.items:
-        _draw(page, item)
+        _draw(page, item, fonts)
     return bytes(page.output())
 
 
@@ -59,12 +59,12 @@ def _add_fallbacks(page: FPDF, text: str) -> None:
     page.set_fallback_fonts(names, exact_match=False)
 
 
-def _draw(page: FPDF, item: Item) -> None:
+def _draw(page: FPDF, item: Item, fonts: Path) -> None:
     match item:
         case Line():
             _line(page, item)
         case Text():
-            _text(page, item)
+            _text(page, item, with_stand_ins(_plain(item.text), fonts))
         case Raster():
             _raster(page, item)
 
@@ -81,10 +81,9 @@ def _line(page: FPDF, item: Line) -> None:
         page.polyline(list(item.points), polygon=item.is_closed, style=style)
 
 
-def _text(page: FPDF, item: Text) -> None:
+def _text(page: FPDF, item: Text, text: str) -> None:
     page.set_font(FAMILY, "B" if item.is_bold else "", item.size)
     page.set_text_color(*_rgb(item.colour))
-    text = _plain(item.text)
     x, y = item.at
     width = page.get_string_width(text)
     left, top = x - width * _SHARES[item.anchor], y - item.size

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from spatialstudio.adapters.exports.fonts import fallback_fonts
+from spatialstudio.adapters.exports.fonts import fallback_fonts, with_stand_ins
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.drawing import (
     HALO_WIDTH,
@@ -91,7 +91,8 @@ def _dashes(points: list[Point], scale: float) -> list[list[Point]]:
 
 
 def _text(image: Image.Image, item: Text, fonts: Path, scale: float) -> None:
-    text = "".join(c if c.isprintable() else " " for c in item.text)
+    plain = "".join(c if c.isprintable() else " " for c in item.text)
+    text = with_stand_ins(plain, fonts)
     others = fallback_fonts(text)
     path = others[0] if others else fonts / (BOLD if item.is_bold else REGULAR)
     font = ImageFont.truetype(str(path), item.size * scale)

@@ -298,4 +298,6 @@ def _picture(
 ) -> bytes:
     height, width, _ = image.shape
     parts = {PICTURE: pixel_hash(image), **hashes}
-    return picture_bytes(image, "PNG", texts_of(record, evaluation, (height, width), parts=parts))
+    size, is_marked = (height, width), record.is_marked
+    texts = texts_of(record, evaluation, size, is_marked=is_marked, parts=parts)
+    return picture_bytes(image, "PNG", texts)

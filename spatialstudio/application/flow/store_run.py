@@ -37,6 +37,8 @@ def store_run(
     evaluation: Evaluation | None,
     store: RunStore,
     folder: Path,
+    *,
+    is_marked: bool = True,
 ) -> Path:
     """Keep a finished run.
 
@@ -46,6 +48,7 @@ def store_run(
         evaluation: None when the picture was not judged.
         store: Where to.
         folder: That the run's files shall lie in.
+        is_marked: Whether the picture says in its XMP that a model drew it.
 
     Returns:
         The picture's file.
@@ -71,6 +74,7 @@ def store_run(
         attention_files=started.attention_files,
         memory=started.memory,
         text_layers=started.text_layers,
+        is_marked=is_marked,
     )
     return store.save(record, events, folder)
 

@@ -77,6 +77,12 @@ DRAG_CLEAN = Command(
     is_switch=True,
 )
 
+MARK_PICTURES = Command(
+    *("mark_pictures", Menu.GALLERY, "Mark pictures as generated"),
+    tip="New pictures say in their file that a model drew them",
+    is_switch=True,
+)
+
 SAVE_AS = _file("save_as", text="Save the picture as…", keys="Ctrl+S", starts_group=True)
 CLEAN_COPY = _file(
     "clean_copy",
@@ -94,5 +100,5 @@ COMMANDS = (
     *(FIND, OPEN, STACK, STACKS, COMPARE, NEXT_COMPARISON, SWEEP, EXPORT_SWEEP),
     *(*STARS, STAR, REJECT, TAG),
     *(TRASH, SHOW_TRASH, RESTORE, EMPTY_TRASH, LOCATE, FORGET),
-    *(RUN_AGAIN, VERIFY, REINDEX, DRAG_CLEAN),
+    *(RUN_AGAIN, VERIFY, REINDEX, DRAG_CLEAN, MARK_PICTURES),
 )

@@ -152,6 +152,10 @@ class ExportDialog(QDialog):
         """Choose what is exported."""
         self._kinds.setCurrentRow(list(KINDS).index(kind))
 
+    def show_marked(self, is_marked: bool) -> None:
+        """Offer to say in files that a model drew them, or not to."""
+        self._marked.setChecked(is_marked)
+
     def show_progress(self, done: int, total: int) -> None:
         """Show how far the export is."""
         self._begin(True)

@@ -20,7 +20,7 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 TOP = Qt.AlignmentFlag.AlignTop
-SIZE_EM = (48, 30)
+SIZE_EM = (48, 34)
 NAMES = {
     "prompt": "Prompt",
     "negative": "Not wanted",
@@ -35,7 +35,7 @@ NAMES = {
     "model_hash": "Hash of the model",
     "method": "Guidance",
     "strength": "Step size",
-    "guidance": "Its other numbers",
+    "guidance": "Details of guidance",
     "detail": "Attention kept",
     "preview_every": "Steps between previews",
     "relations": "Relations",

@@ -14,19 +14,22 @@ from PIL import Image
 
 from spatialstudio.adapters.exports.exporter import FileExporter
 from spatialstudio.adapters.exports.figure_parts import MARGIN
+from spatialstudio.adapters.exports.fonts import with_stand_ins
 from spatialstudio.adapters.exports.sheets import curves, round_numbers
 from spatialstudio.adapters.exports.tables import run_lengths
 from spatialstudio.adapters.exports.write_pdf import pdf_bytes
 from spatialstudio.adapters.metadata.reader import settings_in
 from spatialstudio.adapters.stores.run_files import RunFiles
-from spatialstudio.application.exports import Exports
+from spatialstudio.application.exports import ExportOrder, Exports
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.drawing import Text
 from spatialstudio.domain.errors import ExportError, StoreError
 from spatialstudio.domain.export import FORMATS, ExportKind, ExportLayer
+from spatialstudio.domain.prompt import Prompt
 
 SAMPLE = Path(__file__).parents[2] / "golden" / "run_of_schema_1"
 PROMPT = "a photo of a dog to the left of a car"
+FONTS = resources_folder() / "fonts"
 FIGURES = (
     ExportKind.ANNOTATED,
     ExportKind.ATTENTION,
@@ -92,7 +95,23 @@ def test_a_figure_of_a_chinese_prompt_keeps_its_letters(picture, exports):
     odd = replace(run, record=replace(run.record, request=request))
     drawing = curves(odd, exports.look())
     assert any("一只猫" in getattr(item, "text", "") for item in drawing.items)
-    assert pdf_bytes(drawing, resources_folder() / "fonts").startswith(b"%PDF-")
+    assert pdf_bytes(drawing, FONTS).startswith(b"%PDF-")
+
+
+@pytest.mark.parametrize(("ending", "is_told"), [("pdf", True), ("png", True), ("svg", False)])
+def test_letters_that_no_font_has_are_told_and_stand_as_boxes(
+    exports, picture, tmp_path, ending, is_told
+):
+    lost = "\U00012000"  # a cuneiform sign
+    record, events = RunFiles().load(picture)
+    scene = replace(record.request.scene, prompt=Prompt(text=f"cat {lost} dog"))
+    odd = replace(record, request=replace(record.request, scene=scene), evaluation=None)
+    run = RunFiles().save(odd, events, tmp_path)
+    notes = []
+    order, target = ExportOrder(note=notes.append), tmp_path / f"out.{ending}"
+    exports.export([run], ExportKind.CURVES, target, exports.look(), order)
+    assert [lost in note and target.name in note for note in notes] == [True] * is_told
+    assert with_stand_ins(f"→ {lost}", FONTS) == "→ □"
 
 
 def test_nothing_is_written_into_the_margin_of_the_curves(picture, exports):
@@ -218,6 +237,15 @@ def test_many_runs_are_exported_into_a_folder(exports, picture, tmp_path):
     files = exports.export([picture, SAMPLE], ExportKind.CLEAN, tmp_path / "out")
     assert {file.parent for file in files} == {tmp_path / "out"}
     assert len(set(files)) == 2
+
+
+def test_names_of_clean_copies_tell_nothing_and_are_never_taken_twice(exports, picture, tmp_path):
+    files = [
+        file
+        for _ in range(2)
+        for file in exports.export([picture, SAMPLE], ExportKind.CLEAN, tmp_path)
+    ]
+    assert [file.name for file in files] == [f"picture_{number}.png" for number in range(1, 5)]
 
 
 @pytest.mark.parametrize("kind", ExportKind)

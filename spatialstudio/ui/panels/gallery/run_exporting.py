@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTemporaryDir, QUrl
@@ -10,11 +11,12 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from spatialstudio.application.errands import ErrandEnded, ErrandId, ErrandMoved, Progress
-from spatialstudio.application.exports import ExportOrder, Exports
+from spatialstudio.application.exports import NEUTRAL_NAME, ExportOrder, Exports
 from spatialstudio.domain.export import FORMATS, OF_MANY, ExportKind, ExportLayer, ExportLook
 from spatialstudio.ui.commands import gallery as commands
 from spatialstudio.ui.dialogs.export_dialog import ExportChoice, ExportDialog
 from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.panels.contents.gallery_contents import runs_in_words
 from spatialstudio.ui.panels.gallery.own_errands import OwnErrands
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.stage.picture_layers import Layer
@@ -47,6 +49,8 @@ class RunExporting(QObject):
         self._errands = errands
         self._dialog: ExportDialog | None = None
         self._copies = QTemporaryDir()
+        self._pulls = count(1)
+        self._notes: list[str] = []
         self._copying: ErrandId | None = None
         self._exporting: ErrandId | None = None
         self._importing: ErrandId | None = None
@@ -84,7 +88,7 @@ class RunExporting(QObject):
             case ErrandEnded(errand_id=errand_id, result=tuple(files)) if (
                 errand_id == self._importing
             ):
-                told = tr("{count} runs were taken in.").format(count=len(files))
+                told = tr("Took in {runs}.").format(runs=runs_in_words(len(files)))
                 self._context.toasts.tell(told)
 
     def ask(self) -> None:
@@ -102,6 +106,7 @@ class RunExporting(QObject):
             )
             themes = {name: tr(title) for name, title in THEMES.items()}
             dialog = ExportDialog(len(targets), on_stage, themes, self._window)
+            dialog.show_marked(self._context.settings.marks_pictures)
             dialog.export_asked.connect(partial(self._export, targets))
             dialog.cancel_asked.connect(self._cancel)
             if kind is not None:
@@ -116,11 +121,8 @@ class RunExporting(QObject):
         Raises:
             StudioError: A run is damaged, or there is no room.
         """
-        folder = Path(self._copies.path())
-        kind = ExportKind.CLEAN
-        return tuple(
-            self._exports.export([picture], kind, folder / picture.name)[0] for picture in pictures
-        )
+        folder = Path(self._copies.path()) / str(next(self._pulls))
+        return self._exports.export(pictures, ExportKind.CLEAN, folder)
 
     def _targets_or_news(self) -> tuple[Path, ...]:
         targets = self.targets
@@ -138,7 +140,7 @@ class RunExporting(QObject):
                 ending=FORMATS[kind][0],
                 layers=frozenset(),
                 theme="light",
-                is_marked=True,
+                is_marked=self._context.settings.marks_pictures,
             )
             self._export(targets, choice)
 
@@ -152,9 +154,10 @@ class RunExporting(QObject):
 
     def _start(self, runs: Sequence[Path], choice: ExportChoice, target: Path) -> ErrandId:
         look = self._look(choice)
+        self._notes.clear()
 
         def work(progress: Progress) -> tuple[Path, ...]:
-            order = ExportOrder(ending=choice.ending, progress=progress)
+            order = ExportOrder(ending=choice.ending, progress=progress, note=self._notes.append)
             return self._exports.export(runs, choice.kind, target, look, order)
 
         return self._errands.run(tr(EXPORTING), work)
@@ -170,6 +173,7 @@ class RunExporting(QObject):
             folder = QFileDialog.getExistingDirectory(self._window, title)
             return Path(folder) if folder else None
         name = runs[0].stem if len(runs) == 1 else tr("runs")
+        name = NEUTRAL_NAME if kind is ExportKind.CLEAN else name
         suffix = "" if kind in (ExportKind.PICTURE, ExportKind.CLEAN) else f"_{kind.value}"
         endings = (choice.ending, *(e for e in FORMATS[kind] if e != choice.ending))
         patterns = ";;".join(f"{ending.upper()} (*.{ending})" for ending in endings)
@@ -210,6 +214,8 @@ class RunExporting(QObject):
             return
         if self._dialog is not None:
             self._dialog.accept()
+        for note in dict.fromkeys(self._notes):
+            self._context.toasts.tell(note)
         files = ended.result
         told = tr("Wrote {name}.").format(name=files[0].name)
         if len(files) > 1:

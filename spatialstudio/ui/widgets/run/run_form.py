@@ -31,7 +31,7 @@ MOST_STEPS = 200
 MOST_PICTURES = 64
 SIDE_UNIT = 8
 LONGEST_SIDE = 4096
-COUNT_EM = 2.6
+COUNT_EM = 2.45
 
 
 class RunForm(QWidget):
@@ -62,7 +62,7 @@ class RunForm(QWidget):
         self._pictures.setToolTip(tr("How many are drawn at once, each from a seed of its own"))
         self._negative = QLineEdit()
         self._negative.setAccessibleName(tr("Not wanted"))
-        self._negative.setPlaceholderText(tr("what pictures shall not show"))
+        self._negative.setPlaceholderText(tr("as: fog, text"))
         self._strength = StrengthSlider()
         self._baseline = QCheckBox(tr("Also draw the baseline"))
         self._baseline.setToolTip(tr("The same seed without guidance, for comparison (Ctrl+B)"))
@@ -178,7 +178,7 @@ class RunForm(QWidget):
             field.setMinimumWidth(em(COUNT_EM))
         row = QHBoxLayout(both)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(em(0.6))
+        row.setSpacing(em(0.4))
         row.addWidget(self._steps, 1)
         row.addWidget(_label(tr("Pictures"), self._pictures))
         row.addWidget(self._pictures, 1)
@@ -188,7 +188,7 @@ class RunForm(QWidget):
     def _lay_out(self) -> None:
         form = QFormLayout(self._rows)
         form.setContentsMargins(0, 0, 0, 0)
-        form.setHorizontalSpacing(em(0.8))
+        form.setHorizontalSpacing(em(0.6))
         form.setVerticalSpacing(em(0.45))
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
