@@ -68,6 +68,7 @@ class Roving(QObject):
     def _go_on(self, start: QObject, down: int, along: int) -> None:
         target = self._below(start, down) if down else self._beside(start, along)
         if target is not None:
+            self._stop_at(target)
             target.setFocus(Qt.FocusReason.TabFocusReason)
 
     def _beside(self, start: QObject, along: int) -> QWidget | None:

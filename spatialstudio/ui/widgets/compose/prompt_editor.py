@@ -270,8 +270,9 @@ class PromptEditor(QPlainTextEdit):
         painter.drawText(room, place, self._rest)
         room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance(self._rest) + em(0.6))
         painter.setFont(font(SMALL))
-        if painter.fontMetrics().horizontalAdvance(self._remark) <= room.width():
-            painter.drawText(room, place, self._remark)
+        if painter.fontMetrics().horizontalAdvance(self._remark) > room.width():
+            room = QRectF(0, box.bottom(), self.viewport().width() - em(0.3), box.height())
+        painter.drawText(room, Qt.AlignmentFlag.AlignRight, self._remark)
 
     def _boxes(self, start: int, stop: int) -> list[QRectF]:
         """Return where characters stand, one box a line; those beyond the text stand nowhere."""

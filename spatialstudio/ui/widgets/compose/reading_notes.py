@@ -4,6 +4,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
+from textwrap import shorten
 
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QFocusEvent, QPainter, QPaintEvent, QPen
@@ -17,6 +18,8 @@ from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 MARK_EM = 1.2
 CORNER_EM = 0.4
+MOST_LETTERS = 180
+"""Of a note; the rest is in its tip, so that Generate stays in sight."""
 
 
 Span = tuple[int, int]
@@ -95,7 +98,9 @@ class NoteRow(QFrame):
         self._mark.setFixedSize(em(MARK_EM), em(MARK_EM))
         column = QVBoxLayout()
         column.setSpacing(em(0.3))
-        column.addWidget(TextLabel(note.words, self._look.tone))
+        shown = shorten(note.words, MOST_LETTERS, placeholder="…")
+        self.setToolTip(note.words if shown != note.words else "")
+        column.addWidget(TextLabel(shown, self._look.tone))
         if note.answers:
             column.addLayout(self._buttons(note))
         row = QHBoxLayout(self)

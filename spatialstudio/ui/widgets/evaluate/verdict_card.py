@@ -24,6 +24,7 @@ from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.disclosure import Disclosure
 from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.basic.outcome_mark import LOOKS, OutcomeMark
+from spatialstudio.ui.widgets.basic.roving import ALONG_THE_LINE, Roving
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.evaluate.ground_chip import Ground, GroundChip
 
@@ -86,6 +87,8 @@ class ShareBar(QWidget):
 class VerdictCard(QFrame):
     """Shows one verdict; its evidence can be asked for. It is made anew for another verdict.
 
+    All grounds are one stop of Tab; arrows lead from one to the next.
+
     Emits ``picked`` when the card is clicked, ``ground_picked`` with a reason to light, None to
     light nothing, and ``lever_pulled``, by the user's hand only.
 
@@ -103,6 +106,7 @@ class VerdictCard(QFrame):
         super().__init__()
         self._theme = theme
         self._judged = judged
+        self._is_brief = brief
         self._chips: tuple[GroundChip, ...] = ()
         verdict = judged.verdict
         self.setProperty("kind", "card")
@@ -120,6 +124,11 @@ class VerdictCard(QFrame):
             self._add_details(column)
 
     @property
+    def content(self) -> tuple[JudgedRelation, bool]:
+        """What it says, and whether in brief."""
+        return self._judged, self._is_brief
+
+    @property
     def relation_id(self) -> RelationId:
         """Which relation it is about."""
         return self._judged.verdict.relation_id
@@ -132,9 +141,11 @@ class VerdictCard(QFrame):
 
     def show_picked(self, picked: bool) -> None:
         """Show whether this relation is the one that is looked at."""
-        self.setProperty("kind", "picked" if picked else "card")
-        self.style().unpolish(self)
-        self.style().polish(self)
+        kind = "picked" if picked else "card"
+        if self.property("kind") != kind:
+            self.setProperty("kind", kind)
+            self.style().unpolish(self)
+            self.style().polish(self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Tell that this relation shall be looked at."""
@@ -163,6 +174,7 @@ class VerdictCard(QFrame):
             reason = chip.ground.reason
             chip.toggled.connect(partial(self._pick_ground, reason))
             lines.addWidget(chip)
+        Roving(chips, ALONG_THE_LINE).lead(self._chips)
         return chips
 
     def _pull_lever(self) -> None:

@@ -43,6 +43,16 @@ def test_each_kind_is_told_by_a_word_and_the_graver_first(notes):
     ]
 
 
+def test_a_long_note_is_cut_and_told_whole_in_its_tip(notes):
+    names = ", ".join(f"object {number}" for number in range(90))
+    notes.show_notes((ReadingNote("long", NoteKind.REMARK, names),))
+    (shown,) = texts(notes)
+    assert shown.startswith("Note: object 0, object 1")
+    assert shown.endswith("…")
+    row = notes.findChild(NoteRow)
+    assert row.toolTip() == row.accessibleName() == f"Note: {names}"
+
+
 def test_other_notes_take_the_place_of_those_before(qtbot, notes):
     notes.show_notes((REMARK, CLASH))
     notes.show_notes((OFFER,))

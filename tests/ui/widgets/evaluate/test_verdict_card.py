@@ -24,19 +24,23 @@ TOO_NEAR = Ground(
 REASONS = {Outcome.UNDECIDABLE: AbstentionReason.NEAR_BOUNDARY}
 
 
+def verdict_of(outcome):
+    return Verdict(
+        relation_id=RelationId("r1"),
+        outcome=outcome,
+        confidence=0.87,
+        components=ConfidenceComponents(
+            detection=0.91, geometry=0.82, stability=1.0, agreement=0.73
+        ),
+        measurement=Measurement(delta=-0.4, margin=0.1, overlap=0.0, pos=0.97, pse=0.94),
+        reason=REASONS.get(outcome),
+    )
+
+
 @pytest.fixture
 def card_of(qtbot, theme):
     def make(outcome, *, brief=False):
-        verdict = Verdict(
-            relation_id=RelationId("r1"),
-            outcome=outcome,
-            confidence=0.87,
-            components=ConfidenceComponents(
-                detection=0.91, geometry=0.82, stability=1.0, agreement=0.73
-            ),
-            measurement=Measurement(delta=-0.4, margin=0.1, overlap=0.0, pos=0.97, pse=0.94),
-            reason=REASONS.get(outcome),
-        )
+        verdict = verdict_of(outcome)
         card = VerdictCard(
             theme,
             JudgedRelation(
@@ -99,6 +103,19 @@ def test_pressing_a_ground_asks_for_its_evidence_and_again_for_none(qtbot, card_
     with qtbot.waitSignal(card.ground_picked) as lit:
         qtbot.keyClick(chip, Qt.Key.Key_Space)
     assert lit.args == [None]
+
+
+def test_grounds_are_one_stop_of_tab_and_arrows_lead_along(qtbot, theme):
+    overlap = Ground(AbstentionReason.HIGH_OVERLAP, "overlap 0.0", "Both.", GroundState.HELD)
+    verdict = verdict_of(Outcome.UNDECIDABLE)
+    card = VerdictCard(theme, JudgedRelation("it", verdict, "So.", grounds=(TOO_NEAR, overlap)))
+    qtbot.addWidget(card)
+    card.show()
+    first, second = card.findChildren(GroundChip)
+    first.setFocus()
+    qtbot.keyClick(first, Qt.Key.Key_Right)
+    assert card.focusWidget() is second
+    assert not first.focusPolicy() & Qt.FocusPolicy.TabFocus
 
 
 def test_showing_what_is_lit_asks_for_nothing(qtbot, card_of):
