@@ -14,6 +14,10 @@ MUTE = Command(
     *("mute_relation", Menu.COMPOSE, "Mute or hear the relation", "Shift+X"),
     tip="Guidance passes a muted relation over; it is still measured and judged",
 )
+COUNTERFACTUAL = Command(
+    *("counterfactual", Menu.COMPOSE, "Say it the other way round"),
+    tip="The counterfactual prompt: things change roles, relations their direction",
+)
 HEAVIER = Command(
     *("heavier", Menu.COMPOSE, "Weigh the word's relations more", "Ctrl+Up"),
     tip="Guidance cares more for the relations of the thing at the cursor",
@@ -42,7 +46,7 @@ SKETCH = Command(
 )
 
 COMMANDS = (
-    *(CHANGE_RELATION, SWAP, MUTE),
+    *(CHANGE_RELATION, SWAP, MUTE, COUNTERFACTUAL),
     *(HEAVIER, LIGHTER, EARLIER_PROMPT, LATER_PROMPT),
     SKETCH,
 )

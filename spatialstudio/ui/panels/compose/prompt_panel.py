@@ -24,6 +24,7 @@ from spatialstudio.application.flow.read_prompt import (
     with_relation_removed,
     with_relation_type,
 )
+from spatialstudio.application.flow.write_prompt import counterfactual
 from spatialstudio.application.session import RelationPicked, RunChanged, SceneChanged
 from spatialstudio.application.token_counter import count_of, cut_off
 from spatialstudio.domain.errors import StudioError
@@ -256,6 +257,9 @@ class PromptPanel(Panel):
         actions.bind(commands.CHANGE_RELATION, lambda: self._with_picked(self._chips.open_wheel))
         actions.bind(commands.SWAP, lambda: self._with_picked(self._chips.swap_asked.emit))
         actions.bind(commands.MUTE, lambda: self._with_picked(self._switch_mute))
+        actions.bind(
+            commands.COUNTERFACTUAL, lambda: self._edit(tr("other way round"), counterfactual)
+        )
         actions.bind(commands.HEAVIER, lambda: self._weigh(1))
         actions.bind(commands.LIGHTER, lambda: self._weigh(-1))
         actions.bind(commands.EARLIER_PROMPT, lambda: self._go_back(1))

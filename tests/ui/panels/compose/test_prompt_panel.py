@@ -35,6 +35,14 @@ def test_removing_the_only_relation_leaves_the_things(qtbot, panel, studio):
     assert [mention.head for mention in studio.session.scene.mentions] == ["dog", "car"]
 
 
+def test_the_prompt_is_said_the_other_way_round_and_back_by_undo(qtbot, panel, window, studio):
+    window.context.actions[compose.COUNTERFACTUAL].trigger()
+    qtbot.waitUntil(lambda: names(panel) == ["Relation: car to the right of dog"])
+    assert studio.session.scene.prompt.text == "a photo of a car to the right of a dog"
+    window.context.edits.undo()
+    qtbot.waitUntil(lambda: names(panel) == ["Relation: dog to the left of car"])
+
+
 def test_swapping_says_the_contrary(qtbot, panel):
     chips(panel)[0].swap_asked.emit()
     qtbot.waitUntil(lambda: names(panel) == ["Relation: car to the left of dog"])
