@@ -5,11 +5,12 @@ from dataclasses import replace
 
 from spatialstudio.application.flow.compare_readings import keep_taken_up
 from spatialstudio.application.flow.write_prompt import rewrite
-from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.prompt import MentionId, TextSpan
 from spatialstudio.domain.relation import (
     BY_HAND,
     HEAVIEST,
     LIGHTEST,
+    Basis,
     Relation,
     RelationId,
     SceneGraph,
@@ -108,7 +109,7 @@ def keep_hand(scene: SceneGraph, before: SceneGraph | None) -> SceneGraph:
 
 
 def why(scene: SceneGraph, relation: Relation) -> str:
-    """Say in one or two sentences why a relation stands there: its words, and who read them."""
+    """Say why a relation stands there: its words, who read them, and how sure that is."""
     source = scene.source_of(relation)
     reader = READERS.get(source, f'"{source}"')
     if source == BY_HAND:
@@ -121,7 +122,26 @@ def why(scene: SceneGraph, relation: Relation) -> str:
         return f"{claimed}; no words of the prompt say it."
     words = relation.span.of(scene.prompt.text)
     where = f"characters {relation.span.start + 1} to {relation.span.stop}"
-    return f'{claimed}{said} "{words}", {where}.'
+    return f'{claimed}{said} "{words}", {where}.{_sureness(scene, relation)}'
+
+
+def _sureness(scene: SceneGraph, relation: Relation) -> str:
+    """Say how sure a reading is, by what it rests on; nothing of what the user set."""
+    if scene.source_of(relation) == BY_HAND:
+        return ""
+    read = [relation.span, *(scene.mention(end).span for end in relation.ends)]
+    doubts = [note.message for note in scene.notes if any(_share(note.span, each) for each in read)]
+    if doubts:
+        return f" Less sure: {' '.join(doubts)}"
+    is_stated = relation.basis is Basis.STATED
+    return " Sure: the words say it." if is_stated else " Less sure: it is not said outright."
+
+
+def _share(first: TextSpan | None, second: TextSpan | None) -> bool:
+    """Say whether two stretches share a character."""
+    if first is None or second is None:
+        return False
+    return first.start < second.stop and second.start < first.stop
 
 
 def relation_of(scene: SceneGraph, relation_id: RelationId) -> Relation:
