@@ -124,18 +124,30 @@ class EvaluationPanel(Panel):
     def _renew(
         self, judged: tuple[JudgedRelation, ...], beside: tuple[JudgedRelation, ...]
     ) -> None:
+        """Make cards of what is new alone; those that say the same as before stay."""
+        wanted = [*((each, False) for each in judged), *((each, True) for each in beside)]
+        kept = [card for card in self._cards if card.content in wanted]
         for card in self._cards:
-            self._column.removeWidget(card)
-            card.hide()
-            card.deleteLater()
-        self._own = [VerdictCard(self._theme, each) for each in judged]
-        for card, each in zip(self._own, judged, strict=True):
-            card.picked.connect(partial(self._session.pick_relation, each.verdict.relation_id))
-            card.ground_picked.connect(self._light)
-            card.lever_pulled.connect(self._lower_threshold)
-        self._cards = self._own + [VerdictCard(self._theme, each, brief=True) for each in beside]
+            if card not in kept:
+                self._column.removeWidget(card)
+                card.hide()
+                card.deleteLater()
+        known = [card.content for card in kept]
+        self._cards = [
+            kept[known.index(content)] if content in known else self._new_card(*content)
+            for content in wanted
+        ]
+        self._own = self._cards[: len(judged)]
         for card in self._cards:
             self._column.addWidget(card)
+
+    def _new_card(self, judged: JudgedRelation, brief: bool) -> VerdictCard:
+        card = VerdictCard(self._theme, judged, brief=brief)
+        if not brief:
+            card.picked.connect(partial(self._session.pick_relation, card.relation_id))
+            card.ground_picked.connect(self._light)
+            card.lever_pulled.connect(self._lower_threshold)
+        return card
 
     def _mark(self) -> None:
         """Show which relation is looked at, and which ground is lit."""

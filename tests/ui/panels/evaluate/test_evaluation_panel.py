@@ -125,3 +125,18 @@ def test_digits_switch_the_layers_of_the_evidence(qtbot, evaluating, key, layer)
     before = layer in evaluating.context.stage.layers
     qtbot.keyClick(evaluating, key)
     assert (layer in evaluating.context.stage.layers) is not before
+
+
+def cards(window):
+    return [card for card in window.findChildren(VerdictCard) if card.isVisible()]
+
+
+def test_the_verdict_on_a_second_picture_leaves_the_first_cards_alone(qtbot, evaluating, studio):
+    second = replace(judged_run(UNSURE_DOG, CAR), id="second")
+    studio.session.open(judged_run(SECOND_DOG, CAR), replace(second, evaluation=None))
+    qtbot.waitUntil(lambda: [card.content[0].run for card in cards(evaluating)] == ["Guided"])
+    (guided,) = cards(evaluating)
+    studio.session.set_beside(second)
+    qtbot.waitUntil(lambda: len(cards(evaluating)) > 1)
+    assert [card is guided for card in cards(evaluating)] == [True, False]
+    assert [card.content[1] for card in cards(evaluating)] == [False, True]
