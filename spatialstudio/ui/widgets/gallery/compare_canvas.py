@@ -19,11 +19,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.picture_region import WHOLE, dragged, zoomed
 
-WHOLE = QRectF(0, 0, 1, 1)
-CLOSEST = 1 / 16
-ZOOM_PER_NOTCH = 1.25
-NOTCH = 120
 BLINK_MS = 700
 SLIDE = 0.02
 """How far a key moves the slider, as a share of the picture."""
@@ -143,14 +140,9 @@ class CompareCanvas(QWidget):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom around the pointer."""
-        scale = ZOOM_PER_NOTCH ** (-event.angleDelta().y() / NOTCH)
-        side = min(max(self._region.width() * scale, CLOSEST), 1.0)
-        frame = next((f for f in self.frames() if f.contains(event.position())), self.frames()[0])
-        share = (event.position() - frame.topLeft()).toTuple()
-        grown = side - self._region.width()
-        left = self._region.left() - grown * share[0] / frame.width()
-        top = self._region.top() - grown * share[1] / frame.height()
-        self._show_region(QRectF(left, top, side, side))
+        place, frames = event.position(), self.frames()
+        frame = next((f for f in frames if f.contains(place)), frames[0])
+        self._show_region(zoomed(self._region, event.angleDelta().y(), place, frame))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Take hold of the slider, or of the pictures."""
@@ -169,9 +161,7 @@ class CompareCanvas(QWidget):
             self._slide_to((event.position().x() - frame.left()) / frame.width())
             return
         moved, self._grip = event.position() - self._grip, event.position()
-        across = moved.x() / frame.width() * self._region.width()
-        down = moved.y() / frame.height() * self._region.height()
-        self._show_region(self._region.translated(-across, -down))
+        self._show_region(dragged(self._region, moved, frame))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: ARG002 - Qt's signature
         """Let go."""
@@ -196,8 +186,6 @@ class CompareCanvas(QWidget):
         self.update()
 
     def _show_region(self, region: QRectF) -> None:
-        region.moveLeft(min(max(region.left(), 0.0), 1 - region.width()))
-        region.moveTop(min(max(region.top(), 0.0), 1 - region.height()))
         self._region = region
         self.update()
 

@@ -21,16 +21,13 @@ from spatialstudio.ui.widgets.basic.array_images import (
     mask_outline,
     rgb_image,
 )
+from spatialstudio.ui.widgets.basic.picture_region import WHOLE, dragged, zoomed
 from spatialstudio.ui.widgets.stage.map_painter import MapPainter
 from spatialstudio.ui.widgets.stage.picture_label import draw_name
 from spatialstudio.ui.widgets.stage.picture_layers import BoxLayer, MaskLayer, PictureScene
 from spatialstudio.ui.widgets.stage.profile_bands import ProfileBands
 from spatialstudio.ui.widgets.stage.stage_overlay import PicturePlace, StageOverlay
 
-WHOLE = QRectF(0, 0, 1, 1)
-CLOSEST = 1 / 16
-ZOOM_PER_NOTCH = 1.25
-NOTCH = 120
 GAP_EM = 0.4
 LEAST_EM = 8
 TITLE_EM = 1.7
@@ -152,14 +149,8 @@ class PictureView(QWidget):
         if self._picture is None or not event.angleDelta().y():
             event.ignore()
             return
-        scale = ZOOM_PER_NOTCH ** (-event.angleDelta().y() / NOTCH)
-        side = min(max(self._view.width() * scale, CLOSEST), 1.0)
-        frame = self.frame()
-        share_x = (event.position().x() - frame.left()) / frame.width()
-        share_y = (event.position().y() - frame.top()) / frame.height()
-        grown = side - self._view.width()
-        left, top = self._view.left() - grown * share_x, self._view.top() - grown * share_y
-        self._pick_view(QRectF(left, top, side, side))
+        turned, place = event.angleDelta().y(), event.position()
+        self._pick_view(zoomed(self._view, turned, place, self.frame()))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Take hold of what an overlay offers there, or of the picture."""
@@ -181,10 +172,7 @@ class PictureView(QWidget):
             self.setCursor(hand if over else arrow)
             return
         moved, self._grip = event.position() - self._grip, event.position()
-        frame = self.frame()
-        shift_x = moved.x() / frame.width() * self._view.width()
-        shift_y = moved.y() / frame.height() * self._view.height()
-        self._pick_view(self._view.translated(-shift_x, -shift_y))
+        self._pick_view(dragged(self._view, moved, self.frame()))
 
     def leaveEvent(self, event: QEvent) -> None:
         """Tell that the pointer is elsewhere."""
@@ -219,11 +207,8 @@ class PictureView(QWidget):
         return self._bands.margins(QSizeF(self.size()), self._scene.crossings)
 
     def _pick_view(self, view: QRectF) -> None:
-        kept = QRectF(view)
-        kept.moveLeft(min(max(view.left(), 0.0), 1 - view.width()))
-        kept.moveTop(min(max(view.top(), 0.0), 1 - view.height()))
-        self.show_view(kept)
-        self.view_picked.emit(kept)
+        self.show_view(view)
+        self.view_picked.emit(view)
 
     def _draw_title(self, painter: QPainter, frame: QRectF) -> None:
         line = QRectF(frame.left(), frame.top() - em(TITLE_EM), frame.width(), em(TITLE_EM))

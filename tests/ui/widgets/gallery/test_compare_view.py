@@ -5,7 +5,8 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QImage, QWheelEvent
 from PySide6.QtWidgets import QToolButton
 
-from spatialstudio.ui.widgets.gallery.compare_canvas import WHOLE, ComparedPicture, CompareWay
+from spatialstudio.ui.widgets.basic.picture_region import WHOLE
+from spatialstudio.ui.widgets.gallery.compare_canvas import ComparedPicture, CompareWay
 from spatialstudio.ui.widgets.gallery.compare_view import CompareView
 
 LEFT = Qt.MouseButton.LeftButton

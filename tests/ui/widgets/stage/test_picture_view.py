@@ -6,6 +6,7 @@ from PySide6.QtGui import QWheelEvent
 from spatialstudio.domain.perception import Box
 from spatialstudio.domain.relation import Axis
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.picture_region import WHOLE
 from spatialstudio.ui.widgets.stage.picture_layers import (
     BoxLayer,
     Crossing,
@@ -14,7 +15,7 @@ from spatialstudio.ui.widgets.stage.picture_layers import (
     PictureScene,
     Profile,
 )
-from spatialstudio.ui.widgets.stage.picture_view import WHOLE, PictureView
+from spatialstudio.ui.widgets.stage.picture_view import PictureView
 from tests.ui.scripted_engine import blob
 
 SIDE = 64
