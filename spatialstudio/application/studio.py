@@ -14,10 +14,10 @@ from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.exports import Exports
 from spatialstudio.application.flow.choose_settings import request_of, seeds_of
-from spatialstudio.application.flow.compare_readings import Offer, accept, compare_readings
+from spatialstudio.application.flow.compare_readings import ComparedReading, compare_readings
 from spatialstudio.application.flow.edit_relations import keep_hand
 from spatialstudio.application.flow.generate_image import new_request, new_request_id
-from spatialstudio.application.flow.read_prompt import read_prompt, with_known_heads
+from spatialstudio.application.flow.read_prompt import only_known, read_prompt
 from spatialstudio.application.judge_choice import DEFAULT_JUDGES
 from spatialstudio.application.judging import Judging
 from spatialstudio.application.keeping import Keeping
@@ -249,10 +249,10 @@ class Studio:
 
     def compare_with_scene(
         self, later: SceneGraph, known_objects: Mapping[str, str] | None = None
-    ) -> tuple[Offer, ...]:
+    ) -> ComparedReading | None:
         """Compare a later reading with the scene that is worked on; say where they differ.
 
-        Where they agree, the later reading's notes are shown from now on.
+        Where they agree, the later reading's notes are shown from now on. None without a scene.
 
         Args:
             later: Of the same prompt.
@@ -260,20 +260,12 @@ class Studio:
         """
         shown = self.session.scene
         if shown is None:
-            return ()
-        try:
-            later = with_known_heads(later, known_objects) if known_objects else later
-        except PromptError:
-            return ()  # what the model cannot draw was told when the prompt was first read
+            return None
+        later = only_known(later, known_objects) if known_objects else later
         compared = compare_readings(shown, later)
         if compared.scene is not shown:
             self.edit_scene(compared.scene)
-        return compared.offers
-
-    def accept(self, offer: Offer) -> None:
-        """Take up what a later reading offers."""
-        if self.session.scene is not None:
-            self.edit_scene(accept(self.session.scene, offer))
+        return compared
 
     def edit_scene(self, scene: SceneGraph) -> None:
         """Make a scene the one that is worked on, contradictions told."""

@@ -6,12 +6,13 @@ import pytest
 from spatialstudio.adapters.extractors.grammar import GrammarExtractor
 from spatialstudio.adapters.stores.state_files import PlainStateFiles
 from spatialstudio.application.engine.inline import InlineEngine
+from spatialstudio.application.flow.compare_readings import accept
 from spatialstudio.application.paths import StudioPaths, resources_folder
 from spatialstudio.application.second_reader import ReadAgain, SecondReader
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.errors import Cancelled, PromptError
-from spatialstudio.domain.prompt import Prompt
-from spatialstudio.domain.relation import BEHIND
+from spatialstudio.domain.prompt import Prompt, TextSpan
+from spatialstudio.domain.relation import ABOVE, BEHIND, Relation
 
 TEXT = "a cat above a dog"
 GRAMMAR = GrammarExtractor(resources_folder() / "prompts")
@@ -102,18 +103,41 @@ def test_a_reading_that_fails_says_nothing(reader, patient, published, error):
     assert not published
 
 
-def test_the_studio_compares_and_takes_offers_up(tmp_path, patient):
-    studio = Studio(
-        ExtractorsOnly(patient), InlineEngine(lambda: None), StudioPaths.within(tmp_path)
-    )
+@pytest.fixture
+def studio(tmp_path, patient):
+    engine = InlineEngine(lambda: None)
+    return Studio(ExtractorsOnly(patient), engine, StudioPaths.within(tmp_path))
+
+
+def test_the_studio_compares_and_takes_offers_up(studio, patient):
     shown = studio.parse(TEXT)
     studio.edit_scene(shown)
     patient.may_read.set()
     later = patient.extract(Prompt(text=TEXT))
-    addition, removal = studio.compare_with_scene(later)
+    addition, removal = studio.compare_with_scene(later).offers
     assert studio.session.scene is shown
-    studio.accept(addition)
-    studio.accept(removal)
+    studio.edit_scene(accept(accept(shown, addition), removal))
     assert [each.type for each in studio.session.scene.relations] == [BEHIND]
-    assert studio.compare_with_scene(later) == ()
+    assert studio.compare_with_scene(later).offers == ()
     assert studio.session.scene.extractor_id == "llm"
+
+
+def test_what_the_model_cannot_draw_is_told_and_the_rest_offered(studio):
+    shown = studio.parse("a dog left of a car, Zorp above the car")
+    studio.edit_scene(shown)
+    dog, car = (each for each in shown.mentions if each.head in ("dog", "car"))
+    zorp = replace(dog, id="m9", phrase="Zorp", head="zorp", span=TextSpan(start=21, stop=25))
+    claims = [(dog.id, BEHIND, car.id), (zorp.id, ABOVE, car.id)]
+    later = replace(
+        shown,
+        extractor_id="llm",
+        mentions=(dog, car, zorp),
+        relations=tuple(
+            Relation(id=f"r{number}", type=kind, subject=subject, object=thing)
+            for number, (subject, kind, thing) in enumerate(claims)
+        ),
+    )
+    compared = studio.compare_with_scene(later, {"dog": "dog", "car": "car"})
+    assert [offer.added.type for offer in compared.offers if offer.added] == [BEHIND]
+    (told,) = compared.notes
+    assert told.message == 'The model that draws does not know "Zorp".'

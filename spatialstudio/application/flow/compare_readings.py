@@ -7,7 +7,7 @@ hand or taken up is never offered for removal, and stays while the prompt is typ
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from spatialstudio.domain.prompt import MentionId, ObjectMention, TextSpan
+from spatialstudio.domain.prompt import MentionId, Note, ObjectMention, TextSpan
 from spatialstudio.domain.relation import (
     BY_HAND,
     Basis,
@@ -49,10 +49,12 @@ class ComparedReading:
     Attributes:
         scene: What is shown from now on.
         offers: Where the readings differ; empty when they agree.
+        notes: What the later reader tells beside its offers.
     """
 
     scene: SceneGraph
-    offers: tuple[Offer, ...]
+    offers: tuple[Offer, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def compare_readings(shown: SceneGraph, later: SceneGraph) -> ComparedReading:
@@ -62,7 +64,7 @@ def compare_readings(shown: SceneGraph, later: SceneGraph) -> ComparedReading:
     scene as it is and makes offers. A reading of another text says nothing.
     """
     if shown.prompt.text != later.prompt.text:
-        return ComparedReading(scene=shown, offers=())
+        return ComparedReading(scene=shown)
     names = _shown_names(shown, later)
     read = [_renamed(relation, names) for relation in later.relations]
     new = [one for one in read if not _is_among(one, shown.relations)]
@@ -72,9 +74,10 @@ def compare_readings(shown: SceneGraph, later: SceneGraph) -> ComparedReading:
         *(_removal(one, shown) for one in doubted),
     )
     if offers:
-        return ComparedReading(scene=shown, offers=offers)
+        notes = tuple(note for note in later.notes if note not in shown.notes)
+        return ComparedReading(scene=shown, offers=offers, notes=notes)
     agreed = replace(shown, extractor_id=later.extractor_id, notes=later.notes)
-    return ComparedReading(scene=agreed, offers=())
+    return ComparedReading(scene=agreed)
 
 
 def accept(scene: SceneGraph, offer: Offer) -> SceneGraph:

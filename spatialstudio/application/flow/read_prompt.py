@@ -10,7 +10,7 @@ from dataclasses import replace
 from spatialstudio.application.flow.write_prompt import rewrite
 from spatialstudio.domain.errors import PromptError
 from spatialstudio.domain.ports import RelationExtractor
-from spatialstudio.domain.prompt import MentionId, ObjectMention, Prompt, TextSpan
+from spatialstudio.domain.prompt import MentionId, Note, ObjectMention, Prompt, TextSpan
 from spatialstudio.domain.relation import (
     BY_HAND,
     Relation,
@@ -60,6 +60,22 @@ def with_known_heads(scene: SceneGraph, known_objects: Mapping[str, str]) -> Sce
         replace(mention, head=_known_head(mention, known_objects)) for mention in scene.mentions
     )
     return replace(scene, mentions=mentions)
+
+
+def only_known(scene: SceneGraph, known_objects: Mapping[str, str]) -> SceneGraph:
+    """Call every thing by the name that the model knows; others go with their relations."""
+    heads = {each.id: _head_among(each, known_objects) for each in scene.mentions}
+    mentions = tuple(
+        replace(each, head=head) for each in scene.mentions if (head := heads[each.id]) is not None
+    )
+    unknown = [each for each in scene.mentions if heads[each.id] is None]
+    notes = (
+        Note(message=f'The model that draws does not know "{each.phrase}".', span=each.span)
+        for each in unknown
+    )
+    lost = {each.id for each in unknown}
+    relations = tuple(each for each in scene.relations if lost.isdisjoint(each.ends))
+    return replace(scene, mentions=mentions, relations=relations, notes=(*scene.notes, *notes))
 
 
 def with_relation_type(
@@ -112,17 +128,24 @@ def with_relation_removed(scene: SceneGraph, relation_id: RelationId) -> SceneGr
 
 
 def _known_head(mention: ObjectMention, known_objects: Mapping[str, str]) -> str:
+    head = _head_among(mention, known_objects)
+    if head is None:
+        raise PromptError(
+            f'This model does not know "{mention.head}".',
+            hint=_what_is_known(known_objects, mention.head),
+        )
+    return head
+
+
+def _head_among(mention: ObjectMention, known_objects: Mapping[str, str]) -> str | None:
     """Find the model's name for a thing; the longest ending of its phrase that is known counts."""
     name = mention.phrase.lower().partition(" of ")[0]
-    for words in (name.split(), mention.head.split()):
-        for start in range(len(words)):
-            head = known_objects.get(" ".join(words[start:]))
-            if head is not None:
-                return head
-    raise PromptError(
-        f'This model does not know "{mention.head}".',
-        hint=_what_is_known(known_objects, mention.head),
+    endings = (
+        " ".join(words[start:])
+        for words in (name.split(), mention.head.split())
+        for start in range(len(words))
     )
+    return next((head for each in endings if (head := known_objects.get(each))), None)
 
 
 def _what_is_known(known_objects: Mapping[str, str], word: str = "") -> str:

@@ -84,10 +84,10 @@ class ReadingPanel(Panel):
         shown = self._studio.session.scene
         if shown is None or shown.prompt.text != later.prompt.text:
             return
-        self._offers = self._studio.compare_with_scene(later, self._known_objects or None)
-        if self._offers:
-            self._told = tuple(note for note in later.notes if note not in shown.notes)
-            self._show(shown)
+        compared = self._studio.compare_with_scene(later, self._known_objects or None)
+        if compared is not None:
+            self._offers, self._told = compared.offers, compared.notes
+            self._show(compared.scene)
 
     def _begin(self, text: str) -> None:
         """Forget what was said of another prompt."""
