@@ -16,10 +16,10 @@ from spatialstudio.ui.workspaces.workspace import BOTTOM, DockPlan, Workspace
 USUAL_SIZE_EM = (90, 56)
 """Of a window in which docks have the sizes that are planned."""
 MOST_GROWTH = 1.3
-WIDEST_SHARE, HIGHEST_SHARE = 0.35, 0.38
+WIDEST_SHARE, HIGHEST_SHARE = 0.32, 0.38
 """Of the window, for a dock at a side and one at the bottom: the stage stays the largest."""
-BROADEST_SHARE = 0.45
-"""Of the window, for one of several docks beside each other at the bottom."""
+BROADEST_SHARE = 0.6
+"""Of the room at the bottom, for a dock beside others that take what it leaves."""
 
 
 class DockRack:
@@ -90,7 +90,7 @@ class DockRack:
         """Throw all docks away."""
         for dock in self._docks.values():
             self._window.removeDockWidget(dock)
-            dock.deleteLater()
+            dock.setParent(self._shed)  # else layouts are given back to it, not to its successor
         self._docks = {}
         self._shed.deleteLater()
         self._up = None
@@ -181,15 +181,14 @@ class DockRack:
     def _share_breadth(self) -> None:
         """Give docks that stand beside each other at the bottom their shares of it."""
         plans = () if self._up is None else self._up.docks
-        width = self._window.width()
-        growth = max(width / em(USUAL_SIZE_EM[0]), 1.0)
-        shares = {
-            plan.id: round(min(em(plan.breadth_em) * growth, width * BROADEST_SHARE))
-            for plan in plans
-            if plan.breadth_em
-        }
-        docks = [self._docks[name] for name in shares]
-        self._window.resizeDocks(docks, list(shares.values()), Qt.Orientation.Horizontal)
+        growth = max(self._window.width() / em(USUAL_SIZE_EM[0]), 1.0)
+        wanted = {plan.id: em(plan.breadth_em) * growth for plan in plans if plan.breadth_em}
+        room = self._window.width() * (1 - WIDEST_SHARE)
+        most = room * BROADEST_SHARE if len(wanted) == 1 else room
+        scale = min(1.0, most / max(sum(wanted.values()), 1))
+        docks = [self._docks[name] for name in wanted]
+        sizes = [round(size * scale) for size in wanted.values()]
+        self._window.resizeDocks(docks, sizes, Qt.Orientation.Horizontal)
 
 
 def _layout_name(workspace: Workspace, density: Density) -> str:

@@ -39,8 +39,8 @@ STATIONS = (
         "Watch",
         "Generate with Ctrl+Return. The preview clears step by step. With all controls "
         "(Ctrl+Shift+A) maps show where the model thinks of each word, and the curve of PoS climbs "
-        "from doubt to certainty. Beside it the same seed is drawn without guidance; Ctrl+B switches "
-        "that on and off.",
+        "from doubt to certainty. The same seed without guidance is drawn beside it; Ctrl+B says "
+        "whether.",
     ),
     Station(
         "inspect",

@@ -18,10 +18,13 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.application.engine.messages import EvaluateJob
+from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationFailed
 from spatialstudio.domain.relation import relation_types
 from spatialstudio.ui.dialogs.shortcut_sheet import ShortcutSheet
+from spatialstudio.ui.theme.fonts import use_bundled_font
+from spatialstudio.ui.widgets.basic.dock_column import DockRoom
 from spatialstudio.ui.widgets.basic.toast_card import ToastCard
 from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor
 from spatialstudio.ui.widgets.compose.relation_chip import RelationChip
@@ -404,3 +407,33 @@ def test_the_words_of_a_verdict_take_the_colours_of_another_theme(qtbot, drawn, 
     appearance.choose(ThemeChoice.HIGH_CONTRAST)
     wanted = appearance.theme.colour("good")
     qtbot.waitUntil(lambda: word.palette().color(word.foregroundRole()) == wanted)
+
+
+@pytest.mark.parametrize("workspace", WORKSPACES, ids=lambda workspace: workspace.id)
+def test_larger_text_needs_no_scrolling_sideways(qtbot, qapp, drawn, appearance, workspace):
+    use_bundled_font(qapp, resources_folder() / "fonts")
+    qtbot.waitUntil(lambda: len(shown(drawn, VerdictCard)) == 2)
+    enlarge(qtbot, drawn, appearance, 150)
+    drawn.use_workspace(workspace)
+    rooms = [room for room in shown(drawn, DockRoom) if not room.visibleRegion().isEmpty()]
+    assert rooms
+    qtbot.waitUntil(lambda: {room: too_wide(room) for room in rooms if too_wide(room)} == {})
+
+
+def enlarge(qtbot, window, appearance, percent):
+    """Choose another size of text, and let the window be built anew."""
+    with qtbot.waitSignal(window.settled):
+        appearance.use_text_percent(percent)
+    QCoreApplication.processEvents()  # docks are sized once they have been laid out
+
+
+def too_wide(room):
+    return room.horizontalScrollBar().maximum()
+
+
+def test_docks_stand_as_before_when_the_text_grows(qtbot, drawn, appearance):
+    enlarge(qtbot, drawn, appearance, 125)
+    qtbot.waitUntil(lambda: bool(shown(drawn, VerdictCard)))
+    verdict = drawn.findChild(QDockWidget, "verdict")
+    assert {dock.objectName() for dock in drawn.tabifiedDockWidgets(verdict)} == {"queue", "graph"}
+    assert not verdict.visibleRegion().isEmpty()

@@ -5,7 +5,6 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QFileDialog,
-    QHBoxLayout,
     QStackedLayout,
     QVBoxLayout,
     QWidget,
@@ -24,6 +23,7 @@ from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.array_images import rgb_image
+from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.inspect.board_tray import BoardTray, TrayFrame
 
@@ -140,16 +140,17 @@ class BoardPanel(Panel):
         self._pages = QStackedLayout(stack)
         self._pages.addWidget(empty)
         self._pages.addWidget(self._tray)
-        foot = QHBoxLayout()
-        foot.setSpacing(em(0.4))
-        foot.addWidget(TextLabel(tr(ABOUT), Tone.MUTED, small=True), 1)
+        foot = QWidget()
+        buttons = FlowLayout(em(0.4))
+        foot.setLayout(buttons)
         for command in (replay.PIN_FRAME, *OF_FRAMES):
-            foot.addWidget(self._button(command))
+            buttons.addWidget(self._button(command))
         column = QVBoxLayout(self)
         column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
         column.setSpacing(em(0.4))
         column.addWidget(stack, 1)
-        column.addLayout(foot)
+        column.addWidget(TextLabel(tr(ABOUT), Tone.MUTED, small=True))
+        column.addWidget(foot)
 
     def _button(self, command: Command) -> QWidget:
         button = command_button(self._actions[command], "plain")

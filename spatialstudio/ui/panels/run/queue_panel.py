@@ -38,7 +38,7 @@ class QueuePanel(Panel):
         self._actions = context.actions
         self._rescue = Rescue(context, self)
         self._count = TextLabel(tone=Tone.MUTED)
-        self._count.setMinimumWidth(em(6))
+        self._count.setMinimumWidth(em(4))
         self._list = QueueList(context.theme)
         self._list.order_picked.connect(self._reorder)
         self._list.removal_picked.connect(self._take_out)

@@ -7,7 +7,7 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 NARROWEST_EM = 7
-LOWEST_EM = 4
+LOWEST_EM = 2.5
 
 
 class DockRoom(QScrollArea):

@@ -24,6 +24,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
     QPolygonF,
+    QResizeEvent,
 )
 from PySide6.QtWidgets import (
     QApplication,
@@ -33,6 +34,7 @@ from PySide6.QtWidgets import (
     QMenu,
     QSizePolicy,
     QToolButton,
+    QWidget,
 )
 
 from spatialstudio.ui.texts import tr
@@ -46,8 +48,8 @@ from spatialstudio.ui.widgets.compose.word_handle import ThingWord, WordHandle
 GAP_EM = 0.65
 UNDERLINE_EM = 0.14
 HEAD_EM = 0.2
-ROOM_EM = 16.2
-"""Width of the prompt dock's content; what does not fit stands in three lines."""
+TALL_EM = 1.4
+"""How far in the second and third line stand, where one has no room for all."""
 ICON_EM = 0.75
 MUTED_ALPHA = 0.35
 WEIGHTS = (4.0, 2.0, 1.0, 0.5, 0.25)
@@ -119,7 +121,7 @@ class RelationChip(QFrame):
         self.words = tuple(self._handle(place, things) for place in range(len(claim.ends)))
         self._weight = TextLabel(f"{TIMES}{claim.weight:g}", Tone.MUTED, small=True)
         self._why = TextLabel(claim.why, Tone.MUTED, small=True)
-        self._is_tall = not self._fits_one_line()
+        self._objects = QWidget()
         self._lay_out()
         for part, is_shown in (
             (self._weight, claim.weight != USUAL),
@@ -156,6 +158,19 @@ class RelationChip(QFrame):
         wheel.type_picked.connect(self.type_picked)
         wheel.none_picked.connect(self.removal_asked)
         wheel.open_at(self.middle.mapToGlobal(self.middle.rect().center()))
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for no more than the parts need one under the other."""
+        rows = (self.words[0], self._remove), (self.middle,), (self._objects,)
+        widths = (sum(part.sizeHint().width() for part in row) for row in rows)
+        return QSize(max(widths) + em(TALL_EM + 1), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Stand on one line where there is room."""
+        super().resizeEvent(event)
+        is_tall = self.width() < self._line_width()
+        if is_tall is not self._is_tall:
+            self._arrange(is_tall=is_tall)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take the chip's keys on its buttons, and note when it is looked at."""
@@ -208,7 +223,7 @@ class RelationChip(QFrame):
         alpha = MUTED_ALPHA if self._claim.is_muted else 1.0
         for handle in self.words:
             painter.setBrush(self._theme.mention(handle.word.hue, alpha))
-            box = handle.geometry()
+            box = handle.box_in(self)
             below = QRectF(box.left() + 2, box.bottom(), box.width() - 4, em(UNDERLINE_EM))
             painter.drawRoundedRect(below, em(UNDERLINE_EM) / 2, em(UNDERLINE_EM) / 2)
         self._draw_arrow(painter)
@@ -220,7 +235,7 @@ class RelationChip(QFrame):
             pen.setStyle(Qt.PenStyle.DotLine)
         painter.setPen(pen)
         middle = QRectF(self.middle.geometry())
-        subject, thing = (QRectF(handle.geometry()) for handle in self.words[:2])
+        subject, thing = (handle.box_in(self) for handle in self.words[:2])
         tip = QPointF(thing.left() - em(0.15), thing.center().y() + 1)
         if self._is_tall:
             left = subject.left() + em(0.4)
@@ -245,39 +260,46 @@ class RelationChip(QFrame):
         painter.drawPolygon(QPolygonF([tip, back - QPointF(0, head), back + QPointF(0, head)]))
 
     def _lay_out(self) -> None:
-        grid = QGridLayout(self)
-        grid.setContentsMargins(em(0.5), em(0.4), em(0.35), em(0.5))
-        grid.setVerticalSpacing(em(0.4))
-        grid.setHorizontalSpacing(em(0.12))
-        grid.setColumnStretch(4, 1)
-        subject, *others = self.words
-        objects = QHBoxLayout()
-        objects.setSpacing(em(0.4))
-        for place, handle in enumerate(others):
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(em(0.5), em(0.4), em(0.35), em(0.5))
+        self._grid.setVerticalSpacing(em(0.4))
+        self._grid.setHorizontalSpacing(em(0.12))
+        self._grid.setColumnStretch(4, 1)
+        row = QHBoxLayout(self._objects)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(em(0.4))
+        for place, handle in enumerate(self.words[1:]):
             if place:
-                objects.addWidget(TextLabel(tr("and"), Tone.MUTED))
-            objects.addWidget(handle)
-        objects.addStretch()
-        left = Qt.AlignmentFlag.AlignLeft
-        if self._is_tall:
-            grid.setColumnMinimumWidth(0, em(1.4))
-            grid.addWidget(subject, 0, 0, 1, 4, left)
-            grid.addWidget(self.middle, 1, 1, 1, 3, left)
-            grid.addLayout(objects, 2, 1, 1, 4)
-        else:
-            grid.setColumnMinimumWidth(1, em(GAP_EM))
-            grid.setColumnMinimumWidth(3, em(GAP_EM))
-            grid.addWidget(subject, 0, 0)
-            grid.addWidget(self.middle, 0, 2)
-            grid.addLayout(objects, 0, 4)
+                row.addWidget(TextLabel(tr("and"), Tone.MUTED))
+            row.addWidget(handle)
+        row.addStretch()
         for column, part in enumerate((self._weight, self._fix, self._remove), start=5):
-            grid.addWidget(part, 0, column)
-        grid.addWidget(self._why, 3, 0, 1, 8)
+            self._grid.addWidget(part, 0, column)
+        self._grid.addWidget(self._why, 3, 0, 1, 8)
+        self._arrange(is_tall=False)
 
-    def _fits_one_line(self) -> bool:
+    def _arrange(self, *, is_tall: bool) -> None:
+        """Put the relation on one line, or its parts one under the other."""
+        self._is_tall = is_tall
+        grid, left = self._grid, Qt.AlignmentFlag.AlignLeft
+        parts = (self.words[0], self.middle, self._objects)
+        for part in parts:
+            grid.removeWidget(part)
+        for column, width in ((0, TALL_EM), (1, GAP_EM), (3, GAP_EM)):
+            grid.setColumnMinimumWidth(column, em(width) if is_tall is (column == 0) else 0)
+        if is_tall:
+            grid.addWidget(parts[0], 0, 0, 1, 4, left)
+            grid.addWidget(parts[1], 1, 1, 1, 3, left)
+            grid.addWidget(parts[2], 2, 1, 1, 4)
+        else:
+            for part, column in zip(parts, (0, 2, 4), strict=True):
+                grid.addWidget(part, 0, column)
+
+    def _line_width(self) -> int:
+        """Return how wide the relation is on one line."""
         parts = [self.middle, self._remove, *self.words]
-        extra = em(1.6) * (bool(self._claim.doubt) + (self._claim.weight != USUAL))
-        return sum(part.sizeHint().width() for part in parts) + em(3) + extra <= em(ROOM_EM)
+        marks = em(1.6) * (bool(self._claim.doubt) + (self._claim.weight != USUAL))
+        return sum(part.sizeHint().width() for part in parts) + em(3) + marks
 
     def _handle(self, place: int, things: tuple[ThingWord, ...]) -> WordHandle:
         role = tr("Object") if place else tr("Subject")

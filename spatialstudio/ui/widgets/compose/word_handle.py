@@ -3,9 +3,9 @@
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QApplication, QLabel, QMenu, QSizePolicy, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
@@ -58,6 +58,10 @@ class WordHandle(QToolButton):
         """Mark this word as the one that what is dragged would fall on."""
         self.setProperty("kind", "target" if is_target else "word")
         self.style().polish(self)
+
+    def box_in(self, chip: QWidget) -> QRectF:
+        """Return where the word lies in the chip that it is a part of."""
+        return QRectF(QRect(self.mapTo(chip, QPoint()), self.size()))
 
     def offer_things(self) -> None:
         """Open the list of all things."""

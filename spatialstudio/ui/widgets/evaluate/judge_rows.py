@@ -12,8 +12,12 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.disclosure import Disclosure
 from spatialstudio.ui.widgets.basic.fact_list import FactList
+from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.basic.outcome_mark import OutcomeMark
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+
+JUDGE_EM = 7.2
+"""Of one judge at least, so that those of several relations stand under each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +79,15 @@ class JudgeRows(QWidget):
         column.setContentsMargins(em(0.6), em(0.4), em(0.6), em(0.5))
         column.setSpacing(em(0.3))
         column.addWidget(TextLabel(row.relation, Tone.HEADING))
-        judges = QHBoxLayout()
-        judges.setSpacing(em(0.5))
-        judges.addLayout(self._judge(tr("Centre rule"), row.by_centres, row.by_centres_words), 1)
-        judges.addLayout(self._judge(tr("PSE"), row.by_masks, row.by_masks_words), 1)
-        column.addLayout(judges)
+        judges = QWidget()
+        side_by_side = FlowLayout(em(0.5))
+        judges.setLayout(side_by_side)
+        for name, outcome, words in (
+            (tr("Centre rule"), row.by_centres, row.by_centres_words),
+            (tr("PSE"), row.by_masks, row.by_masks_words),
+        ):
+            side_by_side.addWidget(self._judge(name, outcome, words))
+        column.addWidget(judges)
         if row.disagree:
             warning = QLabel(tr("The two judges disagree."))
             warning.setProperty("tone", "warning")
@@ -89,14 +97,17 @@ class JudgeRows(QWidget):
         column.addWidget(Disclosure(tr("Other metrics"), facts))
         return card
 
-    def _judge(self, name: str, outcome: Outcome, words: str) -> QHBoxLayout:
+    def _judge(self, name: str, outcome: Outcome, words: str) -> QWidget:
         said = QVBoxLayout()
         said.setSpacing(0)
         said.addWidget(TextLabel(name, Tone.MUTED, small=True))
         said.addWidget(TextLabel(words))
         said.addStretch()
-        row = QHBoxLayout()
+        judge = QWidget()
+        judge.setMinimumWidth(em(JUDGE_EM))
+        row = QHBoxLayout(judge)
+        row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(em(0.4))
         row.addWidget(OutcomeMark(self._theme, outcome), 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(said, 1)
-        return row
+        return judge

@@ -12,6 +12,7 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 STEPS = 100
+SLIDER_EM = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,7 @@ class LeverForm(QWidget):
         slider = QSlider(Qt.Orientation.Horizontal)
         slider.setAccessibleName(lever.name)
         slider.setRange(0, STEPS)
+        slider.setMinimumWidth(em(SLIDER_EM))
         slider.valueChanged.connect(
             lambda place: self.lever_picked.emit(lever.key, place / STEPS * lever.most)
         )

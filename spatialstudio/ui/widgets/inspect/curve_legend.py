@@ -1,7 +1,7 @@
 """Which curve is whose: a line in each relation's hue, and how the second run is drawn."""
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from spatialstudio.ui.texts import tr
@@ -11,11 +11,13 @@ from spatialstudio.ui.widgets.inspect.pos_curve import TimeContents
 
 SWATCH_EM = 1.1
 GAP_EM = 0.9
+TEXT_GAP_EM = 0.3
+LINE_EM = 1.4
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 class CurveLegend(QWidget):
-    """Names the relations in the hues of their curves; cut off where there is no room.
+    """Names the relations in the hues of their curves, in as many lines as they need.
 
     Args:
         theme: Its colours.
@@ -27,11 +29,8 @@ class CurveLegend(QWidget):
         self._contents = TimeContents()
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("Legend of the curves"))
+        self._fit()
         theme.changed.connect(self.update)
-
-    def sizeHint(self) -> QSize:
-        """Ask for one line."""
-        return QSize(em(12), em(1.4))
 
     def show_contents(self, contents: TimeContents) -> None:
         """Name what a chart shows."""
@@ -39,31 +38,46 @@ class CurveLegend(QWidget):
         named = "\n".join(name for name, _, _ in self._entries())
         self.setToolTip(named)
         self.setAccessibleDescription(named)
+        self._fit()
         self.update()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Break the lines anew."""
+        super().resizeEvent(event)
+        self._fit()
+
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw the entries side by side; long names share what is missing."""
-        entries = self._entries()
-        if not entries:
-            return
+        """Draw each entry at its place."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(font(SMALL))
-        metrics = painter.fontMetrics()
-        around = em(SWATCH_EM) + em(0.3) + em(GAP_EM)
-        wanted = [metrics.horizontalAdvance(name) + 2 for name, _, _ in entries]
-        room = max(self.width() - around * len(entries), 0)
-        share = min(1.0, room / max(sum(wanted), 1))
-        left, middle = 0.0, self.height() / 2
-        for (name, ink, style), width in zip(entries, wanted, strict=True):
+        for (name, ink, style), place in zip(self._entries(), self._places(), strict=True):
+            left, middle = place.left(), place.center().y()
             painter.setPen(QPen(ink, 2, style))
             painter.drawLine(QPointF(left, middle), QPointF(left + em(SWATCH_EM), middle))
-            box = QRectF(left + em(SWATCH_EM) + em(0.3), 0, width * share, self.height())
+            place.setLeft(left + em(SWATCH_EM + TEXT_GAP_EM))
             painter.setPen(self._theme.colour("muted"))
-            fitting = metrics.elidedText(name, Qt.TextElideMode.ElideRight, round(box.width()))
-            painter.drawText(box, LEFT, fitting)
-            left += around + width * share
+            room, dots = round(place.width()), Qt.TextElideMode.ElideRight
+            painter.drawText(place, LEFT, painter.fontMetrics().elidedText(name, dots, room))
         painter.end()
+
+    def _fit(self) -> None:
+        """Be as high as the lines are."""
+        lines = {place.top() for place in self._places()}
+        self.setFixedHeight(max(len(lines), 1) * em(LINE_EM))
+
+    def _places(self) -> list[QRectF]:
+        """Return where the entries lie, side by side and on the next line where none has room."""
+        metrics = QFontMetricsF(font(SMALL))
+        places: list[QRectF] = []
+        left, top = 0.0, 0.0
+        for name, _, _ in self._entries():
+            width = em(SWATCH_EM + TEXT_GAP_EM) + metrics.horizontalAdvance(name) + 2
+            if left and left + width > self.width():
+                left, top = 0.0, top + em(LINE_EM)
+            places.append(QRectF(left, top, min(width, self.width()), em(LINE_EM)))
+            left += width + em(GAP_EM)
+        return places
 
     def _entries(self) -> list[tuple[str, QColor, Qt.PenStyle]]:
         contents, solid, dashed = self._contents, Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine

@@ -20,6 +20,7 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.inspect.chart_painter import (
     DIFFERENCE,
+    LABEL_GAP_EM,
     POS,
     RIGHT,
     ChartPainter,
@@ -34,12 +35,13 @@ from spatialstudio.ui.widgets.inspect.pos_curve import (
 )
 from spatialstudio.ui.widgets.inspect.step_axis import StepAxis
 
-AXIS_EM = 2.8
+AXIS_EM = 3.2
 VALUE_EM = 2.6
 TOP_EM = 0.6
 TRACK_EM = 1.8
 CLOCK_EM = 1.2
 GAP_EM = 0.75
+LEAST_WIDTH_EM = 11
 DIFFERENCE_SHARE = 0.8
 ZOOM = 1.25
 SHIFT = Qt.KeyboardModifier.ShiftModifier
@@ -91,7 +93,7 @@ class PosChart(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """Never too small to read; two lanes take more."""
-        return QSize(em(16), em(9.5 if len(self._places()) > 1 else 7))
+        return QSize(em(LEAST_WIDTH_EM), em(9.5 if len(self._places()) > 1 else 7))
 
     @property
     def is_zoomed(self) -> bool:
@@ -226,14 +228,14 @@ class PosChart(QWidget):
             chart.span(self._span, field)
         if contents.first.marks:
             chart.marks(contents.first.marks, track)
-            beside = QRectF(0, track.top(), track.left() - em(0.35), track.height() / 2)
+            beside = QRectF(0, track.top(), track.left() - em(LABEL_GAP_EM), track.height() / 2)
             chart.text(beside, tr("loss"), "bad", RIGHT)
             beside.translate(0, track.height() / 2)
             chart.text(beside, tr("length"), "muted", RIGHT)
         clock = QRectF(0, self.height() - em(CLOCK_EM), self.width(), em(CLOCK_EM))
         chart.clock(clock)
         chart.text(
-            QRectF(0, clock.top(), field.left() - em(0.7), clock.height()),
+            QRectF(0, clock.top(), field.left() - em(LABEL_GAP_EM), clock.height()),
             tr("step"),
             "muted",
             RIGHT,

@@ -3,7 +3,16 @@
 from enum import Enum
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSpinBox, QToolButton, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSpinBox,
+    QToolButton,
+    QWidget,
+)
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
@@ -17,6 +26,7 @@ NAME_WIDTH_EM = 6.6
 SPEED_WIDTH_EM = 3.6
 SCRUBBER_EM = 4
 ICON_EM = 1.1
+GAP_EM = 0.6
 
 
 class PlayMode(Enum):
@@ -67,12 +77,24 @@ class ReplayBar(QWidget):
         self._live.setAccessibleName(tr("Follow the newest step"))
         self._live.setToolTip(tr("Follow the newest step again"))
         self._live.clicked.connect(self.live_asked)
+        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._lay_out()
         theme.changed.connect(self._dress)
         self._dress()
         self.use_speed(USUAL)
         self.set_step_count(0)
         self.show_live(offered=False)
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for the broader half: both stand one above the other where there is little room."""
+        return QSize(max(self._widths()), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the halves beside each other, or one above the other."""
+        super().resizeEvent(event)
+        is_narrow = self.width() < sum(self._widths()) + self._halves.spacing()
+        way = QBoxLayout.Direction
+        self._halves.setDirection(way.TopToBottom if is_narrow else way.LeftToRight)
 
     @property
     def is_playing(self) -> bool:
@@ -175,18 +197,23 @@ class ReplayBar(QWidget):
         return field
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(em(0.3))
-        row.addWidget(self._play)
-        for button in self._modes.values():
-            row.addWidget(button)
-        row.addWidget(self._speed)
-        row.addSpacing(em(0.3))
-        row.addWidget(self._scrubber, 1)
-        row.addSpacing(em(0.3))
-        row.addWidget(self._name)
-        row.addWidget(self._live)
+        self._halves.setContentsMargins(0, 0, 0, 0)
+        self._halves.setSpacing(em(GAP_EM))
+        playing, scrubbing = QHBoxLayout(), QHBoxLayout()
+        for button in (self._play, *self._modes.values(), self._speed):
+            playing.addWidget(button)
+        playing.addStretch()
+        scrubbing.addWidget(self._scrubber, 1)
+        scrubbing.addWidget(self._name)
+        scrubbing.addWidget(self._live)
+        for half, stretch in ((playing, 0), (scrubbing, 1)):
+            half.setSpacing(em(GAP_EM) // 2)
+            self._halves.addLayout(half, stretch)
+
+    def _widths(self) -> tuple[int, ...]:
+        """Return how wide each half must be at least."""
+        halves = (self._halves.itemAt(place) for place in range(self._halves.count()))
+        return tuple(half.minimumSize().width() for half in halves if half is not None)
 
     def _dress(self) -> None:
         name, icon = (tr("Pause"), "pause") if self.is_playing else (tr("Play"), "play")

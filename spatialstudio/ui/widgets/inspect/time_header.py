@@ -40,7 +40,7 @@ class TimeHeader(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(em(0.6))
         row.addWidget(self._legend, 1)
-        row.addWidget(self._button)
+        row.addWidget(self._button, 0, Qt.AlignmentFlag.AlignTop)
         theme.changed.connect(self._dress)
         self._dress()
 

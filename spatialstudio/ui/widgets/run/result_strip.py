@@ -25,6 +25,7 @@ CAPTION_EM = 1.3
 PAD_EM = 0.3
 MARK_EM = 1.05
 ROLE = Qt.ItemDataRole.UserRole
+SELECTED = QStyle.StateFlag.State_Selected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -76,7 +77,7 @@ class ResultPainter(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        if state & QStyle.StateFlag.State_Selected:
+        if state & SELECTED:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self._theme.colour("line"))
             painter.drawRoundedRect(place, em(0.3), em(0.3))
@@ -91,6 +92,7 @@ class ResultPainter(QStyledItemDelegate):
             if (outcome := result.outcomes[number]) is not None:
                 corner = QRectF(square.left(), square.top(), em(MARK_EM), em(MARK_EM))
                 draw_outcome(painter, self._theme, outcome, corner)
+        painter.setPen(self._theme.colour("text" if state & SELECTED else "muted"))
         self._draw_captions(painter, place.adjusted(pad, pad + side, -pad, -pad), result)
         painter.restore()
 
@@ -103,7 +105,6 @@ class ResultPainter(QStyledItemDelegate):
 
     def _draw_captions(self, painter: QPainter, line: QRectF, result: Result) -> None:
         painter.setFont(font(SMALL))
-        painter.setPen(self._theme.colour("muted"))
         captions = (result.caption, tr("baseline"))
         for number, caption in enumerate(captions[: len(result.pictures)]):
             left = line.left() + number * em(PICTURE_EM) - em(PAD_EM)

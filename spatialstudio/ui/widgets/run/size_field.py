@@ -7,6 +7,8 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 
+SIDE_EM = 2.8
+
 
 class SideField(QSpinBox):
     """One side in pixels; what is typed is brought to the nearest that can be drawn."""
@@ -21,6 +23,7 @@ class SideField(QSpinBox):
         self.setCorrectionMode(QSpinBox.CorrectionMode.CorrectToNearestValue)
         self.setKeyboardTracking(False)
         self.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        self.setMinimumWidth(em(SIDE_EM))
 
     def valueFromText(self, text: str) -> int:
         """Return the nearest multiple of the unit."""

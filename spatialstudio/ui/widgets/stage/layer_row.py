@@ -15,7 +15,7 @@ OWN_HUES = 3
 HUES = ("Orange", "Violet", "Green", "Pink", "Blue", "Olive", "Brown", "Slate")
 HUELESS = frozenset({Layer.PICTURE, Layer.DEPTH})
 SWATCH_SIDE = 48
-OPACITY_EM = 2.6
+LEAST_OPACITY_EM, OPACITY_EM = 1.7, 2.6
 OPACITY_STEP = 10
 HEARD = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
 KEYS = "Arrows: other layers, opacity. Space: show. S: alone. H: colour."
@@ -64,8 +64,9 @@ class LayerRow(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(em(0.1))
-        row.addWidget(self._eye, 1)
-        for widget in (self._opacity, self._hue, self._solo, keys):
+        row.addWidget(self._eye, 100)
+        row.addWidget(self._opacity, 1)
+        for widget in (self._hue, self._solo, keys):
             row.addWidget(widget)
         theme.changed.connect(self._dress)
         self._dress()
@@ -144,7 +145,8 @@ class LayerRow(QWidget):
         slider.setAccessibleName(tr("Opacity of {layer}").format(layer=self._name.lower()))
         slider.setRange(0, FULL)
         slider.setValue(FULL)
-        slider.setFixedWidth(em(OPACITY_EM))
+        slider.setMinimumWidth(em(LEAST_OPACITY_EM))
+        slider.setMaximumWidth(em(OPACITY_EM))
         slider.valueChanged.connect(self._pick_opacity)
         return slider
 

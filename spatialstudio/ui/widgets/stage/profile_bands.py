@@ -110,6 +110,8 @@ class ProfileBands:
             for crossing in own:
                 self._draw_crossing(painter, band, crossing)
             painter.restore()
+            for crossing in own:  # a narrow band has no room for a share: it reaches out
+                self._write_share(painter, band, crossing)
 
     def draw_lines(self, painter: QPainter, whole: QRectF, crossings: tuple[Crossing, ...]) -> None:
         """Draw the dividing lines through the picture, which lies in ``whole``."""
@@ -151,7 +153,7 @@ class ProfileBands:
             points = band.points(np.linspace(0, 1, len(heights)), HEADROOM * heights)
             painter.setPen(QPen(self._theme.mention(hue), CURVE_WIDTH))
             painter.drawPolyline(QPolygonF(points))
-        dot = band.point(crossing.place, HEADROOM * crossing.share)
+        dot = _crossing_point(band, crossing)
         pen = QPen(self._theme.colour("muted"), 1)
         pen.setDashPattern(DASHES)
         painter.setPen(pen)
@@ -159,12 +161,11 @@ class ProfileBands:
         painter.setPen(QPen(self._theme.colour("raised"), 1.5))
         painter.setBrush(self._theme.colour("text"))
         painter.drawEllipse(dot, em(DOT_EM) / 2, em(DOT_EM) / 2)
-        self._write_share(painter, band, dot, crossing.share)
 
-    def _write_share(self, painter: QPainter, band: _Band, dot: QPointF, share: float) -> None:
+    def _write_share(self, painter: QPainter, band: _Band, crossing: Crossing) -> None:
         """Write the share between the curves, on the picture's side of their crossing."""
         painter.setFont(font(SMALL, bold=True))
-        text = f"{share:.0%}"
+        text, dot = f"{crossing.share:.0%}", _crossing_point(band, crossing)
         measure = QFontMetricsF(painter.font())
         room = QRectF(0, 0, measure.horizontalAdvance(text) + em(0.4), measure.height())
         if band.axis is Axis.X:
@@ -178,6 +179,10 @@ class ProfileBands:
         painter.drawRoundedRect(room, em(DOT_EM) / 2, em(DOT_EM) / 2)
         painter.setPen(self._theme.colour("text"))
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
+
+
+def _crossing_point(band: _Band, crossing: Crossing) -> QPointF:
+    return band.point(crossing.place, HEADROOM * crossing.share)
 
 
 def _bands(frame: QRectF, margins: QSizeF, view: QRectF) -> tuple[_Band, _Band]:

@@ -1,6 +1,6 @@
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton, QSpinBox, QToolButton
+from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea, QSpinBox, QToolButton
 
 from spatialstudio.ui.widgets.inspect.replay_bar import FASTEST, PlayMode, ReplayBar
 from spatialstudio.ui.widgets.inspect.step_scrubber import StepScrubber
@@ -97,3 +97,17 @@ def test_live_is_offered_only_when_asked_for(qtbot, replay):
 def test_without_steps_it_is_off(replay):
     replay.set_step_count(0)
     assert not button(replay, "Play the steps").isEnabled()
+
+
+def test_the_halves_stand_one_above_the_other_where_there_is_little_room(qtbot, theme):
+    room, bar = QScrollArea(), ReplayBar(theme)
+    qtbot.addWidget(room)
+    room.setWidgetResizable(True)
+    room.setWidget(bar)
+    room.resize(900, 200)
+    room.show()
+    scrubber, play = bar.findChild(StepScrubber), button(bar, "Play the steps")
+    qtbot.waitUntil(lambda: scrubber.x() > play.geometry().right())
+    room.resize(bar.minimumSizeHint().width() + 10, 200)
+    qtbot.waitUntil(lambda: scrubber.y() > play.geometry().bottom())
+    assert scrubber.geometry().right() <= bar.width()
