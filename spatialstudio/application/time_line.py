@@ -1,8 +1,10 @@
 """A run on the clock of its steps: what ties may change, when guidance was due, means."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, StepEvent
 from spatialstudio.domain.relation import Relation, RelationId
 from spatialstudio.science.guidance_schedule import GuidanceSchedule
@@ -11,6 +13,8 @@ from spatialstudio.science.superiority import Ties
 
 NOTHING_BETWEEN = 5e-3
 """Bounds nearer to each other than this are one number when two digits are shown."""
+BOUNDS_KEPT = 512
+"""Those of two runs on one clock, so that each step is measured once; their maps stay in memory."""
 
 
 def pos_bounds(event: StepEvent, relation: Relation) -> tuple[float, float] | None:
@@ -23,9 +27,13 @@ def pos_bounds(event: StepEvent, relation: Relation) -> tuple[float, float] | No
     Returns:
         Both in [0, 1], the lower first; None without maps, or where nobody would see a difference.
     """
-    attention = event.attention
-    if attention is None or not can_guide(relation.type):
+    if event.attention is None or not can_guide(relation.type):
         return None
+    return _bounds(event.attention, relation)
+
+
+@lru_cache(maxsize=BOUNDS_KEPT)
+def _bounds(attention: AttentionSnapshot, relation: Relation) -> tuple[float, float] | None:
     if any(end not in attention.maps for end in relation.ends):
         return None
     maps = [attention.maps[end] for end in relation.ends]

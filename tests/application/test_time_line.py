@@ -94,3 +94,10 @@ def test_a_range_without_steps_has_no_mean(run):
 )
 def test_a_second_run_is_called_by_what_differs(run, request_, change, name):
     assert name_beside(run, replace(run, request=change(request_))) == name
+
+
+def test_ties_are_measured_once_a_step(request_, monkeypatch):
+    event = event_of(request_, 0, [1, 1], [0, 2])
+    before = pos_bounds(event, RELATION)
+    monkeypatch.setattr("spatialstudio.application.time_line.relation_pos", None)
+    assert pos_bounds(event, RELATION) == before
