@@ -4,23 +4,19 @@ import gc
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import torch
 
-from spatialstudio.domain.devices import DeviceCard
+from spatialstudio.domain.devices import NUMBER_FORMATS, DeviceCard
 from spatialstudio.domain.errors import OutOfMemory, RequestError
 
 KIBIBYTE = 1024
 MEMORY_FILE = Path("/proc/meminfo")
 LARGE_MODEL_BYTES = 1024**3
-DTYPES = {
-    "float32": torch.float32,
-    "bfloat16": torch.bfloat16,
-    "float16": torch.float16,
-}
+DTYPES: Mapping[str, torch.dtype] = {name: getattr(torch, name) for name in NUMBER_FORMATS}
 NAMES = {"mps": "Apple GPU", "cpu": "CPU"}
 ALLOCATOR_COMPLAINTS = (
     "can't allocate memory",
@@ -83,16 +79,16 @@ def pick_dtype(device: torch.device, size_bytes: int, wanted: str = "") -> torch
     Args:
         device: Where it runs.
         size_bytes: Of the weights as they are stored.
-        wanted: What the model's own advice says; empty for no advice.
+        wanted: What the request, or the model's own advice, says; empty where neither does.
 
     Raises:
-        RequestError: The advice names no such format.
+        RequestError: There is no such format.
     """
     if wanted:
         if wanted not in DTYPES:
             raise RequestError(
                 f'Weights cannot be of the number format "{wanted}".',
-                hint=f"Write one of {', '.join(DTYPES)} into the model's studio.toml.",
+                hint=f"Choose one of {', '.join(DTYPES)}, here or in the model's studio.toml.",
             )
         return DTYPES[wanted]
     if device.type == "cpu" or size_bytes < LARGE_MODEL_BYTES:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from spatialstudio.application.flow.generate_image import choose_guidance
 from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.devices import NUMBER_FORMATS
 from spatialstudio.domain.generation import PSG, UNGUIDED, GenerationRequest, NoiseSearch
 from spatialstudio.domain.memory import Saving
 from spatialstudio.domain.ports import ModelCard
@@ -81,6 +82,12 @@ def _add_place(parser: argparse.ArgumentParser) -> None:
         help="where to draw, cuda:1 say; the fastest there is by default",
     )
     memory.add_argument(
+        "--number-format",
+        choices=NUMBER_FORMATS,
+        default="",
+        help="of the weights; the model's own, or what suits the device, by default",
+    )
+    memory.add_argument(
         "--save-memory",
         type=Saving,
         action="append",
@@ -131,5 +138,6 @@ def with_guidance(
         search=NoiseSearch(candidates=options.search, enough=options.enough),
         savings=tuple(options.save_memory),
         device=options.device,
+        dtype=options.number_format,
         capture=replace(request.capture, detail=options.keep_attention),
     )

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+NUMBER_FORMATS = ("float32", "bfloat16", "float16")
+"""Of weights, as torch names them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceCard:

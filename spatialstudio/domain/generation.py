@@ -166,6 +166,7 @@ class GenerationRequest:
         parent_run_id: The run this one was made from; empty for none.
         savings: What is given up to draw with less memory.
         device: Where to draw, as a ``DeviceCard`` names it; empty for the fastest there is.
+        dtype: Number format of the weights, one of ``NUMBER_FORMATS``; empty for the model's own.
         sweep: Where it stands in a sweep; None for a picture that belongs to none.
     """
 
@@ -185,6 +186,7 @@ class GenerationRequest:
     parent_run_id: str = ""
     savings: tuple[Saving, ...] = ()
     device: str = ""
+    dtype: str = ""
     sweep: SweepCell | None = None
 
 

@@ -120,6 +120,13 @@ def test_what_is_given_up_for_memory_goes_into_the_request(terminal, registry, r
     assert request.capture.detail is AttentionDetail.EVERY_WORD
 
 
+def test_where_and_in_which_numbers_to_draw_goes_into_the_request(terminal, registry, runs):
+    typed = ["--device", "cpu", "--number-format", "bfloat16"]
+    terminal("generate", PROMPT, *typed, "--out", runs)
+    (request,) = registry.backend_made.requests
+    assert (request.device, request.dtype) == ("cpu", "bfloat16")
+
+
 def test_a_search_ends_early_and_tells_what_it_compared(terminal, registry, runs):
     done = terminal("generate", PROMPT, "--search", 4, "--out", runs)
     assert len(registry.backend_made.requests) == 1

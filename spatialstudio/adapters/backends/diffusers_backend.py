@@ -3,7 +3,7 @@
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -38,6 +38,7 @@ from spatialstudio.adapters.backends.memory_estimate import estimate_memory
 from spatialstudio.adapters.backends.model_setup import model_setup
 from spatialstudio.adapters.backends.pipeline_arguments import pipeline_arguments
 from spatialstudio.adapters.backends.preview import decode_preview
+from spatialstudio.adapters.backends.text_streams import TextStream
 from spatialstudio.adapters.backends.token_spans import (
     in_denoiser,
     text_positions,
@@ -98,9 +99,9 @@ class DiffusersBackend:
 
     def __init__(self, archives: Path) -> None:
         self._archives = archives
-        self._streams: tuple[Path, Sequence[Any]] | None = None
+        self._streams: tuple[Path, Sequence[TextStream]] | None = None
         self._loaded: LoadedPipeline | None = None
-        self._loaded_as: tuple[Path, torch.device, bool] | None = None
+        self._loaded_as: _Wanted | None = None
         self._loading = Lock()
 
     def devices(self) -> tuple[DeviceCard, ...]:
@@ -114,17 +115,15 @@ class DiffusersBackend:
             BackendError: The model is damaged or missing.
             PromptError: A mention lies beyond the text encoder's limit.
         """
-        return token_spans(load_streams(model), scene.prompt.text, scene.mentions)
+        return token_spans(self._streams_of(model), scene.prompt.text, scene.mentions)
 
     def read_tokens(self, prompt: str, model: ModelCard) -> tuple[TokenReading, ...]:
-        """Take a prompt apart; the tokenizers of the model asked for last are kept.
+        """Take a prompt apart; see ``GenerationBackend``.
 
         Raises:
             BackendError: The model is damaged or missing.
         """
-        if self._streams is None or self._streams[0] != model.folder:
-            self._streams = (model.folder, load_streams(model))
-        return token_readings(self._streams[1], prompt)
+        return token_readings(self._streams_of(model), prompt)
 
     def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
         """Estimate from the model that is loaded; a small one is loaded where there is none.
@@ -134,10 +133,10 @@ class DiffusersBackend:
             RequestError: The model cannot do what the request asks for.
         """
         loaded, loaded_as = self._loaded, self._loaded_as
-        device = _device_for(request)
+        wanted = _wanted(request, model)
         if loaded is None and model.size_bytes < LARGE_MODEL_BYTES:
-            loaded = self._ready(model, device, request)
-        elif loaded is None or loaded_as is None or loaded_as[:2] != (model.folder, device):
+            loaded = self._ready(model, wanted)
+        elif loaded is None or loaded_as is None or not loaded_as.is_like(wanted):
             return None
         return _estimate(loaded, request, plan_archive(loaded, request, request.steps, Path()))
 
@@ -162,12 +161,13 @@ class DiffusersBackend:
         emit: Callable[[GenerationEvent], None],
     ) -> None:
         started = time.perf_counter()
-        device = _device_for(request)
+        wanted = _wanted(request, model)
+        device = wanted.device
         reset_peak_memory(device)
         token.raise_if_cancelled()
         try:
             with memory_errors_told():
-                loaded = self._ready(model, device, request)
+                loaded = self._ready(model, wanted)
                 with tiled(loaded.pipeline.vae, is_wanted=Saving.TILING in request.savings):
                     image = _Drawing(request, loaded, token, emit).draw(self._archives / request.id)
         except OutOfMemory as error:
@@ -183,17 +183,37 @@ class DiffusersBackend:
             )
         )
 
-    def _ready(
-        self, model: ModelCard, device: torch.device, request: GenerationRequest
-    ) -> LoadedPipeline:
-        offloads = Saving.OFFLOAD in request.savings and device.type != "cpu"
-        wanted = (model.folder, device, offloads)
+    def _ready(self, model: ModelCard, wanted: "_Wanted") -> LoadedPipeline:
         with self._loading:
             if self._loaded is None or self._loaded_as != wanted:
                 self._loaded = None  # let go of one model before the next is loaded
-                self._loaded = load_pipeline(model, device, offloads=offloads)
+                own = replace(model, dtype=wanted.dtype)
+                self._loaded = load_pipeline(own, wanted.device, offloads=wanted.offloads)
                 self._loaded_as = wanted
             return self._loaded
+
+    def _streams_of(self, model: ModelCard) -> Sequence[TextStream]:
+        """Take the tokenizers of the model that is loaded; of others, those asked for last."""
+        loaded = self._loaded
+        if loaded is not None and loaded.folder == model.folder:
+            return loaded.streams
+        if self._streams is None or self._streams[0] != model.folder:
+            self._streams = (model.folder, load_streams(model))
+        return self._streams[1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """How a model is loaded for a request; an empty ``dtype`` is what suits the device."""
+
+    folder: Path
+    device: torch.device
+    dtype: str
+    offloads: bool
+
+    def is_like(self, other: "_Wanted") -> bool:
+        """Tell whether both take the same memory, but for what offloading saves."""
+        return replace(self, offloads=other.offloads) == other
 
 
 class _Drawing:
@@ -326,8 +346,10 @@ class _Drawing:
         self._token.raise_if_cancelled()
 
 
-def _device_for(request: GenerationRequest) -> torch.device:
-    return pick_device("cpu" if Saving.PROCESSOR in request.savings else request.device)
+def _wanted(request: GenerationRequest, model: ModelCard) -> _Wanted:
+    device = pick_device("cpu" if Saving.PROCESSOR in request.savings else request.device)
+    offloads = Saving.OFFLOAD in request.savings and device.type != "cpu"
+    return _Wanted(model.folder, device, request.dtype or model.dtype, offloads)
 
 
 def _estimate(

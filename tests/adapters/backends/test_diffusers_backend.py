@@ -321,3 +321,27 @@ def test_tokens_are_located_without_weights(backend, tiny_model, tiny_request):
     spans = backend.token_spans(tiny_request.scene, tiny_model)
     assert [span.mention_id for span in spans] == ["m1", "m2"]
     assert spans[0].indices < spans[1].indices
+
+
+def test_tokenizers_of_the_loaded_model_are_not_read_again(
+    draw, backend, tiny_model, tiny_request, monkeypatch
+):
+    def refuse(*_args, **_kwargs):
+        pytest.fail("The tokenizers are read again.")
+
+    draw(tiny_request)
+    monkeypatch.setattr(loading.AutoTokenizer, "from_pretrained", refuse)
+    (reading,) = backend.read_tokens(tiny_request.scene.prompt.text, tiny_model)
+    assert reading.tokens
+    assert backend.token_spans(tiny_request.scene, tiny_model)
+
+
+@pytest.mark.parametrize("asked", ["bfloat16", "float16"])
+def test_a_request_can_ask_for_a_number_format(tmp_path, tiny_model, tiny_request, asked):
+    backend = DiffusersBackend(tmp_path)
+    told = []
+    for dtype in (asked, ""):
+        request = replace(tiny_request, dtype=dtype, guidance=STRONG)
+        *_, finished = backend.generate(request, tiny_model, CountingToken())
+        told.append(finished.setup.dtype)
+    assert told == [asked, "float32"]

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import diffusers
@@ -6,9 +7,10 @@ import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from spatialstudio.adapters.backends import low_memory
+from spatialstudio.adapters.backends import load_pipeline, low_memory
 from spatialstudio.adapters.backends.attention_layers import map_size
 from spatialstudio.adapters.backends.attention_tap import tapped
+from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.backends.families import FAMILIES
 from spatialstudio.adapters.backends.layer_attention import MeanAttention
 from spatialstudio.adapters.backends.load_pipeline import LoadedPipeline
@@ -194,8 +196,44 @@ def test_when_memory_runs_out_what_fits_is_offered_and_the_next_picture_is_drawn
     assert (after[-1].image == before[-1].image).all()
 
 
-def run_out(*_):
+def run_out(*_, **__):
     raise torch.OutOfMemoryError("CUDA out of memory.")
+
+
+def of_denoiser(monkeypatch, pipeline, *, with_gradient):
+    forward = pipeline.unet.forward
+
+    def denoise(*args, **kwargs):
+        return run_out() if torch.is_grad_enabled() is with_gradient else forward(*args, **kwargs)
+
+    monkeypatch.setattr(pipeline.unet, "forward", denoise)
+
+
+PHASES = {
+    "loading": lambda patch, _: patch.setattr(load_pipeline, "read_pipeline", run_out),
+    "encoding": lambda patch, drawing: patch.setattr(drawing.text_encoder, "forward", run_out),
+    "guiding": partial(of_denoiser, with_gradient=True),
+    "the gradient": lambda patch, _: patch.setattr(torch.autograd, "grad", run_out),
+    "denoising": partial(of_denoiser, with_gradient=False),
+    "decoding": lambda patch, drawing: patch.setattr(drawing.vae, "decode", run_out),
+}
+
+
+@pytest.mark.parametrize("runs_out", PHASES.values(), ids=PHASES)
+def test_in_whatever_phase_memory_runs_out_the_next_picture_is_drawn(
+    tmp_path, tiny_model, guided, monkeypatch, runs_out
+):
+    backend = DiffusersBackend(tmp_path)
+    before = list(backend.generate(guided, tiny_model, CountingToken()))
+    pipeline = backend._loaded.pipeline
+    if runs_out is PHASES["loading"]:
+        backend._loaded = None
+    with monkeypatch.context() as patch:
+        runs_out(patch, pipeline)
+        with pytest.raises(low_memory.OutOfMemory):
+            list(backend.generate(guided, tiny_model, CountingToken()))
+    after = list(backend.generate(guided, tiny_model, CountingToken()))
+    assert (after[-1].image == before[-1].image).all()
 
 
 def test_a_run_tells_its_memory_before_the_first_step(backend, tiny_model, guided):
