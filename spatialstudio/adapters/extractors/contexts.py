@@ -17,6 +17,7 @@ from spatialstudio.domain.relation import BETWEEN, IN_FRONT_OF, NEAR, Axis, Rela
 
 PLACING_KINDS = {*RELATIONS, WordKind.FRAME}
 FLANKS = 2
+SILENT = {WordKind.SHOWING, WordKind.BOTH}
 CLAUSE_STARTS = {WordKind.COMMA, WordKind.AND, WordKind.STOP, WordKind.COLON}
 PARTICIPLE_ENDINGS = (
     "ed",
@@ -51,7 +52,7 @@ class SettledPieces:
 def settle(text: str, pieces: Sequence[Piece], vocabulary: Vocabulary) -> SettledPieces:
     """Settle the pieces of one prompt, whose text is given as typed."""
     kept = _with_contents(without_opening(list(pieces), vocabulary), text, vocabulary)
-    kept = _with_alternatives(_with_answers(_with_flanks(kept)), text)
+    kept = _with_alternatives(_without_cleft(_with_answers(_with_flanks(kept))), text)
     kept = list(_with_settled_words(kept, vocabulary))
     settled: list[Piece] = []
     settings: list[TextSpan] = []
@@ -137,6 +138,22 @@ def _with_flanks(pieces: Sequence[Piece]) -> list[Piece]:
     ]
 
 
+def _without_cleft(pieces: Sequence[Piece]) -> list[Piece]:
+    """Read "it is left of a cat that a dog sits" as "left of a cat a dog sits"."""
+    match pieces:
+        case [
+            Word(kind=WordKind.IT),
+            Word(kind=WordKind.BE),
+            Word(kind=WordKind.RELATION) as relation,
+            NounPhrase() as thing,
+            Word(kind=WordKind.RELATIVE),
+            NounPhrase() as subject,
+            *rest,
+        ]:
+            return [relation, thing, subject, *rest]
+    return list(pieces)
+
+
 def _with_answers(pieces: Sequence[Piece]) -> list[Piece]:
     """Join a question to its answer: "What is under the bed? A cat."."""
     asked = next((n for n, piece in enumerate(pieces) if is_word(piece, WordKind.QUESTION)), None)
@@ -161,28 +178,35 @@ def _with_settled_words(pieces: Sequence[Piece], vocabulary: Vocabulary) -> Iter
             yield piece
         elif piece.kind is WordKind.COMMA and _is_set_off(pieces[:place], after):
             continue
-        elif piece.kind is WordKind.BOTH:
-            if _is_pronoun(before, after):
-                yield replace(piece, kind=WordKind.THEM)
-        elif piece.kind is WordKind.RELATIVE and _is_claim(before):
-            yield replace(piece, kind=WordKind.IT)
+        elif kind := _kind_of_pronoun(piece, before, after):
+            yield replace(piece, kind=kind)
         elif piece.kind in RELATIONS and (
             _is_of_verb(piece, before, vocabulary) or _joins_parties(piece, before)
         ):
             yield replace(piece, kind=WordKind.PREPOSITION)
         elif piece.kind is WordKind.LOOSE_RELATION:
-            by = piece.relation_type is NEAR
-            made = _is_made(pieces[:place], vocabulary)
-            is_how = by and (
-                _is_agent(pieces[:place], after, made=made)
-                or _is_means(pieces[:place], after, vocabulary)
-            )
-            kind = (
-                WordKind.PREPOSITION if is_how else _settled_kind(piece, before, after, vocabulary)
-            )
-            yield replace(piece, kind=kind)
-        elif piece.kind is not WordKind.SHOWING and not _is_emphasis(piece, before):
+            is_how = piece.relation_type is NEAR and _tells_how(pieces[:place], after, vocabulary)
+            kind = _settled_kind(piece, before, after, vocabulary)
+            yield replace(piece, kind=WordKind.PREPOSITION if is_how else kind)
+        elif piece.kind not in SILENT and not _is_emphasis(piece, before):
             yield piece
+
+
+def _kind_of_pronoun(piece: Word, before: Piece | None, after: Piece | None) -> WordKind | None:
+    """Return what a word stands for that may be a pronoun; None where it is none."""
+    if piece.kind is WordKind.BOTH and _is_pronoun(before, after):
+        return WordKind.THEM
+    if piece.kind is WordKind.ITSELF and is_word(before, WordKind.COMMA):
+        return WordKind.RELATIVE
+    if piece.kind is WordKind.RELATIVE and _is_claim(before):
+        return WordKind.IT
+    return None
+
+
+def _tells_how(before: Sequence[Piece], after: Piece | None, vocabulary: Vocabulary) -> bool:
+    """Tell whether "by" tells who or what did it, rather than where."""
+    is_by_maker = _is_agent(before, after, made=_is_made(before, vocabulary))
+    return is_by_maker or _is_means(before, after, vocabulary)
 
 
 def _is_of_verb(piece: Word, before: Piece | None, vocabulary: Vocabulary) -> bool:

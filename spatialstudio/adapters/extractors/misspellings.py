@@ -26,6 +26,9 @@ SPELLINGS_OF_SOUNDS = (
 )
 """What is written for a sound, and what may be written as well: "elefant", "trakter"."""
 
+VOWEL = re.compile("[aeiou]")
+MANY_CONSONANTS = 3
+
 
 class SlipKind(IntEnum):
     """What went wrong with one letter or two; the likelier, the lower."""
@@ -56,6 +59,12 @@ def slip_kind(word: str, target: str) -> SlipKind | None:
     if len(word) == len(target):
         return _kind_of_same_length(word, target)
     return _kind_of_other_length(word, target)
+
+
+def is_clipped(word: str, target: str) -> bool:
+    """Tell whether vowels were left out: "btwn", "frm"."""
+    is_shorter = MANY_CONSONANTS <= len(word) < len(target)
+    return is_shorter and word[0] == target[0] and VOWEL.sub("", target) == VOWEL.sub("", word)
 
 
 def sound(word: str) -> str:

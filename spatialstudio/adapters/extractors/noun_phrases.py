@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TypeGuard
 
 from spatialstudio.adapters.extractors.pieces import NounPhrase, Piece, is_word
@@ -38,12 +38,15 @@ class PhraseFinder:
         self._text = text
         self._vocabulary = vocabulary
         self._pieces: list[Piece] = []
+        self._is_telegram = self._is_list = False
 
     def find(self, words: Sequence[Word]) -> list[Piece]:
         """Replace runs of words by noun phrases and verbs; of the others one stays as a gap."""
+        self._is_telegram = not any(word.kind in DETERMINERS for word in words)
         position = 0
         while position < len(words):
             word = self._as_determiner(words[position])
+            self._is_list = self._is_list or word.kind is WordKind.ROW
             if word.kind not in DETERMINERS | RUN_KINDS:
                 self._pieces += [word] if word.kind not in SILENT_KINDS else []
                 position += 1
@@ -65,6 +68,9 @@ class PhraseFinder:
     def _take_run(
         self, words: Sequence[Word], determiner: Word | None, following: Word | None
     ) -> None:
+        before = self._pieces[-1] if self._pieces else None
+        if _is_the_one(determiner, words) and is_word(before, WordKind.BE):
+            return
         if one := self._one_of_several(words, determiner, following):
             self._pieces.append(one)
             return
@@ -79,11 +85,11 @@ class PhraseFinder:
             if determiner is not None and determiner.text.lower() in POSSESSIVES:
                 self._pieces.append(replace(determiner, kind=WordKind.IT))
             return
-        before = self._pieces[-1] if self._pieces else None
-        cut = self._second_thing(words, determiner, before)
+        cut = self._end_of_telegram(words, before, following) or self._second_thing(
+            words, determiner, before
+        )
         after = words[cut] if cut < len(words) else following
-        is_listed = any(is_word(piece, WordKind.ROW) for piece in self._pieces)
-        run = WordRun(self._text, tuple(words[:cut]), determiner, before, after, is_listed)
+        run = WordRun(self._text, tuple(words[:cut]), determiner, before, after, self._is_list)
         if determiner is None and run.is_qualified_by_place(self._vocabulary):
             self._pieces[-1] = words[0]
             return
@@ -126,6 +132,20 @@ class PhraseFinder:
             several, text=text, span=span, attributes=(), is_definite=False, is_plural=False
         )
 
+    def _end_of_telegram(
+        self, words: Sequence[Word], before: Piece | None, following: Word | None
+    ) -> int:
+        """Find where a clause starts without a comma: "cup on plate fan behind plate"; else 0."""
+        is_between = is_word(before, *RELATIONS) and (
+            following is not None and following.kind in RELATIONS
+        )
+        texts = [word.text for word in words]
+        noun = self._vocabulary.noun
+        if not (self._is_telegram and is_between and len(words) > 1) or noun(texts):
+            return 0
+        cuts = range(len(words) - 1, 0, -1)
+        return next((cut for cut in cuts if noun(texts[:cut]) and noun(texts[cut:])), 0)
+
     def _second_thing(
         self, words: Sequence[Word], determiner: Word | None, before: Piece | None
     ) -> int:
@@ -164,13 +184,13 @@ class PhraseFinder:
 
     def _latest_thing(self) -> NounPhrase | None:
         """Return what "one" is one of, no mere place: "two pianos in a shop, a black one"."""
-        places = pairwise([None, *self._pieces])
-        phrases = [
+        latest = pairwise(chain(reversed(self._pieces), [None]))
+        things = (
             piece
-            for before, piece in places
+            for piece, before in latest
             if isinstance(piece, NounPhrase) and not is_word(before, WordKind.PREPOSITION)
-        ]
-        return phrases[-1] if phrases else self._latest_phrase()
+        )
+        return next(things, None) or self._latest_phrase()
 
     def _end_of_run(self, words: Sequence[Word], start: int, determiner: Word | None) -> int:
         stop = start
@@ -219,6 +239,11 @@ class PhraseFinder:
         lower = [word.text.lower() for word in words[-LONGEST_NOUN:]]
         names = (lower[start:] for start in range(len(lower) - 1))
         return any(" ".join(name) in self._vocabulary.nouns for name in names)
+
+
+def _is_the_one(determiner: Word | None, words: Sequence[Word]) -> bool:
+    """Tell whether "the one" stands: "the red cat is the one left of a dog"."""
+    return not words and determiner is not None and determiner.text.lower() == "one"
 
 
 def _one_of_pair(determiner: Word, words: Sequence[Word]) -> WordKind | None:

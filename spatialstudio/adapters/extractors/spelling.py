@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from spatialstudio.adapters.extractors.misspellings import SlipKind, slip_kind, sound
+from spatialstudio.adapters.extractors.misspellings import SlipKind, is_clipped, slip_kind, sound
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary
 from spatialstudio.domain.prompt import TextSpan
 
-TOKEN = re.compile(r"\b\d+[a-z]{3,}\b|[A-Za-z]+(?![A-Za-z]|['\u2019]t\b)")
+TOKEN = re.compile(r"\b\d+[a-z]{3,}\b|[^\W\d_]+(?![^\W\d_]|['\u2019]t\b)")
 COUNTED = re.compile(r"(?P<number>\d+)(?P<thing>[a-z]+)")
 JOINED_WORDS = re.compile(
     r"\b(?P<first>to|of|on|in|next|left|right|front|top|close|far|side)"
@@ -22,7 +22,15 @@ JOINED_WORDS = re.compile(
     re.IGNORECASE,
 )
 SWAPPED_WORDS = {"ot": "to", "fo": "of"}
-SMALL_WORDS = {"te": "the", "th": "the", "adn": "and", "nad": "and", "ona": "on a", "wiht": "with"}
+SMALL_WORDS = {
+    "te": "the",
+    "th": "the",
+    "adn": "and",
+    "nad": "and",
+    "ona": "on a",
+    "wiht": "with",
+    "ofa": "of a",
+}
 MEANT_BETWEEN = {
     ("on", "of"): ("top",),
     ("in", "of"): ("front",),
@@ -91,6 +99,7 @@ class Speller:
         self._joined = {noun.replace(" ", ""): noun for noun in vocabulary.nouns if " " in noun}
         self._everyday = sorted(vocabulary.everyday)
         self._targets = sorted(vocabulary.slip_targets)
+        self._clippable = [*self._targets, "from", "over", "with"]
         self._mended_word = lru_cache(maxsize=4096)(self._mend_word)
 
     def mend(self, text: str) -> MendedText:
@@ -115,7 +124,7 @@ class Speller:
         for place, token in enumerate(tokens):
             _, _, word, after = neighbours = words[place : place + 4]
             mended = self._meant_between(*neighbours)
-            if mended is None and not _is_name(token):
+            if mended is None and word.isascii() and not _is_name(token):
                 mended = self._mended_word(word, after)
             if mended is not None:
                 yield Slip(span=TextSpan(start=token.start(), stop=token.end()), word=mended)
@@ -143,6 +152,9 @@ class Speller:
             return f"{joined['first']} {joined['second']}"
         if word in self._joined:
             return self._joined[word]
+        clipped = [each for each in self._clippable if is_clipped(word, each)]
+        if clipped:
+            return clipped[0]
         endings = self._beginnings.get(following, ())
         slips = _slips_from(self._targets, word, LENGTHS_OF_LAYOUT)
         slips += _slips_from(endings, word, LENGTHS_OF_BEGINNINGS)

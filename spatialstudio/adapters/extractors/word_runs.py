@@ -13,6 +13,7 @@ from spatialstudio.adapters.extractors.vocabulary import LONGEST_NOUN, Vocabular
 from spatialstudio.adapters.extractors.words import (
     ARTICLES,
     DETERMINERS,
+    POSSESSIVE_ENDINGS,
     RELATIONS,
     Word,
     WordKind,
@@ -21,12 +22,28 @@ from spatialstudio.domain.prompt import TextSpan
 
 OPENERS = {WordKind.STYLE, WordKind.SHOWING, WordKind.STOP, WordKind.COMMA, WordKind.AND}
 OWNERS = {"his", "her", "its", "their"}
-POSSESSIVE_ENDINGS = ("'s", "\u2019s")
 LIST_JOINERS = {WordKind.ROW, WordKind.COLON, WordKind.COMMA, WordKind.AND, WordKind.BE}
+CLAIMING = (WordKind.RELATION, WordKind.FLANKING)
+PLACING = (WordKind.RELATION, WordKind.FRAME)
 HOLDING = (WordKind.WITH, WordKind.SHOWING)
 SIDES = ("left ", "right ")
 ONE = {"one", "ones"}
-ASKING = {"what", "where", "here", "how", "who", "this", "that", "everything", "all", "do", "does"}
+ASKING = {
+    "what",
+    "if",
+    "when",
+    "since",
+    "where",
+    "here",
+    "how",
+    "who",
+    "this",
+    "that",
+    "everything",
+    "all",
+    "do",
+    "does",
+}
 SINGULAR_BE = {"is", "was"}
 
 
@@ -165,12 +182,19 @@ class WordRun(WordsInPlace):
         if self._is_object_of_one(place, vocabulary):
             return False
         before = self.words[place - 1].text.lower()
-        is_told_of = place + 1 == len(self.words) and self.is_followed_by(WordKind.RELATION)
+        is_told_of = place + 1 == len(self.words) and self.is_followed_by(*CLAIMING)
         if lower in vocabulary.adjectives:
             return is_told_of or self._acts(before, vocabulary)
         is_bare_plural = self.determiner is None and vocabulary.noun([before]) not in {None, before}
         is_verb_of_several = is_bare_plural and is_told_of and place == 1
-        return is_verb_of_several or looks_plural(lower) or self._acts(lower, vocabulary)
+        is_verb_of_one = looks_plural(lower) and not self._ends_name_of_several(place, vocabulary)
+        return is_verb_of_several or is_verb_of_one or self._acts(lower, vocabulary)
+
+    def _ends_name_of_several(self, place: int, vocabulary: Vocabulary) -> bool:
+        """Tell whether a strange plural ends a name: "four candle snuffers", "feather boas"."""
+        before, text = (word.text.lower() for word in self.words[place - 1 : place + 1])
+        is_strange = text not in vocabulary.verbs and vocabulary.noun([before]) == before
+        return is_strange and (self.determiner is None or self.is_counted(place, vocabulary))
 
     def _is_object_of_one(self, place: int, vocabulary: Vocabulary) -> bool:
         """Tell whether a base form ends a name: "near the opera program"."""
@@ -184,7 +208,8 @@ class WordRun(WordsInPlace):
 
     def _acts(self, word: str, vocabulary: Vocabulary) -> bool:
         """Tell whether a word is a verb here; behind "a" its base form is none: "a bus stop"."""
-        is_noun = word in vocabulary.base_verbs and self._has_base_noun(vocabulary)
+        has_verb = self._is_said_to_be_one()
+        is_noun = word in vocabulary.base_verbs and (has_verb or self._has_base_noun(vocabulary))
         return vocabulary.is_verb(word) and not is_noun
 
     def _has_base_noun(self, vocabulary: Vocabulary) -> bool:
@@ -208,7 +233,7 @@ class WordRun(WordsInPlace):
         if self.is_listed and before in LIST_JOINERS:
             return True
         opens = self.before is None or before in OPENERS
-        is_told_of = self.is_followed_by(WordKind.RELATION) or self._is_subject(words)
+        is_told_of = self.is_followed_by(*PLACING) or self._is_subject(words)
         return opens and is_told_of
 
     def _is_subject(self, words: Sequence[str]) -> bool:

@@ -1,8 +1,8 @@
 """A prompt cut into the words that carry its layout, each with its place in the text."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from lark import Lark
 
 from spatialstudio.adapters.extractors.spelling import MendedText
 from spatialstudio.domain.prompt import TextSpan
-from spatialstudio.domain.relation import RelationType, relation_types
+from spatialstudio.domain.relation import LEFT_OF, RIGHT_OF, RelationType, relation_types
 
 PLAIN, PHRASE, IDIOM = "PLAIN_", "(?!PHRASE)", "IDIOM"
 LOOSE, FRAME, ROW, ITS, EACH_OTHER = "LOOSE_", "FRAME_", "ROW_", "_ITS", "_EACH_OTHER"
@@ -82,6 +82,9 @@ PRONOUNS = {
     *(WordKind.IT, WordKind.ITS, WordKind.THEM, WordKind.ITSELF, WordKind.EACH_OTHER),
     *(WordKind.FORMER, WordKind.LATTER),
 }
+POSSESSIVE_ENDINGS = ("'s", "\u2019s")
+SIDES = {"left": LEFT_OF, "right": RIGHT_OF}
+LONGEST_OWNER = 6
 LEADING_ON = {*RELATIONS, WordKind.INDEFINITE, WordKind.DEFINITE, WordKind.WITH, WordKind.AND}
 """After these no sentence ends."""
 
@@ -133,7 +136,7 @@ class WordCutter:
 
     def cut(self, mended: MendedText) -> Iterator[Word]:
         """Cut a prompt into words, in order; white space is dropped."""
-        return _without_wrapping(tuple(self._words(mended)))
+        return _with_owned_sides(_without_wrapping(tuple(self._words(mended))))
 
     def _words(self, mended: MendedText) -> Iterator[Word]:
         lower = "".join(letter.lower()[0] for letter in mended.text)
@@ -181,6 +184,25 @@ def _without_wrapping(words: Sequence[Word]) -> Iterator[Word]:
         )
         if not (word.text.isspace() and (leads_on or goes_on)):
             yield word
+
+
+def _with_owned_sides(words: Iterable[Word]) -> Iterator[Word]:
+    """Read "on the patient's right" as "right of the patient"."""
+    row = list(words)
+    for place, side in enumerate(row):
+        sided = SIDES.get(side.text.lower())
+        owner = row[place - 1] if place > 1 else side
+        if sided is None or not owner.text.lower().endswith(POSSESSIVE_ENDINGS):
+            continue
+        starts = (n for n in range(place - 1, max(place - LONGEST_OWNER, -1), -1))
+        start = next((n for n in starts if row[n].text.lower() in {"on", "to", "at"}), None)
+        if start is not None:
+            stop = owner.span.stop - len("'s")
+            span = TextSpan(start=owner.span.start, stop=stop)
+            row[place - 1] = replace(owner, text=owner.text[: -len("'s")], span=span)
+            row[start] = replace(side, kind=WordKind.RELATION, relation_type=sided)
+            row[place] = replace(side, kind=WordKind.OTHER, relation_type=None)
+    return iter(row)
 
 
 def _meaning(terminal: str) -> tuple[WordKind, RelationType | None]:

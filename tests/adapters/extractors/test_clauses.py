@@ -323,3 +323,30 @@ def test_alternatives_are_not_guessed(text):
 )
 def test_a_sentence_of_strangers_is_read(text, expected):
     assert claims(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("On the mayor's left is a globe.", [("globe", LEFT_OF, "mayor")]),
+        ("a nurse on the old patient's right", [("nurse", RIGHT_OF, "old patient")]),
+        ("cup on plate fan behind plate", [("cup", ABOVE, "plate"), ("fan", BEHIND, "plate")]),
+        (
+            "a mime left of a booth that's left of a bin",
+            [("mime", LEFT_OF, "booth"), ("booth", LEFT_OF, "bin")],
+        ),
+        ("angel top, devil bottom", [("angel", ABOVE, "devil")]),
+        ("Left panel a bagel, right panel a fan.", [("bagel", LEFT_OF, "fan")]),
+        ("It is left of the ship that the robot floats.", [("robot", LEFT_OF, "ship")]),
+        ("a cat frm a van, far frm a dog", [("cat", FAR_FROM, "dog")]),
+        ("a piano w/ a candle on it", [("candle", ABOVE, "piano")]),
+        ("Which plant is behind the bin? The fuchsia.", [("fuchsia", BEHIND, "bin")]),
+        ("You won't miss the ship above the crater.", [("ship", ABOVE, "crater")]),
+        ("The sample was put beside the cup.", [("sample", NEAR, "cup")]),
+        ("Four candle snuffers above a bed.", [("Four candle snuffers", ABOVE, "bed")]),
+        ("Skip the bee above the rose.", []),
+        ("By no means place the cup next to the fan.", []),
+    ],
+)
+def test_what_strangers_write_is_read(text, expected):
+    assert claims(text) == expected
