@@ -26,33 +26,35 @@ _LATIN = 0x250
 """The studio's own font has all letters before this one."""
 
 
-def fallback_fonts(text: str) -> tuple[Path, ...]:
-    """Return fonts that have at least one of the text's letters beyond Latin; none is needed often.
-
-    Args:
-        text: All that is to be written.
-    """
-    beyond = frozenset(ord(letter) for letter in text if ord(letter) >= _LATIN)
-    return tuple(_with_any_of(beyond)) if beyond else ()
-
-
-def missing_letters(text: str, fonts: Path) -> str:
-    """Return the letters of a text that neither the studio's font nor one of the system has.
+def fallback_fonts(text: str, fonts: Path) -> tuple[Path, ...]:
+    """Return fonts of the system that have letters which the studio's own lacks; mostly none.
 
     Args:
         text: All that is to be written.
         fonts: The folder of the studio's fonts.
     """
-    beyond = {letter for letter in text if ord(letter) >= _LATIN and letter.isprintable()}
-    if not beyond:
-        return ""
-    known = _letters_of(fonts / OWN).union(*map(_letters_of, fallback_fonts("".join(beyond))))
-    return "".join(sorted(letter for letter in beyond if ord(letter) not in known))
+    return tuple(_with_any_of(_beyond_own(text, fonts)))
+
+
+def missing_letters(text: str, fonts: Path) -> str:
+    """Return the letters of a text that neither the studio's font nor one of the system has.
+
+    Arguments as for ``fallback_fonts``.
+    """
+    beyond = _beyond_own(text, fonts)
+    known = frozenset[int]().union(*map(_letters_of, _with_any_of(beyond)))
+    return "".join(map(chr, sorted(beyond - known)))
 
 
 def with_stand_ins(text: str, fonts: Path) -> str:
     """Return a text that can be written: a sign stands for each letter that no font has."""
     return text.translate({ord(letter): STAND_IN for letter in missing_letters(text, fonts)})
+
+
+def _beyond_own(text: str, fonts: Path) -> frozenset[int]:
+    """Return the letters that the studio's font lacks."""
+    beyond = {ord(letter) for letter in text if ord(letter) >= _LATIN and letter.isprintable()}
+    return frozenset(beyond - _letters_of(fonts / OWN)) if beyond else frozenset()
 
 
 def _with_any_of(letters: frozenset[int]) -> Iterator[Path]:

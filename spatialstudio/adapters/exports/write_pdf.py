@@ -1,6 +1,7 @@
 """Writes drawings as PDF with fpdf2: text stays text, in the studio's own fonts, embedded."""
 
 import logging
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,7 +42,7 @@ def pdf_bytes(drawing: Drawing, fonts: Path) -> bytes:
             font = Path(folder, name).with_suffix(".ttf")
             write_truetype(fonts / name, text, font)
             page.add_font(FAMILY, style, font)
-    _add_fallbacks(page, text)
+    _add_fallbacks(page, fallback_fonts(text, fonts))
     page.add_page()
     page.set_fill_color(*_rgb(drawing.ground))
     page.rect(0, 0, drawing.width, drawing.height, style="F")
@@ -50,9 +51,9 @@ def pdf_bytes(drawing: Drawing, fonts: Path) -> bytes:
     return bytes(page.output())
 
 
-def _add_fallbacks(page: FPDF, text: str) -> None:
+def _add_fallbacks(page: FPDF, paths: Sequence[Path]) -> None:
     names = []
-    for number, path in enumerate(fallback_fonts(text)):
+    for number, path in enumerate(paths):
         names.append(f"fallback{number}")
         page.add_font(names[-1], "", path)
         page.add_font(names[-1], "B", path)

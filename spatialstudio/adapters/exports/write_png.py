@@ -93,7 +93,7 @@ def _dashes(points: list[Point], scale: float) -> list[list[Point]]:
 def _text(image: Image.Image, item: Text, fonts: Path, scale: float) -> None:
     plain = "".join(c if c.isprintable() else " " for c in item.text)
     text = with_stand_ins(plain, fonts)
-    others = fallback_fonts(text)
+    others = fallback_fonts(text, fonts)
     path = others[0] if others else fonts / (BOLD if item.is_bold else REGULAR)
     font = ImageFont.truetype(str(path), item.size * scale)
     place = item.at[0] * scale, item.at[1] * scale
