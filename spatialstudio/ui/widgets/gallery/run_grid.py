@@ -24,6 +24,9 @@ from spatialstudio.ui.widgets.gallery.picture_grid import PictureGrid
 from spatialstudio.ui.widgets.gallery.run_tile import CAPTION_EM, TileFace, TilePainter, TileState
 
 TILE_EM = 9.5
+USUAL_WIDTH_EM = 60
+"""Of a grid; in a wider one pictures are larger, by as much as this at most:"""
+MOST_GROWTH = 1.5
 GAP_EM = 0.8
 HEADING_EM = 2.3
 SIDE_EM = 0.9
@@ -246,7 +249,8 @@ class RunGrid(PictureGrid):
         if self.current is None:
             return None
         now, last = self._keys.index(self.current), len(self._keys) - 1
-        rows_in_sight = max(int(self.viewport().height() / em(TILE_EM + CAPTION_EM + GAP_EM)), 1)
+        row = self._tile_height() + em(CAPTION_EM + GAP_EM)
+        rows_in_sight = max(int(self.viewport().height() / row), 1)
         match event.key():
             case Qt.Key.Key_Left:
                 return max(now - 1, 0)
@@ -291,12 +295,17 @@ class RunGrid(PictureGrid):
         bar.setValue(round(min(max(bar.value(), bottom), max(top, 0))))
         self.viewport().update()
 
+    def _tile_height(self) -> int:
+        """Return how high pictures are: larger in a wide grid, so that little is left empty."""
+        growth = min(max(self.width() / em(USUAL_WIDTH_EM), 1.0), MOST_GROWTH)
+        return round(em(TILE_EM) * growth)
+
     def _sizes(self) -> RowSizes:
         """Return sizes that leave room for the scroll bar, whether it is there or not."""
         bar = self.verticalScrollBar().sizeHint().width()
         return RowSizes(
             width=max(self.width() - 2 * em(SIDE_EM) - bar, em(TILE_EM)),
-            height=em(TILE_EM),
+            height=self._tile_height(),
             caption=em(CAPTION_EM),
             gap=em(GAP_EM),
             heading=em(HEADING_EM),

@@ -198,3 +198,9 @@ def test_an_empty_grid_takes_keys_and_clicks(qtbot, grid):
     qtbot.keyClick(grid, Qt.Key.Key_Right)
     qtbot.mouseClick(grid.viewport(), LEFT, pos=QPoint(50, 50))
     assert (grid.current, grid.chosen) == (None, ())
+
+
+def test_pictures_are_larger_in_a_wide_grid(grid):
+    before = grid.place_of(100).height()
+    grid.resize(2400, 600)
+    assert before < grid.place_of(100).height() <= 1.6 * before
