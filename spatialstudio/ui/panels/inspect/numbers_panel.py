@@ -1,10 +1,9 @@
 """The numbers of the open run, of the one beside it, or their difference, a row a step."""
 
 from collections.abc import Iterable
-from enum import Enum
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
 from spatialstudio.application.session import BaselineChanged, RunChanged, StepPicked
@@ -16,9 +15,11 @@ from spatialstudio.application.step_numbers import (
     difference,
     tab_separated,
 )
-from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.commands import inspect, replay
+from spatialstudio.ui.map_view import Whose
 from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.contents.map_contents import whose_choices
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.segments import Segments
@@ -38,21 +39,6 @@ NOTHING_YET = "The numbers of each step appear here once a picture has been draw
 KEYS_OF_TABLES = (inspect.PLAY, inspect.PREVIOUS, inspect.NEXT, inspect.FIRST, inspect.LAST)
 
 
-class Whose(Enum):
-    """Whose numbers are shown."""
-
-    FIRST = "This run"
-    SECOND = "Run beside it"
-    DIFFERENCE = "Difference"
-
-
-WHOSE_TIPS = {
-    Whose.FIRST: "The open run",
-    Whose.SECOND: "The baseline, or the run that is compared",
-    Whose.DIFFERENCE: "How far the open run's numbers are above those of the run beside it",
-}
-
-
 class NumbersPanel(Panel):
     """Shows entropy, centre and spread of each word's map, overlap and PoS of each relation."""
 
@@ -68,10 +54,7 @@ class NumbersPanel(Panel):
         self._table = NumberTable()
         self._table.step_picked.connect(self._session.pick_step)
         self._table.copy_asked.connect(self._copy)
-        choices: dict[object, tuple[str, str]] = {
-            each: (tr(each.value), tr(tip)) for each, tip in WHOSE_TIPS.items()
-        }
-        self._choice = Segments(tr("Whose numbers"), choices)
+        self._choice = Segments(tr("Whose numbers"), whose_choices())
         self._choice.choice_picked.connect(self._show_whose)
         self._choice.show_choice(self._whose)
         self._choice.hide()
@@ -81,7 +64,7 @@ class NumbersPanel(Panel):
         self._button.setAccessibleName(tr(replay.COPY_NUMBERS.text))
         self._button.setEnabled(False)
         self._button.clicked.connect(context.actions[replay.COPY_NUMBERS].trigger)
-        self._clock = FrameClock(self._draw, self)
+        self._clock = SightClock(self._draw, self)
         context.actions.bind(replay.COPY_NUMBERS, self._copy)
         context.actions.use_stage_keys(self, without=KEYS_OF_TABLES)
         self._lay_out()
@@ -90,13 +73,7 @@ class NumbersPanel(Panel):
         """Follow the run and the picked step, while it is in sight."""
         match event:
             case RunChanged() | BaselineChanged() | StepPicked():
-                if self.isVisible():
-                    self._clock.request()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Take in what happened meanwhile."""
-        super().showEvent(event)
-        self._clock.request()
+                self._clock.request()
 
     def _draw(self) -> None:
         run = self._session.run
