@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from diffusers.models.unets.unet_2d_condition import UNet2DConditionModel
-from diffusers.schedulers.scheduling_ddim import DDIMScheduler
+from diffusers.schedulers.scheduling_ddpm import DDPMScheduler
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import CLIPTextModel, CLIPTokenizer
@@ -72,14 +72,17 @@ def build_denoiser(settings: GeneratorSettings, latent_channels: int) -> UNet2DC
     return denoiser
 
 
-def build_scheduler() -> DDIMScheduler:
-    """Make the noise schedule that the model is trained and sampled on."""
-    scheduler: DDIMScheduler = DDIMScheduler(
+def build_scheduler() -> DDPMScheduler:
+    """Make the noise schedule that the model is trained and sampled on.
+
+    It is sampled with fresh noise at every step, Ho et al. 2020, arXiv:2006.11239: what an early
+    step got wrong, such as one object drawn twice, can still be mended by a later one.
+    """
+    scheduler: DDPMScheduler = DDPMScheduler(
         num_train_timesteps=1000,
         beta_schedule="squaredcos_cap_v2",
         prediction_type="v_prediction",
         clip_sample=False,
-        set_alpha_to_one=True,
         timestep_spacing="trailing",
         steps_offset=1,  # unused with trailing steps; the pipeline warns about 0
     )
