@@ -34,7 +34,7 @@ DEV_LOCK = ROOT / "packaging" / "requirements-dev.lock"
 DEMO_FOLDER = Path("spatialstudio-demo")
 
 OLDEST_PYTHON = (3, 11)
-MOST_THREADS = 4
+TESTS_AT_ONCE = ("--numprocesses", "auto", "--maxprocesses", "4", "--dist", "loadfile")
 LINE_WIDTH = 90
 EXIT_FAILURE, EXIT_MISUSE, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -149,8 +149,7 @@ def run_studio(arguments: Sequence[str]) -> int:
 def run_tests(arguments: Sequence[str]) -> int:
     """Run every check of the house, all of them even when one fails."""
     prepare([LOCK, DEV_LOCK], libraries=qt_libraries({}))
-    threads = str(min(os.cpu_count() or 1, MOST_THREADS))
-    environment = {"OMP_NUM_THREADS": threads, **os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    environment = {"OMP_NUM_THREADS": "1", **os.environ, "QT_QPA_PLATFORM": "offscreen"}
     python = str(venv_python())
     contracts = "from importlinter.cli import lint_imports_command; lint_imports_command()"
     checks = (
@@ -158,7 +157,7 @@ def run_tests(arguments: Sequence[str]) -> int:
         ("ruff format", [python, "-m", "ruff", "format", "--check", "--quiet"]),
         ("mypy", [python, "-m", "mypy"]),
         ("import contracts", [python, "-c", contracts, "--no-logo"]),
-        ("pytest", [python, "-m", "pytest", *arguments]),
+        ("pytest", [python, "-m", "pytest", *TESTS_AT_ONCE, *arguments]),
     )
     failed: dict[str, int] = {}
     for name, command in checks:
