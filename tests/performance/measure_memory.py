@@ -1,0 +1,101 @@
+"""What a run was told to take, and what it took: ``python -m tests.performance.measure_memory``.
+
+Models of random weights draw a picture on the processor: without guidance, guided, and guided with
+checkpointing; a first, small picture makes the libraries ready. Memory is the highest resident set
+above that of the loaded model (Linux only); beside it stands the estimate, weights left out.
+"""
+
+import ctypes
+import gc
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
+from spatialstudio.adapters.model_files import read_card
+from spatialstudio.domain.generation import (
+    CaptureSettings,
+    GenerationRequest,
+    GuidanceSettings,
+    ModelRef,
+    RequestId,
+)
+from spatialstudio.domain.memory import Saving
+from tests.adapters.backends.tiny_families import TINY_FAMILIES, TinyFamily, save_tiny_family
+from tests.fakes import CountingToken, scene_of
+from tests.performance.measure_guided_step import memory
+
+SIDES = {"StableDiffusionPipeline": 96, "PixArtAlphaPipeline": 96, "FluxPipeline": 96}
+GUIDED = GuidanceSettings(method_id="psg", strength=1.0, last_step=1)
+MEBIBYTE = 2**20
+FORGET_PEAK = Path("/proc/self/clear_refs")
+RUNS: Mapping[str, tuple[GuidanceSettings, tuple[Saving, ...]]] = {
+    "plain": (GuidanceSettings(), ()),
+    "guided": (GUIDED, ()),
+    "checkpointed": (GUIDED, (Saving.CHECKPOINTING,)),
+}
+
+
+def main() -> int:
+    torch.set_num_threads(1)
+    for tiny in TINY_FAMILIES:
+        if tiny.pipeline_class not in SIDES:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            save_tiny_family(tiny, Path(folder) / "tiny")
+            measured = Measurement(tiny, Path(folder))
+            for run in RUNS:
+                told, taken = measured.bytes(run)
+                show(
+                    f"{tiny.pipeline_class:26}{run:14}told {told / MEBIBYTE:8.1f} MiB   "
+                    f"taken {taken / MEBIBYTE:8.1f} MiB   told : taken {told / taken:.2f}"
+                )
+    return 0
+
+
+class Measurement:
+    """Runs of one model."""
+
+    def __init__(self, tiny: TinyFamily, folder: Path) -> None:
+        self._backend = DiffusersBackend(folder)
+        self._card = read_card(folder / "tiny")
+        height, width = tiny.size
+        self._small = GenerationRequest(
+            id=RequestId("measured"),
+            scene=scene_of(),
+            backend_id="diffusers",
+            model=ModelRef(id=self._card.id),
+            steps=2,
+            height=height,
+            width=width,
+            capture=CaptureSettings(attention_every=0, preview_every=0),
+        )
+
+    def bytes(self, run: str) -> tuple[int, int]:
+        """Return what the estimate tells beside the weights, and what was taken."""
+        guidance, savings = RUNS[run]
+        small = replace(self._small, guidance=guidance, savings=savings)
+        self._draw(small)
+        gc.collect()
+        ctypes.CDLL(None).malloc_trim(0)
+        FORGET_PEAK.write_text("5")
+        before, side = memory("VmRSS"), SIDES[self._card.pipeline_class]
+        told = self._draw(replace(small, height=side, width=side))
+        return told, memory("VmHWM") - before
+
+    def _draw(self, request: GenerationRequest) -> int:
+        started, *_ = self._backend.generate(request, self._card, CountingToken())
+        return started.memory.peak_bytes - started.memory.weights_bytes
+
+
+def show(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
