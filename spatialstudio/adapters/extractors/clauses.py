@@ -203,7 +203,9 @@ class ClauseReader:
         return self._main if self._main and subjects == objects else subjects
 
     def _take_objects(self, claim: Claim) -> list[Thing]:
-        return self._pieces.take_objects(FLANKS if claim.type.shape is Shape.BETWEEN else MANY)
+        if claim.type.shape is not Shape.BETWEEN:
+            return self._pieces.take_objects(MANY)
+        return self._pieces.take_objects(1 if self._pieces.is_at_several_set_off else FLANKS)
 
     def _read_bare_relation(self, claims: Sequence[Claim], subjects: Ends) -> None:
         """Read a relation without an object: "a house with a tree behind", "a bird above"."""

@@ -17,6 +17,7 @@ from spatialstudio.adapters.extractors.words import DETERMINERS, RELATIONS, Word
 from spatialstudio.domain.prompt import TextSpan
 
 RUN_KINDS = {WordKind.WORD, WordKind.FALSE_FRIEND}
+CLAUSE_ENDS = (WordKind.COMMA, WordKind.STOP, WordKind.AND)
 SILENT_KINDS = {WordKind.OTHER, WordKind.STYLE_OF, WordKind.REQUEST}
 POSSESSIVES = {"his", "her", "its"}
 ONES_OF_PAIR = {"first": WordKind.FORMER, "second": WordKind.LATTER}
@@ -136,9 +137,10 @@ class PhraseFinder:
         self, words: Sequence[Word], before: Piece | None, following: Word | None
     ) -> int:
         """Find where a clause starts without a comma: "cup on plate fan behind plate"; else 0."""
-        is_between = is_word(before, *RELATIONS) and (
-            following is not None and following.kind in RELATIONS
-        )
+        opens = all(is_word(piece, *CLAUSE_ENDS) for piece in self._pieces[-2:-1])
+        ends = following is None or following.kind in CLAUSE_ENDS
+        goes_on = (opens and ends) or (following is not None and following.kind in RELATIONS)
+        is_between = is_word(before, *RELATIONS) and goes_on
         texts = [word.text for word in words]
         noun = self._vocabulary.noun
         if not (self._is_telegram and is_between and len(words) > 1) or noun(texts):

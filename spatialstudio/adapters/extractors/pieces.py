@@ -186,6 +186,13 @@ class Pieces:
         return self.is_at(WordKind.COMMA) and self._is_thing_at(self._position + 1)
 
     @property
+    def is_at_several_set_off(self) -> bool:
+        """Whether several things and a comma are at hand: "two hills, and a bird ..."."""
+        piece = None if self.is_done else self._pieces[self._position]
+        is_several = isinstance(piece, NounPhrase) and piece.is_plural
+        return is_several and self._is_at(self._position + 1, WordKind.COMMA)
+
+    @property
     def is_at_placed_by_another(self) -> bool:
         """Whether who placed the thing before is at hand: "that a man put on ..."."""
         return (

@@ -74,7 +74,7 @@ class WordsInPlace:
         if self.is_one(vocabulary):
             return text in vocabulary.verbs and looks_plural(text) and text not in vocabulary.nouns
         is_fronted = isinstance(self.before, Word) and self.before.kind is WordKind.RELATION
-        if is_fronted and self.is_followed_by(*ARTICLES) and text in vocabulary.base_verbs:
+        if is_fronted and self.is_followed_by(*ARTICLES) and text in vocabulary.verbs:
             return True
         is_base = text in vocabulary.base_verbs and text in vocabulary.nouns
         is_plural = vocabulary.noun([before]) not in {None, before}

@@ -186,7 +186,7 @@ class WordRun(WordsInPlace):
         if lower in vocabulary.adjectives:
             return is_told_of or self._acts(before, vocabulary)
         is_bare_plural = self.determiner is None and vocabulary.noun([before]) not in {None, before}
-        is_verb_of_several = is_bare_plural and is_told_of and place == 1
+        is_verb_of_several = is_bare_plural and is_told_of
         is_verb_of_one = looks_plural(lower) and not self._ends_name_of_several(place, vocabulary)
         return is_verb_of_several or is_verb_of_one or self._acts(lower, vocabulary)
 
@@ -219,7 +219,8 @@ class WordRun(WordsInPlace):
     def _may_be_open(self, vocabulary: Vocabulary) -> bool:
         words = [word.text.lower() for word in self.words]
         may_act = (vocabulary.is_verb(word) or word in vocabulary.trailing for word in words)
-        if all(may_act) and not self._is_named(vocabulary):
+        is_idiom = all(word.kind is WordKind.FALSE_FRIEND for word in self.words)
+        if (is_idiom or all(may_act)) and not self._is_named(vocabulary):
             return False
         if all(word in vocabulary.adjectives for word in words):
             return self._is_named(vocabulary)
