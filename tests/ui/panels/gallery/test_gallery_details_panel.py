@@ -5,21 +5,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QLineEdit
 
 from spatialstudio.ui.panels.gallery.gallery_details_panel import GalleryDetailsPanel
-from spatialstudio.ui.panels.gallery.gallery_panel import GalleryPanel
 from spatialstudio.ui.widgets.gallery.star_row import StarRow
-from spatialstudio.ui.workspaces.gallery import GALLERY
 from tests.ui.scripted_engine import PROMPT
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
-
-
-@pytest.fixture
-def panel(qtbot, drawn, studio):
-    qtbot.waitUntil(lambda: studio.session.baseline.path is not None)
-    drawn.use_workspace(GALLERY)
-    panel = drawn.findChild(GalleryPanel)
-    qtbot.waitUntil(lambda: panel.grid.current is not None)
-    return panel
 
 
 @pytest.fixture

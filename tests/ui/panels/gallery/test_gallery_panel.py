@@ -14,17 +14,6 @@ CONTROL = Qt.KeyboardModifier.ControlModifier
 
 
 @pytest.fixture
-def panel(qtbot, drawn, studio):
-    """The gallery after a guided run with its baseline, its stack in sight."""
-    qtbot.waitUntil(lambda: studio.session.baseline.path is not None)
-    drawn.use_workspace(GALLERY)
-    panel = drawn.findChild(GalleryPanel)
-    qtbot.waitUntil(lambda: panel.grid.current is not None)
-    qtbot.waitUntil(lambda: panel.grid.face(panel.grid.current) is not None)
-    return panel
-
-
-@pytest.fixture
 def grid(panel):
     panel.grid.setFocus()
     return panel.grid

@@ -3,21 +3,15 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from spatialstudio.ui.panels.gallery.gallery_panel import GalleryPanel
 from spatialstudio.ui.panels.gallery.run_comparing import pair_of, pictures_of
 from spatialstudio.ui.widgets.gallery.compare_canvas import CompareCanvas, CompareWay
 from spatialstudio.ui.widgets.gallery.compare_view import CompareView
-from spatialstudio.ui.workspaces.gallery import GALLERY
 
 
 @pytest.fixture
-def panel(qtbot, drawn, studio):
-    qtbot.waitUntil(lambda: studio.session.baseline.path is not None)
-    drawn.use_workspace(GALLERY)
-    panel = drawn.findChild(GalleryPanel)
-    qtbot.waitUntil(lambda: panel.grid.current is not None)
-    panel.grid.setFocus()
-    return panel
+def panel(gallery):
+    gallery.grid.setFocus()
+    return gallery
 
 
 def test_a_run_alone_is_compared_with_its_baseline(panel, studio):

@@ -11,19 +11,8 @@ from PySide6.QtWidgets import QFileDialog
 from spatialstudio.domain.export import FORMATS, ExportKind
 from spatialstudio.ui.commands import gallery as commands
 from spatialstudio.ui.dialogs.export_dialog import KINDS, ExportDialog
-from spatialstudio.ui.panels.gallery.gallery_panel import GalleryPanel
-from spatialstudio.ui.workspaces.gallery import GALLERY
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
-
-
-@pytest.fixture
-def panel(qtbot, drawn, studio):
-    qtbot.waitUntil(lambda: studio.session.baseline.path is not None)
-    drawn.use_workspace(GALLERY)
-    panel = drawn.findChild(GalleryPanel)
-    qtbot.waitUntil(lambda: panel.grid.current is not None)
-    return panel
 
 
 @pytest.fixture

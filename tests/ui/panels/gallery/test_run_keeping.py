@@ -8,17 +8,6 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QPushButton
 
 from spatialstudio.ui.commands import gallery as commands
 from spatialstudio.ui.panels.gallery.gallery_details_panel import GalleryDetailsPanel
-from spatialstudio.ui.panels.gallery.gallery_panel import GalleryPanel
-from spatialstudio.ui.workspaces.gallery import GALLERY
-
-
-@pytest.fixture
-def panel(qtbot, drawn, studio):
-    qtbot.waitUntil(lambda: studio.session.baseline.path is not None)
-    drawn.use_workspace(GALLERY)
-    panel = drawn.findChild(GalleryPanel)
-    qtbot.waitUntil(lambda: panel.grid.current is not None)
-    return panel
 
 
 def told(window):

@@ -4,20 +4,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QInputDialog, QListWidget, QPushButton
 
-from spatialstudio.ui.panels.gallery.gallery_panel import GalleryPanel
 from spatialstudio.ui.panels.gallery.searches_panel import SearchesPanel
 from spatialstudio.ui.widgets.gallery.day_list import DayList
 from spatialstudio.ui.widgets.gallery.filter_line import FilterLine
-from spatialstudio.ui.workspaces.gallery import GALLERY
-
-
-@pytest.fixture
-def gallery(qtbot, drawn, studio):
-    qtbot.waitUntil(lambda: studio.session.baseline.path is not None)
-    drawn.use_workspace(GALLERY)
-    gallery = drawn.findChild(GalleryPanel)
-    qtbot.waitUntil(lambda: gallery.grid.current is not None)
-    return gallery
 
 
 @pytest.fixture
