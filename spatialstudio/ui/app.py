@@ -1,6 +1,7 @@
 """Starts the window: shown first, then the engine."""
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 
@@ -18,6 +19,8 @@ from spatialstudio.ui.window_settings import FILE_NAME, WindowSettings
 NAME = "Spatial Studio"
 SWITCH_S = 0.0005
 """How long a thread that stores or reads runs may keep the window waiting for the interpreter."""
+PAINTS_ALONE = "QT_NO_GUI_THREADPOOL"
+"""Read by Qt: its helping threads make every painting wait for a core while the engine has them."""
 
 
 def main(arguments: Sequence[str] = ()) -> int:
@@ -39,6 +42,7 @@ def main(arguments: Sequence[str] = ()) -> int:
 def make_application(arguments: Sequence[str] = ()) -> QApplication:
     """Return the application with its name and typeface."""
     sys.setswitchinterval(SWITCH_S)
+    os.environ.setdefault(PAINTS_ALONE, "1")
     application = QApplication([sys.argv[0], *arguments])
     application.setApplicationName(NAME)
     use_bundled_font(application, resources_folder() / "fonts")
