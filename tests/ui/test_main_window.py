@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from PIL import Image
-from PySide6.QtCore import QCoreApplication, QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -18,13 +18,10 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.application.engine.messages import EvaluateJob
-from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationFailed
 from spatialstudio.domain.relation import relation_types
 from spatialstudio.ui.dialogs.shortcut_sheet import ShortcutSheet
-from spatialstudio.ui.theme.fonts import use_bundled_font
-from spatialstudio.ui.widgets.basic.dock_column import DockRoom
 from spatialstudio.ui.widgets.basic.toast_card import ToastCard
 from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor
 from spatialstudio.ui.widgets.compose.relation_chip import RelationChip
@@ -311,27 +308,6 @@ def test_the_window_fits_common_screens(qtbot, drawn, size):
     assert bottom < drawn.height()
 
 
-@pytest.mark.parametrize("size", [(1100, 640), (1920, 1080)], ids=["1100x640", "1920x1080"])
-def test_no_text_is_cut_off(qtbot, drawn, size):
-    drawn.resize(*size)
-    qtbot.waitUntil(lambda: len(shown(drawn, VerdictCard)) == 2)
-    QCoreApplication.processEvents()  # what was asked of the layouts is done now
-    assert cut_off(drawn) == []
-
-
-def cut_off(window):
-    """Return the texts that have less room than they need."""
-    return [
-        label.text()
-        for label in shown(window, QLabel)
-        if label.text() and label.height() < height_needed(label)
-    ]
-
-
-def height_needed(label):
-    return label.heightForWidth(label.width()) if label.wordWrap() else label.sizeHint().height()
-
-
 def text_of(widget):
     return widget.text() if isinstance(widget, QAbstractButton) else ""
 
@@ -367,17 +343,6 @@ def test_tab_leads_from_the_prompt_to_its_relations(qtbot, window):
     assert window.findChild(RelationChip).isAncestorOf(QApplication.focusWidget())
 
 
-@pytest.mark.parametrize("percent", [80, 150, 200])
-def test_any_size_of_text_fits_a_small_screen(qtbot, window, appearance, percent):
-    appearance.use_text_percent(percent)
-    qtbot.wait(0)
-    window.resize(1280, 800)
-    for workspace in WORKSPACES:
-        window.use_workspace(workspace)
-        least = window.minimumSizeHint()
-        assert (least.width() <= 1280, least.height() <= 800) == (True, True), workspace.id
-
-
 def test_each_workspace_gives_the_keyboard_to_its_main_thing(qtbot, drawn):
     for key, kind in (
         (Qt.Key.Key_2, PictureView),
@@ -407,33 +372,3 @@ def test_the_words_of_a_verdict_take_the_colours_of_another_theme(qtbot, drawn, 
     appearance.choose(ThemeChoice.HIGH_CONTRAST)
     wanted = appearance.theme.colour("good")
     qtbot.waitUntil(lambda: word.palette().color(word.foregroundRole()) == wanted)
-
-
-@pytest.mark.parametrize("workspace", WORKSPACES, ids=lambda workspace: workspace.id)
-def test_larger_text_needs_no_scrolling_sideways(qtbot, qapp, drawn, appearance, workspace):
-    use_bundled_font(qapp, resources_folder() / "fonts")
-    qtbot.waitUntil(lambda: len(shown(drawn, VerdictCard)) == 2)
-    enlarge(qtbot, drawn, appearance, 150)
-    drawn.use_workspace(workspace)
-    rooms = [room for room in shown(drawn, DockRoom) if not room.visibleRegion().isEmpty()]
-    assert rooms
-    qtbot.waitUntil(lambda: {room: too_wide(room) for room in rooms if too_wide(room)} == {})
-
-
-def enlarge(qtbot, window, appearance, percent):
-    """Choose another size of text, and let the window be built anew."""
-    with qtbot.waitSignal(window.settled):
-        appearance.use_text_percent(percent)
-    QCoreApplication.processEvents()  # docks are sized once they have been laid out
-
-
-def too_wide(room):
-    return room.horizontalScrollBar().maximum()
-
-
-def test_docks_stand_as_before_when_the_text_grows(qtbot, drawn, appearance):
-    enlarge(qtbot, drawn, appearance, 125)
-    qtbot.waitUntil(lambda: bool(shown(drawn, VerdictCard)))
-    verdict = drawn.findChild(QDockWidget, "verdict")
-    assert {dock.objectName() for dock in drawn.tabifiedDockWidgets(verdict)} == {"queue", "graph"}
-    assert not verdict.visibleRegion().isEmpty()

@@ -1,0 +1,76 @@
+"""The window at all sizes of its text: it fits the screen, and nothing is cut off."""
+
+import pytest
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QDockWidget, QLabel
+
+from spatialstudio.application.paths import resources_folder
+from spatialstudio.ui.theme.fonts import use_bundled_font
+from spatialstudio.ui.widgets.basic.dock_column import DockRoom
+from spatialstudio.ui.widgets.evaluate.verdict_card import VerdictCard
+from spatialstudio.ui.workspaces.registry import WORKSPACES
+
+
+def shown(window, kind):
+    return [widget for widget in window.findChildren(kind) if widget.isVisible()]
+
+
+@pytest.mark.parametrize("size", [(1100, 640), (1920, 1080)], ids=["1100x640", "1920x1080"])
+def test_no_text_is_cut_off(qtbot, drawn, size):
+    drawn.resize(*size)
+    qtbot.waitUntil(lambda: len(shown(drawn, VerdictCard)) == 2)
+    qtbot.waitUntil(lambda: cut_off(drawn) == [])  # one layout asks for the next
+
+
+def cut_off(window):
+    """Return the texts that have less room than they need."""
+    return [
+        label.text()
+        for label in shown(window, QLabel)
+        if label.text() and label.height() < height_needed(label)
+    ]
+
+
+def height_needed(label):
+    return label.heightForWidth(label.width()) if label.wordWrap() else label.sizeHint().height()
+
+
+@pytest.mark.parametrize("percent", [80, 150, 200])
+def test_any_size_of_text_fits_a_small_screen(qtbot, window, appearance, percent):
+    appearance.use_text_percent(percent)
+    qtbot.wait(0)
+    window.resize(1280, 800)
+    for workspace in WORKSPACES:
+        window.use_workspace(workspace)
+        least = window.minimumSizeHint()
+        assert (least.width() <= 1280, least.height() <= 800) == (True, True), workspace.id
+
+
+@pytest.mark.parametrize("workspace", WORKSPACES, ids=lambda workspace: workspace.id)
+def test_larger_text_needs_no_scrolling_sideways(qtbot, qapp, drawn, appearance, workspace):
+    use_bundled_font(qapp, resources_folder() / "fonts")
+    qtbot.waitUntil(lambda: len(shown(drawn, VerdictCard)) == 2)
+    enlarge(qtbot, drawn, appearance, 150)
+    drawn.use_workspace(workspace)
+    rooms = [room for room in shown(drawn, DockRoom) if not room.visibleRegion().isEmpty()]
+    assert rooms
+    qtbot.waitUntil(lambda: {room: too_wide(room) for room in rooms if too_wide(room)} == {})
+
+
+def enlarge(qtbot, window, appearance, percent):
+    """Choose another size of text, and let the window be built anew."""
+    with qtbot.waitSignal(window.settled):
+        appearance.use_text_percent(percent)
+    QCoreApplication.processEvents()  # docks are sized once they have been laid out
+
+
+def too_wide(room):
+    return room.horizontalScrollBar().maximum()
+
+
+def test_docks_stand_as_before_when_the_text_grows(qtbot, drawn, appearance):
+    enlarge(qtbot, drawn, appearance, 125)
+    qtbot.waitUntil(lambda: bool(shown(drawn, VerdictCard)))
+    verdict = drawn.findChild(QDockWidget, "verdict")
+    assert {dock.objectName() for dock in drawn.tabifiedDockWidgets(verdict)} == {"queue", "graph"}
+    assert not verdict.visibleRegion().isEmpty()
