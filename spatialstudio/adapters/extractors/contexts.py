@@ -73,12 +73,13 @@ def settle(text: str, pieces: Sequence[Piece], vocabulary: Vocabulary) -> Settle
 
 
 def _strange_words(pieces: Sequence[Piece], vocabulary: Vocabulary) -> Iterator[TextSpan]:
-    """Find unknown words in a clause; a tag that is all unknown words may well be style."""
+    """Find unknown words in a clause; "mucha" alone or "by Mucha" is style."""
     bounds = (None, *pieces, None)
     for before, piece, after in zip(bounds, pieces, bounds[2:], strict=False):
         is_gap = isinstance(piece, Word) and piece.kind is WordKind.WORD
         is_strange = is_gap and piece.text.isalpha() and not vocabulary.knows(piece.text)
-        if is_strange and not (_is_bound(before) and _is_bound(after)):
+        is_style = _is_bound(after) and (_is_bound(before) or is_word(before, WordKind.PREPOSITION))
+        if is_strange and not is_style:
             yield piece.span
 
 
