@@ -29,7 +29,7 @@ from spatialstudio.ui.widgets.stage.profile_bands import ProfileBands
 from spatialstudio.ui.widgets.stage.stage_overlay import PicturePlace, StageOverlay
 
 GAP_EM = 0.4
-LEAST_EM = 8
+LEAST_EM = 4
 TITLE_EM = 1.7
 MASK_TINT = 0.22
 ROUNDING_EM = 0.25
