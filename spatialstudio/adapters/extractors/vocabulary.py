@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from spatialstudio.adapters.extractors.plurals import singular_of
+
 LONGEST_NOUN = 4
 SHORTEST_STEM = 3
 QUALITIES = ("colours", "sizes", "numbers")
@@ -13,22 +15,9 @@ QUALITIES = ("colours", "sizes", "numbers")
 # Ending of a plural, and what stands in its place; tried in this order.
 PLURAL_ENDINGS = (("ies", "y"), ("s", ""), ("es", ""), ("men", "man"))
 # The same for words outside the vocabulary, where only the first that fits counts.
-STRANGERS_ENDINGS = (
-    ("men", "man"),
-    ("sses", "ss"),
-    ("zzes", "zz"),
-    ("xes", "x"),
-    ("shes", "sh"),
-    ("ches", "ch"),
-    ("shoes", "shoe"),
-    ("oes", "o"),
-    ("ouses", "ouse"),
-    ("auses", "ause"),
-    ("uses", "us"),
-    ("yses", "ysis"),
-    ("ies", "y"),
-    ("s", ""),
-)
+STRANGERS_ENDINGS = (("men", "man"), ("xes", "x"), ("shes", "sh"), ("ies", "y"), ("s", ""))
+# Plurals that these endings do not settle: knives, potatoes, buses, caches.
+DOUBTFUL_PLURALS = ("ves", "oes", "ses", "ches", "zzes")
 SINGULARS_IN_S = ("ss", "us", "is")
 
 VERB_ENDINGS = ("ing", "ed", "ly")
@@ -155,6 +144,8 @@ class Vocabulary:
             return self.plurals[word]
         if word.endswith(SINGULARS_IN_S) or len(word) < SHORTEST_STEM:
             return word
+        if word.endswith(DOUBTFUL_PLURALS):
+            return singular_of(word)
         fitting = (
             word.removesuffix(ending) + instead
             for ending, instead in STRANGERS_ENDINGS
