@@ -10,7 +10,7 @@ from spatialstudio.adapters.library.index import IndexedRun
 from spatialstudio.adapters.library.trash import Thrown
 from spatialstudio.adapters.metadata.reader import settings_in
 from spatialstudio.adapters.stores.arrival import PICTURE_ENDING, SIDECAR_ENDING, TRACE_ENDING
-from spatialstudio.adapters.stores.run_folder import RECORD, load_run_folder
+from spatialstudio.adapters.stores.run_folder import load_run_folder, run_folder_of
 from spatialstudio.adapters.stores.run_summary import summarise
 from spatialstudio.adapters.stores.sidecar import Sidecar, read_listing
 from spatialstudio.adapters.stores.verify_run import read_record
@@ -92,8 +92,8 @@ def _sidecar(picture: Path) -> Sidecar:
     except (OSError, StudioError):
         pass
     try:
-        if (picture.parent / RECORD).is_file():
-            record, _ = load_run_folder(picture.parent)
+        if old := run_folder_of(picture):
+            record, _ = load_run_folder(old)
             return Sidecar(summary=summarise(record, record.evaluation, (0, 0)), marks=Marks())
         if picture.with_suffix(TRACE_ENDING).is_file():
             return Sidecar(summary=summarise(read_record(picture), None, (0, 0)), marks=Marks())

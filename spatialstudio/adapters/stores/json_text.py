@@ -7,6 +7,7 @@ from spatialstudio.adapters.stores.json_codec import Json
 from spatialstudio.domain.errors import StoreError
 
 COPY_HINT = "Restore the run from a copy; its picture may still be good."
+RESTORE_HINT = "Restore the run from a copy; its other files may still be good."
 
 
 def json_bytes(plain: Json) -> bytes:

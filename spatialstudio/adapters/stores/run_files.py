@@ -17,9 +17,10 @@ from spatialstudio.adapters.images import PillowImages
 from spatialstudio.adapters.metadata.picture_texts import picture_bytes
 from spatialstudio.adapters.stores import arrival
 from spatialstudio.adapters.stores.json_codec import encode
+from spatialstudio.adapters.stores.json_text import RESTORE_HINT
 from spatialstudio.adapters.stores.picture_record import read_told, texts_of
 from spatialstudio.adapters.stores.run_folder import PICTURE as OLD_PICTURE
-from spatialstudio.adapters.stores.run_folder import is_run_folder, load_run_folder
+from spatialstudio.adapters.stores.run_folder import load_run_folder, run_folder_of
 from spatialstudio.adapters.stores.run_summary import summarise
 from spatialstudio.adapters.stores.sidecar import (
     Sidecar,
@@ -65,7 +66,6 @@ from spatialstudio.domain.verdict import Evaluation
 IMAGE = "image"
 PICTURE = "picture"
 _PROBE = ".probe"
-_RESTORE = "Restore the run from a copy; its other files may still be good."
 
 
 def build(_: Surroundings) -> "RunFiles":
@@ -128,7 +128,7 @@ class RunFiles:
         Raises:
             StoreError: There is no run, or a file of it is damaged.
         """
-        if old := _folder_of_version_1(path):
+        if old := run_folder_of(path):
             return load_run_folder(old)
         picture = self.picture_of(path)
         record, content = read_trace(picture)
@@ -139,7 +139,7 @@ class RunFiles:
         try:
             return record, events_of(record, content.maps, content.previews, image)
         except KeyError as error:
-            raise StoreError(f"The trace has no {error}.", hint=_RESTORE) from error
+            raise StoreError(f"The trace has no {error}.", hint=RESTORE_HINT) from error
 
     def judge(self, path: Path, evaluation: Evaluation) -> None:
         """Keep what was found in a run's picture, beside it and in it.
@@ -184,7 +184,7 @@ class RunFiles:
 
     def verify(self, path: Path) -> tuple[Fault, ...]:
         """Check every part of a run against its hashes; empty when all is well."""
-        if old := _folder_of_version_1(path):
+        if old := run_folder_of(path):
             return tuple(faults_of({"trace": lambda: load_run_folder(old)}))
         try:
             picture = self.picture_of(path)
@@ -202,7 +202,7 @@ class RunFiles:
 
     def is_run(self, path: Path) -> bool:
         """Say whether a file belongs to a run: whether a trace of its name is there."""
-        is_old = path.is_file() and _folder_of_version_1(path) is not None
+        is_old = path.is_file() and run_folder_of(path) is not None
         has_trace = path.with_suffix(arrival.TRACE_ENDING).is_file()
         return is_old or (path.suffix in arrival.ENDINGS and has_trace)
 
@@ -212,7 +212,7 @@ class RunFiles:
         Raises:
             StoreError: It is none, or a folder without a run.
         """
-        if old := _folder_of_version_1(path):
+        if old := run_folder_of(path):
             return old / OLD_PICTURE
         if path.is_dir():
             pictures = (p for p in path.glob("*.png") if p.with_suffix(".strace").exists())
@@ -254,11 +254,6 @@ def _listing_beside(picture: Path) -> Sidecar | None:
     """Likewise all but the evaluation."""
     path = picture.with_suffix(arrival.SIDECAR_ENDING)
     return read_listing(read_part(path), path.name) if path.exists() else None
-
-
-def _folder_of_version_1(path: Path) -> Path | None:
-    folders = (path, path.parent)
-    return next((folder for folder in folders if is_run_folder(folder)), None)
 
 
 def _with_references(record: RunRecord, content: TraceContent, packed: PackedArrays) -> RunRecord:

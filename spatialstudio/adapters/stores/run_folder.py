@@ -15,8 +15,9 @@ from pathlib import Path
 
 from spatialstudio.adapters.images import PillowImages
 from spatialstudio.adapters.stores.array_file import unpack_arrays
+from spatialstudio.adapters.stores.arrival import TRACE_ENDING
 from spatialstudio.adapters.stores.json_codec import decode
-from spatialstudio.adapters.stores.json_text import parse_json
+from spatialstudio.adapters.stores.json_text import RESTORE_HINT, parse_json
 from spatialstudio.adapters.stores.trace import events_of
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import GenerationEvent
@@ -29,13 +30,33 @@ TRACE = "trace.npz"
 EVALUATION = "evaluation.json"
 PERCEPTION = "perception.npz"
 
+_BESIDE = (PICTURE, TRACE, EVALUATION, PERCEPTION)
+_FILES = frozenset({RECORD, *_BESIDE})
 _PREVIEW = "/preview"
-_RESTORE = "Restore the run from a copy; its other files may still be good."
 
 
 def is_run_folder(path: Path) -> bool:
-    """Say whether a folder holds a run of version 1."""
-    return (path / RECORD).is_file()
+    """Say whether a folder holds a run of version 1: its record, and a file that goes with it."""
+    return any((path / name).is_file() for name in _BESIDE) and _tells_version(path / RECORD)
+
+
+def run_folder_of(path: Path) -> Path | None:
+    """Return the run of version 1 that a folder, or one of its files, belongs to; None for none.
+
+    A file that has a trace of its own name belongs to that.
+    """
+    if is_run_folder(path):
+        return path
+    is_mine = path.name in _FILES and not path.with_suffix(TRACE_ENDING).exists()
+    return path.parent if is_mine and is_run_folder(path.parent) else None
+
+
+def _tells_version(record: Path) -> bool:
+    try:
+        plain = parse_json(record.read_bytes(), RECORD)
+    except (OSError, StoreError):
+        return False
+    return isinstance(plain, dict) and "schema_version" in plain
 
 
 def load_run_folder(folder: Path) -> tuple[RunRecord, tuple[GenerationEvent, ...]]:
@@ -47,7 +68,7 @@ def load_run_folder(folder: Path) -> tuple[RunRecord, tuple[GenerationEvent, ...
     record = _read_record(folder)
     files = {artifact.path: _read_checked(folder, artifact) for artifact in _artifacts(record)}
     if PICTURE not in files:
-        raise StoreError(f'The run "{folder.name}" has no picture.', hint=_RESTORE)
+        raise StoreError(f'The run "{folder.name}" has no picture.', hint=RESTORE_HINT)
     if EVALUATION in files:
         record = replace(record, evaluation=_read_evaluation(files))
     arrays = unpack_arrays(files[TRACE], TRACE) if TRACE in files else {}
@@ -60,7 +81,7 @@ def load_run_folder(folder: Path) -> tuple[RunRecord, tuple[GenerationEvent, ...
     try:
         return record, events_of(record, maps, previews, PillowImages().read(folder / PICTURE))
     except KeyError as error:
-        raise StoreError(f"The trace has no {error}.", hint=_RESTORE) from error
+        raise StoreError(f"The trace has no {error}.", hint=RESTORE_HINT) from error
 
 
 def _read_record(folder: Path) -> RunRecord:
@@ -76,7 +97,7 @@ def _read_record(folder: Path) -> RunRecord:
 
 def _read_evaluation(files: Mapping[str, bytes]) -> Evaluation:
     if PERCEPTION not in files:
-        raise StoreError("The evaluation has no masks.", hint=_RESTORE)
+        raise StoreError("The evaluation has no masks.", hint=RESTORE_HINT)
     shelf = unpack_arrays(files[PERCEPTION], PERCEPTION)
     return decode(Evaluation, parse_json(files[EVALUATION], EVALUATION), shelf)
 
@@ -96,7 +117,7 @@ def _read_checked(folder: Path, artifact: ArtifactRef) -> bytes:
     content = _read_bytes(folder / artifact.path)
     if sha256(content).hexdigest() != artifact.sha256:
         raise StoreError(
-            f'The file "{artifact.path}" of the run "{folder.name}" is damaged.', hint=_RESTORE
+            f'The file "{artifact.path}" of the run "{folder.name}" is damaged.', hint=RESTORE_HINT
         )
     return content
 

@@ -9,7 +9,7 @@ from spatialstudio.adapters.images import PillowImages
 from spatialstudio.adapters.metadata.reader import settings_in
 from spatialstudio.adapters.stores.arrival import SIDECAR_ENDING, TRACE_ENDING
 from spatialstudio.adapters.stores.json_codec import decode
-from spatialstudio.adapters.stores.json_text import parse_json
+from spatialstudio.adapters.stores.json_text import RESTORE_HINT, parse_json
 from spatialstudio.adapters.stores.picture_record import ToldRecord, read_told, told_verdicts
 from spatialstudio.adapters.stores.sidecar import evaluation_hash, read_sidecar
 from spatialstudio.adapters.stores.trace_file import (
@@ -28,8 +28,6 @@ TRACE = "trace"
 EVALUATION = "evaluation"
 """Parts of a run whose hashes stand in its picture's record."""
 
-_RESTORE = "Restore the run from a copy; its other files may still be good."
-
 
 def pixel_hash(image: RgbImage) -> str:
     """Name a picture by its pixels, (H, W, 3) uint8; what else its file holds does not count."""
@@ -42,9 +40,8 @@ def read_trace(picture: Path) -> tuple[RunRecord, TraceContent]:
     Raises:
         StoreError: It is missing or damaged.
     """
-    path = picture.with_suffix(TRACE_ENDING)
-    members = read_members(read_part(path), path.name)
-    return _checked_record(members, path), unpack_trace_arrays(members, path.name)
+    record, members = _read_members(picture)
+    return record, unpack_trace_arrays(members, picture.with_suffix(TRACE_ENDING).name)
 
 
 def read_record(picture: Path) -> RunRecord:
@@ -53,8 +50,8 @@ def read_record(picture: Path) -> RunRecord:
     Raises:
         StoreError: The trace is missing or damaged.
     """
-    path = picture.with_suffix(TRACE_ENDING)
-    return _checked_record(read_members(read_part(path), path.name), path)
+    record, _ = _read_members(picture)
+    return record
 
 
 def read_part(path: Path) -> bytes:
@@ -191,12 +188,14 @@ def _read_told(picture: Path) -> ToldRecord:
     return read_told(settings.record)
 
 
-def _checked_record(members: Mapping[str, bytes], path: Path) -> RunRecord:
+def _read_members(picture: Path) -> tuple[RunRecord, Mapping[str, bytes]]:
+    path = picture.with_suffix(TRACE_ENDING)
+    members = read_members(read_part(path), path.name)
     record = decode(RunRecord, parse_json(members.get(RECORD, b""), RECORD), {})
     steps = (ref for step in record.trace for ref in (step.attention, step.preview))
     for artifact in {ref for ref in steps if ref is not None}:
         if sha256(members.get(artifact.path, b"")).hexdigest() != artifact.sha256:
             raise StoreError(
-                f'"{artifact.path}" in the trace "{path.name}" is damaged.', hint=_RESTORE
+                f'"{artifact.path}" in the trace "{path.name}" is damaged.', hint=RESTORE_HINT
             )
-    return record
+    return record, members

@@ -5,6 +5,8 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
+from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.application.flow.store_run import store_run
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.generation import (
     GenerationFinished,
@@ -95,3 +97,9 @@ def evaluation(events):
         measurement=measured,
     )
     return Evaluation(perception=perception, verdicts=(verdict,), seconds=0.2)
+
+
+@pytest.fixture
+def picture(tmp_path, request_, events, evaluation):
+    """The picture of the run, stored with its evaluation."""
+    return store_run(request_, events, evaluation, RunFiles(), tmp_path)

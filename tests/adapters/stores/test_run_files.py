@@ -29,11 +29,6 @@ NEAR = Reproduction(
 )
 
 
-@pytest.fixture
-def picture(tmp_path, request_, events, evaluation):
-    return store_run(request_, events, evaluation, RunFiles(), tmp_path)
-
-
 def visible(folder):
     return sorted(path.name for path in folder.iterdir())
 

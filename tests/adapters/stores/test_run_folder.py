@@ -8,6 +8,7 @@ import pytest
 
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.library import Marks
 
 SAMPLE = Path(__file__).parents[2] / "golden" / "run_of_schema_1"
 PARTS = ("picture.png", "trace.npz", "evaluation.json", "perception.npz")
@@ -67,3 +68,30 @@ def test_a_run_without_a_picture_is_refused(run_folder):
     edit_record(run_folder, artifacts=[])
     with pytest.raises(StoreError, match="has no picture"):
         RunFiles().load(run_folder)
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "no JSON", '{"schema_version": 1}'])
+def test_a_stray_file_of_that_name_makes_no_run_of_version_1(picture, content):
+    (picture.parent / "run.json").write_text(content)
+    assert RunFiles().verify(picture) == ()
+    assert RunFiles().picture_of(picture.parent) == picture
+    RunFiles().mark(picture, Marks(stars=3))
+    assert RunFiles().marks(picture).stars == 3
+
+
+def test_a_run_of_today_beside_one_of_version_1_is_itself(run_folder, picture):
+    for ending in (".png", ".strace", ".json"):
+        shutil.copy(picture.with_suffix(ending), run_folder / f"other{ending}")
+    assert RunFiles().picture_of(run_folder / "other.png") == run_folder / "other.png"
+    assert RunFiles().verify(run_folder / "other.png") == ()
+
+
+@pytest.mark.parametrize("stem", ["run", "picture"])
+def test_a_run_of_today_may_have_the_name_of_an_old_file(tmp_path, picture, stem):
+    folder = tmp_path / "renamed"
+    folder.mkdir()
+    for ending in (".png", ".strace", ".json"):
+        picture.with_suffix(ending).rename(folder / f"{stem}{ending}")
+    renamed = folder / f"{stem}.png"
+    assert RunFiles().verify(renamed) == ()
+    assert RunFiles().picture_of(renamed.with_suffix(".json")) == renamed
