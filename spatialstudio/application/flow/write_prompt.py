@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from spatialstudio.domain.prompt import MentionId, ObjectMention, TextSpan
 from spatialstudio.domain.relation import Relation, RelationId, SceneGraph, relation_types
@@ -13,6 +13,19 @@ LEAD = re.compile(
     r"(.*(?:\b(?:of|showing|depicting|featuring|where|in which)|[,:]))\s+(?:(?:an?|the)\s+)?",
     re.IGNORECASE | re.DOTALL,
 )
+DENIAL = re.compile(
+    r"\b(?:no|not|never|without|neither|nor|cannot|instead|rather|except|lacks?|lacking)\b"
+    r"|n['\u2019]t\b",
+    re.IGNORECASE,
+)
+MEASURE = re.compile(
+    r"\b(?:an?|the|two|three|four|five|several|some)\s+(?:\w+\s+)?"
+    r"(?:pair|group|bunch|couple|set|pile|stack|row|line|herd|flock|swarm|pack|heap|cluster|bundle"
+    r"|lot|handful|crowd|trio|duo|team|gang|collection|number|series)(?:e?s)?\s+of\s+$",
+    re.IGNORECASE,
+)
+STAND_IN = re.compile(r"(?:the\s+)?\b(?:one|other|another)(?P<several>s)?$", re.IGNORECASE)
+EITHER_SIDE = "on either side of"
 DASH = r"\s[-|\u2013\u2014]\s"
 IN_STYLE = r"\s(?:in|after)\s(?:the\s(?:style|manner)\sof|(?:an?\s)?[\w-]+(?:\s[\w-]+)?\sstyle)\b"
 PART = re.compile(rf"(?:[,.;]|{DASH}|{IN_STYLE})(?:(?!{DASH})[^,.;])*")
@@ -27,8 +40,10 @@ def rewrite(scene: SceneGraph) -> SceneGraph:
     """Give a scene the plain prompt that says it, with the spans of that prompt.
 
     The style stays: an opening such as "a photo of", and what follows the last thing behind a
-    comma; other words that are no part of the scene go, and so do the notes about them.
+    comma; other words that are no part of the scene go, and so do the notes about them. What only
+    stood for a noun, "the other", is written out, for its place may change.
     """
+    scene = replace(scene, mentions=tuple(_written_out(scene, each) for each in scene.mentions))
     writer = _Writer(scene)
     writer.write()
     writer.text += _tail(scene)
@@ -65,6 +80,16 @@ def counterfactual(scene: SceneGraph) -> SceneGraph:
     return rewrite(replace(scene, relations=tuple(swapped)))
 
 
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """One relation as it is said: who stands how to what."""
+
+    relation_id: RelationId
+    subject: MentionId
+    words: str
+    objects: tuple[MentionId, ...]
+
+
 class _Writer:
     """Writes one scene, and remembers where it has put what."""
 
@@ -75,37 +100,43 @@ class _Writer:
         self._scene = scene
 
     def write(self) -> None:
-        """Write a clause for each subject, then the things that stand in no relation."""
-        relations = self._scene.relations
-        for number, subject in enumerate(dict.fromkeys(r.subject for r in relations)):
+        """Write whole groups, a clause for each subject, then what stands in no relation."""
+        clauses = [_clause(self._scene, relation) for relation in self._scene.relations]
+        for group in _groups(self._scene):
+            self._name(group)
+            self.text += ", "
+        for number, subject in enumerate(dict.fromkeys(clause.subject for clause in clauses)):
             self.text += ", " if number else ""
-            self._write_clause(subject, [r for r in relations if r.subject == subject])
-        lone = [m for m in self._scene.mentions if m.id not in self.spans]
-        if relations and lone:
+            self._write_clauses(subject, [each for each in clauses if each.subject == subject])
+        lone = [m.id for m in self._scene.mentions if m.id not in self.spans]
+        if clauses and lone:
             self.text += ", with "
-        for number, mention in enumerate(lone):
+        for number, mention_id in enumerate(lone):
             if number:
-                self.text += " and " if mention is lone[-1] else ", "
-            self._name(mention.id)
+                self.text += " and " if mention_id is lone[-1] else ", "
+            self._name(mention_id)
 
-    def _write_clause(self, subject: MentionId, relations: Sequence[Relation]) -> None:
+    def _write_clauses(self, subject: MentionId, clauses: Sequence[_Clause]) -> None:
         self._name(subject)
-        for number, relation in enumerate(relations):
+        for number, clause in enumerate(clauses):
             self.text += " and " if number else " "
-            self.relation_spans[relation.id] = self._append(relation.type.phrase)
-            if relation.subject in relation.ends[1:]:
-                self.text += _oneself(self._scene.mention(relation.subject))
+            self.relation_spans[clause.relation_id] = self._append(clause.words)
+            if subject in clause.objects:
+                self.text += _oneself(self._scene.mention(subject))
                 continue
-            for place, end in enumerate(dict.fromkeys(relation.ends[1:])):
+            for place, thing in enumerate(clause.objects):
                 self.text += " and " if place else " "
-                self._name(end)
+                self._name(thing)
 
     def _name(self, mention_id: MentionId) -> None:
         mention = self._scene.mention(mention_id)
         if mention_id in self.spans:
             self.text += f"the {mention.phrase}"
             return
-        if not mention.is_plural:
+        measure = _measure(self._scene, mention)
+        if measure:
+            self.text += measure
+        elif not mention.is_plural:
             is_shouted = self._scene.prompt.text.isupper()
             self.text += f"{indefinite_article(mention.phrase, is_shouted=is_shouted)} "
         self.spans[mention_id] = self._append(mention.phrase)
@@ -116,11 +147,57 @@ class _Writer:
         return TextSpan(start=start, stop=len(self.text))
 
 
+def _clause(scene: SceneGraph, relation: Relation) -> _Clause:
+    """Say how a relation is told; of a thing on both sides of another that thing is told."""
+    objects = tuple(dict.fromkeys(relation.ends[1:]))
+    is_flanked = relation.second_object == relation.object != relation.subject
+    if is_flanked and not scene.mention(relation.object).is_plural:
+        return _Clause(relation.id, relation.object, EITHER_SIDE, (relation.subject,))
+    return _Clause(relation.id, relation.subject, relation.type.phrase, objects)
+
+
+def _groups(scene: SceneGraph) -> list[MentionId]:
+    """List the groups that others are of: the two cats in "two cats, one above the other"."""
+    placed = {end for relation in scene.relations for end in relation.ends}
+    heads = {scene.mention(end).head for end in placed}
+    return [m.id for m in scene.mentions if m.is_plural and m.head in heads and m.id not in placed]
+
+
+def _written_out(scene: SceneGraph, mention: ObjectMention) -> ObjectMention:
+    """Put the noun in the place of what stands for it: of "a brown one" a "brown bear"."""
+    stands = STAND_IN.search(mention.phrase)
+    if stands is None or mention.phrase.lower().endswith(mention.head):
+        return mention
+    is_plural = stands["several"] is not None
+    noun = _plural_noun(scene, mention.head) if is_plural else mention.head
+    if noun is None:
+        return mention
+    return replace(mention, phrase=mention.phrase[: stands.start()] + noun, is_plural=is_plural)
+
+
+def _plural_noun(scene: SceneGraph, head: str) -> str | None:
+    """Find how the prompt writes a noun's plural."""
+    size = len(head.split())
+    plurals = (m.phrase.split()[-size:] for m in scene.mentions if m.is_plural and m.head == head)
+    return next((" ".join(words) for words in plurals if not STAND_IN.search(words[-1])), None)
+
+
+def _measure(scene: SceneGraph, mention: ObjectMention) -> str:
+    """Return what counts a thing before its name: "a pair of "."""
+    counted = MEASURE.search(scene.prompt.text[: mention.span.start])
+    return counted.group() if counted else ""
+
+
 def _lead(scene: SceneGraph) -> str:
-    """Return an opening like "A photo of ", when the prompt has one before all that is claimed."""
+    """Return an opening like "A photo of ", when the prompt has one before all that is claimed.
+
+    What denies something, or was not understood, is no opening.
+    """
     start = min((span.start for span in _spans(scene)), default=0)
-    opening = LEAD.fullmatch(scene.prompt.text[:start])
-    return f"{opening.group(1)} " if opening else ""
+    before = MEASURE.sub("", scene.prompt.text[:start])
+    opening = LEAD.fullmatch(before)
+    is_noted = any(note.span and note.span.start < len(before) for note in scene.notes)
+    return f"{opening.group(1)} " if opening and not is_noted and not DENIAL.search(before) else ""
 
 
 def _tail(scene: SceneGraph) -> str:
