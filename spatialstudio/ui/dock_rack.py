@@ -161,7 +161,7 @@ class DockRack:
         for plan in () if self._up is None else self._up.docks:
             down = plan.area is BOTTOM
             way = Qt.Orientation.Vertical if down else Qt.Orientation.Horizontal
-            size = self._fitting(plan.size_em, way)
+            size = em(plan.size_em) if plan.is_across else self._fitting(plan.size_em, way)
             self._window.resizeDocks([self._docks[plan.id]], [size], way)
         self._share_breadth()
 

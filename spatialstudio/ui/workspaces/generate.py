@@ -38,13 +38,14 @@ RESULTS = DockPlan(
     id="results",
     title="Results",
     area=BOTTOM,
-    size_em=3.4,
+    size_em=7.2,
     make=make_results,
     is_across=True,
 )
 
-CALM = tuple(replace(plan, in_simple=False) for plan in (ATTENTION, TIME))
-"""Docks that the simple window leaves to Inspect, so that the picture has the room."""
+CALM = tuple(replace(plan, size_em=15.5, in_simple=False) for plan in (ATTENTION, TIME))
+"""Docks that the simple window leaves to Inspect, so that the picture has the room; over the film
+strip they stand a little lower than there."""
 
 GENERATE = Workspace(
     id="generate",

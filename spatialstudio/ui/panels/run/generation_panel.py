@@ -248,7 +248,11 @@ class GenerationPanel(Panel):
     def _reuse_seed(self, run: OpenRun) -> None:
         settings = self._settings
         if settings and run.request and settings.seed_mode is SeedMode.REUSE:
-            self.use_seed(run.request.seed)
+            seeded = replace(settings, seed=run.request.seed)
+            if run.is_over:  # it was opened by hand
+                self._edit(tr("a picture's seed"), seeded)
+            else:
+                self._take(seeded)
 
     def _take_settings(self) -> None:
         run = self._studio.session.run

@@ -1,6 +1,6 @@
 """The film strip: what was drawn in this session; a click brings it back onto the stage."""
 
-from PySide6.QtWidgets import QVBoxLayout
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.run_queue import QueueChanged
@@ -26,13 +26,14 @@ class ResultsPanel(Panel):
         self._shown: tuple[tuple[object, ...], ...] = ()
         self._strip = ResultStrip(context.theme)
         self._strip.result_picked.connect(self._open)
-        self._strip.hide()
         self._waiting = TextLabel(tr("The results of this session appear here."), Tone.MUTED)
         self._clock = FrameClock(self._draw, self)
+        self._pages = QStackedWidget()  # the first result finds its room, and moves nothing
         column = QVBoxLayout(self)
         column.setContentsMargins(em(0.7), em(0.2), em(0.7), em(0.2))
-        column.addWidget(self._waiting)
-        column.addWidget(self._strip)
+        column.addWidget(self._pages)
+        self._pages.addWidget(self._waiting)
+        self._pages.addWidget(self._strip)
 
     def handle(self, event: object) -> None:
         """Follow what is done, and which picture is on the stage."""
@@ -48,8 +49,7 @@ class ResultsPanel(Panel):
         if shown != self._shown:
             self._shown = shown
             results = results_of(entries)
-            self._waiting.setVisible(not results)
-            self._strip.setVisible(bool(results))
+            self._pages.setCurrentWidget(self._strip if results else self._waiting)
             self._strip.show_results(results)
             if (run := self._studio.session.run) is not None:
                 self._strip.show_picked(run.id)

@@ -12,14 +12,15 @@ class Disclosure(QWidget):
     Args:
         title: On the line.
         content: Under it.
+        name: Says more than the title to screen readers; empty where the title is enough.
     """
 
-    def __init__(self, title: str, content: QWidget) -> None:
+    def __init__(self, title: str, content: QWidget, name: str = "") -> None:
         super().__init__()
         self._content = content
         self._title = QToolButton()
         self._title.setText(title)
-        self._title.setAccessibleName(title)
+        self._title.setAccessibleName(name or title)
         self._title.setProperty("kind", "disclosure")
         self._title.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._title.setCheckable(True)

@@ -60,14 +60,13 @@ class DockColumn(DockRoom):
 
 
 def over(content: QWidget, foot: QWidget) -> QWidget:
-    """Return content over a foot that is always in sight, close under it where there is room."""
+    """Return content over a foot at the lower edge, which stands still as the content grows."""
     both = QWidget()
     column = QVBoxLayout(both)
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(0)
-    column.addWidget(content)
+    column.addWidget(content, 1)
     column.addWidget(foot)
-    column.addStretch(1)
     return both
 
 

@@ -94,7 +94,8 @@ class JudgeRows(QWidget):
             column.addWidget(warning)
         facts = FactList()
         facts.show_facts(row.others)
-        column.addWidget(Disclosure(tr("Other metrics"), facts))
+        name = tr("Other metrics of {relation}").format(relation=row.relation)
+        column.addWidget(Disclosure(tr("Other metrics"), facts, name))
         return card
 
     def _judge(self, name: str, outcome: Outcome, words: str) -> QWidget:

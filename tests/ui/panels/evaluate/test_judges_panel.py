@@ -53,6 +53,12 @@ def test_disagreement_is_marked_and_said(panel, show):
     assert "The two judges disagree." in texts(panel)
 
 
+def test_the_buttons_of_several_relations_have_names_of_their_own(panel, show):
+    show(judged_run(DOG, CAR, masks=MASKS))
+    named = panel.findChild(QToolButton).accessibleName()
+    assert named == "Other metrics of dog to the left of car"
+
+
 def test_the_other_metrics_come_when_asked_for(qtbot, panel, show):
     show(judged_run(DOG, CAR, masks=MASKS))
     formula = "max(0, 2 PoS − 1) with PoS 1.00: 1.00"  # noqa: RUF001

@@ -128,17 +128,20 @@ def test_a_seed_by_chance_is_another_after_each_picture(panel, engine):
     assert named(panel, QLineEdit, "Seed").text() != "7"
 
 
-def test_a_seed_is_reused_from_the_picture_looked_at(qtbot, panel, engine, studio):
+def test_a_seed_is_reused_from_the_picture_looked_at(qtbot, window, panel, engine, studio):
     named(panel, QComboBox, "Seed of the next picture").setCurrentText("reuse")
     panel.use_seed(7)
     panel.generate()
     engine.play(engine.jobs[0])
     engine.play(engine.jobs[1])
-    panel.use_seed(50)
+    qtbot.waitUntil(lambda: not window.context.actions[commands.CANCEL].isEnabled())
     qtbot.waitUntil(lambda: studio.queue.entries[0].run.path is not None)
+    panel.use_seed(50)
     studio.session.open(studio.queue.entries[0].run)
     panel._run_id = ""  # as if another picture had been open
     qtbot.waitUntil(lambda: panel.settings.seed == 7)
+    window.context.edits.undo()
+    assert panel.settings.seed == 50
 
 
 def test_stopping_after_this_holds_the_queue_and_once_more_lets_it_go(

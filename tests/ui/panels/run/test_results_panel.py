@@ -80,7 +80,15 @@ def test_a_picture_whose_file_is_gone_is_told(qtbot, draw, strip, studio):
     draw(1)
     qtbot.waitUntil(lambda: strip.count() == 1)
     shutil.rmtree(studio.queue.entries[0].run.folder)
-    panel = strip.parent()
+    panel = strip.window()
     with qtbot.waitSignal(panel.problem_met):
         strip.setCurrentRow(0)
         qtbot.keyClick(strip, Qt.Key.Key_Return)
+
+
+def test_the_first_picture_finds_its_room(qtbot, draw, strip):
+    panel = strip.window()
+    before = panel.minimumSizeHint().height()
+    draw(1)
+    qtbot.waitUntil(lambda: bool(results(strip)) and strip.isVisible())
+    assert panel.minimumSizeHint().height() == before

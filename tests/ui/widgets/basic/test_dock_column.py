@@ -1,7 +1,7 @@
 import pytest
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from spatialstudio.ui.widgets.basic.dock_column import DockColumn, DockRoom
+from spatialstudio.ui.widgets.basic.dock_column import DockColumn, DockRoom, over
 
 
 @pytest.fixture
@@ -63,3 +63,16 @@ def test_small_content_asks_for_no_more_than_it_needs(qtbot):
     room = DockRoom(content)
     qtbot.addWidget(room)
     assert room.minimumSizeHint() == content.minimumSizeHint()
+
+
+def test_the_foot_stands_still_as_the_content_grows(qtbot, part):
+    foot = QLabel("foot")
+    both = over(DockColumn(part), foot)
+    qtbot.addWidget(both)
+    both.resize(300, 600)
+    both.show()
+    assert foot.geometry().bottom() == 599
+    before = foot.geometry()
+    part.setMinimumHeight(400)
+    qtbot.waitUntil(lambda: part.height() == 400)
+    assert foot.geometry() == before
