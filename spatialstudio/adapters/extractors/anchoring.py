@@ -1,12 +1,21 @@
-"""Finds the names of a language model's answer in the prompt; what is not there is dropped."""
+"""Finds the names of a language model's answer in the prompt; what is not there is dropped.
+
+A name may fit several things, and quoted words may stand in several places. What the grammar has
+read tells which are meant; where it has read nothing of the kind, what stands nearest is taken.
+"""
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
 from spatialstudio.adapters.extractors.model_answers import AnsweredRelation, ModelAnswer
 from spatialstudio.domain.prompt import MentionId, Note, ObjectMention, Prompt, TextSpan
-from spatialstudio.domain.relation import Basis, Relation, RelationId, SceneGraph
+from spatialstudio.domain.relation import Relation, RelationId, SceneGraph
+
+TELLING_APART = frozenset({"another", "other", "first", "second", "third"})
+"""Words of a name that tell it from its like, and are no part of it."""
+
+Mentions = Sequence[ObjectMention]
+Claim = tuple[str, tuple[str, ...]]
 
 
 def anchor(answer: ModelAnswer, read: SceneGraph, extractor_id: str) -> SceneGraph:
@@ -45,13 +54,31 @@ class _Anchors:
         self.notes: list[Note] = []
         self._read = read
         self._prompt: Prompt = read.prompt
+        self._taken: set[tuple[Claim, TextSpan]] = set()
 
     def add(self, claimed: AnsweredRelation) -> None:
         """Take a relation up when all its things are in the prompt."""
-        mentions = [self._mention(name) for name in (claimed.subject, *claimed.objects)]
-        ends = [mention for mention in mentions if mention is not None]
-        if len(ends) < len(mentions):
+        names = (claimed.subject, *claimed.objects)
+        choices = [self._fitting(name) for name in names]
+        if not all(choices):
             return
+        claim = (claimed.type.id, names)
+        places = self._free_places(claim, claimed.words)
+        known = self._known(claimed.type.id, choices, places)
+        if known is None:
+            ends, span = _nearest(choices, places)
+        else:
+            ends = [self._read.mention(end) for end in known.ends]
+            quoted = min(places, key=lambda place: _distance(place, known.span), default=None)
+            span = quoted or (None if claimed.is_implied else known.span)
+        if known is None and ends[0] in ends[1:] and not ends[0].is_plural:
+            self._note(f'The language model sets "{claimed.subject}" against itself.', span)
+            return
+        if span is not None:
+            self._taken.add((claim, span))
+        self._append(claimed, ends, span)
+
+    def _append(self, claimed: AnsweredRelation, ends: Mentions, span: TextSpan | None) -> None:
         subject, thing, *second = ends
         relation = Relation(
             id=RelationId(f"r{len(self.relations) + 1}"),
@@ -59,24 +86,25 @@ class _Anchors:
             subject=subject.id,
             object=thing.id,
             second_object=second[0].id if second else None,
-            span=_find(claimed.words, self._prompt.text),
+            span=span,
             is_implied=claimed.is_implied,
         )
-        if relation.basis is Basis.UNSAID:
-            relation = replace(relation, span=self._span_of_grammar(relation))
         if not _is_among(relation, self.relations):
             self.relations.append(relation)
 
-    def _mention(self, name: str) -> ObjectMention | None:
-        found = _best_match(name, self.mentions) or self._new_mention(name)
-        if found is None:
+    def _fitting(self, name: str) -> Mentions:
+        """List the things that a name may mean; a thing that the grammar missed is taken up."""
+        found = _best_matches(name, self.mentions) or self._new_mention(name)
+        if not found:
             self._note(f'The language model names "{name}", which is not in the prompt.', None)
         return found
 
-    def _new_mention(self, name: str) -> ObjectMention | None:
-        span = _find(name, self._prompt.text)
-        if span is None:
-            return None
+    def _new_mention(self, name: str) -> Mentions:
+        spans = _places(name, self._prompt.text)
+        held = [[m for m in self.mentions if _distance(m.span, span) < 0] for span in spans]
+        if all(held):
+            return held[0] if held else ()
+        span = spans[held.index([])]
         mention = ObjectMention(
             id=MentionId(f"m{len(self.mentions) + 1}"),
             phrase=span.of(self._prompt.text),
@@ -84,12 +112,30 @@ class _Anchors:
             span=span,
         )
         self.mentions.append(mention)
-        return mention
+        return (mention,)
 
-    def _span_of_grammar(self, relation: Relation) -> TextSpan | None:
-        """Find the words that claim a relation where the model has not told them."""
-        same = (known.span for known in self._read.relations if _is_among(relation, [known]))
-        return next(same, None)
+    def _free_places(self, claim: Claim, words: str) -> list[TextSpan]:
+        """List where quoted words stand, but for those that make the same claim already."""
+        places = _places(words, self._prompt.text)
+        return [each for each in places if (claim, each) not in self._taken] or places
+
+    def _known(
+        self, type_id: str, choices: Sequence[Mentions], places: Sequence[TextSpan]
+    ) -> Relation | None:
+        """Find the same claim in the grammar's reading, rather at the words that are quoted."""
+        ids = [{mention.id for mention in choice} for choice in choices]
+        fitting = [
+            known
+            for known in self._read.relations
+            if known.type.id == type_id
+            and all(end in fit for end, fit in zip(known.ends, ids, strict=True))
+            and not _is_among(known, self.relations)
+        ]
+        return min(
+            fitting,
+            key=lambda known: all(_distance(place, known.span) >= 0 for place in places),
+            default=None,
+        )
 
     def _note(self, message: str, span: TextSpan | None) -> None:
         note = Note(message=message, span=span)
@@ -101,19 +147,57 @@ def _is_among(relation: Relation, others: Sequence[Relation]) -> bool:
     return any((each.type, each.ends) == (relation.type, relation.ends) for each in others)
 
 
-def _best_match(name: str, mentions: Sequence[ObjectMention]) -> ObjectMention | None:
-    """Find the mention that a name means: of equal heads, the one with most words in common."""
-    words = set(_words(name))
-    fitting = [
-        mention
-        for mention in mentions
-        if set(_words(mention.head)) <= words and words <= _all_words(mention)
-    ]
-    fitting = fitting or [mention for mention in mentions if _words(mention.head) == _words(name)]
-    fitting = fitting or [
-        mention for mention in mentions if words <= set(_words(mention.head)) and words
-    ]
-    return max(fitting, key=lambda each: len(words & _all_words(each)), default=None)
+def _nearest(
+    choices: Sequence[Mentions], places: Sequence[TextSpan]
+) -> tuple[list[ObjectMention], TextSpan | None]:
+    """Choose the words and what stands nearest to them: the subject before, the objects behind."""
+    if not places:
+        return _different(choices), None
+    chosen = []
+    for place in places:
+        keys = [_before(place), *[_behind(place)] * (len(choices) - 1)]
+        sides = [sorted(choice, key=key) for choice, key in zip(choices, keys, strict=True)]
+        ends = _different(sides)
+        cost = [key(end) for key, end in zip(keys, ends, strict=True)]
+        chosen.append((sum(wrong for wrong, _ in cost), sum(far for _, far in cost), ends, place))
+    _, _, ends, place = min(chosen, key=lambda each: each[:2])
+    return ends, place
+
+
+def _different(choices: Sequence[Mentions]) -> list[ObjectMention]:
+    """Take the first of each choice that is not yet taken, or else the first."""
+    ends: list[ObjectMention] = []
+    for choice in choices:
+        ends.append(next((each for each in choice if each not in ends), choice[0]))
+    return ends
+
+
+def _before(place: TextSpan) -> Callable[[ObjectMention], tuple[bool, int]]:
+    return lambda each: (each.span.stop > place.start, _distance(each.span, place))
+
+
+def _behind(place: TextSpan) -> Callable[[ObjectMention], tuple[bool, int]]:
+    return lambda each: (each.span.start < place.stop, _distance(each.span, place))
+
+
+def _distance(first: TextSpan, second: TextSpan | None) -> int:
+    """Count the characters between two stretches; below 0 where they overlap."""
+    return 0 if second is None else max(first.start - second.stop, second.start - first.stop)
+
+
+def _best_matches(name: str, mentions: Mentions) -> Mentions:
+    """List the mentions that a name means: of equal heads, those with most words in common."""
+    named = _words(name)
+    words = set(named) - TELLING_APART or set(named)
+    tiers = (
+        [each for each in mentions if set(_words(each.phrase)) - {"the"} == words],
+        [each for each in mentions if set(_words(each.head)) <= words <= _all_words(each)],
+        [each for each in mentions if set(_words(each.head)) == words],
+        [each for each in mentions if words and words <= set(_words(each.head))],
+    )
+    fitting = next((tier for tier in tiers if tier), [])
+    most = max((len(words & _all_words(each)) for each in fitting), default=0)
+    return [each for each in fitting if len(words & _all_words(each)) == most]
 
 
 def _all_words(mention: ObjectMention) -> set[str]:
@@ -125,10 +209,10 @@ def _words(name: str) -> list[str]:
     return [word.removesuffix("s") for word in re.findall(r"[\w'-]+", name.lower())]
 
 
-def _find(words: str, text: str) -> TextSpan | None:
-    """Find whole words, in any case, with an "s" more or not."""
+def _places(words: str, text: str) -> list[TextSpan]:
+    """Find whole words wherever they stand, in any case, with an "s" more or not."""
     if not words:
-        return None
+        return []
     pattern = r"\s+".join(re.escape(word) for word in words.split())
-    found = re.search(rf"(?<!\w){pattern}(?:e?s)?(?!\w)", text, re.IGNORECASE)
-    return TextSpan(start=found.start(), stop=found.end()) if found else None
+    found = re.finditer(rf"(?<!\w){pattern}(?:e?s)?(?!\w)", text, re.IGNORECASE)
+    return [TextSpan(start=each.start(), stop=each.end()) for each in found]
