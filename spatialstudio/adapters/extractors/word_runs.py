@@ -100,7 +100,7 @@ class WordRun(WordsInPlace):
 
     def _is_plural(self, start: int, stop: int, head: str, vocabulary: Vocabulary) -> bool:
         counted = self.is_counted(start, vocabulary)
-        last = self.words[stop - 1].text.lower()
+        last = self.words[stop - 1].text.lower().split()[-1]
         is_changed = last not in {head.split()[-1], *ONE}
         return counted or is_changed or head in vocabulary.pairs
 

@@ -1,8 +1,5 @@
 import pytest
 
-from spatialstudio.adapters.extractors.grammar import GrammarExtractor
-from spatialstudio.application.paths import resources_folder
-from spatialstudio.domain.prompt import Prompt
 from spatialstudio.domain.relation import (
     ABOVE,
     ABOVE_LEFT_OF,
@@ -16,21 +13,7 @@ from spatialstudio.domain.relation import (
     NEAR,
     RIGHT_OF,
 )
-
-extractor = GrammarExtractor(resources_folder() / "prompts")
-
-
-def claims(text):
-    """List subject, relation and objects of all that a prompt claims."""
-    scene = extractor.extract(Prompt(text=text))
-    return [
-        (
-            scene.mention(relation.subject).phrase,
-            relation.type,
-            *(scene.mention(end).phrase for end in relation.ends[1:]),
-        )
-        for relation in scene.relations
-    ]
+from tests.adapters.extractors.readings import claims, read
 
 
 @pytest.mark.parametrize(
@@ -254,7 +237,7 @@ def test_a_loose_sentence_is_read(text, expected):
 
 def test_bare_names_again_are_the_same_things():
     def count(text):
-        return len(extractor.extract(Prompt(text=text)).mentions)
+        return len(read(text).mentions)
 
     assert count("cat left of dog, dog left of cat") == 2
     assert count("red cat left of blue cat, blue cat above dog") == 3
@@ -277,7 +260,7 @@ def test_bare_names_again_are_the_same_things():
     ],
 )
 def test_what_is_not_understood_is_told_where_it_stands(text, words):
-    notes = [note for note in extractor.extract(Prompt(text=text)).notes if note.span]
+    notes = [note for note in read(text).notes if note.span]
     assert [note.message for note in notes] == [f'I do not understand "{words}".']
     assert notes[0].span.of(text) == words
 

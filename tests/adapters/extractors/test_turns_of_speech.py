@@ -1,0 +1,59 @@
+"""Distances, fused names and clauses that hang on others."""
+
+import pytest
+
+from spatialstudio.domain.relation import (
+    ABOVE,
+    BEHIND,
+    BELOW,
+    LEFT_OF,
+    NEAR,
+    RIGHT_OF,
+)
+from tests.adapters.extractors.readings import claims, notes, read
+
+
+@pytest.mark.parametrize("name", ["top hat", "top shelf", "bottom drawer", "right wing"])
+def test_names_that_look_like_places_are_one_thing(name):
+    scene = read(f"a cat next to a {name}")
+
+    assert [mention.is_plural for mention in scene.mentions] == [False, False]
+    assert not claims(f"a cat between a {name}")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a cat three feet to the left of a dog", [("cat", LEFT_OF, "dog")]),
+        ("a bird a few meters above a car", [("bird", ABOVE, "car")]),
+        ("a drone 3 m above a car", [("drone", ABOVE, "car")]),
+        ("a cat 2.5 meters to the left of a dog", [("cat", LEFT_OF, "dog")]),
+        ("The mug is 10 cm to the right of the plate", [("mug", RIGHT_OF, "plate")]),
+        ("a dog two steps behind a man", [("dog", BEHIND, "man")]),
+        ("a lamp about half a meter above a table", [("lamp", ABOVE, "table")]),
+        ("a ball five inches below a shelf", [("ball", BELOW, "shelf")]),
+        ("Two miles behind a car, a truck", [("truck", BEHIND, "car")]),
+    ],
+)
+def test_distances_are_no_things(text, expected):
+    assert claims(text) == expected
+    assert not notes(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("two feet next to a shoe", [("two feet", NEAR, "shoe")]),
+        ("two feet under a blanket", [("two feet", BELOW, "blanket")]),
+        ("a house with three steps below it", [("three steps", BELOW, "house")]),
+    ],
+)
+def test_feet_and_steps_may_be_things(text, expected):
+    assert claims(text) == expected
+
+
+@pytest.mark.parametrize("word", ["who", "which"])
+def test_relative_clauses_speak_of_the_thing_before_their_comma(word):
+    text = f"A cat is left of a dog, {word} is behind a tree"
+
+    assert claims(text) == [("cat", LEFT_OF, "dog"), ("dog", BEHIND, "tree")]
