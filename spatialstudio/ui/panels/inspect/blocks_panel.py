@@ -75,6 +75,8 @@ class BlocksPanel(Panel):
 
     def _draw(self) -> None:
         run = self._session.run
+        for part in (self._picker, self._picks):
+            part.setVisible(run is not None)
         if run is None:
             self._show_note(tr(NO_RUN), offers_more=True)
             return

@@ -105,6 +105,8 @@ class MapsPanel(Panel):
         self._scale.show_choice(self._maps.look.scale)
         self._isolines.setChecked(self._maps.look.has_isolines)
         run, baseline = self._session.run, self._session.baseline
+        for part in (self._sentence, self._details, self._legend):
+            part.setVisible(run is not None)
         if run is None:
             return
         sight = sight_of(self._maps, run, baseline)

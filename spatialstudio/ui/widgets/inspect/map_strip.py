@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
 
 from spatialstudio.domain.arrays import FloatMap
@@ -13,7 +13,7 @@ from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.array_images import heat_image
 from spatialstudio.ui.widgets.basic.roving import ALONG, Roving
 
-MAP_EM = 6.4
+MAP_EM, LARGEST_MAP_EM = 6.4, 14
 LABEL_EM = 1.5
 PAD_EM = 0.35
 DOT_EM = 0.5
@@ -48,13 +48,14 @@ class MapTile(QAbstractButton):
         self._theme = theme
         self._word = word
         self._images: tuple[QImage | None, ...] = ()
+        self._side = em(MAP_EM)
         self.setCheckable(True)
         self.setText(word.phrase)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(tr("Attention map of {word}").format(word=word.phrase))
         self.setToolTip(tr("Show this word's map on the picture"))
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Maximum)
         theme.changed.connect(self.update)
         self.show_maps(word)
 
@@ -62,6 +63,18 @@ class MapTile(QAbstractButton):
     def key(self) -> str:
         """Which word it shows."""
         return self._word.key
+
+    @property
+    def map_count(self) -> int:
+        """How many maps stand side by side."""
+        return max(len(self._images), 1)
+
+    def use_side(self, side: int) -> None:
+        """Draw each map as a square of that many pixels."""
+        if side != self._side:
+            self._side = side
+            self.updateGeometry()
+            self.update()
 
     def show_maps(self, word: WordMaps) -> None:
         """Show the word's maps of another step."""
@@ -76,9 +89,11 @@ class MapTile(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         """Ask for a square a map, and a line for the word."""
-        maps = max(len(self._images), 1)
-        width = maps * em(MAP_EM) + (maps + 1) * em(PAD_EM)
-        return QSize(width, em(MAP_EM) + em(LABEL_EM) + 2 * em(PAD_EM))
+        return self._size_around(self._side)
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for the smallest squares."""
+        return self._size_around(em(MAP_EM))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
         """Draw the card, the maps and the word."""
@@ -88,13 +103,17 @@ class MapTile(QAbstractButton):
         self._draw_card(painter)
         left = em(PAD_EM)
         for image in self._images:
-            square = QRectF(left, em(PAD_EM) + em(LABEL_EM), em(MAP_EM), em(MAP_EM))
+            square = QRectF(left, em(PAD_EM) + em(LABEL_EM), self._side, self._side)
             painter.fillRect(square, self._theme.colour("sunken"))
             if image is not None:
                 painter.drawImage(square, image)
-            left += em(MAP_EM) + em(PAD_EM)
+            left += self._side + em(PAD_EM)
         self._draw_word(painter)
         painter.end()
+
+    def _size_around(self, side: int) -> QSize:
+        width = self.map_count * side + (self.map_count + 1) * em(PAD_EM)
+        return QSize(width, side + em(LABEL_EM) + 2 * em(PAD_EM))
 
     def _draw_card(self, painter: QPainter) -> None:
         marked = self.isChecked() or self.hasFocus()
@@ -122,12 +141,14 @@ class MapTile(QAbstractButton):
         if self._word.has_baseline:
             painter.setFont(font(SMALL))
             painter.setPen(self._theme.colour("muted"))
-            line.setLeft(em(PAD_EM) * 2 + em(MAP_EM))
+            line.setLeft(em(PAD_EM) * 2 + self._side)
             painter.drawText(line, low | Qt.AlignmentFlag.AlignLeft, "baseline")
 
 
 class MapStrip(QWidget):
     """Shows a tile for every object word, side by side; one stop of Tab, arrows lead along.
+
+    Maps grow with the room, as long as all of them stay in sight.
 
     Emits ``word_picked`` with the word's key by the user's hand, empty when it is let go.
     """
@@ -150,11 +171,26 @@ class MapStrip(QWidget):
             self._renew(words)
         for tile, word in zip(self._tiles, words, strict=True):
             tile.show_maps(word)
+        self._share_room()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Let the maps fill the room."""
+        super().resizeEvent(event)
+        self._share_room()
 
     def show_picked(self, key: str) -> None:
         """Mark the word that someone else picked; empty for none."""
         for tile in self._tiles:
             tile.setChecked(tile.key == key)
+
+    def _share_room(self) -> None:
+        least, maps = em(MAP_EM), sum(tile.map_count for tile in self._tiles)
+        if not maps:
+            return
+        spare = self.size() - self._row.minimumSize()
+        side = least + min(spare.width() // maps, spare.height())
+        for tile in self._tiles:
+            tile.use_side(min(max(side, least), em(LARGEST_MAP_EM)))
 
     def _renew(self, words: tuple[WordMaps, ...]) -> None:
         for tile in self._tiles:

@@ -61,9 +61,9 @@ def test_another_step_keeps_the_tiles(strip):
 
 
 def test_a_baseline_makes_room_for_a_second_map(strip):
-    narrow = tiles(strip)[0].sizeHint().width()
+    narrow = tiles(strip)[0].minimumSizeHint().width()
     strip.show_words((WordMaps("m1", "dog", 0, None, None, has_baseline=True), CAR))
-    assert tiles(strip)[0].sizeHint().width() > 1.8 * narrow
+    assert tiles(strip)[0].minimumSizeHint().width() > 1.8 * narrow
 
 
 def test_the_map_is_brightest_where_the_word_is_attended_to(strip):
@@ -72,3 +72,13 @@ def test_the_map_is_brightest_where_the_word_is_attended_to(strip):
     left = image.pixelColor(image.width() // 4, middle).lightness()
     right = image.pixelColor(image.width() * 9 // 10, middle).lightness()
     assert left > right + 50
+
+
+def test_maps_grow_with_the_room_and_all_stay_in_sight(qtbot, strip):
+    strip.resize(400, 160)
+    small = tiles(strip)[0].sizeHint()
+    strip.resize(900, 260)
+    qtbot.waitUntil(lambda: tiles(strip)[0].height() > small.height())
+    assert tiles(strip)[1].geometry().right() < 900
+    strip.resize(strip.minimumSizeHint())
+    qtbot.waitUntil(lambda: tiles(strip)[0].height() <= strip.minimumSizeHint().height())
