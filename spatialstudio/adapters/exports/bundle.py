@@ -6,15 +6,15 @@ runs/<name>.png, .strace, .json
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
-from spatialstudio.adapters.durable_files import explained_writing
-from spatialstudio.adapters.stores.arrival import ENDINGS, PICTURE_ENDING, arrive
+from spatialstudio.adapters.durable_files import explained_writing, write_whole
+from spatialstudio.adapters.stores.arrival import ENDINGS, PICTURE_ENDING, TRACE_ENDING, arrive
 from spatialstudio.adapters.stores.trace_file import BROKEN
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.export import ExportedRun
@@ -23,6 +23,9 @@ FORMAT = "spatialstudio-bundle"
 VERSION = 1
 INDEX = "bundle.json"
 LARGEST_FILE_BYTES = 500_000_000
+PNG_HEAD = b"\x89PNG\r\n\x1a\n"
+
+_Files = Mapping[str, bytes]
 
 _FOREIGN = StoreError("The file is no bundle of runs.", hint="Choose a zip made by export.")
 
@@ -49,7 +52,8 @@ def bundle_bytes(runs: Iterable[ExportedRun]) -> bytes:
 def open_bundle(path: Path, root: Path) -> tuple[Path, ...]:
     """Put the runs of a bundle into a library, and return their pictures.
 
-    A run that is already there, file for file, is left as it is.
+    A run whose picture is already there keeps its verdicts and marks; what it lacks is added, and
+    its trace is made whole. All runs are checked before the first is written.
 
     Raises:
         StoreError: It is no bundle, damaged, or the library cannot be written.
@@ -58,28 +62,46 @@ def open_bundle(path: Path, root: Path) -> tuple[Path, ...]:
         raise StoreError(f'There is no file "{path}".', hint="Choose a zip made by export.")
     try:
         with ZipFile(path) as archive:
-            return tuple(_runs(archive, root))
+            runs = _listed(archive)
+            for run in runs:
+                _checked_run(archive, run, root)
+            return tuple(_put(*_checked_run(archive, run, root)) for run in runs)
     except BROKEN as error:
         raise StoreError(f'The bundle "{path.name}" is damaged.', hint="Copy it again.") from error
 
 
-def _runs(archive: ZipFile, root: Path) -> Iterator[Path]:
-    for run in _listed(archive):
-        files = {
-            ending: _checked(archive, f"runs/{run['name']}{ending}", digest)
-            for ending, digest in run["files"].items()
-            if ending in ENDINGS
-        }
-        folder, stem = root / _month(run["month"]), str(run["stem"])
-        if PICTURE_ENDING not in files or Path(stem).name != stem or stem.startswith("."):
-            raise _FOREIGN
-        present = folder / f"{stem}{PICTURE_ENDING}"
-        if present.exists() and present.read_bytes() == files[PICTURE_ENDING]:
-            yield present
-            continue
-        with explained_writing(folder):
+def _checked_run(archive: ZipFile, run: object, root: Path) -> tuple[Path, str, _Files]:
+    """Read a run of the bundle: its folder, its name without ending, and its files."""
+    if not isinstance(run, dict) or not isinstance(run.get("files"), dict):
+        raise _FOREIGN
+    folder, stem = root / _month(run.get("month")), str(run.get("stem", ""))
+    if not stem or Path(stem).name != stem or stem.startswith(".") or "\\" in stem:
+        raise _FOREIGN
+    files = {
+        ending: _checked(archive, f"runs/{run.get('name')}{ending}", digest)
+        for ending, digest in run["files"].items()
+        if ending in ENDINGS
+    }
+    if not files.get(PICTURE_ENDING, b"").startswith(PNG_HEAD):
+        raise _FOREIGN
+    return folder, stem, files
+
+
+def _put(folder: Path, stem: str, files: _Files) -> Path:
+    picture = folder / f"{stem}{PICTURE_ENDING}"
+    with explained_writing(folder):
+        if not _holds(picture, files[PICTURE_ENDING]):
             folder.mkdir(parents=True, exist_ok=True)
-            yield arrive(folder, stem, files)
+            return arrive(folder, stem, files)
+        for ending, content in files.items():
+            path = picture.with_suffix(ending)
+            if not path.exists() or (ending == TRACE_ENDING and not _holds(path, content)):
+                write_whole(path, content)
+    return picture
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == content
 
 
 def _listed(archive: ZipFile) -> list[Any]:

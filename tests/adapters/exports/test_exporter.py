@@ -5,8 +5,10 @@ import io
 import json
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -25,6 +27,7 @@ from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.drawing import Text
 from spatialstudio.domain.errors import ExportError, StoreError
 from spatialstudio.domain.export import FORMATS, ExportKind, ExportLayer
+from spatialstudio.domain.library import Marks
 from spatialstudio.domain.prompt import Prompt
 
 SAMPLE = Path(__file__).parents[2] / "golden" / "run_of_schema_1"
@@ -223,6 +226,60 @@ def test_a_bundle_opens_in_another_library(export, exports, picture, tmp_path):
     assert arrived == tmp_path / "other" / "2026" / "11" / picture.name
     assert RunFiles().verify(arrived) == ()
     assert exports.open_bundle(tmp_path / "out.zip", tmp_path / "other") == (arrived,)
+
+
+def test_a_bundle_gives_back_what_a_run_lost(export, exports, tmp_path):
+    export(ExportKind.BUNDLE, "zip")
+    (arrived,) = exports.open_bundle(tmp_path / "out.zip", tmp_path / "other")
+    RunFiles().mark(arrived, Marks(stars=5))
+    for spoil in (Path.unlink, lambda trace: trace.write_bytes(b"half")):
+        spoil(arrived.with_suffix(".strace"))
+        assert exports.open_bundle(tmp_path / "out.zip", tmp_path / "other") == (arrived,)
+        assert RunFiles().verify(arrived) == ()
+    assert RunFiles().marks(arrived).stars == 5
+    arrived.with_suffix(".json").unlink()
+    exports.open_bundle(tmp_path / "out.zip", tmp_path / "other")
+    assert RunFiles().verify(arrived) == ()
+
+
+GARBAGE = b"not a picture"
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda index: index.update(runs=[1]),
+        lambda index: index.update(runs=["a"]),
+        lambda index: index["runs"][0].update(files=[".png"]),
+        lambda index: index["runs"][0].update(stem=""),
+        lambda index: index["runs"][0].update(stem="../x"),
+        lambda index: index["runs"][0].update(stem="a\0b"),
+        lambda index: index["runs"][0].update(stem="a" * 400),
+        lambda index: index["runs"][0].update(month=None),
+        lambda index: index["runs"][0].pop("name"),
+        lambda index: index["runs"][0]["files"].update({".png": sha256(GARBAGE).hexdigest()}),
+        lambda index: index["runs"].append(index["runs"][0] | {"name": "gone"}),
+    ],
+    ids=[
+        *("number", "text", "files", "no stem", "outside", "nul", "long", "no month"),
+        *("no name", "no picture", "second run"),
+    ],
+)
+def test_a_hostile_bundle_is_refused_and_brings_nothing(export, exports, tmp_path, forge):
+    export(ExportKind.BUNDLE, "zip")
+    with ZipFile(tmp_path / "out.zip") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    index = json.loads(members["bundle.json"])
+    forge(index)
+    members["bundle.json"] = json.dumps(index).encode()
+    if sha256(GARBAGE).hexdigest() in members["bundle.json"].decode():
+        members |= {name: GARBAGE for name in members if name.endswith(".png")}
+    with ZipFile(tmp_path / "bad.zip", "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(StoreError):
+        exports.open_bundle(tmp_path / "bad.zip", tmp_path / "other")
+    assert not [path for path in (tmp_path / "other").rglob("*") if path.is_file()]
 
 
 def test_a_damaged_bundle_brings_nothing(export, exports, tmp_path):
