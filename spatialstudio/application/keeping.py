@@ -24,7 +24,7 @@ from spatialstudio.application.session import OpenRun, RunState, RunStored, afte
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.draft import Draft
 from spatialstudio.domain.errors import StoreError, StudioError
-from spatialstudio.domain.generation import GenerationRequest, RequestId
+from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, RequestId
 from spatialstudio.domain.picture_settings import (
     FieldDifference,
     PictureSettings,
@@ -224,11 +224,13 @@ class Keeping:
             width=form.width,
             height=form.height,
             model=form.model_id,
-            method=form.guidance.method_id,
+            method=form.guidance.method_id if form.guidance.strength > 0 else UNGUIDED,
             strength=form.guidance.strength,
             guidance=guidance_in_words(asdict(form.guidance)),
             detail=form.detail.value,
             preview_every=form.preview_every,
+            savings=tuple(saving.value for saving in form.savings),
+            device=form.device,
             relations=_claims_of(scene) if scene else (),
         )
         return compare_settings(mine, theirs)

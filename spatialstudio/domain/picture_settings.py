@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
 
-from spatialstudio.domain.generation import GuidanceSettings
+from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
 
 _TOLD_APART = ("method_id", "strength")
 """Fields of the guidance that stand in rows of their own."""
@@ -33,6 +33,10 @@ class PictureSettings:
         guidance: Its other numbers, in words, where they are not the usual; likewise.
         detail: How much of the attention was kept; likewise.
         preview_every: Steps between previews; likewise.
+        search: How many first noises were tried, in words; empty for one; likewise.
+        savings: What was given up to draw with less memory; likewise.
+        dtype: Number format of the weights, where it was asked for; likewise.
+        device: Where to draw, where it was asked for; likewise.
         extras: All else, by its name there.
         record: This program's own record, as JSON; empty in other programs' pictures.
         is_marked_as_generated: Whether its XMP says that a model drew it.
@@ -56,6 +60,10 @@ class PictureSettings:
     guidance: tuple[str, ...] = ()
     detail: str = ""
     preview_every: int | None = None
+    search: str = ""
+    savings: tuple[str, ...] = ()
+    dtype: str = ""
+    device: str = ""
     extras: Mapping[str, str] = field(default_factory=dict)
     record: str = ""
     is_marked_as_generated: bool = False
@@ -103,17 +111,21 @@ class FieldDifference:
     Attributes:
         name: Of the field in ``PictureSettings``.
         mine: What is set now, in words; empty for nothing.
-        theirs: What the picture tells; empty when it tells nothing.
+        theirs: What the picture tells; empty when it tells nothing, or that nothing is set.
+        tells_nothing_set: Whether the picture says by being empty here that it is the usual.
+        is_extra: Whether only the picture's program has such a field, and the name is its own.
     """
 
     name: str
     mine: str
     theirs: str
+    tells_nothing_set: bool = False
+    is_extra: bool = False
 
     @property
     def is_told(self) -> bool:
         """Whether the picture says something here."""
-        return bool(self.theirs)
+        return bool(self.theirs) or self.tells_nothing_set
 
     @property
     def is_same(self) -> bool:
@@ -122,18 +134,29 @@ class FieldDifference:
 
 
 _NOT_COMPARED = frozenset({"dialect", "extras", "record", "is_marked_as_generated"})
+_MAY_BE_EMPTY = frozenset({"negative", "guidance", "search", "savings", "dtype", "device"})
+"""Fields that our pictures leave empty for what is usual."""
 
 
 def compare_settings(mine: PictureSettings, theirs: PictureSettings) -> tuple[FieldDifference, ...]:
-    """Set what is set now beside what a picture tells, field by field, in a fixed order."""
-    return tuple(
-        FieldDifference(
-            name=f.name,
-            mine=_in_words(getattr(mine, f.name)),
-            theirs=_in_words(getattr(theirs, f.name)),
-        )
-        for f in fields(PictureSettings)
-        if f.name not in _NOT_COMPARED
+    """Set what is set now beside what a picture tells, field by field, in a fixed order.
+
+    What only the other program has comes last.
+    """
+    names = [f.name for f in fields(PictureSettings) if f.name not in _NOT_COMPARED]
+    extras = (
+        FieldDifference(name=name, mine="", theirs=value, is_extra=True)
+        for name, value in theirs.extras.items()
+    )
+    return (*(_difference(name, mine, theirs) for name in names), *extras)
+
+
+def _difference(name: str, mine: PictureSettings, theirs: PictureSettings) -> FieldDifference:
+    set_now, told = _in_words(getattr(mine, name)), _in_words(getattr(theirs, name))
+    has_meaning = name != "guidance" or theirs.method != UNGUIDED
+    is_usual = bool(theirs.record) and name in _MAY_BE_EMPTY and has_meaning
+    return FieldDifference(
+        name=name, mine=set_now, theirs=told, tells_nothing_set=is_usual and bool(set_now)
     )
 
 

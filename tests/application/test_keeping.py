@@ -24,14 +24,16 @@ from spatialstudio.application.registry import built_in_registry
 from spatialstudio.application.session import RunStored, StoreFailed
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.generation import (
+    UNGUIDED,
     GenerationFinished,
     GenerationRequest,
     GenerationStarted,
     GuidanceSettings,
     ModelRef,
 )
+from spatialstudio.domain.memory import Saving
 from spatialstudio.domain.perception import Perception
-from spatialstudio.domain.picture_settings import PictureSettings
+from spatialstudio.domain.picture_settings import PictureSettings, compare_settings
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.record import Sameness
 from spatialstudio.domain.run_settings import RunSettings
@@ -182,6 +184,7 @@ def test_all_that_we_write_of_a_request_comes_back_into_the_form(opened, publish
         guidance=guidance,
         detail=AttentionDetail.EVERY_WORD,
         preview_every=3,
+        savings=(Saving.TILING,),
     )
     draw(keeping, request_of(scene, STICKERS, form, 5))
     theirs = keeping.metadata.read(only(RunStored, published).path)
@@ -189,7 +192,7 @@ def test_all_that_we_write_of_a_request_comes_back_into_the_form(opened, publish
     names = usable_fields(theirs, ["stickers"], wanted)
     others = {field.name for field in fields(PictureSettings)} - set(names)
     assert others == {
-        *("dialect", "sampler", "scheduler", "model_hash"),
+        *("dialect", "sampler", "scheduler", "model_hash", "search", "dtype", "device"),
         *("extras", "record", "is_marked_as_generated"),
     }
     taken = with_fields(USUAL, theirs, names, STICKERS, wanted)
@@ -209,6 +212,60 @@ def test_every_field_that_differs_is_a_row(opened, published, request_):
     assert told["guidance"][1] == "every 2"
     sentence = request_.scene.sentence(request_.scene.relations[0])
     assert told["relations"] == (sentence, f"{sentence} (weighs 2)")
+
+
+def test_a_usual_picture_takes_an_unusual_form_back(opened, published, request_):
+    keeping = opened()
+    usual = replace(USUAL, guidance=GuidanceSettings(method_id="psg", strength=3.0))
+    draw(keeping, request_of(request_.scene, STICKERS, usual, USUAL.seed))
+    unusual = replace(
+        usual,
+        negative="fog",
+        guidance=replace(usual.guidance, every=2),
+        savings=(Saving.TILING,),
+        device="cpu",
+    )
+    keeping.keep_settings(unusual)
+    path = only(RunStored, published).path
+    rows = keeping.compare_picture(path, request_.scene, [STICKERS])
+    told = {row.name: (row.mine, row.theirs) for row in rows if row.is_told and not row.is_same}
+    assert told["negative"] == ("fog", "")
+    assert told["guidance"] == ("every 2", "")
+    assert told["savings"] == ("tiles", "")
+    assert told["device"] == ("cpu", "")
+    theirs = keeping.metadata.read(path)
+    wanted = keeping.request_in(theirs)
+    names = usable_fields(theirs, ["stickers"], wanted)
+    taken = with_fields(unusual, theirs, set(names) & set(told), request=wanted)
+    assert replace(taken, width=64, height=64) == replace(usual, device="cpu")
+
+
+def test_a_baseline_takes_the_guidance_of_the_form_away(opened, published, request_):
+    keeping = opened()
+    guided = replace(USUAL, guidance=GuidanceSettings(method_id="psg", strength=3.0))
+    asked = request_of(request_.scene, STICKERS, guided, USUAL.seed)
+    draw(keeping, replace(asked, guidance=replace(asked.guidance, method_id=UNGUIDED)))
+    keeping.keep_settings(guided)
+    path = only(RunStored, published).path
+    rows = keeping.compare_picture(path, request_.scene, [STICKERS])
+    assert [(row.mine, row.theirs) for row in rows if row.name == "method"] == [("psg", "none")]
+    theirs = keeping.metadata.read(path)
+    wanted = keeping.request_in(theirs)
+    names = usable_fields(theirs, ["stickers"], wanted)
+    taken = with_fields(guided, theirs, names, request=wanted)
+    assert (taken.guidance.method_id, taken.guidance.strength) == ("psg", 0.0)
+    keeping.keep_settings(taken)
+    again = keeping.compare_picture(path, request_.scene, [STICKERS])
+    assert all(row.is_same for row in again if row.name == "method")
+
+
+def test_what_only_another_program_has_is_told_as_well():
+    theirs = PictureSettings(dialect="a1111", extras={"Clip skip": "2"})
+    *_, extra = compare_settings(PictureSettings(dialect=""), theirs)
+    assert (extra.name, extra.theirs, extra.is_told, extra.is_extra) == (
+        *("Clip skip", "2"),
+        *(True, True),
+    )
 
 
 def test_a_record_that_cannot_be_read_gives_no_request(opened):

@@ -157,3 +157,25 @@ def test_relations_come_with_their_prompt_only(window, own_picture):
     assert not box(dialog, "Relations").isChecked()
     box(dialog, "Relations").click()
     assert box(dialog, "Prompt").isChecked()
+
+
+def test_what_only_their_program_has_is_told_but_cannot_be_taken(qtbot, window, tmp_path):
+    told = PngImagePlugin.PngInfo()
+    told.add_text("parameters", TEXT + ", Clip skip: 2")
+    Image.new("RGB", (32, 16)).save(tmp_path / "extra.png", pnginfo=told)
+    window.prompt.use_prompt(BEFORE)
+    dialog = offered(window, tmp_path / "extra.png")
+    assert {"Clip skip", "2"} <= set(texts(dialog))
+    assert "Clip skip" not in {each.text() for each in dialog.findChildren(QCheckBox)}
+
+
+def test_a_usual_picture_takes_back_what_was_set_by_hand(qtbot, window, studio, tmp_path):
+    scene = studio.scene_of("a cat to the left of a dog")
+    usual = usual_settings(studio.model())
+    path = stored_picture(tmp_path, request_of(scene, studio.model(), usual, 9))
+    window.prompt.use_prompt(BEFORE)
+    window.generation._edit("fog", replace(window.generation.settings, negative="fog"))
+    dialog = offered(window, path)
+    assert box(dialog, "Not wanted").accessibleDescription() == "now fog, in the picture nothing"
+    press(qtbot, dialog, "Take over")
+    assert window.generation.settings.negative == ""

@@ -55,6 +55,10 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
         guidance=_numbers(guidance),
         detail=told_text(capture.get("detail")),
         preview_every=told_int(capture.get("preview_every")),
+        search=_search(_inside(request, "search")),
+        savings=_texts(request.get("savings")),
+        dtype=told_text(request.get("dtype")),
+        device=told_text(request.get("device")),
         relations=tuple(_claims(_rows(told, "relations"), _rows(scene, "relations"))),
         record=record,
     )
@@ -68,6 +72,18 @@ def _inside(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _rows(told: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     rows = told.get(name)
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(told_text, value)) if isinstance(value, list) else ()
+
+
+def _search(search: Mapping[str, Any]) -> str:
+    """Say how many pictures a search drew at most; nothing when it drew one."""
+    candidates, enough = told_int(search.get("candidates")), told_float(search.get("enough"))
+    if candidates is None or candidates <= 1:
+        return ""
+    return f"best of {candidates}" + (f", enough at {enough:g}" if enough is not None else "")
 
 
 def _numbers(guidance: Mapping[str, Any]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from spatialstudio.application.flow.choose_settings import with_model
 from spatialstudio.domain.attention import AttentionDetail
-from spatialstudio.domain.generation import MAX_SEED, UNGUIDED, GenerationRequest
+from spatialstudio.domain.generation import MAX_SEED, UNGUIDED, GenerationRequest, GuidanceSettings
 from spatialstudio.domain.picture_settings import PictureSettings
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.relation import SceneGraph
@@ -34,21 +34,23 @@ def usable_fields(
         models: Ids of the models that are here.
         request: Of one of our pictures, whole; None for those of others.
     """
+    is_ours = request is not None
     is_guided = request is not None and request.guidance.method_id != UNGUIDED
     fits = {
         PROMPT: bool(theirs.prompt.strip()),
-        "negative": bool(theirs.negative),
+        "negative": is_ours or bool(theirs.negative),
         "seed": theirs.seed is not None and 0 <= theirs.seed <= MAX_SEED,
         "steps": _is_positive(theirs.steps),
         "guidance_scale": theirs.guidance_scale is not None and theirs.guidance_scale >= 0,
         "width": _is_side(theirs.width),
         "height": _is_side(theirs.height),
         "model": theirs.model in models,
-        "method": is_guided,
+        "method": is_ours,
         "strength": theirs.strength is not None and theirs.strength >= 0,
         "guidance": is_guided,
         "detail": theirs.detail in DETAILS,
         "preview_every": _is_positive(theirs.preview_every),
+        "savings": is_ours,
         RELATIONS: request is not None and bool(request.scene.relations),
     }
     return tuple(name for name, is_usable in fits.items() if is_usable)
@@ -74,16 +76,28 @@ def with_fields(
     told = {name: getattr(theirs, name) for name in PLAIN if name in names}
     if "detail" in names:
         told["detail"] = DETAILS[theirs.detail]
-    guidance = taken.guidance
-    if request is not None and "method" in names:
-        guidance = replace(guidance, method_id=request.guidance.method_id)
-    if request is not None and "guidance" in names:
-        guidance = replace(
-            request.guidance, method_id=guidance.method_id, strength=guidance.strength
-        )
+    if request is not None and "savings" in names:
+        told["savings"] = request.savings
+    return replace(taken, guidance=_guidance(taken.guidance, theirs, names, request), **told)
+
+
+def _guidance(
+    guidance: GuidanceSettings,
+    theirs: PictureSettings,
+    names: Collection[str],
+    request: GenerationRequest | None,
+) -> GuidanceSettings:
+    """Return the form's guidance with some fields; without guidance its step size is 0."""
+    wanted = request.guidance if request is not None else None
+    if wanted is not None and "guidance" in names:
+        guidance = replace(wanted, method_id=guidance.method_id, strength=guidance.strength)
     if "strength" in names and theirs.strength is not None:
         guidance = replace(guidance, strength=theirs.strength)
-    return replace(taken, guidance=guidance, **told)
+    if wanted is not None and "method" in names:
+        is_none = wanted.method_id == UNGUIDED
+        change = {"strength": 0.0} if is_none else {"method_id": wanted.method_id}
+        guidance = replace(guidance, **change)
+    return guidance
 
 
 def scene_to_take(request: GenerationRequest) -> SceneGraph:

@@ -38,10 +38,15 @@ NAMES = {
     "guidance": "Details of guidance",
     "detail": "Attention kept",
     "preview_every": "Steps between previews",
+    "search": "Search",
+    "savings": "Given up for memory",
+    "dtype": "Number format",
+    "device": "Device",
     "relations": "Relations",
 }
 """Fields by their names, untranslated."""
-
+USUAL = frozenset({"guidance", "dtype", "device"})
+"""Fields that are as usual where nothing is told; others are nothing then."""
 
 PROGRAMS = {
     "a1111": "AUTOMATIC1111",
@@ -130,22 +135,24 @@ class SettingsComparison(QDialog):
         for number, row in enumerate(rows, 1):
             grid.addWidget(self._name(row, row.name in usable), number, 0, TOP)
             tone = Tone.MUTED if row.is_same else Tone.PLAIN
-            grid.addWidget(TextLabel(row.mine or tr("nothing"), tone), number, 1, TOP)
-            grid.addWidget(TextLabel(row.theirs, tone), number, 2, TOP)
+            mine, theirs = _in_words(row)
+            grid.addWidget(TextLabel(mine, tone), number, 1, TOP)
+            grid.addWidget(TextLabel(theirs, tone), number, 2, TOP)
         grid.setRowStretch(len(rows) + 1, 1)
         return table
 
     def _name(self, row: FieldDifference, is_usable: bool) -> QWidget:
-        name = tr(NAMES[row.name])
-        if row.is_same or not is_usable:
+        name = row.name if row.is_extra else tr(NAMES[row.name])
+        if row.is_same or row.is_extra or not is_usable:
             label = TextLabel(name, Tone.MUTED)
             label.setWordWrap(False)
             label.setContentsMargins(em(1.5), 0, 0, 0)
             return label
         box = self._boxes[row.name] = QCheckBox(name)
         box.setChecked(True)
+        mine, theirs = _in_words(row)
         box.setAccessibleDescription(
-            tr("now {mine}, in the picture {theirs}").format(mine=row.mine, theirs=row.theirs)
+            tr("now {mine}, in the picture {theirs}").format(mine=mine, theirs=theirs)
         )
         box.toggled.connect(self._follow)
         return box
@@ -167,3 +174,9 @@ class SettingsComparison(QDialog):
     def _ask_to_judge(self) -> None:
         self.judging_asked.emit()
         self.accept()
+
+
+def _in_words(row: FieldDifference) -> tuple[str, str]:
+    """Return what is set now and what the picture tells; an extra field is not set here."""
+    empty = tr("the usual") if row.name in USUAL else tr("nothing")
+    return row.mine or ("" if row.is_extra else empty), row.theirs or empty
