@@ -73,3 +73,11 @@ def test_a_run_that_is_not_stored_is_not_copied(qtbot, panel, drawn, studio):
     QGuiApplication.clipboard().setText("before")
     drawn.context.actions[inspect.COPY_PYTHON].trigger()
     assert QGuiApplication.clipboard().text() == "before"
+
+
+def test_before_a_picture_nothing_empty_takes_room(qtbot, context):
+    panel = MapsPanel(context)
+    qtbot.addWidget(panel)
+    panel.show()
+    assert all(label.text() for label in panel.findChildren(QLabel) if label.isVisible())
+    assert not panel.findChild(MapLegend).isVisible()
