@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 
-from spatialstudio.adapters.extractors.pieces import NounPhrase, Piece, is_word
+from spatialstudio.adapters.extractors.pieces import VERBS, NounPhrase, Piece, is_word
 from spatialstudio.adapters.extractors.styles import is_depiction, without_opening
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary
 from spatialstudio.adapters.extractors.words import PRONOUNS, RELATIONS, Word, WordKind
@@ -17,6 +17,7 @@ from spatialstudio.domain.relation import BETWEEN, IN_FRONT_OF, NEAR, Axis, Rela
 
 PLACING_KINDS = {*RELATIONS, WordKind.FRAME}
 FLANKS = 2
+SUBORDINATING = {"until", "till", "since", "before"}
 SILENT = {WordKind.SHOWING, WordKind.BOTH}
 CLAUSE_STARTS = {WordKind.COMMA, WordKind.AND, WordKind.STOP, WordKind.COLON}
 PARTICIPLE_ENDINGS = (
@@ -181,6 +182,8 @@ def _with_settled_words(pieces: Sequence[Piece], vocabulary: Vocabulary) -> Iter
             continue
         elif kind := _kind_of_pronoun(piece, before, after):
             yield replace(piece, kind=kind)
+        elif place and _starts_subordinate(piece, before, pieces[place + 1 : place + 3]):
+            yield replace(piece, kind=WordKind.COMMA, relation_type=None)
         elif piece.kind in RELATIONS and (
             _is_of_verb(piece, before, vocabulary) or _joins_parties(piece, before)
         ):
@@ -202,6 +205,17 @@ def _kind_of_pronoun(piece: Word, before: Piece | None, after: Piece | None) -> 
     if piece.kind is WordKind.RELATIVE and _is_claim(before):
         return WordKind.IT
     return None
+
+
+def _starts_subordinate(piece: Word, before: Piece | None, after: Sequence[Piece]) -> bool:
+    """Tell whether a clause with a verb of its own follows: "until a girl stands ..."."""
+    is_fronted = piece.text.lower() == "before" and is_word(before, *CLAUSE_STARTS)
+    is_conjunction = piece.text.lower() in SUBORDINATING and not is_fronted
+    match after:
+        case [NounPhrase() | Word(kind=WordKind.IT | WordKind.THEM), Word() as verb]:
+            is_finite = verb.kind is WordKind.BE or verb.text.lower().endswith("s")
+            return is_conjunction and is_finite and verb.kind in {WordKind.BE, *VERBS}
+    return False
 
 
 def _tells_how(before: Sequence[Piece], after: Piece | None, vocabulary: Vocabulary) -> bool:

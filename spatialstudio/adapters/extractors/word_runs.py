@@ -23,7 +23,7 @@ from spatialstudio.domain.prompt import TextSpan
 OPENERS = {WordKind.STYLE, WordKind.SHOWING, WordKind.STOP, WordKind.COMMA, WordKind.AND}
 OWNERS = {"his", "her", "its", "their"}
 LIST_JOINERS = {WordKind.ROW, WordKind.COLON, WordKind.COMMA, WordKind.AND, WordKind.BE}
-CLAIMING = (WordKind.RELATION, WordKind.FLANKING)
+CLAIMING = (*RELATIONS, WordKind.FLANKING)
 PLACING = (WordKind.RELATION, WordKind.FRAME)
 HOLDING = (WordKind.WITH, WordKind.SHOWING)
 SIDES = ("left ", "right ")

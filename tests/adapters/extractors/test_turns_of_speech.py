@@ -6,6 +6,7 @@ from spatialstudio.domain.relation import (
     ABOVE,
     BEHIND,
     BELOW,
+    IN_FRONT_OF,
     LEFT_OF,
     NEAR,
     RIGHT_OF,
@@ -57,3 +58,49 @@ def test_relative_clauses_speak_of_the_thing_before_their_comma(word):
     text = f"A cat is left of a dog, {word} is behind a tree"
 
     assert claims(text) == [("cat", LEFT_OF, "dog"), ("dog", BEHIND, "tree")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "a cat sleeps under the table when the dog is next to the door",
+            [("cat", BELOW, "table"), ("dog", NEAR, "door")],
+        ),
+        (
+            "A boy waits beside a bus until a girl stands in front of it",
+            [("boy", NEAR, "bus"), ("girl", IN_FRONT_OF, "bus")],
+        ),
+        (
+            "A boy waits beside a bus, till a girl stands in front of it",
+            [("boy", NEAR, "bus"), ("girl", IN_FRONT_OF, "bus")],
+        ),
+        (
+            "a bird above a tree since a cat is below it",
+            [("bird", ABOVE, "tree"), ("cat", BELOW, "tree")],
+        ),
+        (
+            "a cat sits next to a bowl before the dog lies under a table",
+            [("cat", NEAR, "bowl"), ("dog", BELOW, "table")],
+        ),
+        ("a cat on a roof until dawn", [("cat", ABOVE, "roof")]),
+        ("a man kneels before a shrine", [("man", IN_FRONT_OF, "shrine")]),
+        ("before a mirror stands a cat", [("cat", IN_FRONT_OF, "mirror")]),
+    ],
+)
+def test_conjunctions_start_a_clause(text, expected):
+    assert claims(text) == expected
+
+
+@pytest.mark.parametrize("word", ["is", "was"])
+def test_what_is_over_is_above_nothing(word):
+    text = f"a child plays before the game {word} over"
+
+    assert not claims(text)
+    assert not any("understand" in note for note in notes(text))
+
+
+def test_people_who_do_something_are_things():
+    text = "a street with people waiting on a bench next to a bus stop"
+
+    assert claims(text) == [("people", ABOVE, "bench"), ("bench", NEAR, "bus stop")]
