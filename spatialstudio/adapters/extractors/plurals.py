@@ -1,6 +1,7 @@
 """Singulars of plurals whose ending leaves a doubt, by inflect."""
 
 from functools import cache, lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -8,11 +9,18 @@ if TYPE_CHECKING:
 
 REMEMBERED = 4096
 
+_asking = Lock()
+"""Two threads that import at once would each put back the other's stand-in for the checks."""
+
 
 @lru_cache(REMEMBERED)
 def singular_of(plural: str) -> str:
-    """Return the singular of an English plural; a word that is none comes back as it is."""
-    singular = _inflection().singular_noun(plural)
+    """Return the singular of an English plural; a word that is none comes back as it is.
+
+    May be called from any thread.
+    """
+    with _asking:
+        singular = _inflection().singular_noun(plural)
     return str(singular) if singular else plural
 
 

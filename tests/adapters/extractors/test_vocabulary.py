@@ -53,6 +53,32 @@ def test_doubtful_plurals_are_settled_without_weaving_in_checks_of_types():
     assert "memo" not in done.stdout
 
 
+TWO_THREADS = """
+import sys, threading, typeguard
+from spatialstudio.adapters.extractors.plurals import singular_of
+
+class AsksMeanwhile:
+    def find_spec(self, name, path=None, target=None):
+        if name == "inflect" and other.ident is None:
+            other.start()
+            other.join(0.3)
+
+checks, told = typeguard.typechecked, []
+other = threading.Thread(target=lambda: told.append(singular_of("gruvves")))
+sys.meta_path.insert(0, AsksMeanwhile())
+told.append(singular_of("blorves"))
+other.join()
+assert typeguard.typechecked is checks
+print(*sorted(told))
+"""
+
+
+def test_two_threads_may_ask_at_once():
+    code = [sys.executable, "-c", TWO_THREADS]
+    done = subprocess.run(code, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["blorve", "gruvve"]
+
+
 @pytest.mark.parametrize("word", ["virus", "glass", "omen", "is", "tennis", "gnu"])
 def test_a_singular_stays_as_it_is(vocabulary, word):
     assert vocabulary.singular(word) == word
