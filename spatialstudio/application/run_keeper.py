@@ -39,8 +39,9 @@ class _Growing:
 class RunKeeper:
     """Collects the events of submitted requests; publishes ``RunStored`` or ``StoreFailed``.
 
-    The picture is on disk before anybody judges it; ``RunStored`` comes when its verdicts are
-    there too. Called on the engine's reporting thread only, apart from ``expect`` and ``forget``.
+    The picture is on disk before anybody judges it, in the recovery when its folder is full;
+    ``RunStored`` comes when its verdicts are there too. Called on the engine's reporting thread
+    only, apart from ``expect`` and ``forget``.
 
     Args:
         shelf: Takes finished runs.
@@ -96,6 +97,7 @@ class RunKeeper:
         except StudioError as error:
             log.warning("A finished run could not be stored.")
             run.failure = report_on(error, STORING)
+            run.path = self._shelf.recover(run.request, run.events)
 
     def _end(
         self, request_id: RequestId, evaluation: Evaluation | None, *, is_done: bool = True
@@ -103,14 +105,13 @@ class RunKeeper:
         run = self._growing.pop(request_id, None)
         if run is None:
             return
+        self._keep_verdicts(run, evaluation)
         if run.failure is not None:
-            run.path = self._shelf.recover(run.request, run.events)
-            self._keep_verdicts(run, evaluation)
             self._publish(StoreFailed(request_id=request_id, error=run.failure, recovered=run.path))
         elif run.path is not None:
-            self._keep_verdicts(run, evaluation)
             self._publish(RunStored(request_id=request_id, path=run.path))
-        if is_done or run.path is not None:
+        is_lost = run.failure is not None and run.path is None
+        if run.path is not None or (is_done and not is_lost):
             self._journal.end(request_id)
 
     def _keep_verdicts(self, run: _Growing, evaluation: Evaluation | None) -> None:

@@ -34,11 +34,12 @@ def request_():
 class FakeShelf:
     """Remembers what it was given to store, judge and recover."""
 
-    def __init__(self, error=None):
+    def __init__(self, error=None, recovery=RECOVERED):
         self.stored = []
         self.judged = []
         self.recovered = []
         self.error = error
+        self.recovery = recovery
 
     def store(self, request, events):
         if self.error is not None:
@@ -51,7 +52,7 @@ class FakeShelf:
 
     def recover(self, request, events):
         self.recovered.append(request)
-        return RECOVERED
+        return self.recovery
 
 
 class FakeJournal:
@@ -125,6 +126,20 @@ def test_on_a_full_disk_the_run_goes_to_the_recovery_with_its_verdicts(request_,
     assert failure.error.message == "The disk is full."
     assert failure.recovered == RECOVERED
     assert [path for path, _ in shelf.judged] == [RECOVERED]
+
+
+def test_on_a_full_disk_a_picture_is_safe_before_anybody_judges_it(request_, caplog):
+    shelf = FakeShelf(StoreError("The disk is full."))
+    assert kept(request_, shelf, *drawn()) == []
+    assert shelf.recovered == [request_]
+
+
+def test_a_request_whose_picture_is_nowhere_is_remembered(request_, caplog):
+    shelf, journal = FakeShelf(StoreError("The disk is full."), recovery=None), FakeJournal()
+    [failure] = kept(request_, shelf, *drawn(), judged(), journal=journal)
+    assert failure.recovered is None
+    assert journal.open == [MINE]
+    assert shelf.judged == []
 
 
 @pytest.mark.parametrize(
