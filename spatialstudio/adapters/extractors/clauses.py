@@ -13,6 +13,7 @@ from spatialstudio.domain.prompt import Note, ObjectMention
 from spatialstudio.domain.relation import Relation, Shape
 
 ENDS = (WordKind.STOP, WordKind.COLON)
+SAYING_OF = (WordKind.RELATION, WordKind.BE, WordKind.NOT)
 TOWARDS = {"at", "to", "toward", "towards", "for", "after", "past"}
 
 
@@ -223,7 +224,7 @@ class ClauseReader:
             if phrase := self._pieces.take_phrase():
                 if is_misplaced:
                     self._references.pass_over((self._references.refer(phrase),))
-                elif phrase.is_definite and self._pieces.is_at(WordKind.RELATION):
+                elif phrase.is_definite and self._pieces.is_at(*SAYING_OF):
                     self._references.refer(phrase)
                 else:
                     stop = phrase.span

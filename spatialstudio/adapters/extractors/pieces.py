@@ -8,7 +8,7 @@ from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.domain.relation import NEAR
 
 JOINERS = {WordKind.AND, WordKind.COMMA}
-CLAIMS = (WordKind.RELATION, WordKind.FRAME, WordKind.BE, WordKind.NOT)
+CLAIMS = (WordKind.RELATION, WordKind.UNREAD, WordKind.FRAME, WordKind.BE, WordKind.NOT)
 VERBS = (WordKind.VERB, WordKind.PLACING, WordKind.WATCHING)
 BREAKS = {*JOINERS, WordKind.STOP, WordKind.COLON}
 NEUTER = "it"

@@ -78,7 +78,7 @@ class WordsInPlace:
             return True
         is_base = text in vocabulary.base_verbs and text in vocabulary.nouns
         is_plural = vocabulary.noun([before]) not in {None, before}
-        return is_base and is_plural and self.is_followed_by(*RELATIONS)
+        return is_base and is_plural and self.is_followed_by(*RELATIONS, *ARTICLES, *PRONOUNS)
 
     def is_one(self, vocabulary: Vocabulary) -> bool:
         """Tell whether one thing is named: "a cat", but not "a few cats"."""

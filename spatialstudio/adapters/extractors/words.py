@@ -156,9 +156,16 @@ def _idiom(idioms: Mapping[str, Collection[str]]) -> str:
     """Write idioms as a terminal; "|" gives a choice between words."""
     patterns = []
     for preposition, endings in sorted(idioms.items()):
-        choices = (re.sub(r"[\w|]*\|[\w|]*", r"(?:\g<0>)", each) for each in sorted(endings))
+        choices = (
+            re.sub(r"[\w|]*\|[\w|]*", r"(?:\g<0>)", each)
+            for each in sorted(endings, key=_longest_first)
+        )
         patterns.append(f"{preposition} (?:{'|'.join(choices)})")
     return f"/(?:{'|'.join(patterns)})/".replace(" ", r"\s+")
+
+
+def _longest_first(text: str) -> tuple[int, str]:
+    return -len(text), text
 
 
 def _no_phrase(grammar: str) -> str:

@@ -104,3 +104,78 @@ def test_people_who_do_something_are_things():
     text = "a street with people waiting on a bench next to a bus stop"
 
     assert claims(text) == [("people", ABOVE, "bench"), ("bench", NEAR, "bus stop")]
+
+
+@pytest.mark.parametrize(
+    "opening",
+    ["A view from above of", "a photo taken from a low angle of", "a view from below of"],
+)
+def test_viewpoints_are_style(opening):
+    assert claims(f"{opening} a boat next to a dock") == [("boat", NEAR, "dock")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("On top of the world, a cat next to a dog", [("cat", NEAR, "dog")]),
+        ("a boy on his way home beside a fence", [("boy", NEAR, "fence")]),
+        (
+            "friends chat over a cup of coffee beside a window",
+            [("friends", NEAR, "window")],
+        ),
+        (
+            "a balloon with an island beneath it and a ship to the east",
+            [("island", BELOW, "balloon")],
+        ),
+        (
+            "a house with a tree behind it and a car to the side",
+            [("tree", BEHIND, "house")],
+        ),
+    ],
+)
+def test_places_of_no_thing_claim_nothing(text, expected):
+    assert claims(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("an island and a ship to the east", "to the east"),
+        ("photo of a cat left to a dog", "left to"),
+        ("a beach with seagulls overhead", "overhead"),
+        ("A boat sails beyond the island", "beyond"),
+        ("a cat neither above nor below a dog", "neither above nor below"),
+    ],
+)
+def test_lost_words_are_named_once(text, words):
+    assert not claims(text)
+    assert [note for note in notes(text) if not note.startswith("I found")] == [
+        f'I do not understand "{words}".'
+    ]
+
+
+def test_what_is_denied_of_both_leaves_both_in_the_picture():
+    scene = read("Neither the spade nor the hoe is next to the shed.")
+
+    assert [mention.head for mention in scene.mentions] == ["spade", "hoe", "shed"]
+
+
+@pytest.mark.parametrize("side", ["by his side", "at her side", "beside her feet"])
+def test_someones_side_is_that_person(side):
+    assert claims(f"a person with a dog {side}") == [("dog", NEAR, "person")]
+
+
+def test_the_immediate_left_is_the_left():
+    assert claims("a cat to the immediate left of a dog") == [("cat", LEFT_OF, "dog")]
+    assert not notes("a cat to the immediate left of a dog")
+
+
+@pytest.mark.parametrize(
+    ("text", "heads"),
+    [
+        ("two chairs face a table", ["chair", "table"]),
+        ("a table; a pair of armchairs face it", ["table", "armchair"]),
+    ],
+)
+def test_verbs_of_several_are_no_names(text, heads):
+    assert [mention.head for mention in read(text).mentions] == heads
