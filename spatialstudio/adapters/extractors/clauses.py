@@ -134,13 +134,16 @@ class ClauseReader:
         """Read one relation, or several with the same ends: "in front of and left of a dog"."""
         opens_clause = self._pieces.is_at_clause_start
         is_added = self._pieces.is_behind(WordKind.COMMA)
+        acts_alone = self._pieces.is_behind_posture and self._is_inhabited
         claims = self._pieces.take_claims()
         if self._pieces.is_at(WordKind.EACH_OTHER):
             self._relate_to_each_other(claims[-1], self._pieces.take_word())
             return
         against_pronoun = self._pieces.is_at(*PRONOUNS)
         against_which = self._pieces.is_at_relative
-        hangs = self._discourse.owner and not (against_pronoun or self._pieces.is_at_own_part)
+        hangs = self._discourse.owner and not (
+            against_pronoun or acts_alone or self._pieces.is_at_own_part
+        )
         subjects = self._discourse.owner if hangs else self._discourse.focus
         things = self._take_objects(claims[-1])
         if not things:
@@ -172,6 +175,12 @@ class ClauseReader:
         self._references.group(tuple(several) or ends)
         if not (is_fronted or self._pieces.is_at_finite_verb or _is_surface(things)):
             self._discourse.focus = objects
+
+    @property
+    def _is_inhabited(self) -> bool:
+        """Whether someone acts with what does not: "a stage with a band standing ..."."""
+        acts = self._references.acts
+        return acts(self._discourse.focus) and not acts(self._discourse.owner)
 
     def _apart_from(self, objects: Ends, subjects: Ends) -> Ends:
         """Return who stands against the objects, rather than against themselves."""

@@ -30,6 +30,7 @@ class NounPhrase:
         is_plural: Whether it names several: "two sheep", "dogs".
         is_known: Whether the head is in the vocabulary.
         is_person: Whether "he" or "she" may stand for it.
+        is_actor: Whether it acts by itself: a person, an animal, or several of them.
         is_place: Whether it names a place, once a preposition says so: "in a park".
         is_occasion: Whether it names what takes time rather than room: "a mission".
         is_abstract: Whether it names what cannot be seen: "tax".
@@ -48,6 +49,7 @@ class NounPhrase:
     is_plural: bool
     is_known: bool
     is_person: bool
+    is_actor: bool
     is_place: bool
     is_surface: bool
     is_occasion: bool
@@ -191,6 +193,11 @@ class Pieces:
         piece = None if self.is_done else self._pieces[self._position]
         is_several = isinstance(piece, NounPhrase) and piece.is_plural
         return is_several and self._is_at(self._position + 1, WordKind.COMMA)
+
+    @property
+    def is_behind_posture(self) -> bool:
+        """Whether what someone is doing stands right before: "people waiting"."""
+        return self.is_behind(*VERBS) and self._pieces[self._position - 1].text.endswith("ing")
 
     @property
     def is_at_placed_by_another(self) -> bool:

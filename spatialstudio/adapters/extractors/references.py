@@ -30,6 +30,7 @@ class References:
         self.passed_over: set[MentionId] = set()
         self.alternatives: list[TextSpan] = []
         self._persons: set[MentionId] = set()
+        self._actors: set[MentionId] = set()
         self._places: set[MentionId] = set()
         self._placed: set[MentionId] = set()
         self._collectives: set[MentionId] = set()
@@ -45,7 +46,9 @@ class References:
         """Point back with "the" or a bare name, or enter a new mention."""
         if phrase.is_alternative:
             self.alternatives.append(phrase.span)
-            return MentionId(f"{ALTERNATIVE}{len(self.alternatives)}")
+            alternative = MentionId(f"{ALTERNATIVE}{len(self.alternatives)}")
+            self._actors.update([alternative] if phrase.is_actor else [])
+            return alternative
         if earlier := self._antecedent(phrase) if phrase.is_definite else self._named_again(phrase):
             return earlier.id
         mention = ObjectMention(
@@ -59,6 +62,8 @@ class References:
         self.mentions.append(mention)
         if phrase.is_person:
             self._persons.add(mention.id)
+        if phrase.is_actor:
+            self._actors.add(mention.id)
         if phrase.is_collective:
             self._collectives.add(mention.id)
         if phrase.is_place:
@@ -77,6 +82,10 @@ class References:
     def is_place(self, mention: MentionId) -> bool:
         """Tell whether a mention is a place rather than a thing: "a valley"."""
         return mention in self._places
+
+    def acts(self, ends: Ends) -> bool:
+        """Tell whether all of these act by themselves: persons and animals."""
+        return self._actors.issuperset(ends)
 
     def suits(self, pronoun: Word, mention: MentionId) -> bool:
         """Tell whether a pronoun may mean a thing: "him" a person, where there is one."""

@@ -171,6 +171,10 @@ class Vocabulary:
         is_stranger = noun not in self.nouns
         return noun in self.persons or (is_stranger and _has_ending(noun, PERSON_ENDINGS))
 
+    def is_actor(self, noun: str) -> bool:
+        """Tell whether a noun names who acts by themselves: persons, animals, or several."""
+        return self.is_person(noun) or noun in self.animals or noun in self.collectives
+
     def is_verb(self, word: str) -> bool:
         """Tell whether a word may be a verb or adverb, listed or by its ending."""
         lower = word.lower()

@@ -80,6 +80,7 @@ class WordRun(WordsInPlace):
             is_plural=self._is_plural(start, stop, head, vocabulary),
             is_known=is_known,
             is_person=vocabulary.is_person(head),
+            is_actor=vocabulary.is_actor(head),
             is_place=head in vocabulary.places,
             is_surface=head in vocabulary.surfaces,
             is_collective=head in vocabulary.collectives,

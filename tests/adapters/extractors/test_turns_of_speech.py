@@ -179,3 +179,17 @@ def test_the_immediate_left_is_the_left():
 )
 def test_verbs_of_several_are_no_names(text, heads):
     assert [mention.head for mention in read(text).mentions] == heads
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a stage with a band standing behind a piano", [("band", BEHIND, "piano")]),
+        ("a stage with a band or a choir standing behind a piano", []),
+        ("a cart with a horse grazing beside a barn", [("horse", NEAR, "barn")]),
+        ("a man with a hat standing behind a piano", [("man", BEHIND, "piano")]),
+        ("a man with a dog standing behind a piano", [("man", BEHIND, "piano")]),
+    ],
+)
+def test_who_acts_is_who_can(text, expected):
+    assert claims(text) == expected
