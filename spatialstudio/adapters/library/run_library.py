@@ -20,6 +20,7 @@ from spatialstudio.adapters.library.scan import folders_in, read_run, runs_in
 from spatialstudio.adapters.library.thumbnails import Thumbnails
 from spatialstudio.adapters.library.trash import Trash, is_in_trash, move_run
 from spatialstudio.adapters.stores import arrival
+from spatialstudio.adapters.stores.judgement import settle_judgements
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import ImageError, StoreError
@@ -251,6 +252,7 @@ class RunLibrary:
             self._trash.settle()
             for folder in folders_in(self.root):
                 arrival.settle(folder)
+                settle_judgements(folder)
         except (StoreError, OSError):
             log.warning("The library could not be brought up to date.")
 

@@ -67,7 +67,7 @@ def settle(folder: Path) -> None:
         name, _, ending = part.name.removeprefix(".").removesuffix(_PART).rpartition(".")
         if ending and f".{ending}" in COMPANION_ENDINGS and _picture(folder, name).exists():
             _finish(folder, name)
-        elif _is_stale(part):
+        elif is_stale(part):
             part.unlink(missing_ok=True)
 
 
@@ -111,7 +111,8 @@ def _picture(folder: Path, name: str) -> Path:
     return folder / f"{name}{PICTURE_ENDING}"
 
 
-def _is_stale(part: Path) -> bool:
+def is_stale(part: Path) -> bool:
+    """Say whether a hidden file was left by a program that no longer runs."""
     try:
         return time.time() - part.stat().st_mtime > STALE_S
     except FileNotFoundError:

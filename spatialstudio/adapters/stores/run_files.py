@@ -18,6 +18,7 @@ from spatialstudio.adapters.metadata.picture_texts import picture_bytes
 from spatialstudio.adapters.stores import arrival
 from spatialstudio.adapters.stores.json_codec import encode
 from spatialstudio.adapters.stores.json_text import RESTORE_HINT
+from spatialstudio.adapters.stores.judgement import keep_judgement, settle_judgement
 from spatialstudio.adapters.stores.picture_record import read_told, texts_of
 from spatialstudio.adapters.stores.run_folder import PICTURE as OLD_PICTURE
 from spatialstudio.adapters.stores.run_folder import load_run_folder, run_folder_of
@@ -153,9 +154,8 @@ class RunFiles:
         if before := _listing_beside(picture):
             sidecar = replace(sidecar, marks=before.marks, repetition=before.repetition)
         content = write_sidecar(sidecar)
-        write_whole(picture.with_suffix(arrival.SIDECAR_ENDING), content)
         hashes = _hashes(trace_hash(picture), content)
-        write_whole(picture, _picture(record, evaluation, image, hashes))
+        keep_judgement(picture, content, _picture(record, evaluation, image, hashes))
 
     def mark(self, path: Path, marks: Marks) -> None:
         """Keep what the user says of a run.
@@ -230,7 +230,9 @@ class RunFiles:
             )
         if not path.with_suffix(arrival.TRACE_ENDING).exists() and path.parent.is_dir():
             arrival.settle(path.parent)
-        return path.with_suffix(arrival.PICTURE_ENDING)
+        picture = path.with_suffix(arrival.PICTURE_ENDING)
+        settle_judgement(picture)
+        return picture
 
     def _amend(self, path: Path, change: Callable[[Sidecar], Sidecar]) -> None:
         """Change a run's sidecar; one that is not there yet is made."""

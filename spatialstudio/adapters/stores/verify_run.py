@@ -8,10 +8,11 @@ from typing import TypeVar
 from spatialstudio.adapters.images import PillowImages
 from spatialstudio.adapters.metadata.reader import settings_in
 from spatialstudio.adapters.stores.arrival import SIDECAR_ENDING, TRACE_ENDING
-from spatialstudio.adapters.stores.json_codec import decode
+from spatialstudio.adapters.stores.json_codec import decode, encode
 from spatialstudio.adapters.stores.json_text import RESTORE_HINT, parse_json
 from spatialstudio.adapters.stores.picture_record import ToldRecord, read_told, told_verdicts
-from spatialstudio.adapters.stores.sidecar import evaluation_hash, read_sidecar
+from spatialstudio.adapters.stores.run_summary import summarise
+from spatialstudio.adapters.stores.sidecar import Sidecar, evaluation_hash, read_sidecar
 from spatialstudio.adapters.stores.trace_file import (
     RECORD,
     TraceContent,
@@ -107,10 +108,11 @@ class _Parts:
         self._beside = picture.with_suffix(SIDECAR_ENDING)
         self._record = self._read("trace", lambda: read_trace(picture)[0])
         self._image = self._read("picture", lambda: PillowImages().read(picture))
-        self._sidecar = self._read("evaluation", lambda: read_part(self._beside))
+        self._content = self._read("evaluation", self._read_beside)
+        self._sidecar = self._read("evaluation", self._parsed)
         self._told = None
         if self._image is not None:
-            self._told = self._read("metadata", lambda: _read_told(picture))
+            self._told = self._read("metadata", lambda: told_by(picture))
 
     def check_picture(self) -> None:
         """Say when the pixels are not those that were drawn."""
@@ -134,22 +136,22 @@ class _Parts:
 
     def check_evaluation(self) -> None:
         """Say when the evaluation is that of another picture, or not the one that it tells."""
-        if self._sidecar is None:
+        if self._content is None or self._sidecar is None:
             return
-        name = self._beside.name
-        evaluation = read_sidecar(self._sidecar, name).evaluation
+        name, evaluation = self._beside.name, self._sidecar.evaluation
         if evaluation is not None and self._image is not None:
             _require(
                 evaluation.perception.image_sha256 == pixel_hash(self._image),
                 f'The evaluation "{name}" is that of another picture.',
             )
         if self._told is not None:
-            digest = evaluation_hash(self._sidecar, name)
+            digest = evaluation_hash(self._content, name)
             is_same = self._told.hashes.get(EVALUATION, digest) == digest
             _require(
                 is_same and self._told.verdicts == told_verdicts(evaluation),
                 f'The evaluation "{name}" is not the one that the picture tells.',
             )
+        self._check_summary(self._sidecar)
 
     def check_request(self) -> None:
         """Say when the picture tells of another request than its trace."""
@@ -158,6 +160,25 @@ class _Parts:
                 self._told.request == self._record.request,
                 f'The picture "{self._picture.name}" tells of another request.',
             )
+
+    def _check_summary(self, sidecar: Sidecar) -> None:
+        """Say when the run would be listed and found by what it does not say."""
+        if self._record is None or self._image is None:
+            return
+        height, width, _ = self._image.shape
+        due = summarise(self._record, sidecar.evaluation, (height, width))
+        _require(
+            encode(sidecar.summary, {}) == encode(due, {}),
+            f'The summary in "{self._beside.name}" is not that of the run.',
+        )
+
+    def _read_beside(self) -> bytes:
+        if not self._beside.exists():
+            raise StoreError(f'The evaluation "{self._beside.name}" is missing.')
+        return read_part(self._beside)
+
+    def _parsed(self) -> Sidecar | None:
+        return None if self._content is None else read_sidecar(self._content, self._beside.name)
 
     def _read(self, part: str, read: Callable[[], T]) -> T | None:
         try:
@@ -181,7 +202,13 @@ def _require(is_so: bool, complaint: str) -> None:
         raise StoreError(complaint)
 
 
-def _read_told(picture: Path) -> ToldRecord:
+def told_by(picture: Path) -> ToldRecord:
+    """Read what a picture tells of its run.
+
+    Raises:
+        StoreError: It is missing, tells nothing, or its record is damaged.
+        ImageError: It is no picture.
+    """
     settings = settings_in(read_part(picture))
     if settings is None or not settings.record:
         raise StoreError(f'The picture "{picture.name}" does not say how it was made.')

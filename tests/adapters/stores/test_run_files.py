@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from spatialstudio.adapters.stores import run_files
+from spatialstudio.adapters.stores import judgement, run_files
 from spatialstudio.adapters.stores.run_files import RunFiles
-from spatialstudio.adapters.stores.sidecar import read_listing
+from spatialstudio.adapters.stores.sidecar import read_listing, read_sidecar
 from spatialstudio.application.flow.store_run import store_run
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.library import Marks
@@ -175,6 +175,27 @@ def test_a_forged_evaluation_is_noticed(picture, forge):
     assert [fault.part for fault in RunFiles().verify(picture)] == ["evaluation"]
 
 
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda summary: summary["claims"][0].update(outcome="FAIL"),
+        lambda summary: summary.update(claims=[]),
+        lambda summary: summary.update(seed=99),
+        lambda summary: summary.update(prompt="a dog left of a cat"),
+    ],
+    ids=["outcome", "no claims", "seed", "prompt"],
+)
+def test_a_forged_summary_is_noticed(picture, forge):
+    change_sidecar(picture, lambda plain: forge(plain["summary"]))
+    assert [fault.part for fault in RunFiles().verify(picture)] == ["evaluation"]
+
+
+def test_a_missing_evaluation_is_called_by_its_name(picture):
+    picture.with_suffix(".json").unlink()
+    [fault] = RunFiles().verify(picture)
+    assert fault.message == f'The evaluation "{picture.stem}.json" is missing.'
+
+
 def test_a_forged_verdict_is_noticed_in_runs_of_earlier_versions(picture, monkeypatch):
     record, events = RunFiles().load(picture)
     monkeypatch.setattr(run_files, "_hashes", lambda *_: {})
@@ -198,6 +219,49 @@ def test_marks_and_a_new_verdict_leave_a_run_sound(picture, evaluation):
     assert RunFiles().verify(picture) == ()
     RunFiles().judge(picture, replace(evaluation, seconds=9.0))
     assert RunFiles().verify(picture) == ()
+
+
+class SuddenEnd(BaseException):
+    """Stands for a program that is killed."""
+
+
+@pytest.mark.parametrize(
+    ("moment", "is_kept"),
+    [(".judged", False), (".png", False), ("rename", True)],
+    ids=["before anything", "before the picture", "after the picture"],
+)
+def test_a_judgement_cut_short_leaves_a_sound_run(
+    picture, evaluation, monkeypatch, moment, is_kept
+):
+    write = judgement.write_whole
+
+    def write_until(path, content):
+        if path.suffix == moment:
+            raise SuddenEnd
+        write(path, content)
+
+    def end(*_):
+        raise SuddenEnd
+
+    with monkeypatch.context() as patch:
+        patch.setattr(judgement, "write_whole", write_until)
+        if moment == "rename":
+            patch.setattr(judgement, "_rename", end)
+        with pytest.raises(SuddenEnd):
+            RunFiles().judge(picture, replace(evaluation, seconds=9.0))
+    assert RunFiles().verify(picture) == ()
+    seconds = RunFiles().load(picture)[0].evaluation.seconds
+    assert seconds == (9.0 if is_kept else evaluation.seconds)
+    assert {path.suffix for path in picture.parent.iterdir()} == {".png", ".strace", ".json"}
+
+
+def test_a_library_finishes_a_judgement_when_it_opens(picture, evaluation, monkeypatch, tmp_path):
+    with monkeypatch.context() as patch:
+        patch.setattr(judgement, "_rename", lambda *_: None)
+        RunFiles().judge(picture, replace(evaluation, seconds=9.0))
+    judgement.settle_judgements(picture.parent)
+    beside = picture.with_suffix(".json")
+    assert read_sidecar(beside.read_bytes(), beside.name).evaluation.seconds == 9.0
 
 
 @pytest.mark.parametrize("suffix", [".png", ".strace", ".json"])

@@ -1,0 +1,81 @@
+"""Brings a new evaluation into both files that tell it, the picture and the one beside it.
+
+The latter waits under a hidden name until the picture tells its hash: that moment decides.
+A program that ends before it leaves the run as it was; after it, ``settle`` has only to rename.
+"""
+
+from contextlib import suppress
+from pathlib import Path
+
+from spatialstudio.adapters.durable_files import explained_writing, sync_folder, write_whole
+from spatialstudio.adapters.stores.arrival import PICTURE_ENDING, SIDECAR_ENDING, is_stale
+from spatialstudio.adapters.stores.sidecar import evaluation_hash
+from spatialstudio.adapters.stores.verify_run import EVALUATION, told_by
+from spatialstudio.domain.errors import StudioError
+
+_WAITING = f"{SIDECAR_ENDING}.judged"
+
+
+def keep_judgement(picture: Path, sidecar: bytes, content: bytes) -> None:
+    """Write both files of a judged run; both change, or none.
+
+    Args:
+        picture: The picture's file.
+        sidecar: Of the file beside it.
+        content: Of the picture's file, which tells the hash of the evaluation.
+
+    Raises:
+        StoreError: The folder cannot be written or is full.
+    """
+    waiting = _waiting(picture)
+    write_whole(waiting, sidecar)
+    try:
+        write_whole(picture, content)
+        with explained_writing(picture.parent):
+            _rename(waiting, picture.with_suffix(SIDECAR_ENDING))
+    except BaseException:
+        if not _is_told(picture, waiting):
+            waiting.unlink(missing_ok=True)
+        raise
+
+
+def settle_judgement(picture: Path) -> None:
+    """Finish or take back what a program left that ended suddenly while it kept a judgement.
+
+    In a folder that cannot be written all stays as it is.
+    """
+    waiting = _waiting(picture)
+    if not waiting.exists():
+        return
+    with suppress(OSError):
+        if _is_told(picture, waiting):
+            _rename(waiting, picture.with_suffix(SIDECAR_ENDING))
+        elif is_stale(waiting):
+            waiting.unlink(missing_ok=True)
+
+
+def settle_judgements(folder: Path) -> None:
+    """Likewise for all runs right in a folder."""
+    for waiting in folder.glob(f".*{_WAITING}"):
+        name = waiting.name.removeprefix(".").removesuffix(_WAITING)
+        settle_judgement(folder / f"{name}{PICTURE_ENDING}")
+
+
+def _waiting(picture: Path) -> Path:
+    return picture.with_name(f".{picture.stem}{_WAITING}")
+
+
+def _is_told(picture: Path, waiting: Path) -> bool:
+    try:
+        due = evaluation_hash(waiting.read_bytes(), waiting.name)
+        return told_by(picture).hashes.get(EVALUATION) == due
+    except (OSError, StudioError):
+        return False
+
+
+def _rename(waiting: Path, final: Path) -> None:
+    try:
+        waiting.replace(final)
+    except FileNotFoundError:  # another program has just done the same
+        return
+    sync_folder(final.parent)
