@@ -1,6 +1,8 @@
 """How a word comes to be spelled wrong, from the likeliest way to the least likely."""
 
 import re
+from collections import defaultdict
+from collections.abc import Iterable
 from enum import IntEnum
 
 ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -28,6 +30,9 @@ SPELLINGS_OF_SOUNDS = (
 
 VOWEL = re.compile("[aeiou]")
 MANY_CONSONANTS = 3
+STAYING = ((0, 3), (1, 5))
+"""How many letters a slip leaves before or behind it, in words up to which length."""
+LONGEST_END = 2
 
 
 class SlipKind(IntEnum):
@@ -45,6 +50,30 @@ class SlipKind(IntEnum):
     NEIGHBOUR = 6
     """The key beside was hit: "tabke"."""
     WRONG = 7
+
+
+class Lookalikes:
+    """Words by their ends: a slip changes three letters in a row at most, others stay.
+
+    Args:
+        words: In lower case.
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._by_end: dict[tuple[str, int], list[str]] = defaultdict(list)
+        for word in words:
+            for end in _ends(word, len(word)):
+                self._by_end[end, len(word)].append(word)
+
+    def of(self, word: str) -> list[str]:
+        """List all from which one slip may have made a word, and some others, in their order."""
+        alike = {
+            target
+            for length in (len(word) - 1, len(word), len(word) + 1)
+            for end in _ends(word, length)
+            for target in self._by_end.get((end, length), ())
+        }
+        return sorted(alike)
 
 
 def slip_kind(word: str, target: str) -> SlipKind | None:
@@ -72,6 +101,12 @@ def sound(word: str) -> str:
     for spelling, instead in SPELLINGS_OF_SOUNDS:
         word = spelling.sub(instead, word)
     return word
+
+
+def _ends(word: str, length: int) -> set[str]:
+    """Return the first and last letters, of which a slip leaves either in a word of some length."""
+    size = next((size for size, longest in STAYING if length <= longest), LONGEST_END)
+    return {f"{word[:size]}-", f"-{word[len(word) - size :]}"}
 
 
 def _kind_of_same_length(word: str, target: str) -> SlipKind | None:

@@ -10,7 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from spatialstudio.adapters.extractors.misspellings import SlipKind, is_clipped, slip_kind, sound
+from spatialstudio.adapters.extractors.misspellings import (
+    Lookalikes,
+    SlipKind,
+    is_clipped,
+    slip_kind,
+    sound,
+)
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary
 from spatialstudio.domain.prompt import TextSpan
 
@@ -86,20 +92,17 @@ class Speller:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self._names: dict[tuple[str, int], list[str]] = defaultdict(list)
-        self._by_sound: dict[str, str] = {}
-        for name in sorted(_names_in(vocabulary)):
-            self._by_sound.setdefault(sound(name), name)
-            for letter in sorted(set(name[:2])):
-                self._names[letter, len(name)].append(name)
+        names = _names_in(vocabulary)
+        self._names = Lookalikes(names)
+        self._by_sound = {sound(name): name for name in sorted(names, reverse=True)}
         self._beginnings: dict[str, list[str]] = defaultdict(list)
         for first, _, rest in (noun.partition(" ") for noun in sorted(vocabulary.nouns)):
             if rest:
                 self._beginnings[rest].append(first)
         self._joined = {noun.replace(" ", ""): noun for noun in vocabulary.nouns if " " in noun}
-        self._everyday = sorted(vocabulary.everyday)
-        self._targets = sorted(vocabulary.slip_targets)
-        self._clippable = [*self._targets, "from", "over", "with"]
+        self._everyday = Lookalikes(vocabulary.everyday)
+        self._layout = Lookalikes(vocabulary.slip_targets)
+        self._clippable = [*sorted(vocabulary.slip_targets), "from", "over", "with"]
         self._mended_word = lru_cache(maxsize=4096)(self._mend_word)
 
     def mend(self, text: str) -> MendedText:
@@ -141,7 +144,11 @@ class Speller:
     def _mend_word(self, word: str, following: str) -> str | None:
         if word in SMALL_WORDS:
             return SMALL_WORDS[word]
-        if len(word) < SHORTEST_WORD or word in self._targets or self._vocabulary.knows(word):
+        if (
+            len(word) < SHORTEST_WORD
+            or word in self._vocabulary.slip_targets
+            or self._vocabulary.knows(word)
+        ):
             return None
         counted = COUNTED.fullmatch(word)
         if counted:
@@ -156,23 +163,18 @@ class Speller:
         if clipped:
             return clipped[0]
         endings = self._beginnings.get(following, ())
-        slips = _slips_from(self._targets, word, LENGTHS_OF_LAYOUT)
+        slips = _slips_from(self._layout.of(word), word, LENGTHS_OF_LAYOUT)
         slips += _slips_from(endings, word, LENGTHS_OF_BEGINNINGS)
         if not word.endswith(FAMILIAR_ENDINGS):
-            slips += self._slips_of_names(word) or self._slips_of_names(word.removesuffix("s"))
+            forms = dict.fromkeys((word, word.removesuffix("s")))
+            slips += next(filter(None, map(self._slips_of_names, forms)), [])
         return min(slips, key=lambda slip: slip[0])[1] if slips else None
 
     def _slips_of_names(self, word: str) -> list[tuple[SlipKind, str]]:
         if word[-1] == word[-2] and word[:-1] in self._vocabulary.nouns:
             return [(SlipKind.DOUBLED, word[:-1])]
-        alike = (
-            name
-            for letter in sorted(set(word[:2]))
-            for length in (len(word), len(word) - 1, len(word) + 1)
-            for name in self._names.get((letter, length), ())
-        )
-        slips = _slips_from(alike, word, LENGTHS_OF_NAMES)
-        slips += _slips_from(self._everyday, word, LENGTHS_OF_EVERYDAY)
+        slips = _slips_from(self._names.of(word), word, LENGTHS_OF_NAMES)
+        slips += _slips_from(self._everyday.of(word), word, LENGTHS_OF_EVERYDAY)
         if (heard := self._by_sound.get(sound(word))) is not None:
             slips.append((SlipKind.SOUND, heard))
         return slips

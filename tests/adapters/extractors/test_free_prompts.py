@@ -2,13 +2,14 @@
 
 import random
 import string
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
 from time import thread_time
 
 import pytest
 
 from spatialstudio.adapters.extractors.grammar import GrammarExtractor
+from spatialstudio.adapters.extractors.plurals import singular_of
 from spatialstudio.application.flow.list_relations import list_relations
 from spatialstudio.application.flow.read_prompt import MAX_CHARACTERS
 from spatialstudio.application.paths import resources_folder
@@ -71,7 +72,16 @@ def noise(count, seed):
         yield joint.join(rng.choices(source, k=rng.randint(1, 60))) + "."
 
 
+def strange_words(count, seed):
+    """Words that no vocabulary knows, no two of them equal."""
+    syllables = [first + second for first in "bcdfghlmnprstvw" for second in "aeiou"]
+    return random.Random(seed).sample(list(map("".join, product(syllables, repeat=3))), count)
+
+
 def milliseconds(text):
+    """Time a text whose words nobody has read before."""
+    extractor._speller._mended_word.cache_clear()
+    singular_of.cache_clear()
     started = thread_time()
     read(text)
     return 1000 * (thread_time() - started)
@@ -120,6 +130,14 @@ def test_the_longest_prompts_are_read_quickly(word):
     read("a cat")
     text = (word * MAX_CHARACTERS)[:MAX_CHARACTERS]
     assert min(slowest_milliseconds([text]) for _ in range(3)) < 50
+
+
+def test_many_strange_words_cost_little_more_than_known_ones():
+    read("a cat near a dog")
+    strange = " ".join(f"a {word}" for word in strange_words(200, seed=1))
+    known = " ".join("a zigzag" for _ in range(200))
+    ratios = [milliseconds(strange) / milliseconds(known) for _ in range(5)]
+    assert min(ratios) < 6
 
 
 @pytest.mark.parametrize("seed", range(2, 12))
