@@ -1,7 +1,7 @@
 """Stage 5: takes runs out of the studio as files, one or many at once, and bundles back in."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
@@ -9,7 +9,8 @@ from spatialstudio.application.errands import Progress
 from spatialstudio.application.theme_file import load_theme
 from spatialstudio.domain.errors import ExportError, SettingsError
 from spatialstudio.domain.export import FORMATS, OF_MANY, ExportedRun, ExportKind, ExportLook
-from spatialstudio.domain.generation import GenerationFinished, StepEvent
+from spatialstudio.domain.generation import GenerationEvent, GenerationFinished, StepEvent
+from spatialstudio.domain.record import RunRecord
 from spatialstudio.domain.run_ports import Exporter, RunStore
 from spatialstudio.domain.storyboard import BOARD_FORMATS, BoardFrame
 from spatialstudio.science.show_evidence import evidence_of
@@ -105,19 +106,26 @@ class Exports:
             StoreError: There is no run, or it is damaged.
         """
         record, events = self.store.load(path)
-        scene, evaluation = record.request.scene, record.evaluation
-        (image,) = (event.image for event in events if isinstance(event, GenerationFinished))
-        verdicts = evaluation.verdicts if evaluation else ()
-        return ExportedRun(
-            path=self.store.picture_of(path),
-            record=record,
-            steps=tuple(event for event in events if isinstance(event, StepEvent)),
-            image=image,
-            marks=self.store.marks(path),
-            evidence=tuple(evidence_of(v, scene, evaluation) for v in verdicts if evaluation),
-        )
+        picture, marks = self.store.picture_of(path), self.store.marks(path)
+        return replace(_exported(record, events, picture), marks=marks)
 
-    def export_board(self, frames: Sequence[BoardFrame], target: Path) -> Path:
+    def save_picture(
+        self, record: RunRecord, events: Sequence[GenerationEvent], target: Path
+    ) -> None:
+        """Write the picture of a run that is not stored; how it was made stands in it.
+
+        Raises:
+            ExportError: The file's ending is not that of a picture.
+            StoreError: The file cannot be written.
+        """
+        target = check_ending(target, ExportKind.PICTURE)
+        look = replace(self.look(), is_marked=record.is_marked)
+        run = _exported(record, events, target)
+        self.exporter.write([run], ExportKind.PICTURE, look, target)
+
+    def export_board(
+        self, frames: Sequence[BoardFrame], target: Path, order: ExportOrder = PLAIN_ORDER
+    ) -> Path:
         """Write a storyboard as a file, and return it; without an ending it becomes a PNG.
 
         Raises:
@@ -130,7 +138,7 @@ class Exports:
                 f'A storyboard cannot be written as "{target.suffix}".',
                 hint=f"It can be written as {', '.join(BOARD_FORMATS)}.",
             )
-        self.exporter.write_board(frames, self.look(), target)
+        _tell_missing(self.exporter.write_board(frames, self.look(), target), target, order)
         return target
 
     def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
@@ -164,6 +172,19 @@ class Exports:
             file = target if is_file else target / _file_name(run, kind, ending, target)
             _tell_missing(self.exporter.write([run], kind, look, file), file, order)
             yield file
+
+
+def _exported(record: RunRecord, events: Sequence[GenerationEvent], picture: Path) -> ExportedRun:
+    scene, evaluation = record.request.scene, record.evaluation
+    (image,) = (event.image for event in events if isinstance(event, GenerationFinished))
+    verdicts = evaluation.verdicts if evaluation else ()
+    return ExportedRun(
+        path=picture,
+        record=record,
+        steps=tuple(event for event in events if isinstance(event, StepEvent)),
+        image=image,
+        evidence=tuple(evidence_of(v, scene, evaluation) for v in verdicts if evaluation),
+    )
 
 
 def _tell_missing(letters: str, file: Path, order: ExportOrder) -> None:

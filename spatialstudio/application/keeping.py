@@ -13,6 +13,7 @@ from spatialstudio.application.errands import Errands
 from spatialstudio.application.exports import Exports
 from spatialstudio.application.flow.choose_settings import usual_settings
 from spatialstudio.application.flow.compare_runs import compare_runs
+from spatialstudio.application.flow.store_run import record_of
 from spatialstudio.application.gallery import Gallery
 from spatialstudio.application.layer_maps import LayerMaps
 from spatialstudio.application.library import Library
@@ -21,7 +22,6 @@ from spatialstudio.application.registry import Registry
 from spatialstudio.application.run_keeper import RunKeeper
 from spatialstudio.application.run_shelf import RunShelf
 from spatialstudio.application.session import OpenRun, RunState, RunStored, after
-from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.draft import Draft
 from spatialstudio.domain.errors import StoreError, StudioError
 from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, RequestId
@@ -41,7 +41,6 @@ from spatialstudio.domain.run_settings import RunSettings
 log = logging.getLogger(__name__)
 
 STORE_ID = "files"
-IMAGES_ID = "pillow"
 LIBRARY_ID = "files"
 STATE_ID = "files"
 METADATA_ID = "embedded"
@@ -173,17 +172,17 @@ class Keeping:
             path=self.store.picture_of(path),
         )
 
-    def save_picture(self, image: RgbImage, path: Path) -> None:
-        """Write a picture alone, where the user wants it.
-
-        Args:
-            image: (H, W, 3) uint8.
-            path: A PNG file.
+    def save_picture(self, run: OpenRun, path: Path) -> None:
+        """Write a finished picture where the user wants it; how it was made stands in it.
 
         Raises:
+            ExportError: The file's ending is not that of a picture.
             StoreError: The file cannot be written.
         """
-        self._registry.images(IMAGES_ID).write(image, path)
+        if run.request is not None and (events := run.events):
+            marked = self.marks_pictures
+            record = record_of(run.request, events, run.evaluation, is_marked=marked)
+            self.exports.save_picture(record, events, path)
 
     def again(self, path: Path, request_id: RequestId) -> GenerationRequest:
         """Return the request that draws a stored run again; what came of it will be told.

@@ -18,6 +18,7 @@ from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import (
     CandidateScore,
     GenerationCancelled,
+    GenerationEvent,
     GenerationFailed,
     GenerationFinished,
     GenerationRequest,
@@ -95,6 +96,29 @@ class OpenRun:
     def is_over(self) -> bool:
         """Whether nothing more will happen to it."""
         return self.state in OVER
+
+    @property
+    def events(self) -> tuple[GenerationEvent, ...]:
+        """What the engine told of a finished picture; its memory is no longer known, hence 0."""
+        if self.image is None or self.seconds is None:
+            return ()
+        started = GenerationStarted(
+            request_id=self.id,
+            total_steps=self.total_steps,
+            token_spans=self.token_spans,
+            device=self.device,
+            attention_files=self.attention_files,
+            text_layers=self.text_layers,
+        )
+        finished = GenerationFinished(
+            request_id=self.id,
+            image=self.image,
+            seconds=self.seconds,
+            peak_memory_bytes=0,
+            candidates=self.candidates,
+            setup=self.setup,
+        )
+        return (started, *self.steps, finished)
 
     @property
     def folder(self) -> Path | None:

@@ -365,8 +365,11 @@ class Exporter(Protocol):
         """
         ...
 
-    def write_board(self, frames: Sequence[BoardFrame], look: ExportLook, target: Path) -> None:
+    def write_board(self, frames: Sequence[BoardFrame], look: ExportLook, target: Path) -> str:
         """Write a storyboard into a file, whole; its ending says in which form.
+
+        Returns:
+            Letters that could not be written, as no font here has them.
 
         Raises:
             ExportError: There is no frame, or it cannot be written in that form.

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from spatialstudio.adapters.durable_files import explained_writing, write_whole
 from spatialstudio.adapters.exports.annotated_picture import annotated_picture
-from spatialstudio.adapters.exports.board import board_bytes
+from spatialstudio.adapters.exports.board import board_bytes, board_sheet
 from spatialstudio.adapters.exports.bundle import bundle_bytes, open_bundle
-from spatialstudio.adapters.exports.film import film_bytes
+from spatialstudio.adapters.exports.film import film_bytes, film_frames
 from spatialstudio.adapters.exports.fonts import missing_letters
 from spatialstudio.adapters.exports.report import report_bytes
 from spatialstudio.adapters.exports.sheets import attention_sheet, curves, storyboard
@@ -25,6 +25,8 @@ from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.storyboard import BoardFrame
 
 PICTURE_KINDS = {"png": "PNG", "jpg": "JPEG", "webp": "WEBP"}
+FONTLESS = frozenset({"svg", "npz", "csv"})
+"""Forms that keep letters as they are."""
 FIGURES: Mapping[ExportKind, Callable[[ExportedRun, ExportLook], Drawing]] = {
     ExportKind.ANNOTATED: annotated_picture,
     ExportKind.ATTENTION: attention_sheet,
@@ -70,23 +72,31 @@ class FileExporter:
             StoreError: The file cannot be written.
         """
         ending = target.suffix.removeprefix(".")
+        if kind is ExportKind.FILM:
+            (run,) = runs
+            drawings = film_frames(run, look)
+            _write(target, film_bytes(drawings, ending, self._fonts))
+            return self._missing(drawings, ending)
         drawing = _drawing(runs, kind, look)
         if drawing is None:
             _write(target, self._content(runs, kind, look, ending))
             return ""
         _write(target, self._figure(drawing, ending))
-        texts = "".join(item.text for item in drawing.items if isinstance(item, Text))
-        return "" if ending == "svg" else missing_letters(texts, self._fonts)
+        return self._missing([drawing], ending)
 
-    def write_board(self, frames: Sequence[BoardFrame], look: ExportLook, target: Path) -> None:
+    def write_board(self, frames: Sequence[BoardFrame], look: ExportLook, target: Path) -> str:
         """Write a storyboard into a file, whole; its ending says in which form.
+
+        Returns:
+            Letters that could not be written, as no font here has them.
 
         Raises:
             ExportError: There is no frame, or the part that writes MP4 is not installed.
             StoreError: The file cannot be written.
         """
-        content = board_bytes(frames, target.suffix.removeprefix("."), look, self._fonts)
-        _write(target, content)
+        ending = target.suffix.removeprefix(".")
+        _write(target, board_bytes(frames, ending, look, self._fonts))
+        return self._missing([board_sheet(frames, look)], ending)
 
     def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
         """Put the runs of a bundle into a library, and return their pictures.
@@ -109,12 +119,17 @@ class FileExporter:
             case ExportKind.REPORT:
                 return report_bytes(runs, look, self._resources)
         (run,) = runs
-        match kind:
-            case ExportKind.ARRAYS:
-                return pack_arrays(npz_arrays(run))
-            case ExportKind.FILM:
-                return film_bytes(run, ending, look, self._fonts)
+        if kind is ExportKind.ARRAYS:
+            return pack_arrays(npz_arrays(run))
         return _picture(run, kind, look, PICTURE_KINDS[ending])
+
+    def _missing(self, drawings: Sequence[Drawing], ending: str) -> str:
+        """Return letters of drawings that no font has, where the file's form needs one."""
+        if ending in FONTLESS:
+            return ""
+        items = (item for drawing in drawings for item in drawing.items)
+        texts = "".join(item.text for item in items if isinstance(item, Text))
+        return missing_letters(texts, self._fonts)
 
     def _figure(self, drawing: Drawing, ending: str) -> bytes:
         if ending == "svg":

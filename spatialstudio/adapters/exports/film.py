@@ -1,6 +1,6 @@
 """The film of a run: preview, maps and the curve of PoS, in step."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -33,22 +33,29 @@ SIDE = 256.0
 SCALE = 1.5
 
 
-def film_bytes(run: ExportedRun, ending: str, look: ExportLook, fonts: Path) -> bytes:
-    """Return the bytes of a film.
-
-    Args:
-        run: The run.
-        ending: "gif", "apng" or "mp4".
-        look: Its colours.
-        fonts: The folder of the studio's fonts.
+def film_frames(run: ExportedRun, look: ExportLook) -> list[Drawing]:
+    """Draw the frames of a film, one a step.
 
     Raises:
-        ExportError: The run has no steps, or the part that writes MP4 is not installed.
+        ExportError: The run has no steps.
     """
     if not run.steps:
         raise ExportError("The run has no steps to show.", hint="Choose another run.")
-    frames = [pixels_of(_frame(run, place, look), fonts, SCALE) for place in range(len(run.steps))]
-    return film_of(frames, ending)
+    return [_frame(run, place, look) for place in range(len(run.steps))]
+
+
+def film_bytes(frames: Sequence[Drawing], ending: str, fonts: Path) -> bytes:
+    """Return drawn frames as the bytes of a film.
+
+    Args:
+        frames: What ``film_frames`` drew.
+        ending: "gif", "apng" or "mp4".
+        fonts: The folder of the studio's fonts.
+
+    Raises:
+        ExportError: The part that writes MP4 is not installed.
+    """
+    return film_of([pixels_of(frame, fonts, SCALE) for frame in frames], ending)
 
 
 def film_of(frames: list[RgbImage], ending: str) -> bytes:

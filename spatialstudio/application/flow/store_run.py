@@ -56,10 +56,22 @@ def store_run(
     Raises:
         StoreError: The folder cannot be written or is full.
     """
+    record = record_of(request, events, evaluation, is_marked=is_marked)
+    return store.save(record, events, folder)
+
+
+def record_of(
+    request: GenerationRequest,
+    events: Sequence[GenerationEvent],
+    evaluation: Evaluation | None,
+    *,
+    is_marked: bool = True,
+) -> RunRecord:
+    """Return what is kept of a finished run; arguments as for ``store_run``."""
     (started,) = (event for event in events if isinstance(event, GenerationStarted))
     (finished,) = (event for event in events if isinstance(event, GenerationFinished))
     created = datetime.now(UTC)
-    record = RunRecord(
+    return RunRecord(
         id=run_name(request, created),
         created=created,
         request=request,
@@ -76,7 +88,6 @@ def store_run(
         text_layers=started.text_layers,
         is_marked=is_marked,
     )
-    return store.save(record, events, folder)
 
 
 def run_name(request: GenerationRequest, created: datetime) -> RunId:

@@ -29,6 +29,7 @@ from spatialstudio.domain.errors import ExportError, StoreError
 from spatialstudio.domain.export import FORMATS, ExportKind, ExportLayer
 from spatialstudio.domain.library import Marks
 from spatialstudio.domain.prompt import Prompt
+from spatialstudio.domain.storyboard import BoardFrame
 
 SAMPLE = Path(__file__).parents[2] / "golden" / "run_of_schema_1"
 PROMPT = "a photo of a dog to the left of a car"
@@ -101,9 +102,17 @@ def test_a_figure_of_a_chinese_prompt_keeps_its_letters(picture, exports):
     assert pdf_bytes(drawing, FONTS).startswith(b"%PDF-")
 
 
-@pytest.mark.parametrize(("ending", "is_told"), [("pdf", True), ("png", True), ("svg", False)])
+@pytest.mark.parametrize(
+    ("kind", "ending", "is_told"),
+    [
+        (ExportKind.CURVES, "pdf", True),
+        (ExportKind.CURVES, "png", True),
+        (ExportKind.CURVES, "svg", False),
+        (ExportKind.FILM, "gif", True),
+    ],
+)
 def test_letters_that_no_font_has_are_told_and_stand_as_boxes(
-    exports, picture, tmp_path, ending, is_told
+    exports, picture, tmp_path, kind, ending, is_told
 ):
     lost = "\U00012000"  # a cuneiform sign
     record, events = RunFiles().load(picture)
@@ -112,9 +121,26 @@ def test_letters_that_no_font_has_are_told_and_stand_as_boxes(
     run = RunFiles().save(odd, events, tmp_path)
     notes = []
     order, target = ExportOrder(note=notes.append), tmp_path / f"out.{ending}"
-    exports.export([run], ExportKind.CURVES, target, exports.look(), order)
+    exports.export([run], kind, target, exports.look(), order)
     assert [lost in note and target.name in note for note in notes] == [True] * is_told
     assert with_stand_ins(f"→ {lost}", FONTS) == "→ □"
+
+
+@pytest.mark.parametrize(("ending", "is_told"), [("png", True), ("gif", True), ("csv", False)])
+def test_letters_of_a_storyboard_that_no_font_has_are_told(exports, tmp_path, ending, is_told):
+    frame = BoardFrame(
+        id="0",
+        step=0,
+        caption="\U00012000",
+        prompt="",
+        picture=np.zeros((8, 8, 3), np.uint8),
+        maps=(),
+        pos=(),
+    )
+    notes = []
+    order = ExportOrder(note=notes.append)
+    exports.export_board([frame], tmp_path / f"board.{ending}", order)
+    assert ["\U00012000" in note for note in notes] == [True] * is_told
 
 
 def test_nothing_is_written_into_the_margin_of_the_curves(picture, exports):

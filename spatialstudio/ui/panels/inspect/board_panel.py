@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.application.errands import ErrandEnded, ErrandId
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.exports import ExportOrder
 from spatialstudio.application.session import RunChanged
 from spatialstudio.application.storyboard import BoardChanged, pinned
 from spatialstudio.domain.errors import StudioError
@@ -46,6 +47,7 @@ class BoardPanel(Panel):
         self._toasts = context.toasts
         self._actions = context.actions
         self._writing: ErrandId | None = None
+        self._notes: list[str] = []
         self._tray = BoardTray()
         self._tray.order_picked.connect(self._reorder)
         self._tray.removal_asked.connect(self._remove)
@@ -114,9 +116,11 @@ class BoardPanel(Panel):
     def export_to(self, target: Path) -> None:
         """Have the storyboard written beside the window; its ending says in which form."""
         frames = self._board.frames
+        self._notes = []
+        order = ExportOrder(note=self._notes.append)
         self._writing = self._studio.keeping.errands.run(
             tr("Exporting the storyboard"),
-            lambda _progress: self._studio.exports.export_board(frames, target),
+            lambda _progress: self._studio.exports.export_board(frames, target, order),
         )
 
     def _end_export(self, event: ErrandEnded) -> None:
@@ -124,6 +128,8 @@ class BoardPanel(Panel):
         if event.error is not None:
             self.problem_met.emit(event.error)
         elif isinstance(event.result, Path):
+            for note in self._notes:
+                self._toasts.tell(note)
             self._toasts.tell(tr("{name} is written.").format(name=event.result.name))
 
     def _show(self) -> None:

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from spatialstudio.application.engine.messages import EngineStopped
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.session import OpenRun, StoreFailed
-from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.generation import GenerationFailed, RequestId
 from spatialstudio.domain.memory import MemoryFix
@@ -65,9 +64,9 @@ class Rescue:
         if (recovered := failure.recovered) is not None:
             folder = QUrl.fromLocalFile(str(recovered.parent))
             offers.append(Offer(tr("Show the copy"), partial(QDesktopServices.openUrl, folder)))
-        image = self._image(failure.request_id)
-        if image is not None:
-            offers.append(Offer(tr("Save as…"), partial(self._save, image)))
+        run = self._drawn(failure.request_id)
+        if run is not None:
+            offers.append(Offer(tr("Save as…"), partial(self._save, run)))
         return tuple(offers)
 
     def _apply(self, entry_id: str, fix: MemoryFix) -> None:
@@ -79,13 +78,13 @@ class Rescue:
         savings = fix.savings if fix else ()
         self._try(tr("Drawing again"), lambda: self._queue.retry(entry_id, savings=savings))
 
-    def _save(self, image: RgbImage) -> None:
+    def _save(self, run: OpenRun) -> None:
         path, _ = QFileDialog.getSaveFileName(
             self._parent, tr("Save the picture"), "picture.png", "*.png"
         )
         if path:
             save = self._context.studio.keeping.save_picture
-            self._try(tr("Saving the picture"), lambda: save(image, Path(path)))
+            self._try(tr("Saving the picture"), lambda: save(run, Path(path)))
 
     def _try(self, title: str, do: Callable[[], None]) -> None:
         try:
@@ -97,9 +96,10 @@ class Rescue:
         owns = (each.id for each in self._queue.entries if request_id in _ids(each.runs))
         return next(owns, "")
 
-    def _image(self, request_id: RequestId) -> RgbImage | None:
+    def _drawn(self, request_id: RequestId) -> OpenRun | None:
         runs = [run for entry in self._queue.entries for run in entry.runs]
-        return next((run.image for run in runs if run.id == request_id), None)
+        finished = (run for run in runs if run.id == request_id and run.events)
+        return next(finished, None)
 
 
 def fix_in_words(fix: MemoryFix) -> str:

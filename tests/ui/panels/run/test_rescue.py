@@ -8,6 +8,7 @@ from PIL import Image
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QPushButton
 
+from spatialstudio.adapters.metadata.reader import PictureMetadata
 from spatialstudio.application.engine.messages import EngineStopped
 from spatialstudio.application.session import StoreFailed
 from spatialstudio.domain.errors import ErrorReport
@@ -94,6 +95,10 @@ def test_a_picture_that_could_not_be_stored_can_be_saved_elsewhere(
     qtbot.waitUntil(lambda: "Save as…" in offers(running))
     offers(running)["Save as…"].click()
     assert np.array_equal(np.asarray(Image.open(target)), picture)
+    told = PictureMetadata().read(target)
+    assert told.prompt == PROMPT
+    assert told.record
+    assert told.is_marked_as_generated
 
 
 def test_the_recovery_copy_can_be_shown(qtbot, running, engine, tmp_path, monkeypatch):
