@@ -50,7 +50,7 @@ class RunExporting(QObject):
         self._dialog: ExportDialog | None = None
         self._copies = QTemporaryDir()
         self._pulls = count(1)
-        self._notes: list[str] = []
+        self._notes: dict[ErrandId, list[str]] = {}
         self._copying: ErrandId | None = None
         self._exporting: ErrandId | None = None
         self._importing: ErrandId | None = None
@@ -84,7 +84,7 @@ class RunExporting(QObject):
             case ErrandEnded(errand_id=errand_id, result=tuple(files)) if (
                 errand_id == self._copying
             ):
-                self._end_copy(files)
+                self._end_copy(errand_id, files)
             case ErrandEnded(errand_id=errand_id, result=tuple(files)) if (
                 errand_id == self._importing
             ):
@@ -154,13 +154,15 @@ class RunExporting(QObject):
 
     def _start(self, runs: Sequence[Path], choice: ExportChoice, target: Path) -> ErrandId:
         look = self._look(choice)
-        self._notes.clear()
+        notes: list[str] = []
 
         def work(progress: Progress) -> tuple[Path, ...]:
-            order = ExportOrder(ending=choice.ending, progress=progress, note=self._notes.append)
+            order = ExportOrder(ending=choice.ending, progress=progress, note=notes.append)
             return self._exports.export(runs, choice.kind, target, look, order)
 
-        return self._errands.run(tr(EXPORTING), work)
+        errand_id = self._errands.run(tr(EXPORTING), work)
+        self._notes[errand_id] = notes
+        return errand_id
 
     def _look(self, choice: ExportChoice) -> ExportLook:
         look = self._exports.look(choice.theme)
@@ -200,8 +202,13 @@ class RunExporting(QObject):
         target = Path(self._copies.path()) / "copied.png"
         self._copying = self._start(targets[:1], choice, target)
 
-    def _end_copy(self, files: Sequence[Path]) -> None:
+    def _tell_notes(self, errand_id: ErrandId) -> None:
+        for note in dict.fromkeys(self._notes.pop(errand_id, ())):
+            self._context.toasts.tell(note)
+
+    def _end_copy(self, errand_id: ErrandId, files: Sequence[Path]) -> None:
         QGuiApplication.clipboard().setImage(QImage(str(files[0])))
+        self._tell_notes(errand_id)
         self._context.toasts.tell(tr("The picture is on the clipboard, with its legend."))
 
     def _end_export(self, ended: ErrandEnded) -> None:
@@ -214,8 +221,7 @@ class RunExporting(QObject):
             return
         if self._dialog is not None:
             self._dialog.accept()
-        for note in dict.fromkeys(self._notes):
-            self._context.toasts.tell(note)
+        self._tell_notes(ended.errand_id)
         files = ended.result
         told = tr("Wrote {name}.").format(name=files[0].name)
         if len(files) > 1:

@@ -8,9 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QDrag, QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
+from spatialstudio.application.exports import Exports
 from spatialstudio.domain.export import FORMATS, ExportKind
 from spatialstudio.ui.commands import gallery as commands
-from spatialstudio.ui.dialogs.export_dialog import KINDS, ExportDialog
+from spatialstudio.ui.dialogs.export_dialog import KINDS, ExportChoice, ExportDialog
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
@@ -117,6 +118,25 @@ def test_the_picture_is_copied_with_its_legend(qtbot, drawn, panel):
     trigger(drawn, commands.COPY_PICTURE)
     qtbot.waitUntil(lambda: not QGuiApplication.clipboard().image().isNull())
     assert QGuiApplication.clipboard().image().width() > 128
+
+
+def test_a_copy_does_not_take_the_notes_of_an_export(drawn, panel, studio, monkeypatch):
+    exporting, started = panel._exporting, []
+    ids = iter(("export", "copy"))
+    monkeypatch.setattr(
+        exporting._errands, "run", lambda _title, work: started.append(work) or next(ids)
+    )
+    monkeypatch.setattr(
+        Exports, "export", lambda _self, _runs, kind, *_rest: _rest[-1].note(kind.value) or ()
+    )
+    choice = ExportChoice(
+        kind=ExportKind.FILM, ending="gif", layers=frozenset(), theme="light", is_marked=True
+    )
+    exporting._start((), choice, Path("film.gif"))
+    started[0](lambda *_: None)
+    trigger(drawn, commands.COPY_PICTURE)
+    exporting._tell_notes("export")
+    assert told(drawn) == [ExportKind.FILM.value]
 
 
 def test_what_is_pulled_out_clean_tells_nothing(drawn, panel, studio):
