@@ -193,3 +193,22 @@ def test_verbs_of_several_are_no_names(text, heads):
 )
 def test_who_acts_is_who_can(text, expected):
     assert claims(text) == expected
+
+
+@pytest.mark.parametrize(
+    "aside",
+    [
+        *("believe it or not", "would you believe it", "could you imagine that"),
+        *("as you can see", "though nobody knows why", "needless to say"),
+    ],
+)
+def test_asides_say_nothing_of_the_picture(aside):
+    text = f"Behind the tower, {aside}, are three shuttles."
+
+    assert claims(text) == [("three shuttles", BEHIND, "tower")]
+
+
+@pytest.mark.parametrize("trait", ["tough", "chubby", "pricey"])
+def test_what_is_on_the_tough_side_is_only_tough(trait):
+    assert not claims(f"a steak on the {trait} side")
+    assert claims(f"a steak on the {trait} side next to a knife") == [("steak", NEAR, "knife")]
