@@ -217,6 +217,8 @@ def told_by(picture: Path) -> ToldRecord:
 
 def _read_members(picture: Path) -> tuple[RunRecord, Mapping[str, bytes]]:
     path = picture.with_suffix(TRACE_ENDING)
+    if not picture.exists() and not path.exists():
+        raise StoreError(f'There is no file "{picture}".', hint="Choose the picture of a run.")
     members = read_members(read_part(path), path.name)
     record = decode(RunRecord, parse_json(members.get(RECORD, b""), RECORD), {})
     steps = (ref for step in record.trace for ref in (step.attention, step.preview))

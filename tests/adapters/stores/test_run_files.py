@@ -190,6 +190,11 @@ def test_a_forged_summary_is_noticed(picture, forge):
     assert [fault.part for fault in RunFiles().verify(picture)] == ["evaluation"]
 
 
+def test_a_run_that_is_not_there_is_called_by_the_name_asked_for(tmp_path):
+    with pytest.raises(StudioError, match=r'There is no file ".*nope\.png"'):
+        RunFiles().load(tmp_path / "nope.png")
+
+
 def test_a_missing_evaluation_is_called_by_its_name(picture):
     picture.with_suffix(".json").unlink()
     [fault] = RunFiles().verify(picture)
