@@ -68,7 +68,7 @@ FULL = TrainingSettings(
     ),
     generator=GeneratorSettings(
         recipe=Recipe(
-            steps=19_000,
+            steps=22_600,
             batch=48,
             learning_rate=1.2e-3,
             weight_decay=1e-2,
