@@ -33,7 +33,7 @@ PROMPTS_FILES = (
 )
 SPLITS = (
     *("tuning", "held_out", "second", "third", "fourth", "fifth", "sixth", "seventh"),
-    *("eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth"),
+    *("eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth"),
 )
 
 Claim = tuple[str, str, tuple[str, ...]]
