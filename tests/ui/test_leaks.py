@@ -6,8 +6,9 @@ import pytest
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
+from spatialstudio.ui.widgets.evaluate.verdict_card import VerdictCard
 from spatialstudio.ui.workspaces.registry import WORKSPACES
 from tests.ui.scripted_engine import PROMPT
 
@@ -41,6 +42,13 @@ def draw(qtbot, window, engine, studio):
         engine.play(jobs[0])
         engine.play(jobs[1])
         qtbot.waitUntil(lambda: not window.generation.is_running)
+        qtbot.waitUntil(is_shown)
+
+    def is_shown():
+        """Tell whether the panels, which draw one a turn, have come to the second verdict."""
+        done = [label for label in window.findChildren(QLabel) if label.text().startswith("Done")]
+        cards = [card for card in window.findChildren(VerdictCard) if card.isVisible()]
+        return bool(done) and len(cards) == 2
 
     return draw_once
 

@@ -4,6 +4,9 @@ from PySide6.QtWidgets import QLabel
 from spatialstudio.ui.panels.inspect.readout_panel import ReadoutPanel
 from spatialstudio.ui.widgets.stage.picture_view import PictureView
 
+STILL = 20
+"""Looks in a row at which the docks around a picture must have stopped growing."""
+
 
 def text(window):
     return window.findChild(ReadoutPanel).findChild(QLabel).text()
@@ -12,6 +15,13 @@ def text(window):
 def test_the_place_under_the_pointer_is_read(qtbot, drawn):
     view = drawn.stage.findChildren(PictureView)[0]
     qtbot.waitUntil(view.isVisible)
+    frames = []
+
+    def stands_still():
+        frames.append((view.mapToGlobal(QPoint()), view.frame()))
+        return len(frames) > STILL and len(set(map(repr, frames[-STILL:]))) == 1
+
+    qtbot.waitUntil(stands_still)
     qtbot.mouseMove(view, view.frame().center().toPoint())
     qtbot.waitUntil(lambda: text(drawn).startswith("x 6"))
     assert "dog 0." in text(drawn)
