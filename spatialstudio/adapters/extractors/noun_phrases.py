@@ -114,16 +114,13 @@ class PhraseFinder:
         self, words: Sequence[Word], determiner: Word | None, following: Word | None
     ) -> NounPhrase | None:
         """Take "one" and "the other" for one of the things before: "two mugs, one left of ..."."""
-        several = next(filter(_is_several, reversed(self._pieces)), self._latest_phrase())
         alone = [word.text.lower() for word in (*filter(None, [determiner]), *words)]
         is_part = following is not None and following.kind is WordKind.WITH
-        if several is None or is_part or " ".join(alone) not in ONES_OF_SEVERAL:
+        if is_part or " ".join(alone) not in ONES_OF_SEVERAL:
             return None
-        if (
-            determiner is not None
-            and determiner.kind is WordKind.DEFINITE
-            and not several.is_plural
-        ):
+        several = next(filter(_is_several, reversed(self._pieces)), self._latest_phrase())
+        is_definite = determiner is not None and determiner.kind is WordKind.DEFINITE
+        if several is None or (is_definite and not several.is_plural):
             return None
         first = determiner or words[0]
         last = words[-1] if words else first
