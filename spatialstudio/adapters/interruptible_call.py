@@ -37,11 +37,12 @@ class InterruptibleCall(Generic[Answer]):
         """Return the answer.
 
         Args:
-            token: Asked every beat, also before the server has sent anything.
+            token: Asked before the call and then every beat, whatever the server has sent.
 
         Raises:
             Cancelled: The token was cancelled.
         """
+        token.raise_if_cancelled()
         Thread(target=self._run, name="server call", daemon=True).start()
         try:
             while not wait([self._answer], BEAT_S).done:
