@@ -25,28 +25,10 @@ from spatialstudio.domain.relation import (
     RIGHT_OF,
     relation_types,
 )
+from tests.adapters.extractors.readings import claims, extractor, read
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "dataset_prompts.jsonl"
 DATASET_ROWS = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
-
-extractor = GrammarExtractor(resources_folder() / "prompts")
-
-
-def read(text):
-    return extractor.extract(Prompt(text=text))
-
-
-def claims(text):
-    """Relations as (subject, type, object ...), things by their phrase as written."""
-    scene = read(text)
-    return [
-        (
-            scene.mention(relation.subject).phrase,
-            relation.type,
-            *(scene.mention(end).phrase for end in relation.ends[1:]),
-        )
-        for relation in scene.relations
-    ]
 
 
 @pytest.mark.parametrize("row", DATASET_ROWS, ids=lambda row: row["prompt"])
