@@ -29,7 +29,7 @@ from spatialstudio.domain.library import (
 from spatialstudio.domain.listing import Listing
 from spatialstudio.domain.record import Reproduction
 
-VERSION = 6
+VERSION = 7
 IN_MEMORY = ":memory:"
 BUSY_S = 10.0
 MOST_VALUES = 500

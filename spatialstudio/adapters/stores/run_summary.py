@@ -1,6 +1,7 @@
 """Takes out of a record what its run is listed and found by."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from spatialstudio.domain.library import ClaimSummary, RunSummary
 from spatialstudio.domain.record import RunRecord
@@ -19,9 +20,8 @@ def summarise(
         size: Height and width of the picture, pixels.
     """
     request = record.request
-    verdicts = {v.relation_id: v for v in evaluation.verdicts} if evaluation else {}
     pos = last_pos(record)
-    return RunSummary(
+    unjudged = RunSummary(
         id=record.id,
         request_id=request.id,
         created=record.created,
@@ -37,12 +37,19 @@ def summarise(
         parent_run_id=request.parent_run_id,
         objects=tuple(mention.head for mention in request.scene.mentions),
         claims=tuple(
-            _claim(record, relation, pos, verdicts.get(relation.id))
-            for relation in request.scene.relations
+            _claim(record, relation, pos.get(relation.id)) for relation in request.scene.relations
         ),
         sweep=request.sweep,
         setup=record.environment.setup,
     )
+    return with_verdicts(unjudged, evaluation.verdicts if evaluation else ())
+
+
+def with_verdicts(summary: RunSummary, verdicts: Iterable[Verdict]) -> RunSummary:
+    """Return a summary that says of every relation what these verdicts say, and nothing else."""
+    by_relation = {verdict.relation_id: verdict for verdict in verdicts}
+    claims = tuple(_judged(each, by_relation.get(each.relation_id)) for each in summary.claims)
+    return replace(summary, claims=claims)
 
 
 def last_pos(record: RunRecord) -> Mapping[RelationId, float]:
@@ -53,20 +60,21 @@ def last_pos(record: RunRecord) -> Mapping[RelationId, float]:
     return last
 
 
-def _claim(
-    record: RunRecord,
-    relation: Relation,
-    pos: Mapping[RelationId, float],
-    verdict: Verdict | None,
-) -> ClaimSummary:
+def _claim(record: RunRecord, relation: Relation, pos: float | None) -> ClaimSummary:
     subject, *objects = (record.request.scene.mention(end).head for end in relation.ends)
-    measured = verdict.measurement if verdict else None
     return ClaimSummary(
         relation_id=relation.id,
         type_id=relation.type.id,
         subject=subject,
         object=" and ".join(objects),
-        pos=pos.get(relation.id),
+        pos=pos,
+    )
+
+
+def _judged(claim: ClaimSummary, verdict: Verdict | None) -> ClaimSummary:
+    measured = verdict.measurement if verdict else None
+    return replace(
+        claim,
         outcome=verdict.outcome if verdict else None,
         pse=measured.pse if measured else None,
         confidence=verdict.confidence if verdict else None,

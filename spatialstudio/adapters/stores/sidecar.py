@@ -17,10 +17,11 @@ from dataclasses import dataclass, field, replace
 from spatialstudio.adapters.stores.array_file import AnyArray, pack_arrays, unpack_arrays
 from spatialstudio.adapters.stores.json_codec import Json, decode, encode
 from spatialstudio.adapters.stores.json_text import hash_of_json, json_bytes, parse_json
+from spatialstudio.adapters.stores.run_summary import with_verdicts
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.library import Marks, RunSummary
 from spatialstudio.domain.record import Reproduction
-from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.domain.verdict import Evaluation, Verdict
 
 FORMAT = "spatialstudio-run"
 VERSION = 2
@@ -99,10 +100,15 @@ def read_sidecar(content: bytes, name: str) -> Sidecar:
 def read_listing(content: bytes, name: str) -> Sidecar:
     """Return all but the evaluation, which is much quicker than to read that as well.
 
+    The summary is believed, as proving it means to read the trace; only its verdicts are those of
+    the evaluation, whatever it says itself, and none where that is damaged.
+
     Raises:
         StoreError: It is damaged, or from a newer version.
     """
-    return _listing(_checked(content, name))
+    plain = _checked(content, name)
+    listing = _listing(plain)
+    return replace(listing, summary=with_verdicts(listing.summary, _verdicts(plain)))
 
 
 def _plain_listing(sidecar: Sidecar) -> dict[str, Json]:
@@ -122,6 +128,15 @@ def _listing(plain: dict[str, Json]) -> Sidecar:
         marks=decode(Marks, plain.get("marks"), {}),
         repetition=None if compared is None else decode(Reproduction, compared, {}),
     )
+
+
+def _verdicts(plain: dict[str, Json]) -> tuple[Verdict, ...]:
+    evaluation = plain.get("evaluation")
+    found = evaluation.get("verdicts") if isinstance(evaluation, dict) else None
+    try:
+        return tuple(decode(Verdict, each, {}) for each in found or ())
+    except (StoreError, TypeError):
+        return ()
 
 
 def _checked(content: bytes, name: str) -> dict[str, Json]:

@@ -1,5 +1,6 @@
 """Runs are found, marked, thrown away and put back; the files are the truth."""
 
+import json
 import shutil
 from datetime import timedelta
 from pathlib import Path
@@ -107,6 +108,28 @@ def test_reindexing_changes_nothing(library):
     before = content(library)
     assert library.reindex() == 4
     assert content(library) == before
+
+
+@pytest.mark.parametrize(
+    ("forge", "outcomes"),
+    [
+        (lambda plain: plain["summary"]["claims"][0].update(outcome="PASS"), [Outcome.FAIL]),
+        (lambda plain: plain["evaluation"]["verdicts"][0].update(outcome="PASS"), [Outcome.PASS]),
+        (lambda plain: plain.update(evaluation=None), [None]),
+        (lambda plain: plain["evaluation"].update(verdicts=7), [None]),
+        (lambda plain: plain["evaluation"]["verdicts"][0].pop("outcome"), [None]),
+    ],
+)
+def test_a_run_is_listed_by_the_verdicts_of_its_evaluation(library, pictures, forge, outcomes):
+    RunFiles().mark(pictures[0], MARKS)
+    beside = pictures[0].with_suffix(".json")
+    plain = json.loads(beside.read_text())
+    forge(plain)
+    beside.write_text(json.dumps(plain))
+    library.reindex()
+    entry = library.entry_at(pictures[0])
+    assert [claim.outcome for claim in entry.summary.claims] == outcomes
+    assert entry.marks == MARKS
 
 
 def test_a_picture_deleted_by_hand_is_listed_as_missing_until_it_is_forgotten(
