@@ -4,6 +4,7 @@ import argparse
 from dataclasses import replace
 
 from spatialstudio.application.flow.generate_image import choose_guidance
+from spatialstudio.cli.choices import one_of, words_of
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import NUMBER_FORMATS
 from spatialstudio.domain.generation import PSG, UNGUIDED, GenerationRequest, NoiseSearch
@@ -26,8 +27,7 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--preset",
-        type=Preset,
-        choices=tuple(Preset),
+        type=one_of(Preset),
         default=Preset.RECOMMENDED,
         metavar="{recommended,published}",
         help="whose settings: ours, or those of the paper's code (default: recommended)",
@@ -89,23 +89,19 @@ def _add_place(parser: argparse.ArgumentParser) -> None:
     )
     memory.add_argument(
         "--save-memory",
-        type=Saving,
+        type=one_of(Saving),
         action="append",
         default=[],
         metavar="WAY",
-        help=f"may be given several times: {_names(Saving)}",
+        help=f"may be given several times: {words_of(Saving)}",
     )
     memory.add_argument(
         "--keep-attention",
-        type=AttentionDetail,
+        type=one_of(AttentionDetail),
         default=AttentionDetail.RELATION_WORDS,
         metavar="DETAIL",
-        help=f"beyond the first it goes to disk: {_names(AttentionDetail)}",
+        help=f"beyond the first it goes to disk: {words_of(AttentionDetail)}",
     )
-
-
-def _names(ways: type[Saving] | type[AttentionDetail]) -> str:
-    return ", ".join(f'"{way.value}"' for way in ways)
 
 
 def with_guidance(

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from spatialstudio.cli.choices import one_of, words_of
 from spatialstudio.domain.export import FORMATS, ExportKind, ExportLayer
 
 MOST_LISTED = 50
@@ -55,8 +56,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as",
         dest="kind",
-        type=ExportKind,
-        choices=tuple(ExportKind),
+        type=one_of(ExportKind),
         default=ExportKind.ANNOTATED,
         metavar="KIND",
         help="; ".join(f"{kind.value} ({', '.join(ends)})" for kind, ends in FORMATS.items()),
@@ -64,11 +64,10 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="PATH", required=True, help="file or folder")
     parser.add_argument(
         "--layers",
-        type=ExportLayer,
+        type=one_of(ExportLayer),
         nargs="*",
-        choices=tuple(ExportLayer),
         metavar="LAYER",
-        help=f"of annotated pictures: {', '.join(layer.value for layer in ExportLayer)}",
+        help=f"of annotated pictures: {words_of(ExportLayer)}",
     )
     parser.add_argument("--theme", default="light", help="its colours (default: %(default)s)")
     parser.add_argument(

@@ -14,13 +14,14 @@ from spatialstudio.cli.answers import run_answer, run_lines
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.printing import show_json, show_lines, show_progress
 from spatialstudio.domain.errors import SettingsError, StoreError
-from spatialstudio.domain.library import ClaimSummary, LibraryEntry
+from spatialstudio.domain.library import MOST_STARS, ClaimSummary, LibraryEntry
 from spatialstudio.domain.record import Reproduction
 
 IMPORT = "import"
 UNJUDGED = "-"
 ALL_OF_THEM = 0
 WIDTH = 11
+INDENT = " " * (WIDTH + MOST_STARS + 4)
 
 
 def runs(options: argparse.Namespace, open_studio: OpenStudio) -> int:
@@ -212,11 +213,13 @@ def _claim_answer(claim: ClaimSummary) -> Mapping[str, Any]:
 
 
 def _entry_lines(entry: LibraryEntry) -> Iterator[str]:
-    outcome = entry.summary.outcome.value if entry.summary.outcome else UNJUDGED
+    told = entry.summary
+    outcome = told.outcome.value if told.outcome else UNJUDGED
     stars = "*" * entry.marks.stars
     gone = "  (missing)" if entry.is_missing else ""
-    yield f"{outcome:{WIDTH}}  {stars:5}  {entry.summary.prompt}"
-    yield f"{'':{WIDTH}}  {'':5}  {entry.path}{gone}"
+    yield f"{outcome:{WIDTH}}  {stars:{MOST_STARS}}  {told.prompt}"
+    yield f"{INDENT}{told.created:%Y-%m-%d %H:%M} UTC, {told.model_id}, seed {told.seed}"
+    yield f"{INDENT}{entry.path}{gone}"
 
 
 def _comparison(event: object) -> tuple[Reproduced, ...]:

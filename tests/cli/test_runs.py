@@ -36,7 +36,10 @@ def test_runs_are_found_by_a_filter(terminal, runs, picture):
 
 def test_people_read_a_list(terminal, runs, picture):
     done = terminal("runs", "list", "--library", runs)
-    assert done.out.splitlines()[0].split(maxsplit=1) == ["PASS", PROMPT]
+    first, made, place, _ = (line.strip() for line in done.out.splitlines())
+    assert first.split(maxsplit=1) == ["PASS", PROMPT]
+    assert made.endswith("UTC, fake, seed 0")
+    assert place == picture
     assert done.out.endswith("1 found\n")
 
 
@@ -47,7 +50,9 @@ def test_a_filter_that_makes_no_sense_is_told(terminal, runs, picture):
 
 
 def test_a_run_is_shown(terminal, runs, picture):
-    assert PROMPT in terminal("runs", "show", "--library", runs, picture).out
+    prompt, *told = terminal("runs", "show", "--library", runs, picture).out.splitlines()
+    assert prompt == PROMPT
+    assert "Model fake, seed 0, 2 steps, guidance: psg, step size 5" in told
 
 
 def test_a_run_goes_out_and_into_another_library(terminal, runs, picture, tmp_path):
@@ -106,6 +111,24 @@ def test_a_number_below_none_is_refused(terminal, capsys):
     with pytest.raises(SystemExit, match="2"):
         terminal("runs", "list", "--most=-3")
     assert '"-3" is no number of runs, 0 or more' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "choices"),
+    [
+        (("runs", "export", "--out", "x", "--as", "foo"), "picture, clean, annotated, "),
+        (("runs", "export", "--out", "x", "--layers", "foo"), "maps, masks, boxes, marginals"),
+        (("generate", PROMPT, "--preset", "foo"), "published, recommended"),
+        (("generate", PROMPT, "--keep-attention", "foo"), '"relation words", "every word", '),
+    ],
+    ids=lambda value: value[-2] if isinstance(value, tuple) else None,
+)
+def test_a_word_that_an_option_does_not_take_is_answered_by_those_it_takes(
+    terminal, capsys, words, choices
+):
+    with pytest.raises(SystemExit, match="2"):
+        terminal(*words)
+    assert f'"foo" is none of {choices}' in capsys.readouterr().err
 
 
 def test_one_run_is_counted_as_one_however_often_it_is_named(terminal, runs, picture):
