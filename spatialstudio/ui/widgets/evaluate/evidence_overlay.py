@@ -15,6 +15,7 @@ from spatialstudio.ui.widgets.evaluate.evidence_marks import (
     EvidenceScene,
 )
 from spatialstudio.ui.widgets.evaluate.evidence_painter import EvidencePainter
+from spatialstudio.ui.widgets.stage.picture_label import PictureLabels
 from spatialstudio.ui.widgets.stage.stage_overlay import PicturePlace, StageOverlay
 
 REACH_EM = 0.4
@@ -73,11 +74,13 @@ class EvidenceOverlay(StageOverlay):
         self._scene = scene
         self.changed.emit()
 
-    def draw(self, painter: QPainter, place: PicturePlace) -> None:
-        """Draw the marks."""
+    def draw(self, painter: QPainter, place: PicturePlace, labels: PictureLabels) -> None:
+        """Draw the marks, and name them alone where all else is dimmed."""
+        if self._scene.is_lit:
+            labels.clear()
         is_pulsing = self._pulse.state() is QVariantAnimation.State.Running
         pulse = float(self._pulse.currentValue()) if is_pulsing else 0.0
-        EvidencePainter(self._theme, self._scene, place, pulse).draw(painter)
+        EvidencePainter(self._theme, self._scene, place, pulse).draw(painter, labels)
 
     def press(self, event: QMouseEvent, place: PicturePlace) -> bool:
         """Take hold of the edge of a band, or choose a candidate."""

@@ -14,7 +14,7 @@ from spatialstudio.ui.widgets.evaluate.evidence_marks import (
     EvidenceScene,
     GapMark,
 )
-from spatialstudio.ui.widgets.stage.picture_label import draw_name, draw_note
+from spatialstudio.ui.widgets.stage.picture_label import PictureLabels
 from spatialstudio.ui.widgets.stage.stage_overlay import PicturePlace
 
 DIMMED = 0.72
@@ -65,8 +65,8 @@ class EvidencePainter:
             area.bottomLeft(), area.bottomRight()
         )
 
-    def draw(self, painter: QPainter) -> None:
-        """Paint all; what is lit stands out of the dimmed picture."""
+    def draw(self, painter: QPainter, labels: PictureLabels) -> None:
+        """Paint all, and hand over what is to be said; what is lit stands out of the picture."""
         scene = self._scene
         if scene.is_lit:
             self._dim(painter)
@@ -75,16 +75,19 @@ class EvidencePainter:
             self._draw_band(painter, band)
         for mark in scene.boxes:
             painter.setOpacity(mark.opacity)
-            self._draw_box(painter, mark)
+            self._draw_box(painter, mark, labels)
         painter.setOpacity(1.0)
         for pair in scene.differing:
             self._hatch(painter, self._difference(*pair))
         for area, label in scene.hatched:
-            self._draw_hatched(painter, area, label)
+            self._hatch(painter, self._path(area))
+            labels.add_note(
+                self.rect(area).center(), label, self._paper(self._theme.colour("text"))
+            )
         for band in scene.bands:
-            self._draw_dimension(painter, band)
+            self._draw_dimension(painter, band, labels)
         if scene.gap is not None:
-            self._draw_gap(painter, scene.gap)
+            self._draw_gap(painter, scene.gap, labels)
 
     def _point(self, x: float, y: float) -> QPointF:
         share = QPointF(x / self._scene.width, y / self._scene.height)
@@ -101,12 +104,10 @@ class EvidencePainter:
         shade.addRect(self._place.frame)
         for mark in self._scene.boxes:
             if mark.style is not BoxStyle.EMPTY:
-                hole = QPainterPath()
-                hole.addRect(self.rect(mark.box))
-                holes = holes.united(hole)
+                holes = holes.united(self._path(mark.box))
         painter.fillPath(shade.subtracted(holes), self._theme.colour("sunken", DIMMED))
 
-    def _draw_box(self, painter: QPainter, mark: BoxMark) -> None:
+    def _draw_box(self, painter: QPainter, mark: BoxMark, labels: PictureLabels) -> None:
         colour = self._theme.mention(mark.hue)
         width, style = LINES[mark.style]
         frame = self._place.frame
@@ -118,12 +119,12 @@ class EvidencePainter:
         painter.setPen(QPen(colour, width, style))
         painter.drawRect(area)
         if mark.label and mark.style is BoxStyle.EMPTY:
-            draw_note(painter, frame, area.center(), mark.label, self._paper(colour))
+            labels.add_note(area.center(), mark.label, self._paper(colour))
         elif mark.label:
             is_chosen = mark.style is BoxStyle.CHOSEN
             raised = self._theme.colour("raised")
             colours = (colour, raised) if is_chosen else (raised, colour)
-            draw_name(painter, frame, area, mark.label, colours)
+            labels.add_name(area, mark.label, colours, mark.opacity)
 
     def _draw_band(self, painter: QPainter, mark: BandMark) -> None:
         colour = self._tint(mark)
@@ -154,7 +155,7 @@ class EvidencePainter:
         painter.setBrush(self._theme.colour("raised"))
         painter.drawRoundedRect(grip, across / 2, across / 2)
 
-    def _draw_dimension(self, painter: QPainter, mark: BandMark) -> None:
+    def _draw_dimension(self, painter: QPainter, mark: BandMark, labels: PictureLabels) -> None:
         """Draw the subject's centre, and how far it is from the middle of the band."""
         painter.setOpacity(mark.opacity)
         centre = self._point(*mark.centre_xy)
@@ -175,10 +176,10 @@ class EvidencePainter:
         if mark.label:
             aside = QPointF(0, em(NOTE_EM)) if is_across else QPointF(em(3), 0)
             spot = QLineF(foot, centre).center() + aside
-            draw_note(painter, self._place.frame, spot, mark.label, self._paper(ink))
+            labels.add_note(spot, mark.label, self._paper(ink), mark.opacity)
         painter.setOpacity(1.0)
 
-    def _draw_gap(self, painter: QPainter, mark: GapMark) -> None:
+    def _draw_gap(self, painter: QPainter, mark: GapMark, labels: PictureLabels) -> None:
         ends = self._point(*mark.gap.start_xy), self._point(*mark.gap.stop_xy)
         ink = self._theme.colour("text")
         for colour, width in ((self._theme.colour("raised"), 4.0), (ink, 1.5)):
@@ -188,16 +189,7 @@ class EvidencePainter:
         for end in ends:
             painter.drawEllipse(end, em(DOT_EM) / 2, em(DOT_EM) / 2)
         spot = QLineF(*ends).center() + QPointF(0, em(NOTE_EM))
-        draw_note(painter, self._place.frame, spot, mark.label, self._paper(ink))
-
-    def _draw_hatched(self, painter: QPainter, box: Box, label: str) -> None:
-        path = QPainterPath()
-        path.addRect(self.rect(box))
-        self._hatch(painter, path)
-        middle = self.rect(box).center()
-        draw_note(
-            painter, self._place.frame, middle, label, self._paper(self._theme.colour("text"))
-        )
+        labels.add_note(spot, mark.label, self._paper(ink))
 
     def _hatch(self, painter: QPainter, path: QPainterPath) -> None:
         colour = self._theme.colour("unsure")
@@ -208,10 +200,13 @@ class EvidencePainter:
         painter.drawPath(path)
 
     def _difference(self, one: Box, other: Box) -> QPainterPath:
-        first, second = QPainterPath(), QPainterPath()
-        first.addRect(self.rect(one))
-        second.addRect(self.rect(other))
+        first, second = self._path(one), self._path(other)
         return first.subtracted(second).united(second.subtracted(first))
+
+    def _path(self, box: Box) -> QPainterPath:
+        path = QPainterPath()
+        path.addRect(self.rect(box))
+        return path
 
     def _tint(self, mark: BandMark) -> QColor:
         tint = mark.tint

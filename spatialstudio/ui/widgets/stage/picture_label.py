@@ -1,53 +1,171 @@
-"""Words that stand on the picture: the name of a box, the length of a line."""
+"""Words that stand on the picture: names of boxes, lengths of lines; none covers another."""
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 
 ROUNDING_EM = 0.2
+PADDING_EM = 0.6
+BORDER = 1.0
+"""Of a box, pixels: its name stands flush with it."""
+SHIFTS = (0, 1, -1, 2, -2)
+"""Of a note that would cover another: by how many of its heights."""
 
 
-def draw_name(
-    painter: QPainter, frame: QRectF, box: QRectF, text: str, colours: tuple[QColor, QColor]
-) -> None:
-    """Name a box: over its top left corner, within it where there is no room.
+@dataclass(frozen=True, slots=True)
+class PictureLabel:
+    """A few words on the picture.
+
+    Attributes:
+        text: What is said.
+        about: The box that is named; an empty one for a note on a point.
+        colours: Of the ground and of the letters.
+        opacity: [0, 1].
+    """
+
+    text: str
+    about: QRectF
+    colours: tuple[QColor, QColor]
+    opacity: float
+
+    @property
+    def is_note(self) -> bool:
+        """Whether it stands on a point; else it is the name of a box."""
+        return self.about.isEmpty()
+
+    def says_same(self, other: "PictureLabel") -> bool:
+        """Whether another label says the same of the same box."""
+        apart = self.about.topLeft() - other.about.topLeft()
+        return self.text == other.text and apart.manhattanLength() < BORDER
+
+
+class PictureLabels:
+    """Takes what is to be said on a picture while it is painted, and writes it at the end.
 
     Args:
-        painter: Draws.
-        frame: What the name must not leave.
-        box: What is named.
-        text: The name.
-        colours: Of the ground and of the letters.
+        frame: What no word leaves.
     """
-    size = _measured(painter, text)
-    over = box.top() - size.height() >= frame.top()
-    size.moveTopLeft(QPointF(box.left() - 1, box.top() - (size.height() if over else 0)))
-    size.moveLeft(max(min(size.left(), frame.right() - size.width()), frame.left()))
-    ground, ink = colours
+
+    def __init__(self, frame: QRectF) -> None:
+        self._frame = frame
+        self._labels: list[PictureLabel] = []
+
+    def add_name(
+        self, box: QRectF, text: str, colours: tuple[QColor, QColor], opacity: float = 1.0
+    ) -> None:
+        """Name a box: over it, within it where there is no room, else as near as may be.
+
+        A box that two layers show is named once, as the later one does.
+        """
+        label = PictureLabel(text, box, colours, opacity)
+        self._labels = [*(each for each in self._labels if not each.says_same(label)), label]
+
+    def add_note(
+        self, middle: QPointF, text: str, colours: tuple[QColor, QColor], opacity: float = 1.0
+    ) -> None:
+        """Write a note around a point, as near as the frame and other notes allow."""
+        self._labels.append(PictureLabel(text, QRectF(middle, middle), colours, opacity))
+
+    def clear(self) -> None:
+        """Leave out what was said so far: what it is about is dimmed."""
+        self._labels.clear()
+
+    def lay_out(self) -> list[tuple[PictureLabel, QRectF]]:
+        """Return where each label lies; notes first, since names find room more easily."""
+        in_order = sorted(self._labels, key=lambda label: not label.is_note)
+        measure = QFontMetricsF(font(SMALL, bold=True))
+        taken: list[QRectF] = []
+        for label in in_order:
+            width = measure.horizontalAdvance(label.text) + em(PADDING_EM)
+            size = QSizeF(min(width, self._frame.width()), measure.height() + 2)
+            taken.append(self._place_of(label, size, taken))
+        return list(zip(in_order, taken, strict=True))
+
+    def draw(self, painter: QPainter) -> None:
+        """Write all labels."""
+        painter.setFont(font(SMALL, bold=True))
+        for label, place in self.lay_out():
+            painter.setOpacity(label.opacity)
+            (_draw_note if label.is_note else _draw_name)(painter, label, place)
+        painter.setOpacity(1.0)
+
+    def _place_of(self, label: PictureLabel, size: QSizeF, taken: list[QRectF]) -> QRectF:
+        """Return the best place that is free; the corner of what it is about where none is."""
+        places = chain(self._near(label, size), self._elsewhere(label, size))
+        free = (place for place in places if not any(map(place.intersects, taken)))
+        return next(free, self._held(label.about.topLeft(), size))
+
+    def _near(self, label: PictureLabel, size: QSizeF) -> Iterator[QRectF]:
+        """Yield the places at a box or on a point, best first."""
+        box, width, height = label.about, size.width(), size.height()
+        if label.is_note:
+            for shift in SHIFTS:
+                corner = QPointF(box.left() - width / 2, box.top() + (shift - 0.5) * height)
+                yield self._held(corner, size)
+            return
+        left, right = box.left() - BORDER, box.right() + BORDER - width
+        for top in (box.top() - height, box.top(), box.bottom(), box.bottom() - height):
+            if self._frame.top() <= top <= self._frame.bottom() - height:
+                yield self._held(QPointF(left, top), size)
+                yield self._held(QPointF(right, top), size)
+
+    def _elsewhere(self, label: PictureLabel, size: QSizeF) -> Iterator[QRectF]:
+        """Yield places all over the frame, those near the label's own corner first."""
+        corner = label.about.topLeft()
+        across = range(int((self._frame.width() - size.width()) / size.height()) + 1)
+        down = range(int(self._frame.height() / size.height()))
+        spots = [
+            self._frame.topLeft() + QPointF(column, row) * size.height()
+            for row in down
+            for column in across
+        ]
+        for spot in sorted(spots, key=lambda spot: QLineF(spot, corner).length()):
+            yield QRectF(spot, size)
+
+    def _held(self, corner: QPointF, size: QSizeF) -> QRectF:
+        """Return the rectangle at a corner, moved into the frame."""
+        frame = self._frame
+        left = max(min(corner.x(), frame.right() - size.width()), frame.left())
+        top = max(min(corner.y(), frame.bottom() - size.height()), frame.top())
+        return QRectF(QPointF(left, top), size)
+
+
+def _draw_name(painter: QPainter, label: PictureLabel, place: QRectF) -> None:
+    """Write a name on its ground, with a line to its box where they do not touch."""
+    ground, ink = label.colours
+    box = label.about
+    if not place.intersects(box.adjusted(-BORDER, -BORDER, BORDER, BORDER)):
+        painter.setPen(QPen(ground, 1.5))
+        painter.drawLine(place.center(), _nearest(box, place.center()))
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(ground)
-    painter.drawRect(size)
+    painter.drawRect(place)
     painter.setPen(ink)
-    painter.drawText(size, Qt.AlignmentFlag.AlignCenter, text)
+    _write(painter, label.text, place)
 
 
-def draw_note(
-    painter: QPainter, frame: QRectF, middle: QPointF, text: str, colours: tuple[QColor, QColor]
-) -> None:
-    """Write a note around a point, as near as the frame allows; arguments as for ``draw_name``."""
-    size = _measured(painter, text)
-    size.moveCenter(middle)
-    size.moveLeft(max(min(size.left(), frame.right() - size.width()), frame.left()))
-    size.moveTop(max(min(size.top(), frame.bottom() - size.height()), frame.top()))
-    ground, ink = colours
+def _draw_note(painter: QPainter, label: PictureLabel, place: QRectF) -> None:
+    ground, ink = label.colours
     painter.setPen(QPen(ink, 1))
     painter.setBrush(ground)
-    painter.drawRoundedRect(size, em(ROUNDING_EM), em(ROUNDING_EM))
-    painter.drawText(size, Qt.AlignmentFlag.AlignCenter, text)
+    painter.drawRoundedRect(place, em(ROUNDING_EM), em(ROUNDING_EM))
+    _write(painter, label.text, place)
 
 
-def _measured(painter: QPainter, text: str) -> QRectF:
-    painter.setFont(font(SMALL, bold=True))
-    measure = QFontMetricsF(painter.font())
-    return QRectF(0, 0, measure.horizontalAdvance(text) + em(0.6), measure.height() + 2)
+def _write(painter: QPainter, text: str, place: QRectF) -> None:
+    shown = painter.fontMetrics().elidedText(
+        text, Qt.TextElideMode.ElideRight, round(place.width())
+    )
+    painter.drawText(place, Qt.AlignmentFlag.AlignCenter, shown)
+
+
+def _nearest(box: QRectF, spot: QPointF) -> QPointF:
+    """Return the point of a box that is nearest to a spot outside."""
+    return QPointF(
+        max(box.left(), min(spot.x(), box.right())), max(box.top(), min(spot.y(), box.bottom()))
+    )

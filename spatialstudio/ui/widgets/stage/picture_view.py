@@ -23,7 +23,7 @@ from spatialstudio.ui.widgets.basic.array_images import (
 )
 from spatialstudio.ui.widgets.basic.picture_region import WHOLE, dragged, zoomed
 from spatialstudio.ui.widgets.stage.map_painter import MapPainter
-from spatialstudio.ui.widgets.stage.picture_label import draw_name
+from spatialstudio.ui.widgets.stage.picture_label import PictureLabels
 from spatialstudio.ui.widgets.stage.picture_layers import BoxLayer, MaskLayer, PictureScene
 from spatialstudio.ui.widgets.stage.profile_bands import ProfileBands
 from spatialstudio.ui.widgets.stage.stage_overlay import PicturePlace, StageOverlay
@@ -239,13 +239,15 @@ class PictureView(QWidget):
         self._bands.draw_lines(painter, self._stretched(frame), self._scene.crossings)
         for mask, outline in zip(self._scene.masks, self._outlines, strict=True):
             self._draw_mask(painter, frame, mask, outline)
+        labels = PictureLabels(frame)
         for box in self._scene.boxes:
-            self._draw_box(painter, frame, box)
+            self._draw_box(painter, frame, box, labels)
         painter.setOpacity(1.0)
         for overlay in self._overlays:
             painter.save()
-            overlay.draw(painter, self.place)
+            overlay.draw(painter, self.place, labels)
             painter.restore()
+        labels.draw(painter)
 
     def _draw_depth(self, painter: QPainter, frame: QRectF) -> None:
         if (depth := self._scene.depth) is not None:
@@ -268,7 +270,9 @@ class PictureView(QWidget):
         painter.setPen(pen)
         painter.drawPath(place.map(outline))
 
-    def _draw_box(self, painter: QPainter, frame: QRectF, layer: BoxLayer) -> None:
+    def _draw_box(
+        self, painter: QPainter, frame: QRectF, layer: BoxLayer, labels: PictureLabels
+    ) -> None:
         if self._picture is None:
             return
         whole = self._stretched(frame)
@@ -285,7 +289,7 @@ class PictureView(QWidget):
         painter.setPen(QPen(self._theme.mention(layer.hue), 2, style))
         painter.drawRect(box)
         colours = self._theme.mention(layer.hue), self._theme.colour("raised")
-        draw_name(painter, frame, box, layer.label, colours)
+        labels.add_name(box, layer.label, colours, layer.opacity)
 
     def _stretched(self, frame: QRectF) -> QRectF:
         """Return where the whole picture would lie when only a part is in the frame."""

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtGui import QMouseEvent, QPainter
 
+from spatialstudio.ui.widgets.stage.picture_label import PictureLabels
+
 
 @dataclass(frozen=True, slots=True)
 class PicturePlace:
@@ -38,8 +40,8 @@ class StageOverlay(QObject):
 
     changed = Signal()
 
-    def draw(self, painter: QPainter, place: PicturePlace) -> None:
-        """Draw; the painter is clipped to the frame and antialiased."""
+    def draw(self, painter: QPainter, place: PicturePlace, labels: PictureLabels) -> None:
+        """Draw; the painter is clipped to the frame and antialiased, labels are written last."""
 
     def press(self, event: QMouseEvent, place: PicturePlace) -> bool:  # noqa: ARG002 - a hook
         """Take hold of something; True when the press was for this overlay."""
