@@ -22,6 +22,8 @@ MAX_PIXELS = 64_000_000
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
 """What Pillow may try; formats that start other programs are left out."""
 
+PNG_ALONE = ("PNG",)
+
 _MILLION = 1_000_000
 UNREADABLE = (
     OSError,
@@ -56,9 +58,8 @@ class PillowImages:
         Raises:
             ImageError: Not a picture, truncated, or too large to open safely.
         """
-        with _explained_reading(path), Image.open(path, formats=FORMATS) as image:
-            _refuse_too_large(image, path)
-            return np.array(_as_srgb(ImageOps.exif_transpose(image)))
+        with _explained_opening(path):
+            return _pixels(path, str(path), FORMATS)
 
     def write(self, image: RgbImage, path: Path) -> None:
         """Write a PNG through a temporary file.
@@ -67,6 +68,20 @@ class PillowImages:
             StoreError: The folder cannot be written or is full.
         """
         write_whole(path, png_bytes(image))
+
+
+def decode(content: bytes, name: str, formats: tuple[str, ...] = FORMATS) -> RgbImage:
+    """Read the content of a picture file, as ``PillowImages.read`` does.
+
+    Args:
+        content: Of the file.
+        name: Of the file, for messages.
+        formats: What it may be.
+
+    Raises:
+        ImageError: Not a picture, truncated, or too large to open safely.
+    """
+    return _pixels(BytesIO(content), name, formats)
 
 
 def png_bytes(image: RgbImage) -> bytes:
@@ -80,42 +95,56 @@ def png_bytes(image: RgbImage) -> bytes:
     return buffer.getvalue()
 
 
+def _pixels(source: Path | BytesIO, name: str, formats: tuple[str, ...]) -> RgbImage:
+    with _explained_decoding(name, formats), Image.open(source, formats=formats) as image:
+        _refuse_too_large(image, name)
+        return np.array(_as_srgb(ImageOps.exif_transpose(image)))
+
+
 @contextmanager
-def _explained_reading(path: Path) -> Iterator[None]:
+def _explained_opening(path: Path) -> Iterator[None]:
     if path.is_dir():
         raise ImageError(f'"{path}" is a folder, not a picture.', hint="Choose a file in it.")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about odd files; the size is checked here
-            yield
+        yield
     except FileNotFoundError as error:
         raise ImageError(f'There is no file "{path}".', hint="Check its name.") from error
     except PermissionError as error:
         raise ImageError(
             f'The file "{path}" may not be read.', hint="Change its permissions or copy it."
         ) from error
+
+
+@contextmanager
+def _explained_decoding(name: str, formats: tuple[str, ...]) -> Iterator[None]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about odd files; the size is checked here
+            yield
+    except (FileNotFoundError, PermissionError):
+        raise  # nothing was there to be decoded
     except UnidentifiedImageError as error:
         raise ImageError(
-            f'The file "{path}" is not a picture.',
-            hint=f"Choose one of these kinds: {', '.join(FORMATS)}.",
+            f'The file "{name}" is not a picture.',
+            hint=f"Choose one of these kinds: {', '.join(formats)}.",
         ) from error
     except Image.DecompressionBombError as error:
-        raise _too_large(path) from error
+        raise _too_large(name) from error
     except UNREADABLE as error:
         raise ImageError(
-            f'The picture "{path}" is damaged or not complete.',
+            f'The picture "{name}" is damaged or not complete.',
             hint="Save or download it again.",
         ) from error
 
 
-def _refuse_too_large(image: Image.Image, path: Path) -> None:
+def _refuse_too_large(image: Image.Image, name: str) -> None:
     if image.width * image.height > MAX_PIXELS:
-        raise _too_large(path)
+        raise _too_large(name)
 
 
-def _too_large(path: Path) -> ImageError:
+def _too_large(name: str) -> ImageError:
     return ImageError(
-        f'The picture "{path}" is too large to open safely.',
+        f'The picture "{name}" is too large to open safely.',
         hint=f"Make it smaller: at most {MAX_PIXELS // _MILLION} megapixels can be read.",
     )
 

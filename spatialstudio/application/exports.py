@@ -8,7 +8,14 @@ from pathlib import Path
 from spatialstudio.application.errands import Progress
 from spatialstudio.application.theme_file import load_theme
 from spatialstudio.domain.errors import ExportError, SettingsError
-from spatialstudio.domain.export import FORMATS, OF_MANY, ExportedRun, ExportKind, ExportLook
+from spatialstudio.domain.export import (
+    FORMATS,
+    OF_MANY,
+    ExportedRun,
+    ExportFile,
+    ExportKind,
+    ExportLook,
+)
 from spatialstudio.domain.generation import GenerationEvent, GenerationFinished, StepEvent
 from spatialstudio.domain.record import RunRecord
 from spatialstudio.domain.run_ports import Exporter, RunStore
@@ -94,8 +101,8 @@ class Exports:
         look = look or self.look()
         if kind in OF_MANY:
             single = check_ending(target, kind)
-            missing = self.exporter.write(list(self._read_all(runs, order)), kind, look, single)
-            _tell_missing(missing, single, order)
+            read = list(self._read_all(runs, order))
+            self._write(self.exporter.make(read, kind, look, _ending_of(single)), single, order)
             return (single,)
         return tuple(self._each(runs, kind, target, look, order))
 
@@ -121,7 +128,8 @@ class Exports:
         target = check_ending(target, ExportKind.PICTURE)
         look = replace(self.look(), is_marked=record.is_marked)
         run = _exported(record, events, target)
-        self.exporter.write([run], ExportKind.PICTURE, look, target)
+        made = self.exporter.make([run], ExportKind.PICTURE, look, _ending_of(target))
+        self.exporter.write(made, target)
 
     def export_board(
         self, frames: Sequence[BoardFrame], target: Path, order: ExportOrder = PLAIN_ORDER
@@ -133,12 +141,13 @@ class Exports:
             StoreError: The file cannot be written.
         """
         target = target if target.suffix else target.with_suffix(f".{BOARD_FORMATS[0]}")
-        if target.suffix.removeprefix(".") not in BOARD_FORMATS:
+        ending = _ending_of(target)
+        if ending not in BOARD_FORMATS:
             raise ExportError(
                 f'A storyboard cannot be written as "{target.suffix}".',
                 hint=f"It can be written as {', '.join(BOARD_FORMATS)}.",
             )
-        _tell_missing(self.exporter.write_board(frames, self.look(), target), target, order)
+        self._write(self.exporter.make_board(frames, self.look(), ending), target, order)
         return target
 
     def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
@@ -162,7 +171,7 @@ class Exports:
         look: ExportLook,
         order: ExportOrder,
     ) -> Iterator[Path]:
-        is_file = target.suffix.removeprefix(".") in FORMATS[kind]
+        is_file = _ending_of(target) in FORMATS[kind]
         if is_file and len(runs) > 1:
             raise ExportError("Many runs do not fit into one file.", hint="Name a folder instead.")
         if target.suffix and not is_file and not target.is_dir():
@@ -170,8 +179,14 @@ class Exports:
         ending = order.ending or FORMATS[kind][0]
         for run in self._read_all(runs, order):
             file = target if is_file else target / _file_name(run, kind, ending, target)
-            _tell_missing(self.exporter.write([run], kind, look, file), file, order)
+            self._write(self.exporter.make([run], kind, look, _ending_of(file)), file, order)
             yield file
+
+    def _write(self, made: ExportFile, target: Path, order: ExportOrder) -> None:
+        """Write a file and tell what is not in it as it should be."""
+        self.exporter.write(made, target)
+        if made.missing:
+            order.note(_boxes_in(target, made.missing))
 
 
 def _exported(record: RunRecord, events: Sequence[GenerationEvent], picture: Path) -> ExportedRun:
@@ -187,13 +202,16 @@ def _exported(record: RunRecord, events: Sequence[GenerationEvent], picture: Pat
     )
 
 
-def _tell_missing(letters: str, file: Path, order: ExportOrder) -> None:
-    if letters:
-        shown = letters[:MOST_LETTERS] + "…" * (len(letters) > MOST_LETTERS)
-        order.note(
-            f'No font here has the letters "{shown}"; a box stands for each in {file.name}. '
-            "Export as SVG, or install a font that has them."
-        )
+def _ending_of(file: Path) -> str:
+    return file.suffix.removeprefix(".")
+
+
+def _boxes_in(file: Path, letters: str) -> str:
+    shown = letters[:MOST_LETTERS] + "…" * (len(letters) > MOST_LETTERS)
+    return (
+        f'No font here has the letters "{shown}"; a box stands for each in {file.name}. '
+        "Export as SVG, or install a font that has them."
+    )
 
 
 def _file_name(run: ExportedRun, kind: ExportKind, ending: str, folder: Path) -> str:
@@ -213,7 +231,7 @@ def check_ending(target: Path, kind: ExportKind) -> Path:
     endings = FORMATS[kind]
     if not target.suffix:
         return target.with_suffix(f".{endings[0]}")
-    if target.suffix.removeprefix(".") not in endings:
+    if _ending_of(target) not in endings:
         raise ExportError(
             f'A {kind.value} cannot be written as "{target.suffix}".',
             hint=f"It can be written as {', '.join(endings)}.",

@@ -103,6 +103,19 @@ class ExportLook:
     is_marked: bool = True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportFile:
+    """An export, made and not written yet. Made by exporters.
+
+    Attributes:
+        content: Of the file.
+        missing: Letters that stand in it as boxes, as no font here has them.
+    """
+
+    content: bytes = field(repr=False)
+    missing: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ExportedRun:
     """A run as exporters see it. Made by the application.

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import AttentionFile
 from spatialstudio.domain.draft import Draft
-from spatialstudio.domain.export import ExportedRun, ExportKind, ExportLook
+from spatialstudio.domain.export import ExportedRun, ExportFile, ExportKind, ExportLook
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, RequestId
 from spatialstudio.domain.library import (
     Deletion,
@@ -351,28 +351,29 @@ class MetadataFiles(Protocol):
 class Exporter(Protocol):
     """Takes runs out of the studio as files, and bundles of them back in."""
 
-    def write(
-        self, runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook, target: Path
-    ) -> str:
-        """Write runs into a file, whole; its ending says in which form.
-
-        Returns:
-            Letters that could not be written, as no font here has them.
+    def make(
+        self, runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook, ending: str
+    ) -> ExportFile:
+        """Make a file of runs; its ending says in which form.
 
         Raises:
             ExportError: The runs lack what the kind shows.
-            StoreError: The file cannot be written.
+            StoreError: A file of a run cannot be read.
         """
         ...
 
-    def write_board(self, frames: Sequence[BoardFrame], look: ExportLook, target: Path) -> str:
-        """Write a storyboard into a file, whole; its ending says in which form.
-
-        Returns:
-            Letters that could not be written, as no font here has them.
+    def make_board(self, frames: Sequence[BoardFrame], look: ExportLook, ending: str) -> ExportFile:
+        """Make a file of a storyboard; its ending says in which form.
 
         Raises:
-            ExportError: There is no frame, or it cannot be written in that form.
+            ExportError: There is no frame, or it cannot be made in that form.
+        """
+        ...
+
+    def write(self, file: ExportFile, target: Path) -> None:
+        """Write what was made, whole.
+
+        Raises:
             StoreError: The file cannot be written.
         """
         ...

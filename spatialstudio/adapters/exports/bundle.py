@@ -14,16 +14,16 @@ from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 from spatialstudio.adapters.durable_files import explained_writing, write_whole
+from spatialstudio.adapters.images import PNG_ALONE, decode
 from spatialstudio.adapters.stores.arrival import ENDINGS, PICTURE_ENDING, TRACE_ENDING, arrive
 from spatialstudio.adapters.stores.trace_file import BROKEN
-from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.errors import ImageError, StoreError
 from spatialstudio.domain.export import ExportedRun
 
 FORMAT = "spatialstudio-bundle"
 VERSION = 1
 INDEX = "bundle.json"
 LARGEST_FILE_BYTES = 500_000_000
-PNG_HEAD = b"\x89PNG\r\n\x1a\n"
 
 _Files = Mapping[str, bytes]
 
@@ -64,7 +64,8 @@ def open_bundle(path: Path, root: Path) -> tuple[Path, ...]:
         with ZipFile(path) as archive:
             runs = _listed(archive)
             for run in runs:
-                _checked_run(archive, run, root)
+                _, stem, files = _checked_run(archive, run, root)
+                _check_picture(f"{stem}{PICTURE_ENDING}", files[PICTURE_ENDING])
             return tuple(_put(*_checked_run(archive, run, root)) for run in runs)
     except BROKEN as error:
         raise StoreError(f'The bundle "{path.name}" is damaged.', hint="Copy it again.") from error
@@ -82,9 +83,17 @@ def _checked_run(archive: ZipFile, run: object, root: Path) -> tuple[Path, str, 
         for ending, digest in run["files"].items()
         if ending in ENDINGS
     }
-    if not files.get(PICTURE_ENDING, b"").startswith(PNG_HEAD):
+    if PICTURE_ENDING not in files:
         raise _FOREIGN
     return folder, stem, files
+
+
+def _check_picture(name: str, content: bytes) -> None:
+    """Refuse what is no picture, or too large to open safely."""
+    try:
+        decode(content, name, PNG_ALONE)
+    except ImageError as error:
+        raise StoreError(error.message, hint=_FOREIGN.hint) from error
 
 
 def _put(folder: Path, stem: str, files: _Files) -> Path:

@@ -20,7 +20,7 @@ from spatialstudio.adapters.metadata.picture_texts import picture_bytes
 from spatialstudio.adapters.stores.array_file import pack_arrays
 from spatialstudio.adapters.stores.picture_record import texts_of
 from spatialstudio.domain.drawing import Drawing, Text
-from spatialstudio.domain.export import ExportedRun, ExportKind, ExportLook
+from spatialstudio.domain.export import ExportedRun, ExportFile, ExportKind, ExportLook
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.storyboard import BoardFrame
 
@@ -53,50 +53,48 @@ class FileExporter:
         self._resources = resources
         self._fonts = resources / "fonts"
 
-    def write(
-        self, runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook, target: Path
-    ) -> str:
-        """Write runs into a file, whole; its ending says in which form.
+    def make(
+        self, runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook, ending: str
+    ) -> ExportFile:
+        """Make a file of runs; its ending says in which form.
 
         Args:
             runs: One run, or many for the kinds that take many.
             kind: What of them.
             look: How figures look.
-            target: The file.
-
-        Returns:
-            Letters that could not be written, as no font here has them.
+            ending: One of those that the kind can have.
 
         Raises:
             ExportError: The runs lack what the kind shows.
-            StoreError: The file cannot be written.
+            StoreError: A file of a run cannot be read.
         """
-        ending = target.suffix.removeprefix(".")
         if kind is ExportKind.FILM:
             (run,) = runs
             drawings = film_frames(run, look)
-            _write(target, film_bytes(drawings, ending, self._fonts))
-            return self._missing(drawings, ending)
+            return self._drawn(film_bytes(drawings, ending, self._fonts), drawings, ending)
         drawing = _drawing(runs, kind, look)
         if drawing is None:
-            _write(target, self._content(runs, kind, look, ending))
-            return ""
-        _write(target, self._figure(drawing, ending))
-        return self._missing([drawing], ending)
+            return ExportFile(content=self._content(runs, kind, look, ending))
+        return self._drawn(self._figure(drawing, ending), [drawing], ending)
 
-    def write_board(self, frames: Sequence[BoardFrame], look: ExportLook, target: Path) -> str:
-        """Write a storyboard into a file, whole; its ending says in which form.
-
-        Returns:
-            Letters that could not be written, as no font here has them.
+    def make_board(self, frames: Sequence[BoardFrame], look: ExportLook, ending: str) -> ExportFile:
+        """Make a file of a storyboard; its ending says in which form.
 
         Raises:
             ExportError: There is no frame, or the part that writes MP4 is not installed.
+        """
+        content = board_bytes(frames, ending, look, self._fonts)
+        return self._drawn(content, [board_sheet(frames, look)], ending)
+
+    def write(self, file: ExportFile, target: Path) -> None:
+        """Write what was made, whole; folders that are not there are made.
+
+        Raises:
             StoreError: The file cannot be written.
         """
-        ending = target.suffix.removeprefix(".")
-        _write(target, board_bytes(frames, ending, look, self._fonts))
-        return self._missing([board_sheet(frames, look)], ending)
+        with explained_writing(target.parent):
+            target.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(target, file.content)
 
     def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
         """Put the runs of a bundle into a library, and return their pictures.
@@ -123,13 +121,13 @@ class FileExporter:
             return pack_arrays(npz_arrays(run))
         return _picture(run, kind, look, PICTURE_KINDS[ending])
 
-    def _missing(self, drawings: Sequence[Drawing], ending: str) -> str:
-        """Return letters of drawings that no font has, where the file's form needs one."""
+    def _drawn(self, content: bytes, drawings: Sequence[Drawing], ending: str) -> ExportFile:
+        """Return what was drawn, with the letters that no font has where its form needs one."""
         if ending in FONTLESS:
-            return ""
+            return ExportFile(content=content)
         items = (item for drawing in drawings for item in drawing.items)
         texts = "".join(item.text for item in items if isinstance(item, Text))
-        return missing_letters(texts, self._fonts)
+        return ExportFile(content=content, missing=missing_letters(texts, self._fonts))
 
     def _figure(self, drawing: Drawing, ending: str) -> bytes:
         if ending == "svg":
@@ -147,12 +145,6 @@ def _drawing(runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook) ->
         return None
     (run,) = runs
     return FIGURES[kind](run, look)
-
-
-def _write(target: Path, content: bytes) -> None:
-    with explained_writing(target.parent):
-        target.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(target, content)
 
 
 def _picture(run: ExportedRun, kind: ExportKind, look: ExportLook, form: str) -> bytes:

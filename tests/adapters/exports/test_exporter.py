@@ -269,6 +269,11 @@ def test_a_bundle_gives_back_what_a_run_lost(export, exports, tmp_path):
 
 
 GARBAGE = b"not a picture"
+HEAD_ALONE = b"\x89PNG\r\n\x1a\n" + GARBAGE
+
+
+def told_as_picture(content):
+    return lambda index: index["runs"][0]["files"].update({".png": sha256(content).hexdigest()})
 
 
 @pytest.mark.parametrize(
@@ -283,12 +288,14 @@ GARBAGE = b"not a picture"
         lambda index: index["runs"][0].update(stem="a" * 400),
         lambda index: index["runs"][0].update(month=None),
         lambda index: index["runs"][0].pop("name"),
-        lambda index: index["runs"][0]["files"].update({".png": sha256(GARBAGE).hexdigest()}),
+        lambda index: index["runs"][0]["files"].pop(".png"),
+        told_as_picture(GARBAGE),
+        told_as_picture(HEAD_ALONE),
         lambda index: index["runs"].append(index["runs"][0] | {"name": "gone"}),
     ],
     ids=[
         *("number", "text", "files", "no stem", "outside", "nul", "long", "no month"),
-        *("no name", "no picture", "second run"),
+        *("no name", "picture left out", "no picture", "head of a picture", "second run"),
     ],
 )
 def test_a_hostile_bundle_is_refused_and_brings_nothing(export, exports, tmp_path, forge):
@@ -298,8 +305,9 @@ def test_a_hostile_bundle_is_refused_and_brings_nothing(export, exports, tmp_pat
     index = json.loads(members["bundle.json"])
     forge(index)
     members["bundle.json"] = json.dumps(index).encode()
-    if sha256(GARBAGE).hexdigest() in members["bundle.json"].decode():
-        members |= {name: GARBAGE for name in members if name.endswith(".png")}
+    for content in (GARBAGE, HEAD_ALONE):
+        if sha256(content).hexdigest() in members["bundle.json"].decode():
+            members |= {name: content for name in members if name.endswith(".png")}
     with ZipFile(tmp_path / "bad.zip", "w") as archive:
         for name, content in members.items():
             archive.writestr(name, content)

@@ -115,5 +115,7 @@ def test_a_run_of_none_is_refused(sample, exports):
 def test_it_is_written_in_every_form(swept, exports, tmp_path, ending, head):
     runs = [swept(0, 7), swept(5, 7)]
     target = tmp_path / f"grid.{ending}"
-    exports.exporter.write(runs, ExportKind.SWEEP, exports.look(), target)
+    exports.exporter.write(
+        exports.exporter.make(runs, ExportKind.SWEEP, exports.look(), target.suffix[1:]), target
+    )
     assert target.read_bytes().startswith(head)
