@@ -8,7 +8,7 @@ from spatialstudio.application.flow.advise_on_scene import AdviceKind, advice_on
 from spatialstudio.application.inspection import explain
 from spatialstudio.application.session import OpenRun
 from spatialstudio.cli.evaluation_answer import evaluation_answer, relation_of
-from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.prompt import TextSpan, TokenSpan
 from spatialstudio.domain.relation import Basis, Relation, SceneGraph
 
@@ -81,8 +81,9 @@ def run_lines(run: OpenRun) -> Iterator[str]:
             yield f"  PSE {verdict.measurement.pse:.2f}, confidence {verdict.confidence:.2f}"
     if run.evaluation is not None and not run.evaluation.verdicts:
         yield "There is no relation to judge."
-    if run.request is not None:
-        yield _asked(run.request)
+    if (asked := run.request) is not None:
+        model_id, guidance = asked.model.id, asked.guidance
+        yield asked_line(model_id, asked.seed, asked.steps, guidance.method_id, guidance.strength)
     if run.path is not None and run.seconds is not None:
         yield f"Drawn in {run.seconds:.1f} s on {run.device}, stored in {run.path}"
     for place, score in enumerate(run.candidates, 1):
@@ -93,10 +94,10 @@ def run_lines(run: OpenRun) -> Iterator[str]:
     yield from _warnings(run.scene)
 
 
-def _asked(request: GenerationRequest) -> str:
-    guidance = request.guidance
-    held = f"{guidance.method_id}, step size {guidance.strength:g}" if guidance.strength else "none"
-    return f"Model {request.model.id}, seed {request.seed}, {request.steps} steps, guidance: {held}"
+def asked_line(model_id: str, seed: int, steps: int, method_id: str, strength: float) -> str:
+    """Say what was asked of a picture beside its prompt."""
+    held = f"{method_id}, step size {strength:g}" if strength else UNGUIDED
+    return f"{model_id}, seed {seed}, {steps} steps, guidance {held}"
 
 
 def _relation_answer(relation: Relation, scene: SceneGraph) -> Answer:

@@ -10,7 +10,7 @@ from spatialstudio.application.error_reports import EXIT_FAILURE
 from spatialstudio.application.exports import ExportOrder
 from spatialstudio.application.keeping import Reproduced
 from spatialstudio.application.studio import Studio
-from spatialstudio.cli.answers import run_answer, run_lines
+from spatialstudio.cli.answers import asked_line, run_answer, run_lines
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.printing import show_json, show_lines, show_progress
 from spatialstudio.domain.errors import SettingsError, StoreError
@@ -218,7 +218,8 @@ def _entry_lines(entry: LibraryEntry) -> Iterator[str]:
     stars = "*" * entry.marks.stars
     gone = "  (missing)" if entry.is_missing else ""
     yield f"{outcome:{WIDTH}}  {stars:{MOST_STARS}}  {told.prompt}"
-    yield f"{INDENT}{told.created:%Y-%m-%d %H:%M} UTC, {told.model_id}, seed {told.seed}"
+    asked = asked_line(told.model_id, told.seed, told.steps, told.method_id, told.strength)
+    yield f"{INDENT}{told.created:%Y-%m-%d %H:%M} UTC: {asked}"
     yield f"{INDENT}{entry.path}{gone}"
 
 
