@@ -174,17 +174,17 @@ class WhatIfPanel(Panel):
         return button
 
     def _lay_out(self) -> None:
-        foot = QWidget()
+        acts = QWidget()
         buttons = FlowLayout(em(0.4))
-        foot.setLayout(buttons)
+        acts.setLayout(buttons)
         for button in (self._keep, self._back, self._forget):
             buttons.addWidget(button)
         inner = QVBoxLayout(self._content)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.setSpacing(em(0.5))
         inner.addLayout(self._tiles)
+        inner.addWidget(acts)
         inner.addWidget(self._form)
-        inner.addWidget(foot)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._waiting)
