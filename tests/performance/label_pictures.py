@@ -2,15 +2,17 @@
 
     python -m tests.performance.label_pictures draw FOLDER [--pictures N]
     python -m tests.performance.label_pictures label LINES_FILE
+    python -m tests.performance.label_pictures calibrate
     python -m tests.performance.label_pictures score
 
 ``draw`` makes pictures of one to four objects, every other one guided, stores them as sheets in the
 golden data with a line each in ``labels.jsonl``, and writes large numbered sheets to FOLDER for the
 eye; it goes on where it was stopped. ``label`` takes what was typed while looking, a line a
 picture: "17: cat, teddy bear" names all that a stranger would name, "18:" says that there is
-nothing. Neither prompt nor answer of the segmenter is shown to who labels. ``score`` asks the
-segmenter for every class in every labelled picture; an answer that it is sure of is right when the
-label names it. The interval is that of a bootstrap over pictures, at 95 %.
+nothing. Neither prompt nor answer of the segmenter is shown to who labels. ``calibrate`` fits the
+segmenter's calibration on other pictures, labelled likewise and drawn by earlier weights. ``score``
+asks the segmenter for every class in every labelled picture; an answer that it is sure of is right
+when the label names it. The interval is that of a bootstrap over pictures, at 95 %.
 """
 
 import argparse
@@ -25,19 +27,24 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
+from spatialstudio.adapters.stickers.segmenter import (
+    SegmenterSettings,
+    StickerSegmenter,
+    log_odds,
+)
 from spatialstudio.adapters.stickers.vocabulary import (
     WORLD_FOLDER,
     object_number,
     sticker_objects,
 )
 from spatialstudio.domain.arrays import RgbImage
-from tests.adapters.stickers.asking import mention_of, sure
+from tests.adapters.stickers.asking import SURE_SCORE, mention_of
 from tests.performance.intervals import Figure, Floats, bootstrap
 from tests.performance.prompt_lists import mixed_prompts
 from tests.performance.studio_pictures import METHODS, Wanted, draw, show
 
 LABELLED_FOLDER = Path(__file__).parents[1] / "golden" / "labelled_pictures"
+CALIBRATION_FOLDER = LABELLED_FOLDER.with_name("calibration_pictures")
 LABELS_NAME = "labels.jsonl"
 SIDE = 128
 COLUMNS, ROWS = 5, 4
@@ -45,6 +52,7 @@ ON_SHEET = COLUMNS * ROWS
 QUALITY = 90
 ZOOM = 2
 CAPTION_HEIGHT = 18
+NEWTON_STEPS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,12 +93,15 @@ def main() -> int:
         draw_all(options.folder, options.pictures)
     elif options.command == "label":
         typed = read_typed(options.lines.read_text(encoding="utf-8").splitlines())
-        write_labels(labelled(read_labels(), typed))
-        missing = [label.number for label in read_labels() if label.visible is None]
+        labels = labelled(read_labels(LABELLED_FOLDER), typed)
+        write_labels(labels, LABELLED_FOLDER)
+        missing = [label.number for label in labels if label.visible is None]
         show(f"{len(typed)} labels taken, {len(missing)} missing {missing[:ON_SHEET]}")
+    elif options.command == "calibrate":
+        slope, offset = fitted_calibration(*answers_and_truth(CALIBRATION_FOLDER))
+        show(f"calibration: ({slope:.2f}, {offset:.2f}); shipped {SegmenterSettings().calibration}")
     else:
-        labels = [label for label in read_labels() if label.visible is not None]
-        show("\n".join(score(labels, read_pictures(), WORLD_FOLDER.parent)))
+        show("\n".join(score(LABELLED_FOLDER)))
     return 0
 
 
@@ -101,6 +112,7 @@ def parse_arguments() -> argparse.Namespace:
     drawing.add_argument("folder", type=Path, help="single pictures, and large sheets to look at")
     drawing.add_argument("--pictures", type=int, default=200)
     commands.add_parser("label").add_argument("lines", type=Path, help='lines such as "17: cat"')
+    commands.add_parser("calibrate")
     commands.add_parser("score")
     return parser.parse_args()
 
@@ -108,7 +120,7 @@ def parse_arguments() -> argparse.Namespace:
 def draw_all(folder: Path, count: int) -> None:
     """Draw what is missing in the folder, then store all pictures and lines without labels."""
     if (LABELLED_FOLDER / LABELS_NAME).exists() and any(
-        label.visible is not None for label in read_labels()
+        label.visible is not None for label in read_labels(LABELLED_FOLDER)
     ):
         sys.exit("There are labels already; they belong to the stored pictures. Remove them first.")
     folder.mkdir(parents=True, exist_ok=True)
@@ -122,30 +134,31 @@ def draw_all(folder: Path, count: int) -> None:
     for number, picture in zip(missing, drawn, strict=True):
         Image.fromarray(picture.image).save(files[number])
         show(f"{number + 1} of {count}")
-    write_pictures([np.array(Image.open(file)) for file in files])
-    write_labels(
+    write_pictures([np.array(Image.open(file)) for file in files], LABELLED_FOLDER)
+    labels = (
         Label(number=number, prompt=each.prompt.text, seed=each.seed, method=each.method)
         for number, each in enumerate(wanted)
     )
-    for number, sheet in enumerate(large_sheets(read_pictures()[:count])):
+    write_labels(labels, LABELLED_FOLDER)
+    for number, sheet in enumerate(large_sheets(read_pictures(LABELLED_FOLDER)[:count])):
         sheet.save(folder / f"sheet_{number:02d}.png")
 
 
-def write_pictures(pictures: Sequence[RgbImage]) -> None:
-    LABELLED_FOLDER.mkdir(exist_ok=True)
+def write_pictures(pictures: Sequence[RgbImage], folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
     for start in range(0, len(pictures), ON_SHEET):
         sheet = Image.new("RGB", (COLUMNS * SIDE, ROWS * SIDE))
         for place, picture in enumerate(pictures[start : start + ON_SHEET]):
             row, column = divmod(place, COLUMNS)
             sheet.paste(Image.fromarray(picture), (column * SIDE, row * SIDE))
-        file = LABELLED_FOLDER / f"sheet_{start // ON_SHEET:02d}.webp"
+        file = folder / f"sheet_{start // ON_SHEET:02d}.webp"
         sheet.save(file, quality=QUALITY, method=6)
 
 
-def read_pictures() -> list[RgbImage]:
+def read_pictures(folder: Path) -> list[RgbImage]:
     """Cut the stored sheets into pictures, empty places at the end included."""
     pictures: list[RgbImage] = []
-    for file in sorted(LABELLED_FOLDER.glob("sheet_*.webp")):
+    for file in sorted(folder.glob("sheet_*.webp")):
         sheet = np.array(Image.open(file).convert("RGB"))
         cells = sheet.reshape(ROWS, SIDE, COLUMNS, SIDE, 3).transpose(0, 2, 1, 3, 4)
         pictures += list(np.ascontiguousarray(cells).reshape(ON_SHEET, SIDE, SIDE, 3))
@@ -190,8 +203,8 @@ def labelled(labels: Sequence[Label], typed: Mapping[int, tuple[str, ...]]) -> l
     return [replace(label, visible=typed.get(label.number, label.visible)) for label in labels]
 
 
-def read_labels() -> list[Label]:
-    lines = (LABELLED_FOLDER / LABELS_NAME).read_text(encoding="utf-8").splitlines()
+def read_labels(folder: Path) -> list[Label]:
+    lines = (folder / LABELS_NAME).read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     return [
         Label(**{**row, "visible": None if row["visible"] is None else tuple(row["visible"])})
@@ -199,20 +212,62 @@ def read_labels() -> list[Label]:
     ]
 
 
-def write_labels(labels: Iterable[Label]) -> None:
+def write_labels(labels: Iterable[Label], folder: Path) -> None:
     text = "".join(json.dumps(asdict(label)) + "\n" for label in labels)
-    (LABELLED_FOLDER / LABELS_NAME).write_text(text, encoding="utf-8")
+    (folder / LABELS_NAME).write_text(text, encoding="utf-8")
 
 
-def score(labels: Sequence[Label], pictures: Sequence[RgbImage], models: Path) -> Iterator[str]:
-    segmenter = StickerSegmenter(models / StickerSegmenter.id)
-    all_compared = [compared(segmenter, label, pictures[label.number]) for label in labels]
+def score(folder: Path) -> Iterator[str]:
+    """Tell how the shipped segmenter does on the labelled pictures of a folder."""
+    all_compared = [
+        compared(shipped_segmenter(), label, picture)
+        for label, picture in labelled_pictures(folder)
+    ]
     missed = Counter(name for each in all_compared for name in each.missed)
     invented = Counter(name for each in all_compared for name in each.invented)
     figure = f1_of([each.sums for each in all_compared])
-    yield f"class F1 on {len(labels)} labelled pictures, % {figure.percent}"
+    yield f"class F1 on {len(all_compared)} labelled pictures, % {figure.percent}"
     yield f"missed:   {dict(missed.most_common())}"
     yield f"invented: {dict(invented.most_common())}"
+
+
+def labelled_pictures(folder: Path) -> Iterator[tuple[Label, RgbImage]]:
+    """Go through the pictures that someone has looked at."""
+    pictures = read_pictures(folder)
+    for label in read_labels(folder):
+        if label.visible is not None:
+            yield label, pictures[label.number]
+
+
+def shipped_segmenter(settings: SegmenterSettings | None = None) -> StickerSegmenter:
+    return StickerSegmenter(WORLD_FOLDER.parent / StickerSegmenter.id, settings)
+
+
+def answers_and_truth(folder: Path) -> tuple[Floats, Floats]:
+    """Ask for every class, uncalibrated: (answers,) the best scores, and 1 for each right one."""
+    segmenter = shipped_segmenter(SegmenterSettings(calibration=(1.0, 0.0)))
+    scores, truths = [], []
+    for label, picture in labelled_pictures(folder):
+        best = best_scores(segmenter, picture)
+        scores += best.values()
+        truths += [name in (label.visible or ()) for name in best]
+    return np.array(scores), np.array(truths, dtype=float)
+
+
+def fitted_calibration(scores: Floats, truths: Floats) -> tuple[float, float]:
+    """Fit slope and offset of log odds by the likelihood of what is right, after Platt 1999.
+
+    Args:
+        scores: (answers,) in (0, 1).
+        truths: (answers,) 1 where the answer is right, else 0.
+    """
+    inputs = np.stack([log_odds(scores), np.ones_like(scores)], axis=1)
+    weights = np.array([1.0, 0.0])
+    for _ in range(NEWTON_STEPS):
+        chances = 1 / (1 + np.exp(-inputs @ weights))
+        curvature = (inputs.T * (chances * (1 - chances))) @ inputs
+        weights -= np.linalg.solve(curvature, inputs.T @ (chances - truths))
+    return float(weights[0]), float(weights[1])
 
 
 def compared(segmenter: StickerSegmenter, label: Label, picture: RgbImage) -> Comparison:
@@ -222,8 +277,17 @@ def compared(segmenter: StickerSegmenter, label: Label, picture: RgbImage) -> Co
 
 def answered(segmenter: StickerSegmenter, picture: RgbImage) -> frozenset[str]:
     """Ask for every class; name those that the segmenter is sure of."""
+    best = best_scores(segmenter, picture)
+    return frozenset(name for name, score in best.items() if score >= SURE_SCORE)
+
+
+def best_scores(segmenter: StickerSegmenter, picture: RgbImage) -> dict[str, float]:
+    """Ask for every class; give each that is found the score of its best instance."""
     seen = segmenter.detect(picture, [mention_of(thing.name) for thing in sticker_objects()])
-    return frozenset(str(mask.mention_id) for mask in sure(seen.masks))
+    best: dict[str, float] = {}
+    for mask in seen.masks:
+        best[str(mask.mention_id)] = max(mask.score, best.get(str(mask.mention_id), 0.0))
+    return best
 
 
 def f1_of(sums: Sequence[tuple[int, int, int]]) -> Figure:

@@ -38,7 +38,7 @@ def main() -> int:
     options = parser.parse_args()
     captions = read_captions(options.lines.read_text(encoding="utf-8").splitlines())
     with TemporaryDirectory() as runs:
-        drawn = draw(wanted_again(read_labels(), captions), Path(runs))
+        drawn = draw(wanted_again(read_labels(LABELLED_FOLDER), captions), Path(runs))
         pictures = [picture.image for picture in drawn]
     failure_sheet(pictures, list(captions.values())).save(options.sheet, optimize=True)
     return 0

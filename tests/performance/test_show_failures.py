@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.performance.label_pictures import SIDE, Label, read_labels
+from tests.performance.label_pictures import LABELLED_FOLDER, SIDE, Label, read_labels
 from tests.performance.show_failures import (
     CELL,
     COLUMNS,
@@ -42,6 +42,6 @@ def test_every_picture_has_its_place():
 
 def test_the_card_shows_the_listed_failures():
     captions = read_captions(LINES_FILE.read_text(encoding="utf-8").splitlines())
-    assert len(wanted_again(read_labels(), captions)) == len(captions)
+    assert len(wanted_again(read_labels(LABELLED_FOLDER), captions)) == len(captions)
     assert SHEET_FILE.stat().st_size < MOST_BYTES
     assert "failures.png" in SHEET_FILE.with_name("README.md").read_text(encoding="utf-8")
