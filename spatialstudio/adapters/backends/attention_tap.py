@@ -8,12 +8,13 @@ flash and sage attention are not seen.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import RLock, get_ident
 from typing import Any, TypeAlias
 
 import torch
 from torch.nn import functional
+from torch.nn.attention import SDPBackend
 
 from spatialstudio.adapters.backends.attention_layers import AttentionLayer, TextPlace, map_size
 from spatialstudio.adapters.backends.layer_attention import LayerAttention
@@ -23,6 +24,9 @@ from spatialstudio.domain.errors import BackendError
 LAST_ROW = -1
 ONE_PASS_AT_A_TIME = RLock()
 """The function that is stood in for is the whole process's."""
+
+choose_kernel = torch._fused_sdp_choice  # noqa: SLF001 - public under no other name
+flash_attention = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu  # noqa: SLF001 - nor this
 
 Take: TypeAlias = Callable[[LayerAttention], object]
 
@@ -149,12 +153,20 @@ class AttentionTap:
             return attend(*args, **kwargs)
         layer, self._expected = self._expected, None
         call = _AttentionCall(*args, **kwargs)
-        self._take(call.seen(layer, self._row, *self._parts(layer)))
+        seen = call.seen(layer, self._row, *self._parts(layer))
+        if layer.text is TextPlace.ALONE and not self._stops_early and call.tells_sums:
+            output, sums = call.run_telling_sums()
+            self._count_in(replace(seen, log_sums=sums[self._row]))
+            return output
+        self._count_in(seen)
+        return attend(*args, **kwargs)
+
+    def _count_in(self, seen: LayerAttention) -> None:
+        self._take(seen)
         if not self._is_repeating:
             self._count += 1
             if self._stops_early and self._count == len(self._layers):
                 raise _AllSeen
-        return attend(*args, **kwargs)
 
     def _parts(self, layer: AttentionLayer) -> tuple[slice, slice]:
         """Say which queries are the picture's and which keys the text's."""
@@ -182,6 +194,26 @@ class _AttentionCall:
     is_causal: bool = False
     scale: float | None = None
     enable_gqa: bool = False
+
+    @property
+    def tells_sums(self) -> bool:
+        """Whether torch would run the processor's fused kernel, which sums up exponentials."""
+        if torch.is_grad_enabled() or self.query.device.type != "cpu":
+            return False
+        if self.attn_mask is not None or self.dropout_p or self.is_causal or self.enable_gqa:
+            return False
+        chosen = choose_kernel(self.query, self.key, self.value, scale=self.scale)
+        return bool(chosen == SDPBackend.FLASH_ATTENTION.value)
+
+    def run_telling_sums(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Run the kernel that torch would run.
+
+        Returns:
+            What torch would return; and (batch, heads, positions) float32, the logarithms of the
+            sums of exponentials that the softmax divides by.
+        """
+        output, sums = flash_attention(self.query, self.key, self.value, scale=self.scale)
+        return output, sums
 
     def seen(self, layer: AttentionLayer, row: int, pictured: slice, text: slice) -> LayerAttention:
         """Take one row of the batch, where the picture attends to the text.

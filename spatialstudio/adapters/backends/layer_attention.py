@@ -1,7 +1,7 @@
 """What layers attend to: their queries and keys, as probabilities, and the mean of these.
 
-Few of a text's columns are wanted, but the softmax runs over all of them. So the heads are summed
-while all columns are there, and the wanted ones are picked out once, at the end.
+Few of a text's columns are wanted, but the softmax runs over all of them. Where the model's own
+attention told what the softmax divides by, the wanted ones are computed alone.
 """
 
 from collections.abc import Sequence
@@ -22,6 +22,8 @@ class LayerAttention:
         key: (heads, text, depth) of the text; the softmax runs over these.
         scale: Of their products.
         mask: (heads, positions, text) float32, added to the products; None for none.
+        log_sums: (heads, positions) float32, logarithms of what the softmax divides by; None where
+            nobody told. No gradient flows and no mask is there where it is told.
     """
 
     layer: AttentionLayer
@@ -29,6 +31,7 @@ class LayerAttention:
     key: torch.Tensor
     scale: float
     mask: torch.Tensor | None = None
+    log_sums: torch.Tensor | None = None
 
     def probabilities(self) -> torch.Tensor:
         """Return (heads, positions, text) float32; sums to 1 over the text."""
@@ -37,6 +40,18 @@ class LayerAttention:
         if self.mask is not None:
             scores = scores + self.mask
         return scores.softmax(-1)
+
+    def head_sum(self, columns: torch.Tensor) -> torch.Tensor:
+        """Return (positions, columns) float32, the heads' probabilities of columns, summed.
+
+        Args:
+            columns: Positions in the text.
+        """
+        if self.log_sums is None:
+            return self.probabilities().sum(0)[:, columns]
+        key, query = self.key[:, columns].float(), self.query.float()
+        logarithms = torch.baddbmm(self.log_sums[:, None], key, query.mT, beta=-1, alpha=self.scale)
+        return logarithms.exp_().sum(0).T
 
 
 class MeanAttention:
@@ -47,15 +62,14 @@ class MeanAttention:
     """
 
     def __init__(self, columns: Sequence[int]) -> None:
-        self._columns = list(columns)
+        self._columns = torch.tensor(columns)
         self._sum: torch.Tensor | None = None
         self._heads = 0
 
     def take(self, seen: LayerAttention) -> None:
         """Count another layer in."""
-        probabilities = seen.probabilities()
-        self._heads += probabilities.shape[0]
-        own = probabilities.sum(0)
+        self._heads += seen.query.shape[0]
+        own = seen.head_sum(self._columns)
         self._sum = own if self._sum is None else self._sum + own
 
     def mean(self) -> torch.Tensor:
@@ -64,7 +78,7 @@ class MeanAttention:
         At least one layer must have been taken.
         """
         assert self._sum is not None
-        return self._sum[:, self._columns] / self._heads
+        return self._sum / self._heads
 
 
 class LevelMeans:

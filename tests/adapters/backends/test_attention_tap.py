@@ -67,6 +67,21 @@ def test_reading_leaves_the_output_as_it_is_to_the_bit(unet, layers, inputs, see
     assert torch.equal(plain, read)
 
 
+def test_the_fused_kernel_tells_what_the_softmax_divides_by(unet, layers, inputs, seen):
+    with torch.no_grad(), tapped(layers, seen.append):
+        unet(*inputs)
+    assert len(seen) == len(layers)
+    for each in seen:
+        scores = each.query @ each.key.mT * each.scale
+        torch.testing.assert_close(each.log_sums, scores.logsumexp(-1))
+
+
+def test_where_gradients_flow_the_softmax_is_computed(unet, layers, inputs, seen):
+    with tapped(layers, seen.append):
+        unet(*inputs)
+    assert [each.log_sums for each in seen] == [None] * len(layers)
+
+
 def test_an_early_exit_gives_the_same_probabilities_and_gradients_and_ends_the_pass(
     unet, layers, inputs
 ):

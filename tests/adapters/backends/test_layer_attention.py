@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -42,6 +44,15 @@ def each_head(*layers):
 )
 def test_every_head_of_every_layer_counts_the_same(layers):
     torch.testing.assert_close(mean_of(*layers), each_head(*layers))
+
+
+def test_told_sums_change_nothing_but_the_work():
+    usual = [seen(2), seen(4)]
+    scores = [each.query @ each.key.mT * each.scale for each in usual]
+    told = [
+        replace(each, log_sums=own.logsumexp(-1)) for each, own in zip(usual, scores, strict=True)
+    ]
+    torch.testing.assert_close(mean_of(*told), mean_of(*usual))
 
 
 def test_what_a_position_attends_to_sums_to_one():
