@@ -1,6 +1,7 @@
 """A line or paragraph of text in one of the window's tones of voice."""
 
 from enum import Enum
+from textwrap import shorten
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QLabel, QSizePolicy
@@ -8,6 +9,8 @@ from PySide6.QtWidgets import QLabel, QSizePolicy
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 
 NARROWEST_EM = 3
+MOST_LETTERS = 180
+"""Of a remark; the rest is in its tip, so that what stands under it stays in sight."""
 
 
 class Tone(Enum):
@@ -38,3 +41,12 @@ class TextLabel(QLabel):
         if not self.wordWrap():
             return super().minimumSizeHint()
         return QSize(em(NARROWEST_EM), self.fontMetrics().lineSpacing())
+
+
+class RemarkLabel(TextLabel):
+    """Shows what may be long, such as a list of words: a few lines, all of it in the tip."""
+
+    def __init__(self, text: str, tone: Tone = Tone.PLAIN) -> None:
+        shown = shorten(text, MOST_LETTERS, placeholder="…") if len(text) > MOST_LETTERS else text
+        super().__init__(shown, tone)
+        self.setToolTip("" if shown == text else text)

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import RemarkLabel, TextLabel, Tone
 
 DETAILS_LINES = 9
 NEWS_MS = 6000
@@ -129,7 +129,7 @@ class ToastCard(QFrame):
         words.setSpacing(em(0.15))
         words.addWidget(TextLabel(self._toast.message, Tone.HEADING))
         if self._toast.hint:
-            words.addWidget(TextLabel(self._toast.hint))
+            words.addWidget(RemarkLabel(self._toast.hint))
         row = QHBoxLayout()
         row.setSpacing(em(0.6))
         row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)

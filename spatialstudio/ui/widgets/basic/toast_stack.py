@@ -2,8 +2,8 @@
 
 from collections import deque
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
@@ -17,8 +17,10 @@ WIDTH_EM = 25
 """Of a card, where the ground is wide enough."""
 
 
-class ToastStack(QWidget):
+class ToastStack(QScrollArea):
     """Shows messages in the lower right corner of its parent; more than three wait their turn.
+
+    What is higher than the parent is scrolled.
 
     Emits ``covered`` with the height, in pixels, of the foot that messages lie over; 0 for none.
 
@@ -38,7 +40,14 @@ class ToastStack(QWidget):
         self._more = TextLabel(tone=Tone.MUTED)
         self._more.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._more.hide()
-        self._column = QVBoxLayout(self)
+        self._content = QWidget()
+        self._content.installEventFilter(self)
+        self.setWidget(self._content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._column = QVBoxLayout(self._content)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(em(0.4))
         self._column.addWidget(self._more)
@@ -59,16 +68,11 @@ class ToastStack(QWidget):
             self._drop(card)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Stay in the corner."""
-        if event.type() is QEvent.Type.Resize:
+        """Stay in the corner, and follow the cards when one opens its details."""
+        is_resized = watched is self._ground and event.type() is QEvent.Type.Resize
+        if is_resized or event.type() is QEvent.Type.LayoutRequest:
             self._settle()
         return super().eventFilter(watched, event)
-
-    def event(self, event: QEvent) -> bool:
-        """Follow the cards when one opens its details."""
-        if event.type() is QEvent.Type.LayoutRequest:
-            self._settle()
-        return super().event(event)
 
     def _fill(self) -> None:
         while self._waiting and len(self._cards) < MOST_CARDS:
@@ -96,15 +100,27 @@ class ToastStack(QWidget):
             self._fill()
 
     def _settle(self) -> None:
-        room, margin = self._ground.size(), em(MARGIN_EM)
-        for card in self._cards:
-            card.setFixedWidth(max(min(em(WIDTH_EM), room.width() - 2 * margin), 1))
-        self._column.activate()
-        size = self._column.sizeHint()
-        size.setHeight(min(size.height(), room.height() - 2 * margin))
-        if (layout := self._column).hasHeightForWidth():
-            size.setHeight(max(layout.heightForWidth(size.width()), 1))
-        left = max(room.width() - size.width() - margin, 0)
-        self.setGeometry(left, max(room.height() - size.height() - margin, 0), *size.toTuple())
+        margin = em(MARGIN_EM)
+        room = self._ground.size() - QSize(2 * margin, 2 * margin)
+        width = max(min(em(WIDTH_EM), room.width()), 1)
+        height = self._height_of_cards(width)
+        if height > room.height():
+            height = self._height_of_cards(width - self.verticalScrollBar().sizeHint().width())
+        self._content.setMinimumHeight(height)  # else Qt asks for room for narrower words
+        size = QSize(width, max(min(height, room.height()), 1))
+        self.setGeometry(QRect(self._corner(size), size))
         self.raise_()
-        self.covered.emit(room.height() - self.y() if self._cards else 0)
+        self.covered.emit(self._ground.height() - self.y() if self._cards else 0)
+
+    def _height_of_cards(self, width: int) -> int:
+        """Make all cards so wide, and return how high they are together."""
+        for card in self._cards:
+            card.setFixedWidth(max(width, 1))
+        self._column.activate()
+        return max(self._column.totalHeightForWidth(width), 0)  # -1 without cards
+
+    def _corner(self, size: QSize) -> QPoint:
+        """Return where the upper left corner lies when the lower right one is in its place."""
+        margin = em(MARGIN_EM)
+        free = self._ground.size() - size - QSize(margin, margin)
+        return QPoint(max(free.width(), 0), max(free.height(), 0))

@@ -4,7 +4,6 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
-from textwrap import shorten
 
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QFocusEvent, QPainter, QPaintEvent, QPen
@@ -14,13 +13,10 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.roving import DOWN_THE_ROWS, Roving
-from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import RemarkLabel, Tone
 
 MARK_EM = 1.2
 CORNER_EM = 0.4
-MOST_LETTERS = 180
-"""Of a note; the rest is in its tip, so that Generate stays in sight."""
-
 
 Span = tuple[int, int]
 
@@ -98,9 +94,9 @@ class NoteRow(QFrame):
         self._mark.setFixedSize(em(MARK_EM), em(MARK_EM))
         column = QVBoxLayout()
         column.setSpacing(em(0.3))
-        shown = shorten(note.words, MOST_LETTERS, placeholder="…")
-        self.setToolTip(note.words if shown != note.words else "")
-        column.addWidget(TextLabel(shown, self._look.tone))
+        words = RemarkLabel(note.words, self._look.tone)
+        self.setToolTip(words.toolTip())
+        column.addWidget(words)
         if note.answers:
             column.addLayout(self._buttons(note))
         row = QHBoxLayout(self)

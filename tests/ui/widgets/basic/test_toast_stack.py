@@ -1,7 +1,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QToolButton, QWidget
 
 from spatialstudio.ui.widgets.basic.toast_card import Offer, Toast, ToastCard, ToastKind
 from spatialstudio.ui.widgets.basic.toast_stack import MOST_CARDS, ToastStack
@@ -134,3 +134,32 @@ def test_a_message_is_never_wider_than_what_it_lies_on(ground, stack, width):
     left = card.mapTo(ground, card.rect().topLeft()).x()
     assert left >= 0
     assert left + card.width() <= width
+
+
+LOW = 150
+LONG = "It knows these objects: " + ", ".join(f"object {number}" for number in range(70)) + "."
+
+
+def test_a_long_hint_takes_a_few_lines_all_of_it_is_in_the_tip(stack):
+    stack.show_toast(Toast(kind=ToastKind.PROBLEM, message="Unknown.", hint=LONG))
+    (hint,) = [label for label in stack.findChildren(QLabel) if label.text().startswith("It knows")]
+    assert hint.text().endswith("…")
+    assert hint.toolTip() == LONG
+
+
+@pytest.mark.parametrize("height", [600, LOW])
+def test_messages_stay_on_what_they_lie_on_and_the_rest_is_scrolled_to(
+    qtbot, stack, ground, height
+):
+    ground.resize(500, height)
+    offers = tuple(Offer(f"remedy {number}", lambda: None) for number in range(4))
+    stack.show_toast(Toast(kind=ToastKind.PROBLEM, message="Low.", hint=LONG, offers=offers))
+    (card,) = cards(stack)
+    last = card.findChildren(QPushButton)[-1]
+    qtbot.waitUntil(lambda: ground.rect().contains(stack.geometry()))
+    stack.ensureWidgetVisible(last)
+    middle = last.mapTo(ground, last.rect().center())
+    assert stack.geometry().contains(middle)
+    bar = stack.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.isVisible() == (height == LOW))
+    assert card.width() <= stack.viewport().width()
