@@ -100,6 +100,7 @@ class GenerationPanel(Panel):
 
     def generate(self, place: Place = Place.LAST, pictures: int | None = None) -> None:
         """Draw the scene with what is set, or as many pictures of it as are asked for."""
+        self._context.toasts.clear()
         if self._unreadable is not None:
             self.problem_met.emit(self._unreadable)
             return
@@ -110,7 +111,6 @@ class GenerationPanel(Panel):
         try:
             requests = self._studio.requests(settings)
             is_guided = requests[0].guidance.strength > 0
-            self._context.toasts.clear()
             self._studio.queue.add(
                 *requests, with_baseline=settings.with_baseline and is_guided, place=place
             )

@@ -262,3 +262,13 @@ def test_what_is_not_wanted_reaches_the_request_and_can_be_undone(qtbot, window,
     assert engine.jobs[0].request.scene.prompt.negative == "fog, rain"
     window.context.edits.undo()
     assert field.text() == ""
+
+
+def test_only_the_newest_try_is_told_of(window, panel):
+    told = []
+    window.context.toasts.told.connect(lambda toast: told.append(toast.message))
+    window.context.toasts.cleared.connect(told.clear)
+    window.prompt.use_prompt("")
+    panel.generate()
+    panel.generate()
+    assert len(told) == 1
