@@ -53,7 +53,10 @@ class Bridge(QObject):
 
 
 class Turn:
-    """One turn of Qt's event loop: what is drawn in it keeps the user's hand waiting."""
+    """A turn of Qt's event loop with the next, in which Qt paints what was drawn in the first.
+
+    What is drawn or painted keeps the user's hand waiting.
+    """
 
     def __init__(self) -> None:
         self._since_drawn = QElapsedTimer()
@@ -67,7 +70,10 @@ class Turn:
         """Count the time from the first drawing on."""
         if not self._since_drawn.isValid():
             self._since_drawn.start()
-            QTimer.singleShot(0, self._end)
+            QTimer.singleShot(0, self._paint)
+
+    def _paint(self) -> None:
+        QTimer.singleShot(0, self._end)
 
     def _end(self) -> None:
         self._since_drawn.invalidate()

@@ -18,10 +18,12 @@ class PromptHistory:
         self._back = 0
 
     def remember(self, text: str) -> None:
-        """Put a prompt last; going back begins anew."""
-        self._back = 0
-        others = [each for each in self._settings.earlier_prompts if each != text]
-        self._settings.earlier_prompts = tuple([*others, text][-MOST_PROMPTS:])
+        """Put a prompt last, and let going back begin anew; nothing happens to the last one."""
+        earlier = self._settings.earlier_prompts
+        if earlier[-1:] != (text,):
+            self._back = 0
+            others = [each for each in earlier if each != text]
+            self._settings.earlier_prompts = tuple([*others, text][-MOST_PROMPTS:])
 
     def step(self, by: int, now: str) -> str | None:
         """Go back or forward.

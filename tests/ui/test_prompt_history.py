@@ -43,6 +43,13 @@ def test_a_prompt_is_kept_once_and_the_newest_last(history, settings):
     assert settings.earlier_prompts == ("a dog", "a car", "a cat")
 
 
+def test_a_run_that_goes_on_keeps_nobody_from_going_back(history):
+    history.step(1, "a bird")
+    history.step(1, "a car")
+    history.remember("a car")
+    assert history.step(1, "a dog") == "a cat"
+
+
 def test_only_so_many_are_kept(history, settings):
     for number in range(MOST_PROMPTS):
         history.remember(f"{number} cats")

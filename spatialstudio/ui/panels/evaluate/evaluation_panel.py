@@ -48,7 +48,7 @@ class EvaluationPanel(Panel):
         self._looking_at = LookingAt(context)
         self._run_id = ""
         self._shown: tuple[Evaluation | None, ...] = ()
-        self._own: list[VerdictCard] = []
+        self._wanted: list[tuple[JudgedRelation, bool]] = []
         self._cards: list[VerdictCard] = []
         self._waiting = TextLabel(tone=Tone.MUTED)
         self._column = QVBoxLayout(self)
@@ -103,9 +103,16 @@ class EvaluationPanel(Panel):
             self._shown = evaluations
             judged = judged_relations(run, tr("Guided") if baseline else "") if run else ()
             beside = judged_relations(baseline, tr("Baseline")) if baseline else ()
-            self._renew(judged, beside)
+            self._wanted = [*((each, False) for each in judged), *((each, True) for each in beside)]
+            self._let_go()
+        self._add_next()
         self._waiting.setVisible(not self._own)
         self._mark()
+
+    @property
+    def _own(self) -> list[VerdictCard]:
+        """The cards of the open run itself."""
+        return [card for card in self._cards if not card.is_brief]
 
     def _offer_again(self) -> None:
         """Offer to judge when the prompt claims something else than the open picture's."""
@@ -121,25 +128,27 @@ class EvaluationPanel(Panel):
         self._again.setVisible(can)
         self._judge_action.setEnabled(can)
 
-    def _renew(
-        self, judged: tuple[JudgedRelation, ...], beside: tuple[JudgedRelation, ...]
-    ) -> None:
-        """Make cards of what is new alone; those that say the same as before stay."""
-        wanted = [*((each, False) for each in judged), *((each, True) for each in beside)]
-        kept = [card for card in self._cards if card.content in wanted]
+    def _let_go(self) -> None:
+        """Throw away the cards that say something else than is wanted."""
         for card in self._cards:
-            if card not in kept:
+            if card.content not in self._wanted:
                 self._column.removeWidget(card)
                 card.hide()
                 card.deleteLater()
-        known = [card.content for card in kept]
-        self._cards = [
-            kept[known.index(content)] if content in known else self._new_card(*content)
-            for content in wanted
-        ]
-        self._own = self._cards[: len(judged)]
+        self._cards = [card for card in self._cards if card.content in self._wanted]
+
+    def _add_next(self) -> None:
+        """Make one card that is missing; the next comes a frame later, as each takes its time."""
+        known = [card.content for card in self._cards]
+        missing = [content for content in self._wanted if content not in known]
+        if not missing:
+            return
+        self._cards.append(self._new_card(*missing[0]))
+        self._cards.sort(key=lambda card: self._wanted.index(card.content))
         for card in self._cards:
             self._column.addWidget(card)
+        if missing[1:]:
+            self._clock.request()
 
     def _new_card(self, judged: JudgedRelation, brief: bool) -> VerdictCard:
         card = VerdictCard(self._theme, judged, brief=brief)

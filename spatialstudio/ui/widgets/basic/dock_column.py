@@ -20,6 +20,7 @@ class DockRoom(QScrollArea):
     def __init__(self, content: QWidget) -> None:
         super().__init__()
         self._content = content
+        self._asked = (QSize(), QSize())
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setWidget(content)
@@ -38,9 +39,12 @@ class DockRoom(QScrollArea):
         return least.boundedTo(self._content.minimumSizeHint())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Ask anew when the content has changed."""
+        """Ask anew when the content needs other room: the whole window is laid out for that."""
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
-            self.updateGeometry()
+            asked = (self.sizeHint(), self.minimumSizeHint())
+            if asked != self._asked:
+                self._asked = asked
+                self.updateGeometry()
         return super().eventFilter(watched, event)
 
 

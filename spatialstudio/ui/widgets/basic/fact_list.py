@@ -17,19 +17,21 @@ class FactList(QWidget):
         self._grid.setHorizontalSpacing(em(0.8))
         self._grid.setVerticalSpacing(em(0.2))
         self._grid.setColumnStretch(1, 1)
-        self._facts: tuple[tuple[str, str], ...] = ()
+        self._lines: list[tuple[QLabel, TextLabel]] = []
 
     def show_facts(self, facts: tuple[tuple[str, str], ...]) -> None:
-        """Show these names and values, in order."""
-        if facts == self._facts:
-            return
-        self._facts = facts
-        while (item := self._grid.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
-        for row, (name, value) in enumerate(facts):
-            label = QLabel(name)
-            label.setProperty("tone", "muted")
-            self._grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
-            self._grid.addWidget(TextLabel(value), row, 1)
+        """Show these names and values, in order; lines are made for what is more than before."""
+        while len(self._lines) < len(facts):
+            self._add_line()
+        for place, line in enumerate(self._lines):
+            is_used = place < len(facts)
+            for label, text in zip(line, facts[place] if is_used else ("", ""), strict=True):
+                label.setText(text)
+                label.setVisible(is_used)
+
+    def _add_line(self) -> None:
+        name, value = QLabel(), TextLabel()
+        name.setProperty("tone", "muted")
+        self._grid.addWidget(name, len(self._lines), 0, Qt.AlignmentFlag.AlignTop)
+        self._grid.addWidget(value, len(self._lines), 1)
+        self._lines.append((name, value))

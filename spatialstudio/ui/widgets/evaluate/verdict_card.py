@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -84,6 +84,43 @@ class ShareBar(QWidget):
         painter.end()
 
 
+class VerdictNumbers(QWidget):
+    """Shows what a confidence is made of, a bar a line; the lines are made when first shown."""
+
+    def __init__(self, theme: Theme, verdict: Verdict) -> None:
+        super().__init__()
+        self._theme = theme
+        self._verdict = verdict
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(em(0.6))
+        self._grid.setVerticalSpacing(em(0.1))
+        self._grid.setColumnStretch(1, 1)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Make the lines."""
+        super().showEvent(event)
+        if self._grid.count():
+            return
+        parts, measured = self._verdict.components, self._verdict.measurement
+        self._add("detection", parts.detection)
+        self._add("geometry", parts.geometry)
+        self._add("stability", parts.stability)
+        self._add("agreement", parts.agreement)
+        if measured is not None:
+            self._add("PSE", measured.pse, is_part=False)
+
+    def _add(self, name: str, share: float, *, is_part: bool = True) -> None:
+        label, number = QLabel(name), QLabel(f"{share:.2f}")
+        label.setIndent(em(0.6) if is_part else 0)
+        for text in (label, number):
+            text.setProperty("tone", "muted" if is_part else "heading")
+        place = self._grid.rowCount()  # a grid without lines counts one
+        self._grid.addWidget(label, place, 0)
+        self._grid.addWidget(ShareBar(self._theme, share, name), place, 1)
+        self._grid.addWidget(number, place, 2)
+
+
 class VerdictCard(QFrame):
     """Shows one verdict; its evidence can be asked for. It is made anew for another verdict.
 
@@ -129,6 +166,11 @@ class VerdictCard(QFrame):
         return self._judged, self._is_brief
 
     @property
+    def is_brief(self) -> bool:
+        """Whether grounds and numbers are left out."""
+        return self._is_brief
+
+    @property
     def relation_id(self) -> RelationId:
         """Which relation it is about."""
         return self._judged.verdict.relation_id
@@ -163,7 +205,7 @@ class VerdictCard(QFrame):
         if judged.adjusted:
             column.addWidget(TextLabel(judged.adjusted, Tone.MUTED))
         confidence = tr("Confidence {share}").format(share=f"{judged.verdict.confidence:.2f}")
-        column.addWidget(Disclosure(confidence, self._numbers()))
+        column.addWidget(Disclosure(confidence, VerdictNumbers(self._theme, judged.verdict)))
 
     def _grounds(self) -> QWidget:
         self._chips = tuple(GroundChip(self._theme, ground) for ground in self._judged.grounds)
@@ -204,31 +246,3 @@ class VerdictCard(QFrame):
         row.addWidget(OutcomeMark(self._theme, outcome), 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(words, 1)
         return row
-
-    def _numbers(self) -> QWidget:
-        verdict = self._judged.verdict
-        parts = verdict.components
-        rows = [
-            ("detection", parts.detection, True),
-            ("geometry", parts.geometry, True),
-            ("stability", parts.stability, True),
-            ("agreement", parts.agreement, True),
-        ]
-        if verdict.measurement is not None:
-            rows.append(("PSE", verdict.measurement.pse, False))
-        numbers = QWidget()
-        grid = QGridLayout(numbers)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(em(0.6))
-        grid.setVerticalSpacing(em(0.1))
-        grid.setColumnStretch(1, 1)
-        for place, (name, share, is_part) in enumerate(rows):
-            label = QLabel(name)
-            label.setProperty("tone", "muted" if is_part else "heading")
-            label.setIndent(em(0.6) if is_part else 0)
-            number = QLabel(f"{share:.2f}")
-            number.setProperty("tone", "muted" if is_part else "heading")
-            grid.addWidget(label, place, 0)
-            grid.addWidget(ShareBar(self._theme, share, name), place, 1)
-            grid.addWidget(number, place, 2)
-        return numbers

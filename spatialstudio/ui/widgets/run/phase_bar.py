@@ -48,6 +48,7 @@ class PhaseMeter(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
+        self._shown: tuple[str, float | None, bool] | None = None
         self._name = QLabel()
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
@@ -68,6 +69,9 @@ class PhaseMeter(QWidget):
 
     def show_phase(self, name: str, share: float | None, *, is_current: bool) -> None:
         """Show how far the phase is; None for a share that nobody knows."""
+        if (name, share, is_current) == self._shown:
+            return
+        self._shown = (name, share, is_current)
         self._name.setText(name)
         tone = "heading" if is_current else "muted"
         if self._name.property("tone") != tone:
