@@ -232,7 +232,7 @@ class ClauseReader:
         while not self._pieces.is_done and not self._pieces.is_at(*JOINERS, *ENDS):
             if phrase := self._pieces.take_phrase():
                 if is_misplaced:
-                    self._references.pass_over((self._references.refer(phrase),))
+                    self._references.pass_over(self._references.refer(phrase))
                 elif phrase.is_definite and self._pieces.is_at(*SAYING_OF):
                     self._references.refer(phrase)
                 else:

@@ -177,7 +177,8 @@ def _with_settled_words(pieces: Sequence[Piece], vocabulary: Vocabulary) -> Iter
         before = pieces[place - 1] if place else None
         after = pieces[place + 1] if place + 1 < len(pieces) else None
         if isinstance(piece, NounPhrase):
-            yield piece
+            is_both = is_word(before, WordKind.BOTH) and piece.is_plural
+            yield replace(piece, is_definite=True) if is_both else piece
         elif piece.kind is WordKind.COMMA and _is_set_off(pieces[:place], after):
             continue
         elif kind := _kind_of_pronoun(piece, before, after):

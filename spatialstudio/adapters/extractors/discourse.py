@@ -73,7 +73,8 @@ class Discourse:
         ends: Ends = ()
         for thing in things:
             if isinstance(thing, NounPhrase):
-                ends += (self.references.refer(thing),)
+                topic = next(reversed(self.topics), ())
+                ends += self.references.refer(thing, (*subjects, *ends), topic)
             else:
                 host = self._host_of(thing, subjects)
                 topic = self._topic_for(thing, subjects, claim)

@@ -15,15 +15,15 @@ from spatialstudio.adapters.extractors.word_runs import (
 )
 from spatialstudio.adapters.extractors.words import DETERMINERS, RELATIONS, Word, WordKind
 from spatialstudio.domain.prompt import TextSpan
+from spatialstudio.science.ordinals import ORDINALS
 
 RUN_KINDS = {WordKind.WORD, WordKind.FALSE_FRIEND}
 CLAUSE_ENDS = (WordKind.COMMA, WordKind.STOP, WordKind.AND)
 SILENT_KINDS = {WordKind.OTHER, WordKind.STYLE_OF, WordKind.REQUEST}
 POSSESSIVES = {"his", "her", "its"}
 ONES_OF_PAIR = {"first": WordKind.FORMER, "second": WordKind.LATTER}
-ONES_OF_SEVERAL = {
-    *("one", "another", "the other", "the first", "the second", "the third", "the last"),
-    *("the first one", "the second one", "the other one", "another one"),
+ONES_OF_SEVERAL = {"one", "another", "another one"} | {
+    f"the {place}{one}" for place in (*ORDINALS, "last", "other") for one in ("", " one")
 }
 
 
@@ -127,7 +127,13 @@ class PhraseFinder:
         span = TextSpan(start=first.span.start, stop=last.span.stop)
         text = span.of(self._text)
         return replace(
-            several, text=text, span=span, attributes=(), is_definite=False, is_plural=False
+            several,
+            text=text,
+            span=span,
+            attributes=(),
+            is_definite=is_definite,
+            is_plural=False,
+            is_member=True,
         )
 
     def _end_of_telegram(

@@ -28,6 +28,7 @@ class NounPhrase:
         is_definite: Whether it may point back: "the dog".
         is_owned: Whether it is someone's who was named before: "her hat".
         is_plural: Whether it names several: "two sheep", "dogs".
+        is_member: Whether it is one of several named before: "the other", "the first one".
         is_known: Whether the head is in the vocabulary.
         is_person: Whether "he" or "she" may stand for it.
         is_actor: Whether it acts by itself: a person, an animal, or several of them.
@@ -54,6 +55,7 @@ class NounPhrase:
     is_surface: bool
     is_occasion: bool
     is_abstract: bool
+    is_member: bool = False
     is_collective: bool = False
     is_alternative: bool = False
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from spatialstudio.adapters.extractors.antecedents import antecedents
 from spatialstudio.adapters.extractors.pieces import NounPhrase
 from spatialstudio.adapters.extractors.words import Word, WordKind
 from spatialstudio.domain.prompt import MentionId, Note, ObjectMention, TextSpan
@@ -10,7 +11,6 @@ Ends = tuple[MentionId, ...]
 
 ALTERNATIVE = "alternative "
 
-SAMENESS = {"same", "very", "said", "aforementioned"}
 PERSONAL = {"he", "she", "him", "her", "his"}
 
 
@@ -42,33 +42,25 @@ class References:
         """The mention that was entered last, if any."""
         return tuple(mention.id for mention in self.mentions[-1:])
 
-    def refer(self, phrase: NounPhrase) -> MentionId:
-        """Point back with "the" or a bare name, or enter a new mention."""
+    def refer(self, phrase: NounPhrase, apart_from: Ends = (), topic: Ends = ()) -> Ends:
+        """Point back with "the" or a bare name, or enter a new mention.
+
+        Args:
+            phrase: "the cup"; "the two cups" may point back to several.
+            apart_from: What it hardly means: what it is set against, or listed with.
+            topic: What was spoken of before, among which "the other cup" is not.
+        """
         if phrase.is_alternative:
             self.alternatives.append(phrase.span)
             alternative = MentionId(f"{ALTERNATIVE}{len(self.alternatives)}")
             self._actors.update([alternative] if phrase.is_actor else [])
-            return alternative
-        if earlier := self._antecedent(phrase) if phrase.is_definite else self._named_again(phrase):
-            return earlier.id
-        mention = ObjectMention(
-            id=MentionId(f"m{len(self.mentions) + 1}"),
-            phrase=phrase.text,
-            head=phrase.head,
-            attributes=phrase.attributes,
-            is_plural=phrase.is_plural,
-            span=phrase.span,
+            return (alternative,)
+        earlier = (
+            antecedents(phrase, self.mentions, apart_from, topic)
+            if phrase.is_definite
+            else self._named_again(phrase)
         )
-        self.mentions.append(mention)
-        if phrase.is_person:
-            self._persons.add(mention.id)
-        if phrase.is_actor:
-            self._actors.add(mention.id)
-        if phrase.is_collective:
-            self._collectives.add(mention.id)
-        if phrase.is_place:
-            self._places.add(mention.id)
-        return mention.id
+        return tuple(each.id for each in earlier) or (self._enter(phrase),)
 
     def place(self, ends: Ends) -> None:
         """Remember what has a place: the same name again, without an article, is the same thing."""
@@ -128,6 +120,27 @@ class References:
             self._note(f'I do not know what "{pronoun.text}" stands for.', pronoun)
         return ends
 
+    def _enter(self, phrase: NounPhrase) -> MentionId:
+        """Remember a thing that was not named before."""
+        mention = ObjectMention(
+            id=MentionId(f"m{len(self.mentions) + 1}"),
+            phrase=phrase.text,
+            head=phrase.head,
+            attributes=phrase.attributes,
+            is_plural=phrase.is_plural,
+            span=phrase.span,
+        )
+        self.mentions.append(mention)
+        if phrase.is_person:
+            self._persons.add(mention.id)
+        if phrase.is_actor:
+            self._actors.add(mention.id)
+        if phrase.is_collective:
+            self._collectives.add(mention.id)
+        if phrase.is_place:
+            self._places.add(mention.id)
+        return mention.id
+
     def _latest_group(self, apart_from: Ends) -> Ends:
         groups = (g for g in reversed(self._groups) if not set(g) & set(apart_from))
         return next(groups, ())
@@ -144,28 +157,18 @@ class References:
             self._note(f'I read "{pronoun.text}" as "{chosen[0].phrase}".', pronoun)
         return tuple(mention.id for mention in chosen)
 
-    def _antecedent(self, phrase: NounPhrase) -> ObjectMention | None:
-        """Find what "the cup" points back to: a cup, or else a coffee cup."""
-        named = [
-            earlier
-            for earlier in reversed(self.mentions)
-            if set(phrase.attributes) - SAMENESS <= set(earlier.attributes)
-        ]
-        alike = [earlier for earlier in named if earlier.head == phrase.head]
-        longer = [earlier for earlier in named if earlier.head.endswith(f" {phrase.head}")]
-        return next(iter([*alike, *longer]), None)
-
-    def _named_again(self, phrase: NounPhrase) -> ObjectMention | None:
+    def _named_again(self, phrase: NounPhrase) -> Sequence[ObjectMention]:
         """Find the dog in "cat left of dog, dog left of bird"."""
         if phrase.is_marked:
-            return None
+            return ()
         name = (phrase.head, phrase.attributes, phrase.is_plural)
-        alike = (
+        alike = [
             earlier
-            for earlier in reversed(self.mentions)
+            for earlier in self.mentions
             if (earlier.head, earlier.attributes, earlier.is_plural) == name
-        )
-        return next((earlier for earlier in alike if earlier.id in self._placed), None)
+            and earlier.id in self._placed
+        ]
+        return alike[-1:]
 
     def _note(self, message: str, word: Word) -> None:
         self.notes.append(Note(message=message, span=word.span))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from spatialstudio.domain.prompt import MentionId, ObjectMention, TextSpan
 from spatialstudio.domain.relation import Relation, RelationId, SceneGraph, relation_types
 from spatialstudio.science.articles import indefinite_article
+from spatialstudio.science.ordinals import ORDINALS
 
 WORD = re.compile(r"\w")
 LEAD = re.compile(
@@ -24,7 +25,12 @@ MEASURE = re.compile(
     r"|lot|handful|crowd|trio|duo|team|gang|collection|number|series)(?:e?s)?\s+of\s+$",
     re.IGNORECASE,
 )
-STAND_IN = re.compile(r"(?:the\s+)?\b(?:one|other|another)(?P<several>s)?$", re.IGNORECASE)
+OTHER = "other"
+IN_ROW = "|".join((*ORDINALS, "last", OTHER))
+STAND_IN = re.compile(
+    rf"(?:the\s+)?\b(?:(?:{IN_ROW})(?:\s+one)?|one|another)(?P<several>s)?$", re.IGNORECASE
+)
+TOLD_APART = re.compile(rf"({IN_ROW})\s+", re.IGNORECASE)
 EITHER_SIDE = "on either side of"
 DASH = r"\s[-|\u2013\u2014]\s"
 IN_STYLE = r"\s(?:in|after)\s(?:the\s(?:style|manner)\sof|(?:an?\s)?[\w-]+(?:\s[\w-]+)?\sstyle)\b"
@@ -41,9 +47,11 @@ def rewrite(scene: SceneGraph) -> SceneGraph:
 
     The style stays: an opening such as "a photo of", and what follows the last thing behind a
     comma; other words that are no part of the scene go, and so do the notes about them. What only
-    stood for a noun, "the other", is written out, for its place may change.
+    stood for a noun, "the other", is written out, for its place may change; what is named alike is
+    told apart by the order in which it is named.
     """
-    scene = replace(scene, mentions=tuple(_written_out(scene, each) for each in scene.mentions))
+    for rename in (_written_out, _without_place_in_row):
+        scene = replace(scene, mentions=tuple(rename(scene, each) for each in scene.mentions))
     writer = _Writer(scene)
     writer.write()
     writer.text += _tail(scene)
@@ -131,7 +139,7 @@ class _Writer:
     def _name(self, mention_id: MentionId) -> None:
         mention = self._scene.mention(mention_id)
         if mention_id in self.spans:
-            self.text += f"the {mention.phrase}"
+            self.text += f"the {self._place_in_row(mention)}{mention.phrase}"
             return
         measure = _measure(self._scene, mention)
         if measure:
@@ -140,6 +148,12 @@ class _Writer:
             is_shouted = self._scene.prompt.text.isupper()
             self.text += f"{indefinite_article(mention.phrase, is_shouted=is_shouted)} "
         self.spans[mention_id] = self._append(mention.phrase)
+
+    def _place_in_row(self, mention: ObjectMention) -> str:
+        """Return what tells a thing from others that were named alike so far: "second "."""
+        name = mention.phrase.lower()
+        row = [each for each in self.spans if self._scene.mention(each).phrase.lower() == name]
+        return f"{ORDINALS[row.index(mention.id)]} " if 1 < len(row) <= len(ORDINALS) else ""
 
     def _append(self, words: str) -> TextSpan:
         start = len(self.text)
@@ -173,6 +187,20 @@ def _written_out(scene: SceneGraph, mention: ObjectMention) -> ObjectMention:
     if noun is None:
         return mention
     return replace(mention, phrase=mention.phrase[: stands.start()] + noun, is_plural=is_plural)
+
+
+def _without_place_in_row(scene: SceneGraph, mention: ObjectMention) -> ObjectMention:
+    """Take the "second" off "the second cup" where there are more cups: their order may change."""
+    word = TOLD_APART.match(mention.phrase)
+    if word is None:
+        return mention
+    told, name = word[1].lower(), mention.phrase[word.end() :]
+    others = [each for each in scene.mentions if each.head == mention.head]
+    is_needed = not any(each.is_plural or each.phrase.lower() == name.lower() for each in others)
+    if is_needed and told != OTHER:
+        return mention
+    attributes = tuple(each for each in mention.attributes if each.lower() != told)
+    return replace(mention, phrase=name, attributes=attributes)
 
 
 def _plural_noun(scene: SceneGraph, head: str) -> str | None:
