@@ -15,8 +15,10 @@ from spatialstudio.ui.workspaces.workspace import BOTTOM, DockPlan, Workspace
 
 USUAL_SIZE_EM = (90, 56)
 """Of a window in which docks have the sizes that are planned."""
+LOW_EM = 42
+"""Of a window too low for its text: docks at the bottom share one place there, as tabs."""
 MOST_GROWTH = 1.3
-WIDEST_SHARE, HIGHEST_SHARE = 0.32, 0.38
+WIDEST_SHARE, HIGHEST_SHARE = 0.34, 0.38
 """Of the window, for a dock at a side and one at the bottom: the stage stays the largest."""
 BROADEST_SHARE = 0.6
 """Of the room at the bottom, for a dock beside others that take what it leaves."""
@@ -42,6 +44,7 @@ class DockRack:
         self._shed.hide()
         self._up: Workspace | None = None
         self._density = Density.FULL
+        self._is_low = False
         self._are_hidden = False
         self._outgrown: set[str] = set()
 
@@ -70,8 +73,9 @@ class DockRack:
             self._window.removeDockWidget(dock)
             dock.setParent(self._shed)
         self._up, self._density, self._are_hidden = workspace, density, False
+        self._is_low = self._has_low_window()
         stored = self._context.settings.layout_of(self._layout_name())
-        self._arrange(workspace, density)
+        self._arrange(workspace)
         if not stored.isEmpty():
             self._window.restoreState(stored, LAYOUT_VERSION)
         if self._layout_name() in self._outgrown:
@@ -83,8 +87,12 @@ class DockRack:
     def outgrow(self, workspaces: Sequence[Workspace]) -> None:
         """Size docks anew as the text is now: those in sight at once, others when put up."""
         self.size_docks()
-        layouts = {_layout_name(each, density) for each in workspaces for density in Density}
-        self._outgrown = layouts - {self._layout_name()}
+        self._outgrown = {
+            _layout_name(each, density, is_low)
+            for each in workspaces
+            for density in Density
+            for is_low in (False, True)
+        } - {self._layout_name()}
 
     def take_down(self) -> None:
         """Throw all docks away."""
@@ -137,9 +145,10 @@ class DockRack:
             tabs.setAccessibleName(tr("Docks in this place"))
 
     def _layout_name(self) -> str:
-        return "" if self._up is None else _layout_name(self._up, self._density)
+        up = self._up
+        return "" if up is None else _layout_name(up, self._density, self._is_low)
 
-    def _arrange(self, workspace: Workspace, density: Density) -> None:
+    def _arrange(self, workspace: Workspace) -> None:
         for plan in workspace.docks:
             must_wait = plan.can_wait and not self._window.isVisible()
             dock = self._frame_of(plan) if must_wait else self.make(plan)
@@ -148,25 +157,45 @@ class DockRack:
                 self._window.addDockWidget(plan.area, dock, Qt.Orientation.Vertical)
             else:
                 self._window.addDockWidget(plan.area, dock)
-            if plan.tab_of in self._docks:
-                self._window.tabifyDockWidget(self._docks[plan.tab_of], dock)
-            dock.setVisible(plan.in_simple or density is Density.FULL)
+            if (front := self._front_of(plan)) != plan:
+                self._window.tabifyDockWidget(self._docks[front.id], dock)
+            dock.setVisible(self._is_wanted(plan))
         self.size_docks()
         for plan in workspace.docks:
-            if any(other.tab_of == plan.id for other in workspace.docks):
+            if self._front_of(plan) == plan:
                 self._docks[plan.id].raise_()
+
+    def _has_low_window(self) -> bool:
+        return self._window.height() < em(LOW_EM)
+
+    def _is_wanted(self, plan: DockPlan) -> bool:
+        return plan.in_simple or self._density is Density.FULL
+
+    def _front_of(self, plan: DockPlan) -> DockPlan:
+        """Return whose place a dock shares as a tab; the plan itself where it has its own."""
+        plans = () if self._up is None else self._up.docks
+        shares = self._is_low and plan.area is BOTTOM
+        for other in plans:
+            is_before = other.id == plan.tab_of or (shares and other.area is BOTTOM)
+            if is_before and (other == plan or self._is_wanted(other)):
+                return other
+        return plan
 
     def size_docks(self) -> None:
         """Give the docks in sight the sizes that their workspace plans, as the window allows."""
         for plan in () if self._up is None else self._up.docks:
             down = plan.area is BOTTOM
             way = Qt.Orientation.Vertical if down else Qt.Orientation.Horizontal
-            size = em(plan.size_em) if plan.is_across else self._fitting(plan.size_em, way)
+            front = self._front_of(plan)
+            size = em(plan.size_em) if front.is_across else self._fitting(front.size_em, way)
             self._window.resizeDocks([self._docks[plan.id]], [size], way)
         self._share_breadth()
 
-    def size_new_docks(self) -> None:
-        """Do so where the user has not arranged them."""
+    def take_window(self) -> None:
+        """Arrange docks for the size that the window has been given, but where the user did."""
+        if self._up is not None and self._is_low != self._has_low_window():
+            workspace, self._up = self._up, None
+            self.put_up(workspace, self._density)
         if self._context.settings.layout_of(self._layout_name()).isEmpty():
             self.size_docks()
 
@@ -182,7 +211,8 @@ class DockRack:
         """Give docks that stand beside each other at the bottom their shares of it."""
         plans = () if self._up is None else self._up.docks
         growth = max(self._window.width() / em(USUAL_SIZE_EM[0]), 1.0)
-        wanted = {plan.id: em(plan.breadth_em) * growth for plan in plans if plan.breadth_em}
+        beside = (plan for plan in plans if plan.breadth_em and not self._is_low)
+        wanted = {plan.id: em(plan.breadth_em) * growth for plan in beside}
         room = self._window.width() * (1 - WIDEST_SHARE)
         most = room * BROADEST_SHARE if len(wanted) == 1 else room
         scale = min(1.0, most / max(sum(wanted.values()), 1))
@@ -191,5 +221,5 @@ class DockRack:
         self._window.resizeDocks(docks, sizes, Qt.Orientation.Horizontal)
 
 
-def _layout_name(workspace: Workspace, density: Density) -> str:
-    return f"{workspace.id}-{density.value}"
+def _layout_name(workspace: Workspace, density: Density, is_low: bool) -> str:
+    return f"{workspace.id}-{density.value}" + ("-low" if is_low else "")

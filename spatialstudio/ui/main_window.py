@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QActionGroup,
     QCloseEvent,
@@ -84,8 +84,8 @@ class MainWindow(QMainWindow):
         self._workspace: Workspace = WORKSPACES[0]
         self._appearance = appearance
         appearance.text_resized.connect(self._rebuild_soon)
+        self._place(context.settings.geometry)
         self._build(context)
-        self._place()
 
     @property
     def prompt(self) -> PromptPanel:
@@ -217,7 +217,7 @@ class MainWindow(QMainWindow):
         """Size the docks once the window has its own size."""
         super().showEvent(event)
         if not event.spontaneous():
-            self._rack.size_new_docks()
+            self._rack.take_window()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember how things stand and stop all work before the window goes."""
@@ -346,8 +346,7 @@ class MainWindow(QMainWindow):
         self.resize(size)
         self._rack.outgrow(WORKSPACES)
 
-    def _place(self) -> None:
-        geometry = self.context.settings.geometry
+    def _place(self, geometry: QByteArray) -> None:
         if geometry.isEmpty() or not self.restoreGeometry(geometry):
             size = QSize(*(em(side) for side in USUAL_SIZE_EM))
             self.resize(size.boundedTo(self.screen().availableSize()))

@@ -1,5 +1,6 @@
 from PySide6.QtWidgets import QDockWidget, QTabBar
 
+from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.window_settings import Density
 from spatialstudio.ui.workspaces.registry import WORKSPACES
 
@@ -35,3 +36,32 @@ def test_tabs_of_docks_are_named_in_every_workspace(window):
         shown = (tabs for tabs in window.findChildren(QTabBar) if tabs.isVisible())
         names += [tabs.accessibleName() for tabs in shown]
     assert set(names) == {"Docks in this place"}
+
+
+def stand_at(window, names):
+    """Return the middles of docks in sight, in pixels."""
+    return {window.findChild(QDockWidget, name).geometry().center().toTuple() for name in names}
+
+
+def test_docks_at_the_bottom_share_a_place_in_a_low_window(qtbot, window):
+    below = ("attention", "time", "results")
+    assert len(stand_at(window, below)) == 3
+    window.resize(1280, em(40))
+    window.use_workspace(WORKSPACES[1])
+    window.use_workspace(WORKSPACES[0])
+    qtbot.waitUntil(lambda: window.stage.height() > window.height() / 3)
+    attention = window.findChild(QDockWidget, "attention")
+    tabs = {dock.objectName() for dock in window.tabifiedDockWidgets(attention)}
+    assert tabs == {"time", "results"}
+    assert not attention.visibleRegion().isEmpty()
+
+
+def test_what_was_arranged_in_a_low_window_stays_there(qtbot, window):
+    window.resize(1280, em(40))
+    window.use_workspace(WORKSPACES[1])
+    window.use_workspace(WORKSPACES[0])
+    window.resize(1280, em(60))
+    window.use_workspace(WORKSPACES[1])
+    window.use_workspace(WORKSPACES[0])
+    attention = window.findChild(QDockWidget, "attention")
+    assert window.tabifiedDockWidgets(attention) == []
