@@ -5,6 +5,12 @@ from dataclasses import dataclass
 
 MENTION_COLOURS = 8
 HEAT_STOPS = 9
+SHARES_OF_LIGHT = (0.2126, 0.7152, 0.0722)
+"""Of red, green and blue."""
+DARKEST = 0.04045
+"""Channels up to here are linear in sRGB."""
+GLARE = 0.05
+"""Light that any screen throws back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,3 +33,26 @@ class Palette:
     def mention(self, index: int) -> str:
         """Return the colour of the mention at ``index``; the eight hues repeat."""
         return self.colours[f"mention_{index % MENTION_COLOURS + 1}"]
+
+    def ink_on(self, ground: str) -> str:
+        """Return "text" or "raised": the role whose letters stand out more from a colour."""
+        return max(("text", "raised"), key=lambda role: contrast(self.colours[role], ground))
+
+
+def contrast(first: str, second: str) -> float:
+    """Return how much two colours "#rrggbb" stand out from each other, by WCAG 2: [1, 21]."""
+    low, high = sorted((_luminance(first), _luminance(second)))
+    return (high + GLARE) / (low + GLARE)
+
+
+def _luminance(colour: str) -> float:
+    """Return the relative luminance of a colour, [0, 1]."""
+    channels = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    return sum(
+        share * _linear(channel) for share, channel in zip(SHARES_OF_LIGHT, channels, strict=True)
+    )
+
+
+def _linear(channel: float) -> float:
+    """Undo the gamma of sRGB."""
+    return channel / 12.92 if channel <= DARKEST else ((channel + 0.055) / 1.055) ** 2.4

@@ -56,6 +56,10 @@ class Theme(QObject):
         colour.setAlphaF(alpha)
         return colour
 
+    def on_mention(self, hue: int) -> QColor:
+        """Return the colour of letters that stand on the hue of an object word."""
+        return self.colour(self._palette.ink_on(self._palette.mention(hue)))
+
     def heat_table(self) -> npt.NDArray[np.uint8]:
         """Return (256, 3) sRGB, low to high: the colour-blind-safe map for attention."""
         return self._table(*(f"heat_{number}" for number in range(1, HEAT_STOPS + 1)))

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from spatialstudio.domain.palette import MENTION_COLOURS
+from spatialstudio.domain.palette import contrast as contrast_of
 from spatialstudio.ui.appearance import palette_of
 from spatialstudio.ui.window_settings import ThemeChoice
 
@@ -11,16 +12,8 @@ TEXTS = ("text", "muted", "good", "bad", "unsure", "warning")
 GROUNDS = ("surface", "raised")
 
 
-def luminance(colour):
-    """Return the relative luminance of WCAG 2, [0, 1]."""
-    channels = np.array([colour.redF(), colour.greenF(), colour.blueF()])
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    return float(linear @ [0.2126, 0.7152, 0.0722])
-
-
 def contrast(first, second):
-    low, high = sorted([luminance(first), luminance(second)])
-    return (high + 0.05) / (low + 0.05)
+    return contrast_of(first.name(), second.name())
 
 
 CHOICES = [ThemeChoice.LIGHT, ThemeChoice.DARK, ThemeChoice.HIGH_CONTRAST]
@@ -41,6 +34,16 @@ def test_text_can_be_read_on_every_ground(any_theme, text, ground):
 @pytest.mark.parametrize("hue", range(MENTION_COLOURS))
 def test_every_word_hue_stands_out_from_the_ground(any_theme, hue):
     assert contrast(any_theme.mention(hue), any_theme.colour("raised")) >= VISIBLE
+
+
+@pytest.mark.parametrize("hue", range(MENTION_COLOURS))
+def test_a_name_can_be_read_on_its_words_hue(any_theme, hue):
+    assert contrast(any_theme.mention(hue), any_theme.on_mention(hue)) >= READABLE
+
+
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_outlines_of_what_is_filled_in_can_be_seen(any_theme, ground):
+    assert contrast(any_theme.colour("faint"), any_theme.colour(ground)) >= VISIBLE
 
 
 @pytest.mark.parametrize(

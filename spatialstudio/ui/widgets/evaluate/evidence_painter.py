@@ -122,8 +122,8 @@ class EvidencePainter:
             labels.add_note(area.center(), mark.label, self._paper(colour))
         elif mark.label:
             is_chosen = mark.style is BoxStyle.CHOSEN
-            raised = self._theme.colour("raised")
-            colours = (colour, raised) if is_chosen else (raised, colour)
+            ink, raised = self._theme.on_mention(mark.hue), self._theme.colour("raised")
+            colours = (colour, ink) if is_chosen else (raised, colour)
             labels.add_name(area, mark.label, colours, mark.opacity)
 
     def _draw_band(self, painter: QPainter, mark: BandMark) -> None:

@@ -288,7 +288,7 @@ class PictureView(QWidget):
         style = Qt.PenStyle.DashLine if layer.is_rival else Qt.PenStyle.SolidLine
         painter.setPen(QPen(self._theme.mention(layer.hue), 2, style))
         painter.drawRect(box)
-        colours = self._theme.mention(layer.hue), self._theme.colour("raised")
+        colours = self._theme.mention(layer.hue), self._theme.on_mention(layer.hue)
         labels.add_name(box, layer.label, colours, layer.opacity)
 
     def _stretched(self, frame: QRectF) -> QRectF:
