@@ -102,7 +102,7 @@ def _margin(case: Case, _: bool) -> str:
     if measured.delta is None or case.relation.type.needs_depth:
         return "" if measured.pos is None else f"PoS {measured.pos:.2f}"
     offset, margin = f"{abs(measured.delta):.2f}", f"{measured.margin:.2f}"
-    return tr("offset {offset}, margin {margin}").format(offset=offset, margin=margin)
+    return tr("offset {offset} of {margin}").format(offset=offset, margin=margin)
 
 
 def _stable(case: Case, _: bool) -> str:

@@ -4,7 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
@@ -14,6 +21,7 @@ from spatialstudio.ui.theme.metrics import SMALL, em, font
 Role = Qt.ItemDataRole
 Index = QModelIndex | QPersistentModelIndex
 NOT_MEASURED = "–"  # noqa: RUF001 - a dash
+USUAL_EM = (20, 8)
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -134,6 +142,10 @@ class NumberTable(QTableView):
         across.setMinimumHeight(em(2.9))
         self._is_showing = False
         self.selectionModel().currentRowChanged.connect(self._tell)
+
+    def sizeHint(self) -> QSize:
+        """Ask for the names and a few rows: what holds the table needs no bar of its own then."""
+        return QSize(em(USUAL_EM[0]), em(USUAL_EM[1]))
 
     def show_numbers(
         self,

@@ -3,6 +3,7 @@
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 
 from spatialstudio.ui.texts import tr
@@ -31,6 +32,7 @@ class LayerList(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._rows: dict[Layer, LayerRow] = {}
+        self._shows_all = True
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(em(0.1))
@@ -63,10 +65,15 @@ class LayerList(QWidget):
             row.show_shown(layer in layers)
 
     def show_all(self, shown: bool) -> None:
-        """Show all that can be chosen of a layer, or its eye alone."""
-        for row in self._rows.values():
-            row.show_all(shown)
+        """Show all that can be chosen of a layer where there is room for it, or its eye alone."""
+        self._shows_all = shown
         self._smooth.setVisible(shown)
+        self._give_room()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show in all rows what there is room for."""
+        super().resizeEvent(event)
+        self._give_room()
 
     def show_solo(self, alone: Layer | None) -> None:
         """Show which layer is alone on the picture; None for none."""
@@ -77,6 +84,11 @@ class LayerList(QWidget):
         """Show whether pictures are scaled smoothly."""
         with QSignalBlocker(self._smooth):
             self._smooth.setChecked(smooth)
+
+    def _give_room(self) -> None:
+        fits = self.width() >= max(row.breadth for row in self._rows.values())
+        for row in self._rows.values():
+            row.show_all(self._shows_all and fits)
 
     def _tell(self) -> None:
         self.layers_picked.emit(self.layers)

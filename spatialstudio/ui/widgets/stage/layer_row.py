@@ -17,6 +17,7 @@ HUELESS = frozenset({Layer.PICTURE, Layer.DEPTH})
 SWATCH_SIDE = 48
 LEAST_OPACITY_EM, OPACITY_EM = 1.7, 2.6
 OPACITY_STEP = 10
+GAP_EM = 0.1
 HEARD = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
 KEYS = "Arrows: other layers, opacity. Space: show. S: alone. H: colour."
 
@@ -59,14 +60,14 @@ class LayerRow(QWidget):
             Qt.Key.Key_H: lambda: self._open_hues(),
         }
         self._eye.installEventFilter(self)
-        keys = QLabel(key)
-        keys.setProperty("tone", "muted")
+        self._keys_label = QLabel(key)
+        self._keys_label.setProperty("tone", "muted")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(em(0.1))
+        row.setSpacing(em(GAP_EM))
         row.addWidget(self._eye, 100)
         row.addWidget(self._opacity, 1)
-        for widget in (self._hue, self._solo, keys):
+        for widget in (self._hue, self._solo, self._keys_label):
             row.addWidget(widget)
         theme.changed.connect(self._dress)
         self._dress()
@@ -108,6 +109,15 @@ class LayerRow(QWidget):
         self._hue.setVisible(shown and self._has_hue)
         self._solo.setVisible(shown)
 
+    @property
+    def breadth(self) -> int:
+        """The least width with all parts, in pixels."""
+        return self._breadth_of(self._opacity, self._hue, self._solo)
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for the eye and its key alone: the other parts have keys as well."""
+        return QSize(self._breadth_of(), super().minimumSizeHint().height())
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Hear the keys of the row before the window does."""
         if not isinstance(event, QKeyEvent) or event.type() not in HEARD or event.modifiers():
@@ -119,6 +129,11 @@ class LayerRow(QWidget):
         if event.type() is QEvent.Type.KeyPress:
             do()
         return True
+
+    def _breadth_of(self, *parts: QWidget) -> int:
+        shown = (self._eye, self._keys_label, *parts)
+        widths = (max(part.minimumSizeHint().width(), part.minimumWidth()) for part in shown)
+        return sum(widths) + em(GAP_EM) * (len(shown) - 1)
 
     def _change_opacity(self, percent: int) -> None:
         self._opacity.setValue(self._opacity.value() + percent)

@@ -28,7 +28,7 @@ def test_a_decided_verdict_tells_what_it_passed():
         "found 0.81 · 0.90",
         "one of each",
         "overlap 0.00",
-        "offset 0.50, margin 0.10",
+        "offset 0.50 of 0.10",
     ]
     assert {ground.state for ground in grounds} == {GroundState.HELD}
 
@@ -39,7 +39,7 @@ def test_a_decided_verdict_tells_what_it_passed():
         (judged_run(CAR), Reason.MISSING_OBJECT, "not found: dog"),
         (judged_run(DOG, SECOND_DOG, CAR), Reason.AMBIGUOUS_OBJECT, "dog 0.81 or 0.78"),
         (judged_run(seen("m1", 70, 50), CAR), Reason.HIGH_OVERLAP, "overlap 1.00"),
-        (judged_run(NEAR_DOG, CAR), Reason.NEAR_BOUNDARY, "offset 0.06, margin 0.10"),
+        (judged_run(NEAR_DOG, CAR), Reason.NEAR_BOUNDARY, "offset 0.06 of 0.10"),
         (judged_run(DOG, CAR, relation_type=BEHIND), Reason.NO_DEPTH, "no depth"),
         (
             judged_run(DOG, CAR, perturbed=(perception(), perception())),

@@ -17,7 +17,7 @@ from spatialstudio.ui.widgets.evaluate.verdict_card import JudgedRelation, Verdi
 
 TOO_NEAR = Ground(
     AbstentionReason.NEAR_BOUNDARY,
-    "offset 0.06, margin 0.10",
+    "offset 0.06 of 0.10",
     "How far it is.",
     GroundState.BROKEN,
 )
@@ -135,7 +135,7 @@ def test_showing_what_is_lit_asks_for_nothing(qtbot, card_of):
 
 def test_the_ground_that_decided_says_so(card_of):
     chip = card_of(Outcome.UNDECIDABLE).findChild(GroundChip)
-    assert chip.accessibleName() == "offset 0.06, margin 0.10: decided the verdict"
+    assert chip.accessibleName() == "offset 0.06 of 0.10: decided the verdict"
 
 
 def test_the_lever_can_be_pulled(qtbot, card_of):

@@ -114,3 +114,14 @@ def test_the_eyes_can_stand_alone_and_the_rest_comes_back(layers):
     layers.show_all(True)
     assert button(layers, "Colour of masks").isVisible()
     assert not button(layers, "Colour of picture").isVisible()
+
+
+def test_a_narrow_list_keeps_the_eyes(qtbot, layers):
+    eye, solo = button(layers, "Show masks"), button(layers, "Show masks alone")
+    slider = layers.findChildren(QSlider)[0]
+    qtbot.waitUntil(lambda: slider.isVisible() and solo.isVisible())
+    layers.resize(layers.minimumSizeHint().width(), layers.height())
+    qtbot.waitUntil(lambda: not slider.isVisible() and not solo.isVisible())
+    assert eye.isVisible()
+    layers.resize(layers.sizeHint().width(), layers.height())
+    qtbot.waitUntil(lambda: slider.isVisible() and solo.isVisible())
