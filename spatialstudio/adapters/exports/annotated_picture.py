@@ -19,6 +19,7 @@ from spatialstudio.adapters.exports.figure_parts import (
     tint,
     veil,
 )
+from spatialstudio.adapters.exports.lettering import wrapped
 from spatialstudio.domain.drawing import Drawing, Item, Line, Raster, Text, box
 from spatialstudio.domain.export import ExportedRun, ExportLayer, ExportLook
 from spatialstudio.domain.relation import Axis
@@ -33,7 +34,21 @@ BAND = 40.0
 
 
 def annotated_picture(run: ExportedRun, look: ExportLook) -> Drawing:
-    """Draw a run's picture with the layers that are asked for."""
+    """Draw a run's picture with the layers that are asked for, verdicts and settings under it."""
+    layers = layered_picture(run, look)
+    room = layers.width - 2 * MARGIN
+    items, y = list(layers.items), layers.height - MARGIN
+    for verdict, evidence in zip(_verdicts(run), run.evidence, strict=False):
+        y += LINE_HEIGHT + 2
+        items.append(outcome_mark(verdict.outcome, look.palette, (MARGIN, y)))
+        for line in wrapped(evidence.sentence, room, NORMAL):
+            y += LINE_HEIGHT
+            items.append(Text(at=(MARGIN, y), text=line, colour=look.palette.colours["text"]))
+    return captioned(run, look, items, layers.width, y + 4)
+
+
+def layered_picture(run: ExportedRun, look: ExportLook) -> Drawing:
+    """Draw a run's picture with the layers that are asked for, and their legend."""
     shown = picture(run.image, (MARGIN, MARGIN), SIDE)
     has_bands = ExportLayer.MARGINALS in look.layers and bool(tuple(_profiles(run, look)))
     band = BAND if has_bands else 0.0
@@ -41,21 +56,22 @@ def annotated_picture(run: ExportedRun, look: ExportLook) -> Drawing:
     if has_bands:
         items += _marginals(run, look, shown)
     y = shown.at[1] + shown.height + band + LINE_HEIGHT + 4
-    items += legend(shown_mentions(run, look), look, (MARGIN, y))
+    named = list(legend(shown_mentions(run, look), look, (MARGIN, y), SIDE + band))
+    items += named
+    y = max((item.at[1] for item in named if isinstance(item, Text)), default=y)
     if band:
         scale = "marginals: share of attention, each to its own peak"
         items.append(
             Text(at=(MARGIN, y + LINE_HEIGHT), text=scale, colour=_muted(look), size=SMALL)
         )
         y += LINE_HEIGHT
-    for verdict, evidence in zip(_verdicts(run), run.evidence, strict=False):
-        y += LINE_HEIGHT + 2
-        items.append(outcome_mark(verdict.outcome, look.palette, (MARGIN, y)))
-        y += LINE_HEIGHT
-        items.append(
-            Text(at=(MARGIN, y), text=evidence.sentence, colour=look.palette.colours["text"])
-        )
-    return captioned(run, look, items, SIDE + band + 2 * MARGIN, y + 4)
+    return Drawing(
+        width=SIDE + band + 2 * MARGIN,
+        height=y + MARGIN,
+        ground=look.palette.colours["raised"],
+        items=tuple(items),
+        title=run.record.request.scene.prompt.text,
+    )
 
 
 def _verdicts(run: ExportedRun) -> tuple[Verdict, ...]:

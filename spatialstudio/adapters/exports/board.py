@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from spatialstudio.adapters.exports.figure_parts import (
     picture,
 )
 from spatialstudio.adapters.exports.film import film_of
+from spatialstudio.adapters.exports.lettering import elided, width_of, wrapped
 from spatialstudio.adapters.exports.write_pdf import pdf_bytes
 from spatialstudio.adapters.exports.write_png import pixels_of, png_of
 from spatialstudio.adapters.exports.write_svg import svg_bytes
@@ -52,7 +54,9 @@ def board_bytes(frames: Sequence[BoardFrame], ending: str, look: ExportLook, fon
     if ending == "csv":
         return board_table(frames)
     if ending in FILMS:
-        sheets = (board_sheet([frame], look, tallest(frames)) for frame in frames)
+        sheets = [board_sheet([frame], look, tallest(frames)) for frame in frames]
+        height = max(sheet.height for sheet in sheets)
+        sheets = [replace(sheet, height=height) for sheet in sheets]
         return film_of([pixels_of(sheet, fonts, FILM_SCALE) for sheet in sheets], ending)
     sheet = board_sheet(frames, look)
     if ending == "svg":
@@ -79,13 +83,16 @@ def board_sheet(
     columns, rows = min(len(frames), COLUMNS), -(-len(frames) // COLUMNS)
     foot = MARGIN + rows * (row_height + GAP)
     muted = look.palette.colours["muted"]
+    width = 2 * MARGIN + columns * (WIDTH + GAP) - GAP
     prompts = tuple(dict.fromkeys(f"“{frame.prompt}”" for frame in frames))
-    for line, told in enumerate((*prompts, "Each map is drawn up to its own peak.")):
-        at = (MARGIN, foot + LINE_HEIGHT * line)
+    texts = (*prompts, "Each map is drawn up to its own peak.")
+    lines = [line for text in texts for line in wrapped(text, width - 2 * MARGIN, SMALL)]
+    for place, told in enumerate(lines):
+        at = (MARGIN, foot + LINE_HEIGHT * place)
         items.append(Text(at=at, text=told, colour=muted, size=SMALL))
     return Drawing(
-        width=_even(2 * MARGIN + columns * (WIDTH + GAP) - GAP),
-        height=_even(foot + LINE_HEIGHT * (len(prompts) + 1)),
+        width=_even(width),
+        height=_even(foot + LINE_HEIGHT * len(lines)),
         ground=look.palette.colours["raised"],
         items=tuple(items),
         title=prompts[0],
@@ -131,10 +138,12 @@ def _cell(frame: BoardFrame, at: tuple[float, float], look: ExportLook) -> Itera
         pixels = heat(weights, look.palette)
         yield Raster(at=(x, top), width=TILE, height=TILE, pixels=pixels)
         colour = look.palette.mention(place)
-        yield Text(at=(x, top + TILE + 8), text=word[:9], colour=colour, size=SMALL)
+        name = elided(word, TILE + 2, SMALL)
+        yield Text(at=(x, top + TILE + 8), text=name, colour=colour, size=SMALL)
     y += _map_rows(frame) * (TILE + LINE_HEIGHT) + 8
     for line, (relation, pos) in enumerate(frame.pos):
-        told = f"{relation[:30]} {pos:.2f}"
+        number = f" {pos:.2f}"
+        told = elided(relation, WIDTH - width_of(number, SMALL), SMALL) + number
         yield Text(at=(left, y + line * LINE_HEIGHT), text=told, colour=muted, size=SMALL)
 
 

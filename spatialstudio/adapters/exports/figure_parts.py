@@ -1,15 +1,16 @@
 """What several figures share: heat of maps, legend, caption, layers over a picture."""
 
 from collections.abc import Iterator, Sequence
-from textwrap import wrap
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from spatialstudio.adapters.exports.lettering import elided, width_of, wrapped
 from spatialstudio.domain.arrays import BoolMask, FloatMap, RgbImage
-from spatialstudio.domain.drawing import Drawing, Item, Line, Raster, Text, box
+from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Raster, Text, box
 from spatialstudio.domain.export import ExportedRun, ExportLook
+from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.palette import HEAT_STOPS, Palette
 from spatialstudio.domain.prompt import MentionId, ObjectMention
 from spatialstudio.domain.verdict import Outcome
@@ -17,9 +18,6 @@ from spatialstudio.domain.verdict import Outcome
 MARGIN = 16.0
 LINE_HEIGHT = 12.0
 SMALL, NORMAL, LARGE = 7.5, 9.0, 11.0
-LETTER_WIDTH = 0.52
-"""Mean width of a letter, of its size."""
-
 MASK_OPACITY = 0.35
 _MARKS = {Outcome.PASS: "good", Outcome.FAIL: "bad", Outcome.UNDECIDABLE: "unsure"}
 _SIGNS = {Outcome.PASS: "●", Outcome.FAIL: "▲", Outcome.UNDECIDABLE: "◆"}
@@ -74,15 +72,28 @@ def rgb(colour: str) -> tuple[int, int, int]:
 
 
 def legend(
-    mentions: Sequence[tuple[int, ObjectMention]], look: ExportLook, at: tuple[float, float]
+    mentions: Sequence[tuple[int, ObjectMention]],
+    look: ExportLook,
+    at: tuple[float, float],
+    width: float,
 ) -> Iterator[Item]:
-    """Name the mentions' colours, in one row."""
-    x, y = at
+    """Name the mentions' colours, in rows that fit a width; the last item is of the last row."""
+    (x, y), swatch = at, NORMAL + 4
     for number, mention in mentions:
         colour = look.palette.mention(number)
+        name = short_name(mention, width - swatch, NORMAL)
+        needed = swatch + width_of(name, NORMAL)
+        if x > at[0] and x + needed > at[0] + width:
+            x, y = at[0], y + LINE_HEIGHT + 2
         yield Line(points=box(x, y - NORMAL + 1, NORMAL, NORMAL), fill=colour, is_closed=True)
-        yield Text(at=(x + NORMAL + 4, y), text=mention.phrase, colour=look.palette.colours["text"])
-        x += NORMAL + 16 + len(mention.phrase) * NORMAL * LETTER_WIDTH
+        yield Text(at=(x + swatch, y), text=name, colour=look.palette.colours["text"])
+        x += needed + 12
+
+
+def short_name(mention: ObjectMention, width: float, size: float) -> str:
+    """Name a mention so that it fits a width, points: whole, else by its noun."""
+    is_short = width_of(mention.phrase, size) <= width
+    return mention.phrase if is_short else elided(mention.head, width, size)
 
 
 def outcome_mark(
@@ -101,16 +112,20 @@ def heat_scale(palette: Palette, at: tuple[float, float], width: float) -> Itera
     yield Raster(at=(x, y), width=width, height=6, pixels=heat(ramp, palette))
     muted = palette.colours["muted"]
     yield Text(at=(x, y + 14), text="0", colour=muted, size=SMALL)
-    yield Text(at=(x + width + 4, y + 6), text="each map's own peak", colour=muted, size=SMALL)
+    end, told = (x + width, y + 14), "each map's own peak"
+    yield Text(at=end, text=told, colour=muted, size=SMALL, anchor=Anchor.END)
 
 
 def caption(run: ExportedRun) -> tuple[str, str]:
     """Tell prompt and settings."""
     record = run.record
     request, guidance = record.request, record.request.guidance
+    held = f"{guidance.method_id}, step size {guidance.strength:g}"
+    if guidance.method_id == UNGUIDED:
+        held = "layout not guided"
     settings = (
         f"{request.model.id}, seed {request.seed}, {request.steps} steps, "
-        f"guidance scale {request.guidance_scale:g}, {guidance.method_id} {guidance.strength:g}; "
+        f"guidance scale {request.guidance_scale:g}, {held}; "
         f"{made_with(run)}; {record.id}"
     )
     return f"“{request.scene.prompt.text}”", settings
@@ -140,8 +155,8 @@ def captioned(
         height: Of the figure, points.
         texts: Of the caption; empty for prompt and settings of the run.
     """
-    letters = max(int((width - 2 * MARGIN) / (SMALL * LETTER_WIDTH)), 8)
-    lines = [line for text in texts or caption(run) for line in wrap(text, letters)]
+    told, room = texts or caption(run), width - 2 * MARGIN
+    lines = [line for text in told for line in wrapped(text, room, SMALL)]
     muted = look.palette.colours["muted"]
     written = tuple(
         Text(at=(MARGIN, height + LINE_HEIGHT * (i + 1)), text=line, colour=muted, size=SMALL)

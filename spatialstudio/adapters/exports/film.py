@@ -12,13 +12,15 @@ from PIL import Image
 from spatialstudio.adapters.exports.figure_parts import (
     LINE_HEIGHT,
     MARGIN,
+    NORMAL,
     SMALL,
     heat,
     map_at,
     picture,
+    short_name,
     shown_mentions,
 )
-from spatialstudio.adapters.exports.sheets import CELL, GAP, curve_point, curves
+from spatialstudio.adapters.exports.sheets import GAP, curve_point, curves
 from spatialstudio.adapters.exports.write_png import pixels_of
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.drawing import Drawing, Item, Line, Raster, Text
@@ -31,6 +33,10 @@ LAST_MS = 1500
 
 SIDE = 256.0
 SCALE = 1.5
+TILES_A_ROW = 4
+TILE = (SIDE + GAP) / TILES_A_ROW - GAP
+TILE_HEIGHT = TILE + 2 * LINE_HEIGHT
+"""Of a map with its name, points."""
 
 
 def film_frames(run: ExportedRun, look: ExportLook) -> list[Drawing]:
@@ -77,7 +83,8 @@ def _frame(run: ExportedRun, place: int, look: ExportLook) -> Drawing:
     is_last = place == len(run.steps) - 1
     preview = event.preview if event.preview is not None and not is_last else run.image
     items: list[Item] = [picture(preview, (MARGIN, MARGIN), SIDE), *_maps(run, event.step, look)]
-    y = MARGIN * 2 + SIDE + CELL + 2 * LINE_HEIGHT
+    rows = -(-len(shown_mentions(run, look)) // TILES_A_ROW)
+    y = MARGIN * 2 + SIDE + rows * TILE_HEIGHT
     width, height = SIDE + 2 * MARGIN, y
     if plot is not None:
         head = curve_point(run, place, 0.0), curve_point(run, place, 1.0)
@@ -91,15 +98,16 @@ def _frame(run: ExportedRun, place: int, look: ExportLook) -> Drawing:
 
 
 def _maps(run: ExportedRun, step: int, look: ExportLook) -> Iterator[Item]:
-    y = MARGIN * 2 + SIDE
-    for column, (number, mention) in enumerate(shown_mentions(run, look)):
+    for place, (number, mention) in enumerate(shown_mentions(run, look)):
+        row, column = divmod(place, TILES_A_ROW)
         weights = map_at(run, mention.id, step)
         if weights is not None:
-            x = MARGIN + column * (CELL + GAP)
+            x, y = MARGIN + column * (TILE + GAP), MARGIN * 2 + SIDE + row * TILE_HEIGHT
             pixels = heat(weights, look.palette)
-            yield Raster(at=(x, y), width=CELL, height=CELL, pixels=pixels)
+            yield Raster(at=(x, y), width=TILE, height=TILE, pixels=pixels)
             colour = look.palette.mention(number)
-            yield Text(at=(x, y + CELL + LINE_HEIGHT), text=mention.phrase, colour=colour)
+            name = short_name(mention, TILE, NORMAL)
+            yield Text(at=(x, y + TILE + LINE_HEIGHT), text=name, colour=colour)
 
 
 def _shifted(item: Item, right: float) -> Item:

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from spatialstudio.adapters.exports.annotated_picture import annotated_picture
+from spatialstudio.adapters.exports.annotated_picture import layered_picture
 from spatialstudio.adapters.exports.figure_parts import caption
 from spatialstudio.adapters.exports.write_svg import svg_bytes
 from spatialstudio.domain.export import ExportedRun, ExportLook
@@ -42,7 +42,7 @@ _COLOURS = ("surface", "raised", "text", "muted", "line", "good", "bad", "unsure
 
 
 def _article(run: ExportedRun, look: ExportLook) -> str:
-    source = base64.b64encode(svg_bytes(annotated_picture(run, look))).decode("ascii")
+    source = base64.b64encode(svg_bytes(layered_picture(run, look))).decode("ascii")
     prompt = escape(run.record.request.scene.prompt.text)
     _, settings = caption(run)
     rows = "".join(

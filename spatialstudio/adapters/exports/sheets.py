@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from spatialstudio.adapters.exports.figure_parts import (
     LINE_HEIGHT,
     MARGIN,
+    NORMAL,
     SMALL,
     captioned,
     heat,
@@ -13,6 +14,7 @@ from spatialstudio.adapters.exports.figure_parts import (
     shown_mentions,
     steps_shown,
 )
+from spatialstudio.adapters.exports.lettering import elided, wrapped
 from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Raster, Text, box
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import ExportedRun, ExportLook
@@ -20,6 +22,8 @@ from spatialstudio.domain.export import ExportedRun, ExportLook
 CELL = 72.0
 GAP = 6.0
 NAME_WIDTH = 64.0
+SCALE_COLUMNS = 2
+"""So many cells is the scale of the maps wide, and the sheet at least."""
 PLOT_WIDTH, PLOT_HEIGHT = 400.0, 220.0
 PLOT_TOP = MARGIN + LINE_HEIGHT
 """Where the plot begins, under its title."""
@@ -44,7 +48,7 @@ def attention_sheet(run: ExportedRun, look: ExportLook) -> Drawing:
     items: list[Item] = list(_step_names(steps, look, MARGIN + NAME_WIDTH))
     y = MARGIN + LINE_HEIGHT
     for _, mention in mentions:
-        items.append(Text(at=(MARGIN, y + CELL / 2), text=mention.phrase[:14], colour=text))
+        items += _row_name(mention.phrase, text, y)
         for column, step in enumerate(steps):
             weights = map_at(run, mention.id, step)
             if weights is not None:
@@ -52,9 +56,18 @@ def attention_sheet(run: ExportedRun, look: ExportLook) -> Drawing:
                 pixels = heat(weights, look.palette)
                 items.append(Raster(at=at, width=CELL, height=CELL, pixels=pixels))
         y += CELL + GAP
-    items += heat_scale(look.palette, (MARGIN + NAME_WIDTH, y + 4), 2 * CELL)
-    width = 2 * MARGIN + NAME_WIDTH + len(steps) * (CELL + GAP)
+    items += heat_scale(look.palette, (MARGIN + NAME_WIDTH, y + 4), SCALE_COLUMNS * CELL)
+    columns = max(len(steps), SCALE_COLUMNS)
+    width = 2 * MARGIN + NAME_WIDTH + columns * (CELL + GAP) - GAP
     return captioned(run, look, items, width, y + 20)
+
+
+def _row_name(name: str, colour: str, top: float) -> Iterator[Item]:
+    """Write a name beside a row of maps, amid its height; as many lines as there is room for."""
+    lines = wrapped(name, NAME_WIDTH - GAP, NORMAL)[: int(CELL / LINE_HEIGHT)]
+    first = top + (CELL - (len(lines) - 1) * LINE_HEIGHT + NORMAL) / 2
+    for place, line in enumerate(lines):
+        yield Text(at=(MARGIN, first + place * LINE_HEIGHT), text=line, colour=colour)
 
 
 def storyboard(run: ExportedRun, look: ExportLook) -> Drawing:
@@ -110,7 +123,8 @@ def _lines(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
         y = PLOT_TOP + PLOT_HEIGHT + 2.5 * MARGIN + number * LINE_HEIGHT
         yield Line(points=((2 * MARGIN, y - 3), (2 * MARGIN + 14, y - 3)), colour=colour, width=2)
         text = look.palette.colours["text"]
-        yield Text(at=(2 * MARGIN + 20, y), text=scene.sentence(relation), colour=text)
+        sentence = elided(scene.sentence(relation), PLOT_WIDTH - 20, NORMAL)
+        yield Text(at=(2 * MARGIN + 20, y), text=sentence, colour=text)
 
 
 def _axes(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
@@ -143,7 +157,10 @@ def _guided(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
         left, top = curve_point(run, min(guided), 1.0)
         right, bottom = curve_point(run, max(guided), 0.0)
         area = box(left, top, max(right - left, 1.0), bottom - top)
-        yield Line(points=area, fill=look.palette.colours["hover"], is_closed=True)
+        fill, end = look.palette.colours["hover"], 2 * MARGIN + PLOT_WIDTH
+        yield Line(points=area, fill=fill, is_closed=True)
+        at, told = (end, PLOT_TOP - 4), "shaded: guided steps"
+        yield Text(at=at, text=told, colour=_muted(look), size=SMALL, anchor=Anchor.END)
 
 
 def _step_names(steps: tuple[int, ...], look: ExportLook, left: float) -> Iterator[Item]:

@@ -14,17 +14,25 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from spatialstudio.adapters.exports.annotated_picture import annotated_picture
 from spatialstudio.adapters.exports.exporter import FileExporter
 from spatialstudio.adapters.exports.figure_parts import MARGIN
+from spatialstudio.adapters.exports.film import SIDE, film_frames
 from spatialstudio.adapters.exports.fonts import with_stand_ins
-from spatialstudio.adapters.exports.sheets import curves, round_numbers
+from spatialstudio.adapters.exports.lettering import width_of
+from spatialstudio.adapters.exports.sheets import (
+    attention_sheet,
+    curves,
+    round_numbers,
+    storyboard,
+)
 from spatialstudio.adapters.exports.tables import run_lengths
 from spatialstudio.adapters.exports.write_pdf import pdf_bytes
 from spatialstudio.adapters.metadata.reader import settings_in
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.application.exports import ExportOrder, Exports
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.domain.drawing import Text
+from spatialstudio.domain.drawing import Anchor, Raster, Text
 from spatialstudio.domain.errors import ExportError, StoreError
 from spatialstudio.domain.export import FORMATS, ExportKind, ExportLayer
 from spatialstudio.domain.library import Marks
@@ -148,6 +156,57 @@ def test_nothing_is_written_into_the_margin_of_the_curves(picture, exports):
     texts = [item for item in drawing.items if isinstance(item, Text)]
     assert min(text.at[1] - text.size for text in texts) >= MARGIN
     assert max(text.at[1] for text in texts) <= drawing.height - MARGIN
+
+
+def with_words(run, prompt, phrases):
+    """Give a run another prompt, and mentions of these phrases with the maps of its own."""
+    scene = run.record.request.scene
+    first = scene.mentions[0]
+    more = [replace(first, id=f"m{9 + n}", phrase=phrase) for n, phrase in enumerate(phrases)]
+    scene = replace(scene, prompt=Prompt(text=prompt), mentions=(*scene.mentions, *more))
+    steps = [
+        replace(step, attention=replace(maps, maps=maps.maps | dict.fromkeys(_ids(more), one)))
+        for step in run.steps
+        if (maps := step.attention) and (one := maps.maps[first.id]) is not None
+    ]
+    record = replace(run.record, request=replace(run.record.request, scene=scene))
+    return replace(run, record=record, steps=tuple(steps))
+
+
+def _ids(mentions):
+    return [mention.id for mention in mentions]
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        annotated_picture,
+        attention_sheet,
+        storyboard,
+        curves,
+        lambda run, look: film_frames(run, look)[-1],
+    ],
+    ids=["annotated", "attention", "storyboard", "curves", "film"],
+)
+def test_a_figure_ends_nowhere_outside_itself(exports, picture, draw):
+    names = ["very large old wooden boat", "二つの大きな赤い車", *"abcdef"]
+    drawing = draw(with_words(exports.read(picture), "a cat 猫" * 200, names), exports.look())
+    for item in drawing.items:
+        if isinstance(item, Raster):
+            assert item.at[0] + item.width <= drawing.width
+            assert item.at[1] + item.height <= drawing.height
+        if isinstance(item, Text):
+            is_start = item.anchor is Anchor.START
+            assert item.at[0] + is_start * width_of(item.text, item.size) <= drawing.width
+            assert item.at[1] <= drawing.height
+
+
+def test_maps_in_a_film_leave_the_plot_free(exports, picture):
+    run = with_words(exports.read(picture), "a cat", ["very large old wooden boat", *"abcdef"])
+    frame = film_frames(run, exports.look())[-1]
+    maps = [item for item in frame.items if isinstance(item, Raster)]
+    assert len(maps) == 1 + len(run.record.request.scene.mentions)
+    assert max(item.at[0] + item.width for item in maps) <= MARGIN + SIDE
 
 
 def test_only_the_layers_that_are_asked_for_are_drawn(export, exports):
