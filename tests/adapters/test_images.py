@@ -174,8 +174,7 @@ def test_a_folder_is_told(images, tmp_path):
     length=st.floats(0.2, 1),
 )
 @settings(
-    deadline=None,
-    max_examples=30,
+    max_examples=settings.default.max_examples // 3,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_a_spoiled_file_is_a_picture_or_refused(images, tmp_path, kind, place, noise, length):

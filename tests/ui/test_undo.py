@@ -62,7 +62,6 @@ class Hand:
 
 @settings(
     max_examples=2,
-    deadline=None,
     phases=[Phase.explicit, Phase.generate],  # a failure of fifty edits takes minutes to shrink
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

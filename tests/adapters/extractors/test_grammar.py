@@ -3,7 +3,7 @@ import string
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spatialstudio.adapters.extractors.grammar import GrammarExtractor
@@ -344,14 +344,12 @@ WORDS = [
 ]
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=30).map(" ".join))
 def test_any_row_of_layout_words_is_read_without_a_fall(text):
     scene = read(text)
     assert all(mention.span.of(text) == mention.phrase for mention in scene.mentions)
 
 
-@settings(deadline=None)
 @given(st.text(string.printable + "äß中文😀", min_size=1).filter(str.strip))
 def test_any_text_is_read_without_a_fall(text):
     scene = read(text)

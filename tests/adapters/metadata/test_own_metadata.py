@@ -82,7 +82,7 @@ def test_the_request_comes_back_from_the_picture(kind, text):
 
 
 @given(request=requests, kind=st.sampled_from(KINDS), created=times)
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_any_request_comes_back_from_the_picture(request, kind, created):
     texts = texts_of(record_of(request, created), None, (8, 12))
     told = settings_in(picture_bytes(IMAGE, kind, texts))

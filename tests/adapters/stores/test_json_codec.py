@@ -45,14 +45,14 @@ def through_text(plain):
 
 
 @given(requests)
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_a_request_survives_json(request):
     plain = through_text(encode(request, {}))
     assert to_the_bit(decode(GenerationRequest, plain, {})) == to_the_bit(request)
 
 
 @given(evaluations)
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_an_evaluation_survives_json_with_its_arrays_on_the_shelf(evaluation):
     shelf = {}
     plain = through_text(encode(evaluation, shelf))

@@ -73,8 +73,7 @@ def test_a_reopened_run_has_the_same_request_and_evaluation(picture, request_, e
 
 @given(run=finished_runs(), evaluation=st.none() | evaluations)
 @settings(
-    deadline=None,
-    max_examples=40,
+    max_examples=settings.default.max_examples // 2,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_every_run_reopens_as_it_was_stored(tmp_path, run, evaluation):

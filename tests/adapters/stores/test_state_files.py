@@ -84,7 +84,10 @@ def test_a_queue_of_ten_is_listed_after_its_program_was_killed(program, journal)
 
 
 @given(asked=st.lists(requests, max_size=3, unique_by=lambda request: request.id))
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=settings.default.max_examples // 4,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 def test_every_request_comes_back_as_it_was(tmp_path_factory, asked):
     folder = tmp_path_factory.mktemp("queue")
     journal = PlainStateFiles().open_journal(folder)

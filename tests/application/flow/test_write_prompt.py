@@ -97,14 +97,13 @@ def scenes(draw):
     )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(scenes())
 def test_what_is_written_reads_the_same(scene):
     said = rewrite(scene)
     assert claims(read(said.prompt.text)) == claims(said)
 
 
-@settings(deadline=None)
 @given(scenes())
 def test_the_written_scene_is_the_same_but_for_what_stood_for_a_noun(scene):
     said = rewrite(scene)
@@ -115,7 +114,6 @@ def test_the_written_scene_is_the_same_but_for_what_stood_for_a_noun(scene):
     ]
 
 
-@settings(deadline=None)
 @given(scenes())
 def test_a_rewritten_scene_knows_where_its_words_stand(scene):
     written = rewrite(scene)
@@ -199,7 +197,6 @@ def test_the_counterfactual_swaps_roles_and_inverts_relations(text, written):
     assert counterfactual(read(text)).prompt.text == written
 
 
-@settings(deadline=None)
 @given(scenes())
 def test_the_counterfactual_of_the_counterfactual_is_the_scene(scene):
     there_and_back = counterfactual(counterfactual(scene))
