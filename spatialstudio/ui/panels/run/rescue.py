@@ -1,6 +1,7 @@
 """After a failure: says what happened, and offers what helps."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +21,9 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.basic.toast_card import Offer
 from spatialstudio.ui.widgets.run.guidance_form import savings_in_words
 
+SAFE = "A copy of the picture is safe."
+UNSAFE = "The picture is kept nowhere yet: save it now."
+
 
 class Rescue:
     """Tells of failed runs, with a button for each thing that helps.
@@ -33,6 +37,7 @@ class Rescue:
         self._context = context
         self._queue = context.studio.queue
         self._parent = parent
+        self._told_full: tuple[str, str] = ("", "")
 
     def handle(self, event: object) -> None:
         """Tell of a failure."""
@@ -41,11 +46,21 @@ class Rescue:
                 self._tell(error, *self._remedies(request_id, error))
             case EngineStopped(error=error, lost=lost):
                 self._tell(error, *(self._again(lost) if lost else ()))
-            case StoreFailed(error=error):
-                self._tell(error, *self._copies(event))
+            case StoreFailed():
+                self._tell_unstored(event)
 
     def _tell(self, error: ErrorReport, *offers: Offer) -> None:
         self._context.toasts.report(error, *offers)
+
+    def _tell_unstored(self, failure: StoreFailed) -> None:
+        """Tell once of all pictures of a job that met the same obstacle and are safe elsewhere."""
+        job = self._entry_id(failure.request_id), failure.error.message
+        is_safe = failure.recovered is not None
+        if is_safe and job == self._told_full:
+            return
+        self._told_full = job
+        hint = f"{tr(SAFE if is_safe else UNSAFE)} {failure.error.hint}".strip()
+        self._tell(replace(failure.error, hint=hint), *self._copies(failure))
 
     def _remedies(self, request_id: RequestId, error: ErrorReport) -> tuple[Offer, ...]:
         entry_id = self._entry_id(request_id)

@@ -110,3 +110,22 @@ def test_the_recovery_copy_can_be_shown(qtbot, running, engine, tmp_path, monkey
     qtbot.waitUntil(lambda: "Show the copy" in offers(running))
     offers(running)["Show the copy"].click()
     assert [url.toLocalFile() for url in shown] == [str(recovered.parent)]
+
+
+def test_guided_picture_and_baseline_on_a_full_disk_are_one_message(
+    qtbot, running, engine, studio, tmp_path
+):
+    guided, baseline = engine.jobs[:2]
+    for job in (guided, baseline):
+        recovered = tmp_path / f"{job.job_id}.png"
+        studio.bus.publish(StoreFailed(request_id=job.job_id, error=FULL, recovered=recovered))
+    qtbot.waitUntil(lambda: bool(offers(running)))
+    (card,) = [card for card in running.findChildren(ToastCard) if card.isVisible()]
+    assert "safe" in card.toast.hint
+
+
+def test_a_picture_that_is_kept_nowhere_is_told_of(qtbot, running, engine, studio):
+    studio.bus.publish(StoreFailed(request_id=engine.jobs[0].job_id, error=FULL))
+    qtbot.waitUntil(lambda: bool(offers(running)))
+    (card,) = [card for card in running.findChildren(ToastCard) if card.isVisible()]
+    assert "kept nowhere" in card.toast.hint
