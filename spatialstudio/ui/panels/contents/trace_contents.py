@@ -173,7 +173,7 @@ def _last_word(run: OpenRun) -> str:
     if run.state is not RunState.DONE:
         return tr(ENDED[run.state]) if run.state in ENDED else ""
     if run.seconds is None:
-        return tr("Judged")
+        return tr("Opened, not judged yet" if run.evaluation is None else "Judged")
     return tr("Done in {seconds} s").format(seconds=f"{run.seconds:.1f}")
 
 

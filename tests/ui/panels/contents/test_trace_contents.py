@@ -12,6 +12,7 @@ from spatialstudio.ui.panels.contents.trace_contents import (
     time_contents,
 )
 from tests.fakes import scene_of
+from tests.ui.judged_runs import CAR, DOG, judged_run
 from tests.ui.scripted_engine import STEPS, STICKERS, step_of
 
 
@@ -122,11 +123,15 @@ def test_the_time_left_is_said_roughly(run_of, seconds, words):
     ("fields", "words"),
     [
         ({"state": RunState.DONE, "seconds": 2.5}, "Done in 2.5 s"),
-        ({"state": RunState.DONE}, "Judged"),
+        ({"state": RunState.DONE}, "Opened, not judged yet"),
         ({"state": RunState.CANCELLED}, "Cancelled"),
         ({"state": RunState.FAILED}, "Failed"),
     ],
-    ids=["done", "judged", "cancelled", "failed"],
+    ids=["done", "not judged", "cancelled", "failed"],
 )
 def test_a_run_that_is_over_says_how_it_ended(run_of, fields, words):
     assert progress_of(run_of(**fields), "", None).message == words
+
+
+def test_a_picture_from_elsewhere_says_that_it_was_judged():
+    assert progress_of(judged_run(DOG, CAR), "", None).message == "Judged"
