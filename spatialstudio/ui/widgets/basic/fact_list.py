@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.out_of_sight import out_of_sight
 from spatialstudio.ui.widgets.basic.text_label import TextLabel
 
 
@@ -17,17 +18,22 @@ class FactList(QWidget):
         self._grid.setHorizontalSpacing(em(0.8))
         self._grid.setVerticalSpacing(em(0.2))
         self._grid.setColumnStretch(1, 1)
+        self._facts: tuple[tuple[str, str], ...] = ()
         self._lines: list[tuple[QLabel, TextLabel]] = []
 
     def show_facts(self, facts: tuple[tuple[str, str], ...]) -> None:
         """Show these names and values, in order; lines are made for what is more than before."""
-        while len(self._lines) < len(facts):
-            self._add_line()
-        for place, line in enumerate(self._lines):
-            is_used = place < len(facts)
-            for label, text in zip(line, facts[place] if is_used else ("", ""), strict=True):
-                label.setText(text)
-                label.setVisible(is_used)
+        if facts == self._facts:
+            return
+        self._facts = facts
+        with out_of_sight(self):
+            while len(self._lines) < len(facts):
+                self._add_line()
+            for place, line in enumerate(self._lines):
+                is_used = place < len(facts)
+                for label, text in zip(line, facts[place] if is_used else ("", ""), strict=True):
+                    label.setText(text)
+                    label.setVisible(is_used)
 
     def _add_line(self) -> None:
         name, value = QLabel(), TextLabel()

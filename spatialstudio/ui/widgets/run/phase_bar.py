@@ -100,47 +100,52 @@ class PhaseBar(QWidget):
         self._remaining.setProperty("tone", "muted")
         self._queue = QLabel()
         self._queue.setProperty("tone", "muted")
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(em(0.9), em(0.35), em(0.9), em(0.35))
+        self._running = QWidget()
+        self._row = QHBoxLayout(self._running)
+        self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(em(0.9))
-        self._row.addWidget(self._message)
         self._row.addWidget(self._job)
         self._row.addStretch()
         self._row.addWidget(self._remaining)
         self._row.addWidget(self._queue)
-        self._row.addStrut(PhaseMeter.usual_height())  # as high when nothing runs
+        whole = QHBoxLayout(self)
+        whole.setContentsMargins(em(0.9), em(0.35), em(0.9), em(0.35))
+        whole.setSpacing(0)
+        whole.addWidget(self._message)
+        whole.addWidget(self._running)
+        whole.addStrut(PhaseMeter.usual_height())  # as high when nothing runs
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.show_progress(Progress())
 
     def show_progress(self, progress: Progress) -> None:
         """Show how far the job is."""
         runs = progress.current is not None
-        self._job.setText(progress.job if runs else "")
-        self._job.setVisible(runs and bool(progress.job))
-        self._show_phases(progress if runs else Progress())
+        if runs:
+            self._job.setText(progress.job)
+            self._job.setVisible(bool(progress.job))
+            self._show_phases(progress)
+            self._remaining.setText(progress.remaining)
+            self._queue.setText(progress.queue)
+            self._queue.setVisible(bool(progress.queue))
         self._message.setText(progress.message)
         self._message.setVisible(not runs)
-        self._remaining.setText(progress.remaining)
-        self._remaining.setVisible(runs)
-        self._queue.setText(progress.queue)
-        self._queue.setVisible(runs and bool(progress.queue))
+        self._running.setVisible(runs)
         self.setAccessibleDescription(self._said(progress))
 
     def _show_phases(self, progress: Progress) -> None:
         while len(self._meters) < len(progress.phases):
             meter = PhaseMeter()
-            self._row.insertWidget(2 + len(self._meters), meter)
+            self._row.insertWidget(1 + len(self._meters), meter)
             self._meters.append(meter)
+        for meter in self._meters[len(progress.phases) :]:
+            meter.hide()
         current = progress.current or 0
-        for place, meter in enumerate(self._meters):
-            meter.setVisible(place < len(progress.phases))
-            if place >= len(progress.phases):
-                continue
+        for place, (meter, phase) in enumerate(zip(self._meters, progress.phases, strict=False)):
             is_current = place == current
-            text = progress.phases[place]
-            name = f"{text} {progress.detail}".strip() if is_current else text
+            name = f"{phase} {progress.detail}".strip() if is_current else phase
             share = progress.share if is_current else float(place < current)
             meter.show_phase(name, share, is_current=is_current)
+            meter.show()
 
     def _said(self, progress: Progress) -> str:
         if progress.current is None:
