@@ -7,6 +7,7 @@ can be typed into at once, is there from the start.
 from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.panels.compose.layouts_panel import LayoutsPanel
 from spatialstudio.ui.panels.compose.prompt_panel import PromptPanel
 from spatialstudio.ui.panels.run.generation_panel import GenerationPanel
 from spatialstudio.ui.texts import tr
@@ -15,9 +16,10 @@ from spatialstudio.ui.workspaces.workspace import BOTTOM, LEFT, RIGHT, DockPlan
 
 
 def make_prompt(context: WindowContext) -> QWidget:
-    """Return the prompt, the settings of the run under it, and the buttons at the foot."""
+    """Return the prompt, layouts, the settings of the run, and the buttons at the foot."""
     generation = GenerationPanel(context)
-    return over(DockColumn(PromptPanel(context), generation), generation.buttons)
+    column = DockColumn(PromptPanel(context), LayoutsPanel(context), generation)
+    return over(column, generation.buttons)
 
 
 def make_verdict(context: WindowContext) -> QWidget:
