@@ -5,11 +5,15 @@ attention told what the softmax divides by, the wanted ones are computed alone.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 import torch
 
 from spatialstudio.adapters.backends.attention_layers import AttentionLayer
+
+MOST_WAITING_BYTES = 16 * 1024**2
+"""Of queries: layers of small models are counted together, which spares the caches."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +45,10 @@ class LayerAttention:
             scores = scores + self.mask
         return scores.softmax(-1)
 
+    def form(self) -> tuple[object, ...]:
+        """Return what layers have in common whose heads can be computed together."""
+        return self.query.shape, self.key.shape, self.scale, self.log_sums is None
+
     def head_sum(self, columns: torch.Tensor) -> torch.Tensor:
         """Return (positions, columns) float32, the heads' probabilities of columns, summed.
 
@@ -65,20 +73,44 @@ class MeanAttention:
         self._columns = torch.tensor(columns)
         self._sum: torch.Tensor | None = None
         self._heads = 0
+        self._waiting: list[LayerAttention] = []
 
     def take(self, seen: LayerAttention) -> None:
-        """Count another layer in."""
-        self._heads += seen.query.shape[0]
-        own = seen.head_sum(self._columns)
-        self._sum = own if self._sum is None else self._sum + own
+        """Count another layer in, sooner or later."""
+        self._waiting.append(seen)
+        held = sum(each.query.nbytes for each in self._waiting)
+        if seen.log_sums is None or held > MOST_WAITING_BYTES:
+            self._count_in()
 
     def mean(self) -> torch.Tensor:
         """Return (positions, columns) float32, every head of every layer counted the same.
 
         At least one layer must have been taken.
         """
+        self._count_in()
         assert self._sum is not None
         return self._sum / self._heads
+
+    def _count_in(self) -> None:
+        for _, alike in groupby(self._waiting, LayerAttention.form):
+            seen = _joined(tuple(alike))
+            self._heads += seen.query.shape[0]
+            own = seen.head_sum(self._columns)
+            self._sum = own if self._sum is None else self._sum + own
+        self._waiting.clear()
+
+
+def _joined(alike: Sequence[LayerAttention]) -> LayerAttention:
+    """Return layers of one form as a single one, with the heads of all."""
+    first, *others = alike
+    if not others:
+        return first
+    return replace(
+        first,
+        query=torch.cat([each.query for each in alike]),
+        key=torch.cat([each.key for each in alike]),
+        log_sums=torch.cat([each.log_sums for each in alike if each.log_sums is not None]),
+    )
 
 
 class LevelMeans:

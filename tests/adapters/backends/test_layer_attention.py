@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from spatialstudio.adapters.backends import layer_attention
 from spatialstudio.adapters.backends.attention_layers import AttentionLayer
 from spatialstudio.adapters.backends.layer_attention import (
     LayerAttention,
@@ -47,12 +48,22 @@ def test_every_head_of_every_layer_counts_the_same(layers):
 
 
 def test_told_sums_change_nothing_but_the_work():
-    usual = [seen(2), seen(4)]
+    usual = [seen(2), seen(2), seen(4, depth=4), seen(2)]
     scores = [each.query @ each.key.mT * each.scale for each in usual]
     told = [
         replace(each, log_sums=own.logsumexp(-1)) for each, own in zip(usual, scores, strict=True)
     ]
     torch.testing.assert_close(mean_of(*told), mean_of(*usual))
+
+
+def test_layers_do_not_wait_where_that_takes_too_much_memory(monkeypatch):
+    monkeypatch.setattr(layer_attention, "MOST_WAITING_BYTES", 0)
+    first = seen(2)
+    told = replace(first, log_sums=torch.zeros(2, 15))
+    mean = MeanAttention(COLUMNS)
+    mean.take(told)
+    told.query.fill_(torch.nan)
+    assert mean.mean().isfinite().all()
 
 
 def test_what_a_position_attends_to_sums_to_one():
