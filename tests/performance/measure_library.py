@@ -15,13 +15,24 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
+
 from spatialstudio.adapters.library.index import IndexedRun
 from spatialstudio.adapters.library.run_library import RunLibrary
+from spatialstudio.adapters.stores.run_summary import with_verdicts
 from spatialstudio.adapters.stores.sidecar import Sidecar, write_sidecar
 from spatialstudio.application.flow.read_filter import read_filter
 from spatialstudio.domain.library import ClaimSummary, Marks, RunSummary
+from spatialstudio.domain.perception import DepthMap, Perception
 from spatialstudio.domain.relation import ABOVE, BELOW, LEFT_OF, RIGHT_OF
-from spatialstudio.domain.verdict import Outcome
+from spatialstudio.domain.verdict import (
+    AbstentionReason,
+    ConfidenceComponents,
+    Evaluation,
+    Measurement,
+    Outcome,
+    Verdict,
+)
 
 RUNS = 10_000
 REPEATS = 5
@@ -35,6 +46,17 @@ LINES = (
 )
 NOUNS = ("cat", "dog", "car", "tree", "house", "boat", "lamp", "chair", "bird", "clock")
 
+SURE = ConfidenceComponents(detection=1.0, geometry=1.0, stability=1.0, agreement=1.0)
+SEEN = Perception(
+    image_sha256="",
+    height=128,
+    width=128,
+    detections=(),
+    masks=(),
+    depth=DepthMap(values=np.random.default_rng(0).random((64, 64), np.float32), source_id=""),
+)
+"""About as many bytes as masks and depth of a real run."""
+
 
 def sidecar(number, chance):
     """Make up a run."""
@@ -46,9 +68,15 @@ def sidecar(number, chance):
         subject=subject,
         object=other,
         pos=chance.random(),
-        outcome=chance.choice(tuple(Outcome)),
-        pse=chance.random(),
+    )
+    outcome = chance.choice(tuple(Outcome))
+    verdict = Verdict(
+        relation_id=claim.relation_id,
+        outcome=outcome,
         confidence=chance.random(),
+        components=SURE,
+        measurement=Measurement(delta=0.1, margin=0.1, overlap=0.0, pos=0.5, pse=chance.random()),
+        reason=AbstentionReason.UNSTABLE if outcome is Outcome.UNDECIDABLE else None,
     )
     summary = RunSummary(
         id=f"run{number}",
@@ -66,7 +94,11 @@ def sidecar(number, chance):
         objects=(subject, other),
         claims=(claim,),
     )
-    return Sidecar(summary=summary, marks=Marks(stars=chance.randrange(6)))
+    return Sidecar(
+        summary=with_verdicts(summary, [verdict]),
+        marks=Marks(stars=chance.randrange(6)),
+        evaluation=Evaluation(perception=SEEN, verdicts=(verdict,)),
+    )
 
 
 def fill(root, count):
