@@ -53,7 +53,7 @@ SEEN = Perception(
     width=128,
     detections=(),
     masks=(),
-    depth=DepthMap(values=np.random.default_rng(0).random((64, 64), np.float32), source_id=""),
+    depth=DepthMap(values=np.random.default_rng(0).random((64, 64), np.float32), estimator_id=""),
 )
 """About as many bytes as masks and depth of a real run."""
 
