@@ -19,6 +19,7 @@ from spatialstudio.application.engine.messages import (
     Report,
     Stop,
 )
+from spatialstudio.application.engine.priority import give_way
 from spatialstudio.application.engine.worker import BuildWorkshop, Worker
 from spatialstudio.domain.generation import RequestId
 
@@ -38,8 +39,14 @@ def send(pipe: Connection, message: Command | Report) -> None:
     pipe.send_bytes(pickle.dumps(message, protocol=PICKLE_PROTOCOL))
 
 
+def main(commands: Connection, reports: Connection, build: BuildWorkshop) -> None:
+    """Work in a process of one's own, which gives way to its parent's."""
+    give_way()
+    work(commands, reports, build)
+
+
 def work(commands: Connection, reports: Connection, build: BuildWorkshop) -> None:
-    """Do jobs until told to stop, or until the parent is gone: the child's main function."""
+    """Do jobs until told to stop, or until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is the parent's to handle
     inbox, is_over = Inbox(), Event()
     Thread(target=_listen, args=(commands, inbox, is_over), daemon=True).start()

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from threading import Lock, Thread, current_thread
 
-from spatialstudio.application.engine.child import send, work
+from spatialstudio.application.engine.child import main, send
 from spatialstudio.application.engine.messages import (
     CancelJob,
     Command,
@@ -189,7 +189,7 @@ class _Child:
         self._is_closing = False
         self.is_gone = False
         self._process = context.Process(
-            target=work, args=(commands, reports, build), name="spatialstudio-engine", daemon=True
+            target=main, args=(commands, reports, build), name="spatialstudio-engine", daemon=True
         )
         self._process.start()
         commands.close()

@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -18,6 +19,7 @@ from spatialstudio.application.engine.messages import (
     ReadTokens,
     TokensRead,
 )
+from spatialstudio.application.engine.priority import NICENESS
 from spatialstudio.application.engine.process import CLOSING_TIMEOUT_S, ProcessEngine
 from spatialstudio.domain.generation import (
     GenerationCancelled,
@@ -51,6 +53,15 @@ class DeafBackend(FakeBackend):
     def generate(self, request, model, token):
         yield next(super().generate(request, model, token))
         threading.Event().wait()
+
+
+class PoliteBackend(FakeBackend):
+    """Tells how far its process gives way, in the place of its device."""
+
+    def generate(self, request, model, token):
+        events = super().generate(request, model, token)
+        yield replace(next(events), device=str(os.nice(0)))
+        yield from events
 
 
 class Reports:
@@ -113,6 +124,12 @@ def test_reports_arrive_in_the_order_in_which_they_were_made(start, reports, job
         Phase.JUDGING,
         PictureJudged,
     ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="niceness is a word of POSIX")
+def test_the_engine_gives_way_to_the_program(start, reports, job):
+    start(PoliteBackend).submit(job)
+    assert int(reports.until(GenerationStarted).device) == min(os.nice(0) + NICENESS, 19)
 
 
 def test_arrays_arrive_whole_and_read_only(start, reports, make_job):
