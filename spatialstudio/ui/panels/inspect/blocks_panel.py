@@ -25,7 +25,10 @@ from spatialstudio.ui.widgets.inspect.block_picker import BlockPicker
 
 UNTOLD = "This run does not tell which layers its model has."
 MEAN_ONLY = "Only the mean over the filled blocks was kept."
-NO_RUN = "The blocks of the model are drawn here once a picture has been begun."
+NO_RUN = (
+    "Which layers a model has is known once it is loaded: begin a picture, and its blocks are "
+    "drawn here. To pick single ones, have every layer's maps captured."
+)
 CAPTURE = "Capture next time"
 CAPTURE_TIP = "Keep every layer's maps of every word of the next picture, on disk"
 KEPT = "Click a block to take it in or out, double click for it alone."

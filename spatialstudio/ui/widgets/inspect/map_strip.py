@@ -13,7 +13,7 @@ from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.array_images import heat_image
 from spatialstudio.ui.widgets.basic.roving import ALONG, Roving
 
-MAP_EM, LARGEST_MAP_EM = 6.4, 14
+SMALLEST_MAP_EM, MAP_EM, LARGEST_MAP_EM = 2.8, 6.4, 14
 LABEL_EM = 1.5
 PAD_EM = 0.35
 DOT_EM = 0.5
@@ -41,7 +41,7 @@ class WordMaps:
 
 
 class MapTile(QAbstractButton):
-    """Shows one word's map as a heat map, and the baseline's beside it when there is one."""
+    """Shows one word's map as a heat map, and the baseline's beside or under it."""
 
     def __init__(self, theme: Theme, word: WordMaps) -> None:
         super().__init__()
@@ -49,6 +49,7 @@ class MapTile(QAbstractButton):
         self._word = word
         self._images: tuple[QImage | None, ...] = ()
         self._side = em(MAP_EM)
+        self._is_stacked = False
         self.setCheckable(True)
         self.setText(word.phrase)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -66,13 +67,13 @@ class MapTile(QAbstractButton):
 
     @property
     def map_count(self) -> int:
-        """How many maps stand side by side."""
+        """How many maps it shows."""
         return max(len(self._images), 1)
 
-    def use_side(self, side: int) -> None:
-        """Draw each map as a square of that many pixels."""
-        if side != self._side:
-            self._side = side
+    def use_side(self, side: int, *, is_stacked: bool) -> None:
+        """Draw each map as a square of that many pixels, the baseline's beside or under it."""
+        if (side, is_stacked) != (self._side, self._is_stacked):
+            self._side, self._is_stacked = side, is_stacked
             self.updateGeometry()
             self.update()
 
@@ -89,11 +90,11 @@ class MapTile(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         """Ask for a square a map, and a line for the word."""
-        return self._size_around(self._side)
+        return self.size_around(self._side, is_stacked=self._is_stacked)
 
     def minimumSizeHint(self) -> QSize:
         """Ask for the smallest squares."""
-        return self._size_around(em(MAP_EM))
+        return self.size_around(em(SMALLEST_MAP_EM), is_stacked=self._is_stacked)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
         """Draw the card, the maps and the word."""
@@ -101,19 +102,26 @@ class MapTile(QAbstractButton):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         self._draw_card(painter)
-        left = em(PAD_EM)
-        for image in self._images:
-            square = QRectF(left, em(PAD_EM) + em(LABEL_EM), self._side, self._side)
+        for place, image in enumerate(self._images):
+            square = self._square(place)
             painter.fillRect(square, self._theme.colour("sunken"))
             if image is not None:
                 painter.drawImage(square, image)
-            left += self._side + em(PAD_EM)
         self._draw_word(painter)
         painter.end()
 
-    def _size_around(self, side: int) -> QSize:
-        width = self.map_count * side + (self.map_count + 1) * em(PAD_EM)
-        return QSize(width, side + em(LABEL_EM) + 2 * em(PAD_EM))
+    def size_around(self, side: int, *, is_stacked: bool) -> QSize:
+        """Return how large the tile is with maps of that size in that order."""
+        down, across = (self.map_count, 1) if is_stacked else (1, self.map_count)
+        pad = em(PAD_EM)
+        return QSize(across * (side + pad) + pad, down * (side + em(LABEL_EM) + pad) + pad)
+
+    def _square(self, place: int) -> QRectF:
+        """Return where a map is drawn, under its line of words."""
+        pad, line = em(PAD_EM), em(LABEL_EM)
+        down, across = (place, 0) if self._is_stacked else (0, place)
+        left = pad + across * (self._side + pad)
+        return QRectF(left, pad + line + down * (self._side + line + pad), self._side, self._side)
 
     def _draw_card(self, painter: QPainter) -> None:
         marked = self.isChecked() or self.hasFocus()
@@ -127,22 +135,24 @@ class MapTile(QAbstractButton):
         dot = em(DOT_EM)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.mention(self._word.hue))
-        middle = em(PAD_EM) + em(LABEL_EM) / 2 - em(0.1)
+        line = self._line(0)
+        middle = line.center().y()
         painter.drawEllipse(QRectF(em(PAD_EM) + 2, middle - dot / 2, dot, dot))
         painter.setFont(font(bold=True))
         painter.setPen(self._theme.colour("text"))
-        start = em(PAD_EM) + 2 + dot + em(0.35)
-        line = QRectF(start, em(PAD_EM) - em(0.1), self.width() - start - em(PAD_EM), em(LABEL_EM))
-        low = Qt.AlignmentFlag.AlignVCenter
-        phrase = painter.fontMetrics().elidedText(
-            self._word.phrase, Qt.TextElideMode.ElideRight, round(line.width())
-        )
-        painter.drawText(line, low | Qt.AlignmentFlag.AlignLeft, phrase)
+        line.setLeft(em(PAD_EM) + 2 + dot + em(0.35))
+        _write(painter, line, self._word.phrase)
         if self._word.has_baseline:
             painter.setFont(font(SMALL))
             painter.setPen(self._theme.colour("muted"))
-            line.setLeft(em(PAD_EM) * 2 + self._side)
-            painter.drawText(line, low | Qt.AlignmentFlag.AlignLeft, "baseline")
+            _write(painter, self._line(1), tr("baseline"))
+
+    def _line(self, place: int) -> QRectF:
+        """Return where the words over a map stand."""
+        square = self._square(place)
+        return QRectF(
+            square.left(), square.top() - em(LABEL_EM) - em(0.1), self._side, em(LABEL_EM)
+        )
 
 
 class MapStrip(QWidget):
@@ -184,13 +194,24 @@ class MapStrip(QWidget):
             tile.setChecked(tile.key == key)
 
     def _share_room(self) -> None:
-        least, maps = em(MAP_EM), sum(tile.map_count for tile in self._tiles)
-        if not maps:
+        """Draw maps as large as they can be, those of the baseline beside or under the others."""
+        if not self._tiles:
             return
-        spare = self.size() - self._row.minimumSize()
-        side = least + min(spare.width() // maps, spare.height())
+        sides = {is_stacked: self._side_of_maps(is_stacked) for is_stacked in (False, True)}
+        is_stacked = sides[True] > sides[False]
+        side = min(max(sides[is_stacked], em(SMALLEST_MAP_EM)), em(LARGEST_MAP_EM))
         for tile in self._tiles:
-            tile.use_side(min(max(side, least), em(LARGEST_MAP_EM)))
+            tile.use_side(side, is_stacked=is_stacked)
+
+    def _side_of_maps(self, is_stacked: bool) -> int:
+        """Return how large maps in this order can be, in pixels."""
+        bare = [tile.size_around(0, is_stacked=is_stacked) for tile in self._tiles]
+        counts = [tile.map_count for tile in self._tiles]
+        across, down = (len(counts), max(counts)) if is_stacked else (sum(counts), 1)
+        gaps = self._row.spacing() * len(bare)
+        width = self.width() - sum(size.width() for size in bare) - gaps
+        height = self.height() - max(size.height() for size in bare)
+        return min(width // across, height // down)
 
     def _renew(self, words: tuple[WordMaps, ...]) -> None:
         for tile in self._tiles:
@@ -209,3 +230,9 @@ class MapStrip(QWidget):
             key = tile.key if tile.isChecked() else ""
             self.show_picked(key)
             self.word_picked.emit(key)
+
+
+def _write(painter: QPainter, line: QRectF, text: str) -> None:
+    """Write a text into a line, cut where it is longer."""
+    shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, round(line.width()))
+    painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)

@@ -1,6 +1,7 @@
 import pytest
 from PySide6.QtCore import Qt
 
+from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.inspect.map_strip import MapStrip, MapTile, WordMaps
 from tests.ui.scripted_engine import blob
 
@@ -82,3 +83,31 @@ def test_maps_grow_with_the_room_and_all_stay_in_sight(qtbot, strip):
     assert tiles(strip)[1].geometry().right() < 900
     strip.resize(strip.minimumSizeHint())
     qtbot.waitUntil(lambda: tiles(strip)[0].height() <= strip.minimumSizeHint().height())
+
+
+@pytest.fixture
+def beside_baseline(strip):
+    """The strip with three words, each with the baseline's map."""
+    words = [
+        WordMaps(f"m{hue}", name, hue, blob(0.2, 0.5), blob(0.8, 0.5), has_baseline=True)
+        for hue, name in enumerate(("dog", "potted plant", "lamp"))
+    ]
+    strip.show_words(tuple(words))
+    return strip
+
+
+def test_in_a_narrow_dock_the_baseline_stands_under_the_maps_and_all_are_seen(
+    qtbot, beside_baseline
+):
+    narrow = em(20)
+    beside_baseline.resize(narrow, em(11))
+    last = tiles(beside_baseline)[2]
+    qtbot.waitUntil(lambda: last.geometry().right() <= narrow)
+    assert last.height() > last.width()
+    assert beside_baseline.minimumSizeHint().width() <= narrow
+
+
+def test_in_a_wide_dock_the_baseline_stands_beside_the_maps(qtbot, beside_baseline):
+    beside_baseline.resize(em(80), em(11))
+    last = tiles(beside_baseline)[2]
+    qtbot.waitUntil(lambda: last.width() > last.height())
