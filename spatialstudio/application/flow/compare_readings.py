@@ -4,7 +4,8 @@ The grammar reads at once, a language model later. What both read stays; what th
 hand or taken up is never offered for removal, and stays while the prompt is typed on.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spatialstudio.domain.prompt import MentionId, Note, ObjectMention, TextSpan
@@ -89,6 +90,23 @@ def accept(scene: SceneGraph, offer: Offer) -> SceneGraph:
     if offer.added is not None:
         relations.append(replace(offer.added, id=_free_id(relations)))
     return replace(scene, mentions=tuple(mentions), relations=tuple(relations))
+
+
+def is_typed_on(before: str, text: str) -> bool:
+    """Tell whether a prompt is the one before with a small change, rather than another."""
+    return _Edit(before, text).is_small
+
+
+def not_dismissed(offers: Iterable[Offer], dismissed: Iterable[str]) -> tuple[Offer, ...]:
+    """Leave out the offers that say what the user has dismissed, each once, by their messages."""
+    gone = Counter(dismissed)
+    kept = []
+    for offer in offers:
+        if gone[offer.message]:
+            gone[offer.message] -= 1
+        else:
+            kept.append(offer)
+    return tuple(kept)
 
 
 def keep_taken_up(scene: SceneGraph, before: SceneGraph) -> SceneGraph:

@@ -3,7 +3,14 @@ from dataclasses import replace
 import pytest
 
 from spatialstudio.adapters.extractors.grammar import GrammarExtractor
-from spatialstudio.application.flow.compare_readings import accept, compare_readings, keep_taken_up
+from spatialstudio.application.flow.compare_readings import (
+    Offer,
+    accept,
+    compare_readings,
+    is_typed_on,
+    keep_taken_up,
+    not_dismissed,
+)
 from spatialstudio.application.flow.read_prompt import with_relation_type
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.prompt import MentionId, Note, ObjectMention, Prompt, TextSpan
@@ -171,3 +178,26 @@ def test_what_was_taken_up_is_not_doubted():
     scene = taken_up("a cat above a dog, a car")
     offers = compare_readings(scene, later(scene)).offers
     assert [offer.message for offer in offers] == ['It may not say "cat above dog".']
+
+
+@pytest.mark.parametrize(
+    ("dismissed", "kept"),
+    [([], ["a", "b", "a"]), (["a"], ["b", "a"]), (["a", "a"], ["b"]), (["c", "b"], ["a", "a"])],
+)
+def test_what_was_dismissed_is_not_offered_again(dismissed, kept):
+    offers = [Offer(message=message) for message in "aba"]
+    assert [each.message for each in not_dismissed(offers, dismissed)] == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "is_same"),
+    [
+        ("a cat left of a dog", True),
+        ("a cat left of a dog at night", True),
+        ("a black cat left of a dog", True),
+        ("two huge rocks under a bird", False),
+        ("", False),
+    ],
+)
+def test_a_prompt_with_a_small_change_is_the_same_typed_on(text, is_same):
+    assert is_typed_on("a cat left of a dog", text) is is_same

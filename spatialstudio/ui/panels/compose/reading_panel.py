@@ -6,7 +6,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout
 
 from spatialstudio.application.flow.advise_on_scene import Advice, AdviceKind, advice_on, follow
-from spatialstudio.application.flow.compare_readings import Offer, accept
+from spatialstudio.application.flow.compare_readings import (
+    Offer,
+    accept,
+    is_typed_on,
+    not_dismissed,
+)
 from spatialstudio.application.language_model import KeyLookedUp, ServerKept, ServerTried
 from spatialstudio.application.second_reader import ReadAgain
 from spatialstudio.application.session import SceneChanged
@@ -39,6 +44,7 @@ class ReadingPanel(Panel):
         self._known_objects: Mapping[str, str] = {}
         self._asked = ""
         self._offers: tuple[Offer, ...] = ()
+        self._dismissed: tuple[str, ...] = ()
         self._told: tuple[Note, ...] = ()
         self._cut: tuple[str, ...] = ()
         self._notes = ReadingNotes(context.theme)
@@ -86,11 +92,14 @@ class ReadingPanel(Panel):
             return
         compared = self._studio.compare_with_scene(later, self._known_objects or None)
         if compared is not None:
-            self._offers, self._told = compared.offers, compared.notes
+            self._offers = not_dismissed(compared.offers, self._dismissed)
+            self._told = compared.notes
             self._show(compared.scene)
 
     def _begin(self, text: str) -> None:
-        """Forget what was said of another prompt."""
+        """Forget what was said of another text, and what was dismissed of another prompt."""
+        if not is_typed_on(self._asked, text):
+            self._dismissed = ()
         if text != self._asked:
             self._asked = text
             self._offers, self._told, self._cut = (), (), ()
@@ -122,6 +131,7 @@ class ReadingPanel(Panel):
                 if answer == 0:
                     self.scene_edited.emit(tr("other reading"), accept(scene, offer))
                 else:
+                    self._dismissed += (offer.message,)
                     self._show(scene)
 
 

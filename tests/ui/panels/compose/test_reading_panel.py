@@ -27,6 +27,19 @@ def type_prompt(window):
 
 
 @pytest.fixture
+def type_on(qtbot, window, studio):
+    """Type some words behind the prompt, and wait until they are read."""
+
+    def type_(words):
+        editor = window.prompt.findChild(PromptEditor)
+        editor.moveCursor(QTextCursor.MoveOperation.End)
+        qtbot.keyClicks(editor, words)
+        qtbot.waitUntil(lambda: studio.session.scene.prompt.text.endswith(words))
+
+    return type_
+
+
+@pytest.fixture
 def read_again(qtbot, studio):
     """Have a model read the same prompt, with "behind" in the place of every relation."""
 
@@ -136,15 +149,12 @@ def test_an_offer_is_taken_up(qtbot, panel, studio, type_prompt, read_again):
 
 
 def test_what_was_taken_up_stays_while_the_prompt_is_typed_on(
-    qtbot, panel, window, studio, type_prompt, read_again
+    qtbot, panel, studio, type_prompt, type_on, read_again
 ):
     type_prompt(PROMPT)
     read_again()
     press(qtbot, panel, "Take up")
-    editor = window.prompt.findChild(PromptEditor)
-    editor.moveCursor(QTextCursor.MoveOperation.End)
-    qtbot.keyClicks(editor, " at night")
-    qtbot.waitUntil(lambda: studio.session.scene.prompt.text.endswith(" at night"))
+    type_on(" at night")
     assert types(studio) == ["to the left of", "behind"]
 
 
@@ -154,6 +164,34 @@ def test_an_offer_is_dismissed(qtbot, panel, studio, type_prompt, read_again):
     press(qtbot, panel, "Dismiss")
     qtbot.waitUntil(lambda: len(buttons(panel, "Dismiss")) == 1)
     assert types(studio) == ["to the left of"]
+
+
+def test_what_was_dismissed_stays_so_while_the_prompt_is_typed_on(
+    qtbot, panel, type_prompt, type_on, read_again
+):
+    type_prompt(PROMPT)
+    read_again(note="first")
+    qtbot.waitUntil(lambda: len(buttons(panel, "Dismiss")) == 2)
+    press(qtbot, panel, "Dismiss")
+    qtbot.waitUntil(lambda: len(buttons(panel, "Dismiss")) == 1)
+    type_on(" at night")
+    read_again(note="second")
+    qtbot.waitUntil(lambda: says(panel, "second"))
+    assert len(buttons(panel, "Dismiss")) == 1
+
+
+def test_what_was_dismissed_is_offered_again_with_another_prompt(
+    qtbot, panel, type_prompt, read_again
+):
+    type_prompt(PROMPT)
+    read_again()
+    press(qtbot, panel, "Dismiss")
+    qtbot.waitUntil(lambda: len(buttons(panel, "Dismiss")) == 1)
+    type_prompt("oil on canvas, two huge rocks under a bird")
+    qtbot.waitUntil(lambda: not buttons(panel, "Dismiss"))
+    type_prompt(PROMPT)
+    read_again()
+    qtbot.waitUntil(lambda: len(buttons(panel, "Dismiss")) == 2)
 
 
 def test_offers_go_with_their_prompt(qtbot, panel, type_prompt, read_again):
