@@ -5,6 +5,9 @@ from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
 from spatialstudio.ui.theme.metrics import em
 
+LEAST_EM = 6
+"""Of the title, where a dock is too narrow for its words."""
+
 
 class Disclosure(QWidget):
     """Shows content under its title, once the title is pressed.
@@ -20,6 +23,7 @@ class Disclosure(QWidget):
         self._content = content
         self._title = QToolButton()
         self._title.setText(title)
+        self._title.setMinimumWidth(em(LEAST_EM))
         self._title.setAccessibleName(name or title)
         self._title.setProperty("kind", "disclosure")
         self._title.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)

@@ -69,7 +69,8 @@ class FlowLayout(QLayout):
         line: list[tuple[QLayoutItem, QSize, int]] = []
         x, y, height = room.left(), room.top(), 0
         for item in self._items:
-            size = item.sizeHint()
+            size = item.sizeHint().boundedTo(QSize(room.width(), item.sizeHint().height()))
+            size = size.expandedTo(item.minimumSize())
             if line and x + size.width() > room.right() + 1:
                 self._place(line, y, height, moves=moves)
                 line, x, y, height = [], room.left(), y + height + self._gap, 0

@@ -4,13 +4,15 @@ from dataclasses import dataclass
 from enum import Enum
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtGui import QIcon, QPaintEvent
+from PySide6.QtWidgets import QStyle, QStyleOptionToolButton, QStylePainter, QToolButton
 
 from spatialstudio.domain.verdict import AbstentionReason
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
+
+LEAST_EM = 6
 
 
 class GroundState(Enum):
@@ -61,6 +63,20 @@ class GroundChip(QToolButton):
         self.setToolTip(f"{ground.tip}\n{tr('Click to see it on the picture.')}")
         theme.changed.connect(self._dress)
         self._dress()
+
+    def minimumSizeHint(self) -> QSize:
+        """Give way to a narrow card: the tip says it all."""
+        return QSize(em(LEAST_EM), super().minimumSizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the chip, its text cut off where there is too little room."""
+        option = QStyleOptionToolButton()
+        self.initStyleOption(option)
+        if (lacking := self.sizeHint().width() - self.width()) > 0:
+            room = max(self.fontMetrics().horizontalAdvance(self.text()) - lacking, 0)
+            cut = Qt.TextElideMode.ElideRight
+            option.text = self.fontMetrics().elidedText(self.text(), cut, room)
+        QStylePainter(self).drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
 
     def _dress(self) -> None:
         is_broken = self.ground.state is GroundState.BROKEN
