@@ -27,8 +27,7 @@ def open_tour(looks: Appearance, window: QWidget) -> None:
     """Show the tour, in pictures as light or dark as the window."""
     from spatialstudio.ui.dialogs.tour_dialog import TourDialog
 
-    is_dark = looks.theme.palette.is_dark
-    TourDialog(resources_folder(), is_dark=is_dark, parent=window).open()
+    TourDialog(resources_folder(), looks.theme, window).open()
 
 
 def open_messages(toasts: Toasts, window: QWidget) -> None:

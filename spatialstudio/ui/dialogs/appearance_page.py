@@ -30,7 +30,8 @@ class AppearancePage(SettingsPage):
         self._colours = QComboBox()
         for choice, name in NAMES.items():
             self._colours.addItem(tr(name), choice)
-        self._colours.setCurrentIndex(list(NAMES).index(appearance.choice))
+        self._show_colours()
+        appearance.chosen.connect(self._show_colours)
         self._colours.activated.connect(self._take_colours)
         self._size = QComboBox()
         for percent in sorted({*TEXT_PERCENTS, appearance.text_percent}):
@@ -56,6 +57,9 @@ class AppearancePage(SettingsPage):
     def _add(self, form: QFormLayout, name: str, field: QWidget) -> None:
         field.setAccessibleName(name)
         form.addRow(name, field)
+
+    def _show_colours(self) -> None:
+        self._colours.setCurrentIndex(list(NAMES).index(self._appearance.choice))
 
     def _take_colours(self) -> None:
         self._appearance.choose(self._colours.currentData())

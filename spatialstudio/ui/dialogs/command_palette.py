@@ -1,10 +1,11 @@
 """Find a command by typing some of its letters."""
 
-from PySide6.QtCore import QEvent, QObject, QSortFilterProxyModel, Qt
-from PySide6.QtGui import QKeyEvent, QStandardItem, QStandardItemModel
+from PySide6.QtCore import QEvent, QObject, QSize, QSortFilterProxyModel, Qt
+from PySide6.QtGui import QIcon, QKeyEvent, QPixmap, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QDialog, QLineEdit, QTreeView, QVBoxLayout, QWidget
 
 from spatialstudio.ui.actions import Actions
+from spatialstudio.ui.command_button import ICON_EM
 from spatialstudio.ui.commands.command import Command
 from spatialstudio.ui.commands.table import TABLE
 from spatialstudio.ui.texts import tr
@@ -75,8 +76,10 @@ class CommandPalette(QDialog):
         self._search.setAccessibleName(tr("Find a command"))
         self._search.installEventFilter(self)
         self._filter = LetterFilter()
+        self._blank = _blank_icon()
         self._filter.setSourceModel(self._model())
         self._list = QTreeView()
+        self._list.setIconSize(QSize(em(ICON_EM), em(ICON_EM)))
         self._list.setAccessibleName(tr("Commands"))
         self._list.setModel(self._filter)
         self._list.setHeaderHidden(True)
@@ -115,7 +118,8 @@ class CommandPalette(QDialog):
     def _row(self, command: Command) -> list[QStandardItem]:
         action = self._actions[command]
         menu = tr(command.menu.value).replace("&", "")
-        item = QStandardItem(action.icon(), f"{action.text().replace('&', '')}   ({menu})")
+        icon = self._blank if action.icon().isNull() else action.icon()
+        item = QStandardItem(icon, f"{action.text().replace('&', '')}   ({menu})")
         item.setToolTip(action.toolTip())
         item.setData(command, COMMAND_ROLE)
         keys = QStandardItem(self._actions.keys_in_words(command))
@@ -133,3 +137,10 @@ class CommandPalette(QDialog):
         if isinstance(command, Command):
             self.accept()
             self._actions[command].trigger()
+
+
+def _blank_icon() -> QIcon:
+    """Return what stands before names without an icon, so that all begin at one edge."""
+    pixmap = QPixmap(em(ICON_EM), em(ICON_EM))
+    pixmap.fill(Qt.GlobalColor.transparent)
+    return QIcon(pixmap)

@@ -1,6 +1,6 @@
 """All keys on one sheet."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -15,6 +15,7 @@ from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.commands.command import Menu
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.dock_column import DockRoom
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 COLUMNS = (
@@ -32,8 +33,10 @@ class ShortcutSheet(QDialog):
         super().__init__(parent)
         self.setWindowTitle(tr("Keys and shortcuts"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        row = QHBoxLayout()
-        row.setSpacing(em(2.5))
+        sheet = QWidget()
+        row = QHBoxLayout(sheet)
+        row.setContentsMargins(0, 0, em(0.8), 0)
+        row.setSpacing(em(2))
         for menus in COLUMNS:
             column = QVBoxLayout()
             column.setSpacing(em(0.4))
@@ -50,9 +53,14 @@ class ShortcutSheet(QDialog):
         )
         column = QVBoxLayout(self)
         column.setContentsMargins(em(1.5), em(1.3), em(1.5), em(1))
-        column.addLayout(row)
+        room = DockRoom(sheet)
+        room.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # where it is larger than the window
+        room.setAccessibleName(self.windowTitle())
+        column.addWidget(room, 1)
         column.addWidget(TextLabel(note, Tone.MUTED))
         column.addWidget(buttons)
+        most = self.screen().availableSize() if parent is None else parent.size()
+        self.resize(self.sizeHint().boundedTo(most - QSize(em(2), em(2))))
 
 
 def _keys_of(actions: Actions, menu: Menu) -> QGridLayout:

@@ -83,6 +83,7 @@ class AxisFields:
     def _fill(self) -> None:
         field = self.choice.field
         self.values.setText("" if field is None else self._suggest(field))
+        self.values.setCursorPosition(0)
         self.values.setEnabled(field is not None)
 
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLa
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.tour import STATIONS
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
@@ -20,16 +21,16 @@ class TourDialog(QDialog):
 
     Args:
         resources: Where the pictures lie.
-        is_dark: Which of them fit the window.
+        theme: The look of the window, that the pictures follow.
         parent: The window.
     """
 
-    def __init__(self, resources: Path, *, is_dark: bool, parent: QWidget | None = None) -> None:
+    def __init__(self, resources: Path, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Five-minute tour"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._resources = resources
-        self._is_dark = is_dark
+        self._theme = theme
         self._number = 0
         self._picture = QLabel()
         self._picture.setFixedSize(*(em(side) for side in PICTURE_EM))
@@ -46,6 +47,7 @@ class TourDialog(QDialog):
         self._next.clicked.connect(lambda: self._go(1))
         self._lay_out()
         self._show()
+        theme.changed.connect(self._show)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let the arrows turn the pages."""
@@ -92,7 +94,7 @@ class TourDialog(QDialog):
 
     def _pixmap(self) -> QPixmap:
         station, ratio = STATIONS[self._number], self.devicePixelRatioF()
-        pixmap = QPixmap(str(station.picture(self._resources, is_dark=self._is_dark)))
+        pixmap = QPixmap(str(station.picture(self._resources, is_dark=self._theme.palette.is_dark)))
         if pixmap.isNull():
             return pixmap
         scaled = pixmap.scaled(

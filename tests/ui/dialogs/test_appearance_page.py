@@ -32,6 +32,11 @@ def test_colours_change_at_once(qtbot, dialog, appearance, settings):
     assert settings.theme is ThemeChoice.HIGH_CONTRAST
 
 
+def test_colours_chosen_elsewhere_are_shown(dialog, appearance):
+    appearance.choose(ThemeChoice.DARK)
+    assert field(dialog, "Colours").currentText() == "Dark"
+
+
 def test_the_text_grows_and_the_dialog_comes_back(qtbot, qapp, window, dialog, settings):
     before = window.prompt
     choose(qtbot, field(dialog, "Size of the text"), "150 %")

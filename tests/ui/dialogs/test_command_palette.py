@@ -31,6 +31,12 @@ def test_every_command_can_be_found(palette):
     assert len(rows(palette)) == len(TABLE)
 
 
+def test_all_names_begin_at_one_edge(palette):
+    model = palette.findChild(QTreeView).model()
+    marks = [model.index(row, 0).data(Qt.ItemDataRole.DecorationRole) for row in range(len(TABLE))]
+    assert not any(mark.isNull() for mark in marks)
+
+
 def test_letters_find_a_command_and_return_carries_it_out(qtbot, palette, done):
     field = palette.findChild(QLineEdit)
     qtbot.keyClicks(field, "opn run")

@@ -4,13 +4,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from spatialstudio.application.paths import resources_folder
+from spatialstudio.ui.appearance import palette_of
 from spatialstudio.ui.dialogs.tour_dialog import TourDialog
 from spatialstudio.ui.tour import STATIONS
+from spatialstudio.ui.window_settings import ThemeChoice
 
 
 @pytest.fixture
-def dialog(qtbot, context):
-    shown = TourDialog(resources_folder(), is_dark=False)
+def dialog(qtbot, theme):
+    shown = TourDialog(resources_folder(), theme)
     shown.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, on=False)
     qtbot.addWidget(shown)
     shown.show()
@@ -51,7 +53,14 @@ def test_every_station_has_a_picture_of_the_window(is_dark):
             assert min(picture.size) >= 800
 
 
-def test_a_tour_without_pictures_still_tells(qtbot, context, tmp_path):
-    dialog = TourDialog(tmp_path, is_dark=True)
+def test_the_pictures_follow_the_theme(dialog, theme):
+    light = dialog.findChildren(QLabel)[0].pixmap().toImage()
+    theme.use(palette_of(ThemeChoice.DARK))
+    dark = dialog.findChildren(QLabel)[0].pixmap().toImage()
+    assert dark.pixelColor(5, 5).lightness() < light.pixelColor(5, 5).lightness() - 100
+
+
+def test_a_tour_without_pictures_still_tells(qtbot, theme, tmp_path):
+    dialog = TourDialog(tmp_path, theme)
     qtbot.addWidget(dialog)
     assert STATIONS[0].text in texts(dialog)
