@@ -39,6 +39,7 @@ from spatialstudio.ui.panels.stage.stage_panel import StagePanel
 from spatialstudio.ui.picture_offer import offer_picture
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.toast_card import Offer
 from spatialstudio.ui.widgets.basic.toast_stack import ToastStack
 from spatialstudio.ui.window_bar import WindowBar
 from spatialstudio.ui.window_commands import WindowCommands
@@ -184,7 +185,8 @@ class MainWindow(QMainWindow):
                 offer_picture(self.context, path, self)
         except StudioError as error:
             title = tr("Opening {name}").format(name=path.name)
-            self.context.toasts.report(report_on(error, title))
+            another = Offer(tr("Open another…"), self.context.actions[frame.OPEN_PICTURE].trigger)
+            self.context.toasts.report(report_on(error, title), another)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Lead Tab past docks that lie behind others: Qt counts them as visible."""

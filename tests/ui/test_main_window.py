@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDockWidget,
+    QFileDialog,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
@@ -227,6 +228,22 @@ def test_what_is_not_a_picture_gets_a_sentence(window, tmp_path):
     window.prompt.use_prompt(PROMPT)
     window.open_path(path)
     assert shown(window, ToastCard)
+
+
+def test_after_what_is_not_a_picture_another_can_be_opened(
+    qtbot, window, studio, tmp_path, monkeypatch
+):
+    path, picture = tmp_path / "notes.txt", tmp_path / "mine.png"
+    path.write_text("no picture")
+    Image.fromarray(np.zeros((32, 32, 3), np.uint8)).save(picture)
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(picture), ""))
+    window.open_path(path)
+    (card,) = shown(window, ToastCard)
+    another = next(each for each in card.findChildren(QPushButton) if "another" in each.text())
+    qtbot.mouseClick(another, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: studio.session.run is not None)
+    assert studio.session.run.image.shape == (32, 32, 3)
+    qtbot.waitUntil(lambda: not shown(window, ToastCard))
 
 
 def test_a_stored_run_opens_like_a_live_one(qtbot, drawn, studio):
