@@ -59,7 +59,12 @@ class DockRack:
         dock = self._frame_of(plan)
         if dock.widget() is None:
             content = plan.make(self._context)
+            policy = content.sizePolicy()
+            policy.setRetainSizeWhenHidden(True)
+            content.setSizePolicy(policy)
             dock.setWidget(content)
+            content.setHidden(dock.visibleRegion().isEmpty())
+            dock.visibilityChanged.connect(content.setVisible)
             panels = content.findChildren(Panel)
             for panel in [content, *panels] if isinstance(content, Panel) else panels:
                 self._serve(panel)

@@ -65,3 +65,13 @@ def test_what_was_arranged_in_a_low_window_stays_there(qtbot, window):
     window.use_workspace(WORKSPACES[0])
     attention = window.findChild(QDockWidget, "attention")
     assert window.tabifiedDockWidgets(attention) == []
+
+
+def test_what_lies_behind_another_dock_is_out_of_sight_until_it_is_raised(qtbot, window):
+    window.use_density(Density.FULL)
+    graph, verdict = (window.findChild(QDockWidget, name) for name in ("graph", VERDICT))
+    qtbot.waitUntil(verdict.widget().isVisible)
+    assert not graph.widget().isVisible()
+    graph.raise_()
+    qtbot.waitUntil(graph.widget().isVisible)
+    assert not verdict.widget().isVisible()
