@@ -19,6 +19,7 @@ from spatialstudio.domain.record import Reproduction
 
 IMPORT = "import"
 UNJUDGED = "-"
+UNTOLD = "nothing is told of its making"
 ALL_OF_THEM = 0
 WIDTH = 11
 INDENT = " " * (WIDTH + MOST_STARS + 4)
@@ -219,7 +220,7 @@ def _entry_lines(entry: LibraryEntry) -> Iterator[str]:
     gone = "  (missing)" if entry.is_missing else ""
     yield f"{outcome:{WIDTH}}  {stars:{MOST_STARS}}  {told.prompt}"
     asked = asked_line(told.model_id, told.seed, told.steps, told.method_id, told.strength)
-    yield f"{INDENT}{told.created:%Y-%m-%d %H:%M} UTC: {asked}"
+    yield f"{INDENT}{told.created:%Y-%m-%d %H:%M} UTC: {asked if told.is_making_told else UNTOLD}"
     yield f"{INDENT}{entry.path}{gone}"
 
 

@@ -105,6 +105,11 @@ class RunSummary:
     setup: ModelSetup = field(default_factory=ModelSetup)
 
     @property
+    def is_making_told(self) -> bool:
+        """Whether it is known how the picture was made; not for those of most other programs."""
+        return self.steps > 0
+
+    @property
     def outcome(self) -> Outcome | None:
         """FAIL when a relation failed, else UNDECIDABLE when one is; None when none was judged."""
         return joint_outcome(claim.outcome for claim in self.claims if claim.outcome)

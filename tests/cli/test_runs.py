@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from spatialstudio.adapters.metadata.reader import PictureMetadata
 from spatialstudio.adapters.stores import arrival
@@ -42,6 +43,14 @@ def test_people_read_a_list(terminal, runs, picture):
     assert made.endswith(f" UTC: {ASKED}")
     assert place == picture
     assert done.out.endswith("1 found\n")
+
+
+def test_a_picture_of_another_program_is_listed_without_made_up_settings(terminal, runs):
+    runs.mkdir()
+    Image.new("RGB", (8, 8)).save(runs / "plain.png")
+    done = terminal("runs", "list", "--library", runs)
+    assert done.out.splitlines()[1].endswith("UTC: nothing is told of its making")
+    assert "seed" not in done.out
 
 
 def test_a_filter_that_makes_no_sense_is_told(terminal, runs, picture):

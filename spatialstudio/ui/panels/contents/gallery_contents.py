@@ -169,12 +169,14 @@ def trash_in_words(deleted: datetime, now: datetime) -> str:
 def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
     """Return what a run was made with, names and values."""
     told = entry.summary
-    facts = [
-        (tr("Seed"), str(told.seed)),
-        (tr("Model"), told.model_id or tr("not told")),
-        (tr("Steps"), str(told.steps)),
-        (tr("Guidance"), guidance_in_words(told)),
-    ]
+    facts = [(tr("Model"), told.model_id or tr("not told"))]
+    if told.is_making_told:
+        facts = [
+            (tr("Seed"), str(told.seed)),
+            *facts,
+            (tr("Steps"), str(told.steps)),
+            (tr("Guidance"), guidance_in_words(told)),
+        ]
     if told.width:
         facts.append((tr("Size"), f"{told.width} × {told.height}"))  # noqa: RUF001 - the right sign
     facts.append((tr("Drawn"), f"{told.created:%Y-%m-%d %H:%M} UTC"))

@@ -93,6 +93,13 @@ def test_a_relation_that_is_not_known_here_is_told_by_its_id():
     assert claims_of(foreign)[0].sentence == "dog on a car"
 
 
+def test_of_a_picture_of_another_program_no_seed_is_made_up():
+    foreign = replace(ENTRY, summary=replace(ENTRY.summary, model_id="", steps=0, seed=0))
+    facts = dict(facts_of_entry(foreign))
+    assert facts["Model"] == "not told"
+    assert facts.keys().isdisjoint({"Seed", "Steps", "Guidance"})
+
+
 def test_the_facts_of_a_baseline_say_that_guidance_was_off():
     baseline = replace(ENTRY, summary=replace(SUMMARY, method_id="none", strength=0.0))
     assert dict(facts_of_entry(baseline))["Guidance"] == "off"
