@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from spatialstudio.application.engine.messages import EngineStopped
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.run_queue import QueueChanged
 from spatialstudio.application.session import OpenRun, StoreFailed
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.generation import GenerationFailed, RequestId
@@ -38,10 +39,14 @@ class Rescue:
         self._queue = context.studio.queue
         self._parent = parent
         self._told_full: tuple[str, str] = ("", "")
+        self._later: dict[str, MemoryFix | None] = {}
 
     def handle(self, event: object) -> None:
-        """Tell of a failure."""
+        """Tell of a failure; draw again what was asked for while its other picture went on."""
         match event:
+            case QueueChanged():
+                for entry_id in [each for each in self._later if not self._is_drawn(each)]:
+                    self._retry(entry_id, self._later.pop(entry_id))
             case GenerationFailed(request_id=request_id, error=error):
                 self._tell(error, *self._remedies(request_id, error))
             case EngineStopped(error=error, lost=lost):
@@ -90,8 +95,16 @@ class Rescue:
         self._retry(entry_id, fix)
 
     def _retry(self, entry_id: str, fix: MemoryFix | None = None) -> None:
+        if self._is_drawn(entry_id):
+            self._later[entry_id] = fix
+            self._context.toasts.tell(tr("It is drawn again once its other picture is done."))
+            return
         savings = fix.savings if fix else ()
         self._try(tr("Drawing again"), lambda: self._queue.retry(entry_id, savings=savings))
+
+    def _is_drawn(self, entry_id: str) -> bool:
+        running = self._queue.running
+        return running is not None and running.id == entry_id
 
     def _save(self, run: OpenRun) -> None:
         path, _ = QFileDialog.getSaveFileName(

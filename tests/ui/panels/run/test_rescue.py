@@ -56,6 +56,19 @@ def test_too_little_memory_brings_fixes_that_are_applied_at_one_click(
     assert running.generation.settings.savings == (Saving.TILING,)
 
 
+def test_a_fix_that_is_clicked_while_the_baseline_is_drawn_is_applied_after_it(
+    qtbot, running, engine, studio
+):
+    guided, baseline = engine.jobs
+    engine.report(GenerationFailed(request_id=guided.job_id, error=TOO_LITTLE))
+    qtbot.waitUntil(lambda: "Use the processor" in offers(running))
+    assert studio.queue.running.id == guided.job_id
+    offers(running)["Use the processor"].click()
+    engine.play(baseline)
+    qtbot.waitUntil(lambda: studio.queue.entry(guided.job_id).state.value == "waiting")
+    assert studio.queue.entry(guided.job_id).requests[0].savings == (Saving.PROCESSOR,)
+
+
 def test_the_next_pictures_take_less_memory_too(qtbot, running, engine, studio):
     engine.report(GenerationFailed(request_id=engine.jobs[0].job_id, error=TOO_LITTLE))
     qtbot.waitUntil(lambda: "Use the processor" in offers(running))
