@@ -20,7 +20,7 @@ from spatialstudio.ui.bridge import FrameClock
 from spatialstudio.ui.commands.frame import ALL_CONTROLS
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.compose.sketch_panel import SketchPanel
-from spatialstudio.ui.panels.contents.map_contents import grid_rows, sight_of
+from spatialstudio.ui.panels.contents.map_contents import MapSight, grid_rows, sight_of
 from spatialstudio.ui.panels.contents.stage_contents import picture_scene, step_seen
 from spatialstudio.ui.panels.evaluate.evidence_stage import EvidenceStage
 from spatialstudio.ui.panels.inspect.word_bar import WordBar
@@ -59,6 +59,7 @@ class StagePanel(Panel):
         self._picture = PictureView(context.theme, tr("Picture"))
         self._beside = PictureView(context.theme, tr("Second picture"))
         self._beside.hide()
+        self._shown: dict[PictureView, tuple[object, ...]] = {}
         self._pictures = QWidget()
         self._pictures.hide()
         for view in (self._picture, self._beside):
@@ -167,17 +168,22 @@ class StagePanel(Panel):
         if shows_grid:
             self._draw_grid(run)
             return
-        sight, step = sight_of(self._maps, run, baseline), self._step_of(run)
+        sight = sight_of(self._maps, run, baseline)
         title = tr("Guided") if baseline else tr("Picture" if run.request else "Your picture")
-        layers = BARE if self._maps.is_peeking else self._stage.in_sight
-        scene = picture_scene(run, step, sight, layers, title)
-        self._picture.show_scene(dressed(scene, run, self._stage))
-        self._evidence.draw(step, is_bare=self._maps.is_peeking)
+        self._show(self._picture, run, sight, title)
+        self._evidence.draw(self._step_of(run), is_bare=self._maps.is_peeking)
         self._beside.setVisible(baseline is not None)
         if baseline is not None:
-            title, step = tr(name_beside(run, baseline)), self._step_of(baseline)
-            scene = picture_scene(baseline, step, sight, layers, title)
-            self._beside.show_scene(dressed(scene, baseline, self._stage))
+            self._show(self._beside, baseline, sight, tr(name_beside(run, baseline)))
+
+    def _show(self, view: PictureView, run: OpenRun, sight: MapSight, title: str) -> None:
+        """Show a run in a view, unless just that stands there: painting takes its time."""
+        stage, step = self._stage, self._step_of(run)
+        layers = BARE if self._maps.is_peeking else stage.in_sight
+        asked = (run, step, sight, title, layers, stage.looks, stage.in_sight)
+        if asked != self._shown.get(view):
+            self._shown[view] = asked
+            view.show_scene(dressed(picture_scene(run, step, sight, layers, title), run, stage))
 
     def _step_of(self, run: OpenRun) -> int:
         return step_seen(run, self._session.step, of_ending=self._stage.shows_ending)

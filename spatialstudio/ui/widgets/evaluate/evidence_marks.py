@@ -74,7 +74,7 @@ class GapMark:
     label: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceScene:
     """All marks on one picture.
 

@@ -67,6 +67,8 @@ class EvidenceOverlay(StageOverlay):
 
     def show_scene(self, scene: EvidenceScene) -> None:
         """Show these marks; what is newly lit pulses for a moment."""
+        if scene == self._scene:
+            return
         if not scene.is_lit:
             self._pulse.stop()
         elif not self._scene.is_lit or scene.boxes != self._scene.boxes:

@@ -1,5 +1,7 @@
+from dataclasses import replace
+
 import pytest
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt
 
 from spatialstudio.ui.commands import frame
 from spatialstudio.ui.stage_view import WHOLE
@@ -8,6 +10,8 @@ from spatialstudio.ui.widgets.stage.empty_stage import EmptyStage
 from spatialstudio.ui.widgets.stage.picture_view import PictureView
 
 PART = QRectF(0.25, 0.25, 0.5, 0.5)
+STILL = 20
+"""Looks in a row at which nothing must have been painted."""
 
 
 @pytest.fixture
@@ -16,6 +20,34 @@ def views(qtbot, drawn):
     views = drawn.stage.findChildren(PictureView)
     qtbot.waitUntil(lambda: all(view.isVisible() for view in views))
     return views
+
+
+class Painted(QObject):
+    """Counts how often a widget is painted."""
+
+    def __init__(self, widget):
+        super().__init__(widget)
+        self.count = 0
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched, event):  # noqa: N802 - Qt's name
+        self.count += event.type() is QEvent.Type.Paint
+        return False
+
+
+def test_a_picture_that_stays_the_same_is_not_painted_while_the_other_moves(qtbot, views, studio):
+    guided, beside = (Painted(view) for view in views)
+    counts = []
+
+    def rests():
+        counts.append((guided.count, beside.count))
+        return len(counts) > STILL and len(set(counts[-STILL:])) == 1
+
+    qtbot.waitUntil(rests)
+    session = studio.session
+    session.set_beside(replace(session.baseline, image=None, steps=session.baseline.steps[:1]))
+    qtbot.waitUntil(lambda: beside.count > counts[-1][1])
+    assert guided.count == counts[-1][0]
 
 
 def test_before_the_first_run_the_stage_says_what_to_do(window):

@@ -121,3 +121,11 @@ def test_what_differs_is_hatched(view, overlay):
 def test_it_can_be_read(overlay):
     show(overlay, words="Too close to call.")
     assert overlay.words() == "Too close to call."
+
+
+def test_the_same_marks_are_not_drawn_again(qtbot, overlay):
+    show(overlay, boxes=(ghost(LARGE, "large"),))
+    with qtbot.assertNotEmitted(overlay.changed):
+        show(overlay, boxes=(ghost(LARGE, "large"),))
+    with qtbot.waitSignal(overlay.changed):
+        show(overlay, boxes=(ghost(SMALL, "small"),))
