@@ -25,6 +25,7 @@ LAST_ROW = -1
 ONE_PASS_AT_A_TIME = RLock()
 """The function that is stood in for is the whole process's."""
 
+usual_attention = functional.scaled_dot_product_attention
 choose_kernel = torch._fused_sdp_choice  # noqa: SLF001 - public under no other name
 flash_attention = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu  # noqa: SLF001 - nor this
 
@@ -154,7 +155,8 @@ class AttentionTap:
         layer, self._expected = self._expected, None
         call = _AttentionCall(*args, **kwargs)
         seen = call.seen(layer, self._row, *self._parts(layer))
-        if layer.text is TextPlace.ALONE and not self._stops_early and call.tells_sums:
+        is_alone = layer.text is TextPlace.ALONE and attend is usual_attention  # no other tap
+        if is_alone and not self._stops_early and call.tells_sums:
             output, sums = call.run_telling_sums()
             self._count_in(replace(seen, log_sums=sums[self._row]))
             return output

@@ -82,6 +82,14 @@ def test_where_gradients_flow_the_softmax_is_computed(unet, layers, inputs, seen
     assert [each.log_sums for each in seen] == [None] * len(layers)
 
 
+def test_two_can_look_at_one_pass(unet, layers, inputs, seen):
+    second = []
+    with torch.no_grad(), tapped(layers, second.append), tapped(layers, seen.append):
+        unet(*inputs)
+    for one, other in zip(seen, second, strict=True):
+        assert torch.equal(one.probabilities(), other.probabilities())
+
+
 def test_an_early_exit_gives_the_same_probabilities_and_gradients_and_ends_the_pass(
     unet, layers, inputs
 ):
