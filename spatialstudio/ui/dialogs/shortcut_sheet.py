@@ -20,9 +20,8 @@ from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 COLUMNS = (
     (Menu.FILE, Menu.EDIT, Menu.RUN, Menu.HELP),
-    (Menu.COMPOSE, Menu.REPLAY),
-    (Menu.VIEW,),
-    (Menu.GALLERY,),
+    (Menu.COMPOSE, Menu.VIEW),
+    (Menu.REPLAY, Menu.GALLERY),
 )
 
 
@@ -60,13 +59,14 @@ class ShortcutSheet(QDialog):
         column.addWidget(TextLabel(note, Tone.MUTED))
         column.addWidget(buttons)
         most = self.screen().availableSize() if parent is None else parent.size()
-        self.resize(self.sizeHint().boundedTo(most - QSize(em(2), em(2))))
+        bar = QSize(em(1), 0)  # for scrolling down, where the window is low
+        self.resize((self.sizeHint() + bar).boundedTo(most - QSize(em(2), em(2))))
 
 
 def _keys_of(actions: Actions, menu: Menu) -> QGridLayout:
     grid = QGridLayout()
     grid.setHorizontalSpacing(em(1.2))
-    grid.setVerticalSpacing(em(0.25))
+    grid.setVerticalSpacing(em(0.15))
     grid.setColumnStretch(0, 1)
     for row, (command, action) in enumerate(actions.of_menu(menu)):
         if keys := actions.keys_in_words(command):

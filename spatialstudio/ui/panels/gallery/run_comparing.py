@@ -56,7 +56,7 @@ def _compared(entry: LibraryEntry, picture: RgbImage) -> ComparedPicture:
     told = entry.summary
     title = tr("Baseline") if _is_baseline(entry) else tr("Guided")
     outcome = told.outcome.value if told.outcome else tr("not judged")
-    remark = tr("seed {seed}, guidance {guidance}, {outcome}").format(
+    remark = tr("{outcome}, seed {seed}, guidance {guidance}").format(
         seed=told.seed, guidance=guidance_in_words(told), outcome=outcome
     )
     return ComparedPicture(rgb_image(picture), title, remark)

@@ -1,7 +1,7 @@
 """What docks hold: parts one under the other, scrolled only when there is too little room."""
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
@@ -69,7 +69,10 @@ def over(content: QWidget, foot: QWidget) -> QWidget:
     column = QVBoxLayout(both)
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(0)
+    edge = QFrame()
+    edge.setProperty("kind", "edge")
     column.addWidget(content, 1)
+    column.addWidget(edge)
     column.addWidget(foot)
     return both
 
