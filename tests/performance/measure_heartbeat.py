@@ -53,6 +53,10 @@ class Heartbeat(QObject):
         """Forget what was before."""
         self._beats.clear()
 
+    def end(self) -> None:
+        """Beat no more: closing the window waits for the engine."""
+        self._timer.stop()
+
     def columns_ms(self) -> npt.NDArray[np.float64]:
         """Return (n, 4): gap, lateness, work within it, and the longest turn of it, in ms."""
         seconds = np.array(self._beats)
@@ -101,10 +105,15 @@ def heard_while_drawing() -> npt.NDArray[np.float64]:
         window = open_window(application, studio, settings)
         window.show()
         heart = Heartbeat()
+
+        def end() -> None:
+            heart.end()
+            application.quit()
+
         window.prompt.use_prompt(PROMPT)
         window.generation.use_seed(SEED)
         window.generation.running_changed.connect(
-            lambda running: None if running else QTimer.singleShot(BEAT_MS, application.quit)
+            lambda running: None if running else QTimer.singleShot(BEAT_MS, end)
         )
         window.settled.connect(heart.begin)
         window.settled.connect(window.generation.generate)
