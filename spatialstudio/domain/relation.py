@@ -181,6 +181,9 @@ BUILT_IN_TYPES = (
 
 relation_types = RelationTypes(BUILT_IN_TYPES)
 
+FLANKS = 2
+"""How many things stand on the sides of what is "between"."""
+
 
 BY_HAND = "hand"
 """Source of a relation that the user set."""

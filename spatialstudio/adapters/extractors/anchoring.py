@@ -89,7 +89,7 @@ class _Anchors:
             span=span,
             is_implied=claimed.is_implied,
         )
-        if not _is_among(relation, self.relations):
+        if not _is_claimed(relation, self.relations):
             self.relations.append(relation)
 
     def _fitting(self, name: str) -> Mentions:
@@ -129,7 +129,7 @@ class _Anchors:
             for known in self._read.relations
             if known.type.id == type_id
             and all(end in fit for end, fit in zip(known.ends, ids, strict=True))
-            and not _is_among(known, self.relations)
+            and not _is_claimed(known, self.relations)
         ]
         return min(
             fitting,
@@ -143,7 +143,7 @@ class _Anchors:
             self.notes.append(note)
 
 
-def _is_among(relation: Relation, others: Sequence[Relation]) -> bool:
+def _is_claimed(relation: Relation, others: Sequence[Relation]) -> bool:
     return any((each.type, each.ends) == (relation.type, relation.ends) for each in others)
 
 

@@ -3,12 +3,11 @@
 from itertools import pairwise
 
 from spatialstudio.adapters.extractors.discourse import BEFORE_SUBJECT, Discourse
-from spatialstudio.adapters.extractors.findings import FLANKS
 from spatialstudio.adapters.extractors.picture_frame import Framed, opposites
 from spatialstudio.adapters.extractors.pieces import VERBS
 from spatialstudio.adapters.extractors.references import Ends
 from spatialstudio.adapters.extractors.words import Claim, Word, WordKind, claim_of
-from spatialstudio.domain.relation import BETWEEN, relation_types
+from spatialstudio.domain.relation import BETWEEN, FLANKS, relation_types
 
 BEFORE_LIST = (*BEFORE_SUBJECT, WordKind.WITH, WordKind.THEM, WordKind.WORD, WordKind.PREPOSITION)
 OWN_SIDES = {"to the left", "to the right"}

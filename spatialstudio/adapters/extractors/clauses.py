@@ -5,14 +5,20 @@ from itertools import pairwise
 
 from spatialstudio.adapters.extractors.arrangements import ArrangementReader
 from spatialstudio.adapters.extractors.discourse import MANY, Discourse
-from spatialstudio.adapters.extractors.findings import FLANKS
-from spatialstudio.adapters.extractors.pieces import JOINERS, VERBS, NounPhrase, Piece, Thing
+from spatialstudio.adapters.extractors.pieces import VERBS, NounPhrase, Piece, Thing
 from spatialstudio.adapters.extractors.references import Ends
-from spatialstudio.adapters.extractors.words import PRONOUNS, Claim, Word, WordKind
+from spatialstudio.adapters.extractors.words import (
+    CLAUSE_BOUNDS,
+    JOINERS,
+    PRONOUNS,
+    SENTENCE_ENDS,
+    Claim,
+    Word,
+    WordKind,
+)
 from spatialstudio.domain.prompt import Note, ObjectMention
-from spatialstudio.domain.relation import Relation, Shape
+from spatialstudio.domain.relation import FLANKS, Relation, Shape
 
-ENDS = (WordKind.STOP, WordKind.COLON)
 SAYING_OF = (WordKind.RELATION, WordKind.BE, WordKind.NOT)
 TOWARDS = {"at", "to", "toward", "towards", "for", "after", "past"}
 
@@ -78,7 +84,7 @@ class ClauseReader:
         """Follow a word that turns attention: "and", a full stop, "which", "with"."""
         if word.kind is WordKind.COLON and self._pieces.is_at(WordKind.FRAME, WordKind.VERB):
             return
-        if word.kind in ENDS:
+        if word.kind in SENTENCE_ENDS:
             self._waiting.clear()
             self._discourse.start_sentence()
         elif word.kind is WordKind.RELATIVE:
@@ -229,7 +235,7 @@ class ClauseReader:
         """
         stop = word.span
         is_misplaced = False
-        while not self._pieces.is_done and not self._pieces.is_at(*JOINERS, *ENDS):
+        while not self._pieces.is_done and not self._pieces.is_at(*CLAUSE_BOUNDS):
             if phrase := self._pieces.take_phrase():
                 if is_misplaced:
                     self._references.pass_over(self._references.refer(phrase))

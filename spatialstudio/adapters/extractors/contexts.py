@@ -11,15 +11,19 @@ from itertools import pairwise, zip_longest
 from spatialstudio.adapters.extractors.pieces import VERBS, NounPhrase, Piece, is_word
 from spatialstudio.adapters.extractors.styles import is_depiction, without_opening
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary
-from spatialstudio.adapters.extractors.words import PRONOUNS, RELATIONS, Word, WordKind
+from spatialstudio.adapters.extractors.words import (
+    CLAUSE_BOUNDS,
+    PRONOUNS,
+    RELATIONS,
+    Word,
+    WordKind,
+)
 from spatialstudio.domain.prompt import TextSpan
-from spatialstudio.domain.relation import BETWEEN, IN_FRONT_OF, NEAR, Axis, RelationType
+from spatialstudio.domain.relation import BETWEEN, FLANKS, IN_FRONT_OF, NEAR, Axis, RelationType
 
 PLACING_KINDS = {*RELATIONS, WordKind.FRAME}
-FLANKS = 2
 SUBORDINATING = {"until", "till", "since", "before"}
 SILENT = {WordKind.SHOWING, WordKind.BOTH}
-CLAUSE_STARTS = {WordKind.COMMA, WordKind.AND, WordKind.STOP, WordKind.COLON}
 PARTICIPLE_ENDINGS = (
     "ed",
     "en",
@@ -86,7 +90,7 @@ def _strange_words(pieces: Sequence[Piece], vocabulary: Vocabulary) -> Iterator[
 
 def _is_bound(piece: Piece | None) -> bool:
     """Tell whether a clause ends at a piece."""
-    return piece is None or (isinstance(piece, Word) and piece.kind in CLAUSE_STARTS)
+    return piece is None or (isinstance(piece, Word) and piece.kind in CLAUSE_BOUNDS)
 
 
 def _with_contents(pieces: Sequence[Piece], text: str, vocabulary: Vocabulary) -> list[Piece]:
@@ -210,7 +214,7 @@ def _kind_of_pronoun(piece: Word, before: Piece | None, after: Piece | None) -> 
 
 def _starts_subordinate(piece: Word, before: Piece | None, after: Sequence[Piece]) -> bool:
     """Tell whether a clause with a verb of its own follows: "until a girl stands ..."."""
-    is_fronted = piece.text.lower() == "before" and is_word(before, *CLAUSE_STARTS)
+    is_fronted = piece.text.lower() == "before" and is_word(before, *CLAUSE_BOUNDS)
     is_conjunction = piece.text.lower() in SUBORDINATING and not is_fronted
     match after:
         case [NounPhrase() | Word(kind=WordKind.IT | WordKind.THEM), Word() as verb]:
@@ -253,7 +257,7 @@ def _is_emphasis(piece: Word, before: Piece | None) -> bool:
 
 def _is_pronoun(before: Piece | None, after: Piece | None) -> bool:
     """Tell whether "both" stands for things: ", both behind a fence", "a lamp above both"."""
-    starts_clause = before is None or (isinstance(before, Word) and before.kind in CLAUSE_STARTS)
+    starts_clause = before is None or (isinstance(before, Word) and before.kind in CLAUSE_BOUNDS)
     claims = isinstance(after, Word) and after.kind in {WordKind.RELATION, WordKind.BE}
     is_object = isinstance(before, Word) and before.kind is WordKind.RELATION
     return (starts_clause and claims) or (is_object and not isinstance(after, NounPhrase))
@@ -318,7 +322,7 @@ def _clause_at_end(pieces: Sequence[Piece]) -> Sequence[Piece]:
     starts = [
         n
         for n, piece in enumerate(pieces)
-        if isinstance(piece, Word) and piece.kind in CLAUSE_STARTS
+        if isinstance(piece, Word) and piece.kind in CLAUSE_BOUNDS
     ]
     return pieces[max(starts, default=-1) + 1 :]
 

@@ -5,9 +5,7 @@ from itertools import product
 from spatialstudio.adapters.extractors.references import ALTERNATIVE, Ends, References
 from spatialstudio.adapters.extractors.words import Claim
 from spatialstudio.domain.prompt import Note, TextSpan
-from spatialstudio.domain.relation import Relation, RelationId, Shape
-
-FLANKS = 2
+from spatialstudio.domain.relation import FLANKS, Relation, RelationId, Shape
 
 
 class Findings:

@@ -15,6 +15,7 @@ from spatialstudio.domain.relation import (
     BEHIND,
     BELOW,
     FAR_FROM,
+    FLANKS,
     IN_FRONT_OF,
     LEFT_OF,
     NEAR,
@@ -26,7 +27,8 @@ from spatialstudio.domain.relation import (
 
 MAX_RELATIONS = 64
 MAX_NAME = 100
-FLANKS = 2
+RETRIES, LEAST_RETRY = 8, 0.01
+"""How much of broken JSON is read again, in its lengths; what a try counts for at least."""
 
 PAPER_LINE = re.compile(r"\(([^,()\n]+),([^,()\n]+),([^,()\n]+)\)")
 PLAIN_NAMES = {
@@ -136,17 +138,27 @@ def read_answer(text: str) -> ModelAnswer:
 
 
 def json_objects(text: str) -> Iterator[dict[str, Any]]:
-    """Find every JSON object, the outermost that is whole first."""
+    """Find every JSON object, the outermost that is whole first; broken text is not read on."""
     decoder = json.JSONDecoder()
     position = text.find("{")
-    while position >= 0:
+    patience: float = RETRIES * len(text)
+    least = LEAST_RETRY * len(text)
+    while position >= 0 and patience > 0:
         try:
             value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
             end = position + 1
+            patience -= max(_end_of_reading(error, text) - position, least)
         else:
             yield value
         position = text.find("{", end)
+
+
+def _end_of_reading(error: Exception, text: str) -> int:
+    """Tell how far a decoder came at most before it gave up."""
+    if isinstance(error, json.JSONDecodeError) and not error.msg.startswith("Unterminated"):
+        return error.pos
+    return len(text)
 
 
 def _rows(text: str) -> list[Any]:

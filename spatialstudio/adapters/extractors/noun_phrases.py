@@ -13,12 +13,17 @@ from spatialstudio.adapters.extractors.word_runs import (
     SINGULAR_BE,
     WordRun,
 )
-from spatialstudio.adapters.extractors.words import DETERMINERS, RELATIONS, Word, WordKind
+from spatialstudio.adapters.extractors.words import (
+    CLAUSE_BOUNDS,
+    DETERMINERS,
+    RELATIONS,
+    Word,
+    WordKind,
+)
 from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.science.ordinals import ORDINALS
 
 RUN_KINDS = {WordKind.WORD, WordKind.FALSE_FRIEND}
-CLAUSE_ENDS = (WordKind.COMMA, WordKind.STOP, WordKind.AND)
 SILENT_KINDS = {WordKind.OTHER, WordKind.STYLE_OF, WordKind.REQUEST}
 POSSESSIVES = {"his", "her", "its"}
 ONES_OF_PAIR = {"first": WordKind.FORMER, "second": WordKind.LATTER}
@@ -140,8 +145,8 @@ class PhraseFinder:
         self, words: Sequence[Word], before: Piece | None, following: Word | None
     ) -> int:
         """Find where a clause starts without a comma: "cup on plate fan behind plate"; else 0."""
-        opens = all(is_word(piece, *CLAUSE_ENDS) for piece in self._pieces[-2:-1])
-        ends = following is None or following.kind in CLAUSE_ENDS
+        opens = all(is_word(piece, *CLAUSE_BOUNDS) for piece in self._pieces[-2:-1])
+        ends = following is None or following.kind in CLAUSE_BOUNDS
         goes_on = (opens and ends) or (following is not None and following.kind in RELATIONS)
         is_between = is_word(before, *RELATIONS) and goes_on
         texts = [word.text for word in words]

@@ -3,14 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spatialstudio.adapters.extractors.words import PRONOUNS, Claim, Word, WordKind, claim_of
+from spatialstudio.adapters.extractors.words import (
+    CLAUSE_BOUNDS,
+    JOINERS,
+    PRONOUNS,
+    Claim,
+    Word,
+    WordKind,
+    claim_of,
+)
 from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.domain.relation import NEAR
 
-JOINERS = {WordKind.AND, WordKind.COMMA}
 CLAIMS = (WordKind.RELATION, WordKind.UNREAD, WordKind.FRAME, WordKind.BE, WordKind.NOT)
 VERBS = (WordKind.VERB, WordKind.PLACING, WordKind.WATCHING)
-BREAKS = {*JOINERS, WordKind.STOP, WordKind.COLON}
 NEUTER = "it"
 NOMINATIVE = {"he", "she", "they"}
 
@@ -267,7 +273,7 @@ class Pieces:
         return self._is_inverted_at(place)
 
     def _starts_clause_at(self, place: int) -> bool:
-        return place < 1 or self._is_at(place - 1, *BREAKS)
+        return place < 1 or self._is_at(place - 1, *CLAUSE_BOUNDS)
 
     def _one_list(self, places: list[int]) -> list[int]:
         """Cut behind the thing that "and" joins: it ends a list, and another starts a clause."""

@@ -6,6 +6,7 @@ from spatialstudio.adapters.extractors.pieces import Piece
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary
 from spatialstudio.adapters.extractors.words import (
     ARTICLES,
+    CLAUSE_BOUNDS,
     DETERMINERS,
     PRONOUNS,
     RELATIONS,
@@ -13,7 +14,6 @@ from spatialstudio.adapters.extractors.words import (
     WordKind,
 )
 
-ENDS = (WordKind.STOP, WordKind.COMMA, WordKind.AND, WordKind.COLON)
 SINGULAR_ARTICLES = {"a", "an"}
 SUBJECT_PRONOUNS = {WordKind.IT, WordKind.THEM}
 MODALS = {"would", "could", "can", "should", "will", "do", "does", "did", "let"}
@@ -55,7 +55,9 @@ class WordsInPlace:
         if place == 0:
             return self.determiner is None and self.is_followed_by(*ARTICLES)
         before = self.words[place - 1].text.lower()
-        ends = place + 1 == len(self.words) and (self.after is None or self.is_followed_by(*ENDS))
+        ends = place + 1 == len(self.words) and (
+            self.after is None or self.is_followed_by(*CLAUSE_BOUNDS)
+        )
         is_actor = before in vocabulary.actors or vocabulary.is_person(before)
         return is_actor or (not ends and vocabulary.noun([before]) is not None)
 

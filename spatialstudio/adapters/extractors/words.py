@@ -82,6 +82,9 @@ PRONOUNS = {
     *(WordKind.IT, WordKind.ITS, WordKind.THEM, WordKind.ITSELF, WordKind.EACH_OTHER),
     *(WordKind.FORMER, WordKind.LATTER),
 }
+JOINERS = {WordKind.AND, WordKind.COMMA}
+SENTENCE_ENDS = {WordKind.STOP, WordKind.COLON}
+CLAUSE_BOUNDS = JOINERS | SENTENCE_ENDS
 POSSESSIVE_ENDINGS = ("'s", "\u2019s")
 SIDES = {"left": LEFT_OF, "right": RIGHT_OF}
 LONGEST_OWNER = 6
