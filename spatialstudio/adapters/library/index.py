@@ -29,7 +29,7 @@ from spatialstudio.domain.library import (
 from spatialstudio.domain.listing import Listing
 from spatialstudio.domain.record import Reproduction
 
-VERSION = 7
+VERSION = 8
 IN_MEMORY = ":memory:"
 BUSY_S = 10.0
 MOST_VALUES = 500
@@ -297,8 +297,12 @@ def _key_of(connection: sqlite3.Connection, path: str) -> int | None:
 
 
 def _batch_of(told: RunSummary) -> int:
-    """Return a number that runs of one prompt and model share, and no others in all likelihood."""
-    text = f"{told.model_id}\n{told.prompt}".encode("utf-8", "surrogatepass")
+    """Return a number that runs of one prompt and model share, and no others in all likelihood.
+
+    A picture of which nobody knows how it was made is alone.
+    """
+    shared = told.prompt if told.is_making_told else told.id
+    text = f"{told.model_id}\n{shared}".encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(text, digest_size=_BATCH_BYTES).digest(), signed=True)
 
 

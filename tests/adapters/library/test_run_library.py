@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spatialstudio.adapters.images import png_bytes
 from spatialstudio.adapters.library.run_library import RunLibrary
 from spatialstudio.adapters.library.trash import Trash
 from spatialstudio.adapters.stores.run_files import RunFiles
@@ -340,6 +341,17 @@ def test_runs_of_one_prompt_are_of_one_batch(library):
     batches = listing.batches.tolist()
     pairs = list(zip(prompts, batches, strict=True))
     assert len(set(pairs)) == len(set(prompts)) == len(set(batches))
+
+
+def test_pictures_that_tell_nothing_are_no_batch(tmp_path):
+    root = tmp_path / "library"
+    root.mkdir()
+    for name in "ab":
+        (root / f"{name}.png").write_bytes(png_bytes(np.zeros((4, 4, 3), np.uint8)))
+    library = RunLibrary(root, tmp_path / "cache")
+    library.refresh()
+    assert len(set(library.listing(EVERYTHING).batches.tolist())) == 2
+    library.close()
 
 
 def test_nothing_found_is_an_empty_listing(library):

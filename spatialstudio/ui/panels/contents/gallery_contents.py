@@ -39,12 +39,12 @@ def face_of(entry: LibraryEntry, thumbnail: RgbImage | None) -> TileFace:
 
 def face_with(entry: LibraryEntry, picture: QImage | None) -> TileFace:
     """Return what the tile of a run shows, with a picture that is known already."""
-    marks = entry.marks
+    marks, told = entry.marks, entry.summary
     return TileFace(
         picture=picture,
-        outcome=entry.summary.outcome,
-        caption=tr("seed {seed}").format(seed=entry.summary.seed),
-        brief=str(entry.summary.seed),
+        outcome=told.outcome,
+        caption=_caption(entry),
+        brief=str(told.seed) if told.is_making_told else entry.path.stem,
         stars=marks.stars,
         is_rejected=marks.is_rejected,
         tags=" ".join(f"#{tag}" for tag in marks.tags),
@@ -58,8 +58,8 @@ def in_words(entry: LibraryEntry) -> str:
     """Say all that a tile shows: the textual twin of its drawing."""
     told, marks = entry.summary, entry.marks
     parts = [
-        told.prompt,
-        tr("seed {seed}").format(seed=told.seed),
+        *filter(None, [told.prompt]),
+        _caption(entry),
         told.outcome.value if told.outcome else tr("not judged"),
     ]
     if marks.stars:
@@ -195,6 +195,12 @@ def guidance_in_words(told: RunSummary) -> str:
     if told.method_id == UNGUIDED or not told.strength:
         return tr("off")
     return tr("{method}, step size {size:g}").format(method=told.method_id, size=told.strength)
+
+
+def _caption(entry: LibraryEntry) -> str:
+    """Tell a run from others of its prompt; a picture that tells nothing goes by its name."""
+    told = entry.summary
+    return tr("seed {seed}").format(seed=told.seed) if told.is_making_told else entry.path.name
 
 
 def tags_in(text: str) -> tuple[str, ...]:

@@ -98,6 +98,8 @@ def test_of_a_picture_of_another_program_no_seed_is_made_up():
     facts = dict(facts_of_entry(foreign))
     assert facts["Model"] == "not told"
     assert facts.keys().isdisjoint({"Seed", "Steps", "Guidance"})
+    assert face_of(foreign, None).caption == "a.png"
+    assert "seed" not in in_words(foreign)
 
 
 def test_the_facts_of_a_baseline_say_that_guidance_was_off():
