@@ -230,6 +230,7 @@ class Keeping:
             preview_every=form.preview_every,
             savings=tuple(saving.value for saving in form.savings),
             device=form.device,
+            dtype=form.dtype,
             relations=_claims_of(scene) if scene else (),
         )
         return compare_settings(mine, theirs)

@@ -23,7 +23,7 @@ from spatialstudio.domain.memory import MemoryEstimate
 log = logging.getLogger(__name__)
 
 Kind: TypeAlias = str
-"""Of runs that cost alike: model, size, savings and device."""
+"""Of runs that cost alike: model, size, savings, device and number format."""
 
 GUIDED, PLAIN, REST, DEVICE = "guided_s", "plain_s", "rest_s", "device"
 """In the file: seconds a step, those after the last one, and where the model ran."""
@@ -175,7 +175,8 @@ def kind_of(request: GenerationRequest) -> Kind:
     size = f"{request.width or ''}x{request.height or ''}"
     savings = "+".join(saving.value for saving in request.savings)
     updates = request.guidance.inner_updates
-    return f"{request.model.id} {size} {updates} {savings} {request.device}".strip()
+    place = f"{request.device} {request.dtype}"
+    return f"{request.model.id} {size} {updates} {savings} {place}".strip()
 
 
 def memory_key(request: GenerationRequest) -> tuple[Kind, bool, str]:

@@ -51,6 +51,7 @@ class RunSettings:
         preview_every: Steps between previews, >= 1.
         savings: What is given up to draw with less memory.
         device: Where to draw, as a ``DeviceCard`` names it; empty for the fastest there is.
+        dtype: Number format of the weights, one of ``NUMBER_FORMATS``; empty for the model's own.
     """
 
     model_id: str
@@ -69,6 +70,7 @@ class RunSettings:
     preview_every: int = 1
     savings: tuple[Saving, ...] = ()
     device: str = ""
+    dtype: str = ""
 
 
 def seed_after(seed: int, count: int = 1) -> int:

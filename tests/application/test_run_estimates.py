@@ -102,6 +102,13 @@ def test_every_device_has_a_pace_of_its_own(estimates, request_, clock):
     assert (elsewhere.seconds, elsewhere.device) == (None, "cuda:1")
 
 
+def test_another_number_format_is_asked_anew(estimates, request_, asked):
+    halved = replace(request_, dtype="bfloat16")
+    estimates.estimate([request_])
+    estimates.estimate([halved])
+    assert asked == [request_, halved]
+
+
 @pytest.mark.parametrize("content", ["", "[]", '{"a": 3}', '{"a": {"guided_s": "x"}}'])
 def test_a_damaged_file_teaches_nothing(estimates, request_, tmp_path, content):
     path = tmp_path / "paces.json"

@@ -144,6 +144,7 @@ def request_of(
         ),
         savings=settings.savings,
         device=settings.device,
+        dtype=settings.dtype,
     )
 
 
@@ -172,4 +173,5 @@ def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSetti
         detail=request.capture.detail,
         preview_every=max(request.capture.preview_every, 1),
         savings=request.savings,
+        dtype=request.dtype,
     )

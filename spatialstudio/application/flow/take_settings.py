@@ -19,6 +19,8 @@ NEEDS = {RELATIONS: PROMPT}
 """Relations are between words of their prompt, so they come with it."""
 PLAIN = ("seed", "steps", "width", "height", "negative", "guidance_scale", "preview_every")
 """Fields of ``PictureSettings`` that are called the same in the form."""
+OURS = ("savings", "dtype")
+"""Likewise of ``GenerationRequest``; other programs' pictures do not tell them."""
 MULTIPLE_OF = 8
 """Sides of pictures must be divisible by this."""
 DETAILS = {detail.value: detail for detail in AttentionDetail}
@@ -51,6 +53,7 @@ def usable_fields(
         "detail": theirs.detail in DETAILS,
         "preview_every": _is_positive(theirs.preview_every),
         "savings": is_ours,
+        "dtype": is_ours,
         RELATIONS: request is not None and bool(request.scene.relations),
     }
     return tuple(name for name, is_usable in fits.items() if is_usable)
@@ -76,8 +79,8 @@ def with_fields(
     told = {name: getattr(theirs, name) for name in PLAIN if name in names}
     if "detail" in names:
         told["detail"] = DETAILS[theirs.detail]
-    if request is not None and "savings" in names:
-        told["savings"] = request.savings
+    if request is not None:
+        told |= {name: getattr(request, name) for name in OURS if name in names}
     return replace(taken, guidance=_guidance(taken.guidance, theirs, names, request), **told)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from spatialstudio.domain.devices import DeviceCard
+from spatialstudio.domain.devices import NUMBER_FORMATS, DeviceCard
 from spatialstudio.ui.panels.contents.estimate_contents import size_in_words
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.run.device_field import DeviceChoice
@@ -26,6 +26,19 @@ def device_choices(devices: Sequence[DeviceCard], chosen: str) -> tuple[DeviceCh
         return (fastest, *known)
     title = tr("{device}, not found").format(device=chosen) if known else chosen
     return (fastest, *known, DeviceChoice(id=chosen, title=title))
+
+
+def format_choices(devices: Sequence[DeviceCard], device_id: str, chosen: str) -> tuple[str, ...]:
+    """Return the number formats that can be chosen: what a device computes, and what is chosen.
+
+    Args:
+        devices: The fastest first; empty while nobody has told.
+        device_id: Where pictures are drawn; empty for the fastest.
+        chosen: Of ``NUMBER_FORMATS``; empty for the model's own.
+    """
+    cards = [card for card in devices if device_id in (FASTEST, card.id)]
+    computed = cards[0].dtypes if cards else NUMBER_FORMATS
+    return tuple(name for name in NUMBER_FORMATS if name in (*computed, chosen))
 
 
 def device_in_words(device: DeviceCard) -> str:

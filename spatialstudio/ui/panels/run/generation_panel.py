@@ -32,7 +32,7 @@ from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.commands import generate as commands
 from spatialstudio.ui.dialogs.layout_dialog import LayoutDialog
 from spatialstudio.ui.panel_api import Panel, WindowContext
-from spatialstudio.ui.panels.contents.device_contents import device_choices
+from spatialstudio.ui.panels.contents.device_contents import device_choices, format_choices
 from spatialstudio.ui.panels.contents.estimate_contents import (
     A_MINUTE,
     estimate_in_words,
@@ -337,9 +337,10 @@ class GenerationPanel(Panel):
         self._estimate()
 
     def _show_devices(self) -> None:
-        if self._settings is not None:
-            chosen = self._settings.device
-            self._form.show_devices(device_choices(self._studio.devices.known, chosen), chosen)
+        if (settings := self._settings) is not None:
+            known, chosen = self._studio.devices.known, settings.device
+            self._form.show_devices(device_choices(known, chosen), chosen)
+            self._form.show_formats(format_choices(known, chosen, settings.dtype))
 
     def _estimate(self) -> None:
         settings = self._settings

@@ -1,6 +1,6 @@
 """The paper's parameters: method, whose settings, step size, steps, updates, goal, attention."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -55,6 +55,12 @@ SAVINGS = {
     (Saving.OFFLOAD,): "Let parts wait in memory",
     (Saving.PROCESSOR,): "Use the processor",
 }
+FORMATS = {
+    "": "Model's own",
+    "float32": "float32, the most exact",
+    "bfloat16": "bfloat16, half the memory",
+    "float16": "float16, half the memory",
+}
 LARGEST_STEP_SIZE = 100_000.0
 LARGEST_SCALE = 100.0
 MOST_UPDATES = 50
@@ -105,6 +111,8 @@ class GuidanceForm(QWidget):
         self._size = TextLabel(tone=Tone.MUTED, small=True)
         self._memory = ChoiceBox(tr("Memory"))
         self._device = DeviceField()
+        self._format = ChoiceBox(tr("Number format"))
+        self._format.setToolTip(tr("Of the weights; another one draws a slightly other picture"))
         self._fields = QWidget()
         self._disclosure = Disclosure(tr("Parameters of the method"), self._fields)
         self._lay_out()
@@ -150,6 +158,19 @@ class GuidanceForm(QWidget):
         """Offer what pictures can be drawn on; see ``DeviceField.show_devices``."""
         self._device.show_devices(choices, chosen)
 
+    def show_formats(self, formats: Sequence[str]) -> None:
+        """Offer number formats of the weights beside the model's own, and show what is set.
+
+        Args:
+            formats: Of ``NUMBER_FORMATS``, with the one that is set.
+        """
+        chosen = "" if self._settings is None else self._settings.dtype
+        with QSignalBlocker(self._format):
+            self._format.clear()
+            for name in ("", *formats):
+                self._format.addItem(tr(FORMATS[name]), name)
+            self._format.setCurrentIndex(self._format.findData(chosen))
+
     def show_kept(self, size: str) -> None:
         """Say how much attention goes to disk; empty for what is usual of the choice."""
         if self._settings is not None:
@@ -184,6 +205,7 @@ class GuidanceForm(QWidget):
         self._memory.currentIndexChanged.connect(self._pick_savings)
         self._device.device_picked.connect(self._pick_device)
         self._device.list_opened.connect(self.devices_wanted)
+        self._format.currentIndexChanged.connect(self._pick_format)
 
     def _guide(self, name: str, key: str) -> Callable[[float], None]:
         def tell(value: float) -> None:
@@ -220,6 +242,11 @@ class GuidanceForm(QWidget):
         if self._settings is not None:
             self._edit(tr("other device"), replace(self._settings, device=device_id))
 
+    def _pick_format(self) -> None:
+        if self._settings is not None:
+            changed = replace(self._settings, dtype=self._format.currentData())
+            self._edit(tr("other number format"), changed)
+
     def _edit(self, name: str, settings: RunSettings) -> None:
         self.settings_edited.emit(name, settings)
 
@@ -240,6 +267,7 @@ class GuidanceForm(QWidget):
             (tr("Scale"), self._scale),
             (tr("Preview"), self._preview),
             (tr("Device"), self._device),
+            (tr("Numbers"), self._format),
             (tr("Memory"), self._memory),
             (tr("Keep"), self._detail),
         ):

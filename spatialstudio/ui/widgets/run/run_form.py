@@ -1,5 +1,6 @@
 """How pictures are drawn: model, size, steps, seed, how many, how firmly the layout is held."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -122,6 +123,10 @@ class RunForm(QWidget):
             chosen: Id of one of them.
         """
         self._guidance.show_devices(choices, chosen)
+
+    def show_formats(self, formats: Sequence[str]) -> None:
+        """Offer number formats of the weights; see ``GuidanceForm.show_formats``."""
+        self._guidance.show_formats(formats)
 
     def show_kept(self, size: str) -> None:
         """Say how much attention goes to disk; empty where nobody knows."""

@@ -1,0 +1,65 @@
+"""In which number format the weights are: chosen by keyboard, kept, undone, as the device can."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox
+
+from spatialstudio.domain.devices import DeviceCard
+from spatialstudio.ui.window_settings import Density
+from tests.ui.scripted_engine import PROMPT
+
+OLD_CARD = DeviceCard(id="cuda:0", name="Old card", dtypes=("float32", "float16"))
+
+
+@pytest.fixture
+def panel(window):
+    window.generation.use_density(Density.FULL)
+    window.prompt.use_prompt(PROMPT)
+    return window.generation
+
+
+@pytest.fixture
+def field(panel):
+    fields = panel.findChildren(QComboBox)
+    return next(each for each in fields if each.accessibleName() == "Number format")
+
+
+def formats(field):
+    return [field.itemData(place) for place in range(field.count())]
+
+
+def test_the_models_own_is_usual(field):
+    assert formats(field) == ["", "float32", "bfloat16", "float16"]
+    assert field.currentText() == "Model's own"
+
+
+def test_a_format_chosen_by_keyboard_draws_the_next_picture(qtbot, panel, field, engine, studio):
+    qtbot.keyClicks(field, "bf")
+    panel.generate()
+    assert {job.request.dtype for job in engine.jobs} == {"bfloat16"}
+    assert studio.keeping.draft.settings.dtype == "bfloat16"
+
+
+def test_a_choice_can_be_undone(qtbot, field, window):
+    qtbot.keyClick(field, Qt.Key.Key_End)
+    assert field.currentData() == "float16"
+    window.context.edits.undo()
+    assert field.currentData() == ""
+
+
+def test_what_a_run_takes_is_asked_anew(qtbot, field, engine):
+    qtbot.keyClick(field, Qt.Key.Key_End)
+    asked = [each.request.dtype for each in engine.questions if hasattr(each, "request")]
+    assert asked[-1] == "float16"
+
+
+def test_only_what_the_device_computes_is_offered(qtbot, field, engine):
+    engine.list_devices(OLD_CARD)
+    qtbot.waitUntil(lambda: formats(field) == ["", "float32", "float16"])
+
+
+def test_a_format_that_was_chosen_stays_in_sight(qtbot, field, engine):
+    qtbot.keyClicks(field, "bf")
+    engine.list_devices(OLD_CARD)
+    qtbot.wait_until(lambda: field.count() == 4)
+    assert field.currentData() == "bfloat16"
