@@ -1,4 +1,4 @@
-"""Collects the cross-attention maps of a denoiser in training and says what they should be."""
+"""Collects the cross-attention maps of a denoiser in training and compares them with masks."""
 
 import threading
 from collections.abc import Sequence
@@ -96,23 +96,3 @@ def map_loss(maps: Tensor, captions: Sequence[Caption], masks: Tensor) -> Tensor
     divergence: Tensor = torch.special.xlogy(target, target)
     divergence = divergence - target * (noun + SMALLEST_SHARE).log()
     return divergence.sum(-1)[named].sum() / named.sum().clamp(min=1)
-
-
-def flat_loss(maps: Tensor, captions: Sequence[Caption]) -> Tensor:
-    """Compare the map of each word that names no object, such as "left" or "of", with a flat one.
-
-    Args:
-        maps: (layers, batch, positions, tokens), not negative.
-        captions: One a picture; tells which tokens name no object.
-
-    Returns:
-        The mean Kullback-Leibler divergence from the even distribution over the picture to the map.
-    """
-    plain = torch.zeros(maps.shape[1], maps.shape[-1], dtype=torch.bool)
-    for row, caption in enumerate(captions):
-        for position, owner in enumerate(caption.owners):
-            plain[row, position + 1] = owner is None  # the start token stands first
-    words = maps.mean(0).transpose(1, 2)[plain]
-    words = words / words.sum(-1, keepdim=True).clamp(min=SMALLEST_SHARE)
-    divergence: Tensor = -(words * words.shape[-1] + SMALLEST_SHARE).log().mean(-1)
-    return divergence.sum() / plain.sum().clamp(min=1)

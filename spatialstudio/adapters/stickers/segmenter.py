@@ -26,14 +26,10 @@ class SegmenterSettings:
         least_area: Smallest instance, as a share of the picture; no painted scene shows less of an
             object than 0.015.
         bridge: Half of the gap, in pixels of the net's input, that an instance may have.
-        calibration: Slope and offset that turn the log odds of an instance's mean probability into
-            those of being right, after Platt 1999; fitted for the shipped net on labelled pictures
-            (`python -m tests.performance.label_pictures calibrate`).
     """
 
     least_area: float = 0.012
     bridge: int = 2
-    calibration: tuple[float, float] = (2.79, -4.19)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,7 +38,7 @@ class Instance:
 
     Attributes:
         pixels: (H, W) of the picture.
-        score: How likely its class is right, [0, 1].
+        score: Mean probability of its class over its pixels, [0, 1].
     """
 
     pixels: BoolMask
@@ -117,17 +113,11 @@ class StickerSegmenter:
     ) -> list[Instance]:
         """Split the pixels of a class, whose chances are given, into instances, the best first."""
         instances = [
-            Instance(pixels=_resized(region, size), score=self._score(own[region]))
+            Instance(pixels=_resized(region, size), score=float(own[region].mean()))
             for region in connected_regions(mask, self._settings.bridge)
             if region.mean() >= self._settings.least_area
         ]
         return sorted(instances, key=lambda instance: -instance.score)
-
-    def _score(self, probabilities: NDArray[np.float32]) -> float:
-        """Say how likely a class is right whose probabilities over an instance are given."""
-        slope, offset = self._settings.calibration
-        odds = log_odds(np.array(probabilities.mean(dtype=np.float64)))
-        return float(1 / (1 + np.exp(-(slope * odds + offset))))
 
     def _detection(self, mention: ObjectMention, number: int, instance: Instance) -> Detection:
         return Detection(
@@ -137,13 +127,6 @@ class StickerSegmenter:
             box=box_around(instance.pixels),
             detector_id=self.id,
         )
-
-
-def log_odds(chances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Turn chances into the logarithm of their odds; sure ones are taken for sure but for 1e-6."""
-    safe = np.clip(chances, 1e-6, 1 - 1e-6)
-    odds: NDArray[np.float64] = np.log(safe / (1 - safe))
-    return odds
 
 
 def box_around(pixels: BoolMask) -> Box:

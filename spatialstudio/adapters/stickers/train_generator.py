@@ -1,8 +1,7 @@
 """Trains the generator: a small U-Net with cross-attention, and the text encoder beside it.
 
-Beyond the usual denoising loss, each noun's cross-attention map is pulled onto its object's mask,
-and the map of every word that names no object is pulled flat. It teaches the model to obey the text
-early, and makes the maps worth looking at.
+Beyond the usual denoising loss, each noun's cross-attention map is pulled onto its object's mask.
+It teaches the model to obey the text early, and makes the maps worth looking at.
 
 Sources: v-prediction after Salimans and Ho 2022, arXiv:2202.00512; noise levels are drawn after
 Karras et al. 2022, arXiv:2206.00364: mostly those at which it is decided what stands where.
@@ -21,11 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import CLIPTextModel, CLIPTokenizer
 
-from spatialstudio.adapters.stickers.attention_supervision import (
-    NounMaps,
-    flat_loss,
-    map_loss,
-)
+from spatialstudio.adapters.stickers.attention_supervision import NounMaps, map_loss
 from spatialstudio.adapters.stickers.captions import Caption, write_caption
 from spatialstudio.adapters.stickers.scene_pool import ScenePool
 from spatialstudio.adapters.stickers.text import CAPTION_TOKENS, TEXT_WIDTH, WORD_END
@@ -47,7 +42,7 @@ class GeneratorSettings:
         heads: Attention heads of the two levels.
         scenes: Encoded scenes in the pool.
         log_snr: Mean and deviation of the logarithm of the signal-to-noise ratio in training.
-        map_weight: Weight of the pull of attention maps onto masks and of plain words to even maps.
+        map_weight: Weight of the pull of attention maps onto masks.
     """
 
     recipe: Recipe
@@ -147,7 +142,7 @@ def train_generator(
 ) -> None:
     """Train in place, going on from the checkpoint if there is one.
 
-    Figures: the denoising loss, the divergence of maps from masks, that of plain words from even.
+    Figures: the denoising loss and the divergence of maps from masks.
     """
     noise_levels = NoiseLevels(*settings.log_snr)
     maps = NounMaps(generator.denoiser)
@@ -204,7 +199,7 @@ def draw_batch(
 
 def _loss(
     generator: Generator, maps: NounMaps, batch: Batch, settings: GeneratorSettings
-) -> tuple[Tensor, tuple[float, float, float]]:
+) -> tuple[Tensor, tuple[float, float]]:
     signal = batch.signal
     noisy = signal.sqrt() * batch.latents + (1 - signal).sqrt() * batch.noise
     velocity = signal.sqrt() * batch.noise - (1 - signal).sqrt() * batch.latents
@@ -212,8 +207,5 @@ def _loss(
         context = generator.encode(batch.captions)
         predicted = generator.denoiser(noisy, batch.timesteps, context).sample.float()
     denoising = (predicted - velocity).square().mean()
-    word_maps = maps.collect()
-    divergence = map_loss(word_maps, batch.captions, batch.masks)
-    unevenness = flat_loss(word_maps, batch.captions)
-    loss = denoising + settings.map_weight * (divergence + unevenness)
-    return loss, (denoising.item(), divergence.item(), unevenness.item())
+    divergence = map_loss(maps.collect(), batch.captions, batch.masks)
+    return denoising + settings.map_weight * divergence, (denoising.item(), divergence.item())
