@@ -96,6 +96,11 @@ def pick_dtype(device: torch.device, size_bytes: int, wanted: str = "") -> torch
     return torch.bfloat16 if _computes(device, torch.bfloat16) else torch.float16
 
 
+def name_of(dtype: torch.dtype) -> str:
+    """Return a number format as requests name it."""
+    return str(dtype).removeprefix("torch.")
+
+
 @contextmanager
 def memory_errors_told() -> Iterator[None]:
     """Say in the studio's words when the memory does not suffice; let go of what the block held.

@@ -51,8 +51,10 @@ from spatialstudio.adapters.device import (
     free_memory,
     list_devices,
     memory_errors_told,
+    name_of,
     peak_memory_bytes,
     pick_device,
+    pick_dtype,
     reset_peak_memory,
 )
 from spatialstudio.domain.arrays import RgbImage
@@ -138,6 +140,8 @@ class DiffusersBackend:
             loaded = self._ready(model, wanted)
         elif loaded is None or loaded_as is None or not loaded_as.is_like(wanted):
             return None
+        dtype = pick_dtype(wanted.device, model.size_bytes, wanted.dtype)
+        request = replace(request, dtype=name_of(dtype))
         return _estimate(loaded, request, plan_archive(loaded, request, request.steps, Path()))
 
     def generate(
@@ -212,8 +216,8 @@ class _Wanted:
     offloads: bool
 
     def is_like(self, other: "_Wanted") -> bool:
-        """Tell whether both take the same memory, but for what offloading saves."""
-        return replace(self, offloads=other.offloads) == other
+        """Tell whether what one takes is told from the other, as loaded."""
+        return replace(self, offloads=other.offloads, dtype=other.dtype) == other
 
 
 class _Drawing:

@@ -14,6 +14,7 @@ from diffusers.models.resnet import ResnetBlock2D
 from spatialstudio.adapters.backends.attention_layers import AttentionLayer, map_size
 from spatialstudio.adapters.backends.load_pipeline import LoadedPipeline
 from spatialstudio.adapters.backends.pipeline_arguments import picture_size
+from spatialstudio.adapters.device import DTYPES
 from spatialstudio.domain.generation import UNGUIDED, GenerationRequest
 from spatialstudio.domain.memory import MemoryEstimate, Saving
 from spatialstudio.science.guidance_methods import METHODS
@@ -44,12 +45,13 @@ def estimate_memory(loaded: LoadedPipeline, request: GenerationRequest) -> Memor
     latent_size = loaded.latent_size(height, width)
     sizes = loaded.part_sizes
     waits = Saving.OFFLOAD in request.savings
-    item = loaded.denoiser.dtype.itemsize
+    item = _item_bytes(loaded, request)
+    stored = max(sizes) if waits else sum(sizes)
     return MemoryEstimate(
-        weights_bytes=max(sizes) if waits else sum(sizes),
+        weights_bytes=stored * item // loaded.denoiser.dtype.itemsize,
         guiding_bytes=_guiding_bytes(loaded, request, latent_size),
         denoising_bytes=ROWS * HELD_AT_ONCE * item * _widest(loaded, latent_size),
-        decoding_bytes=_decoding_bytes(loaded, request, height, width),
+        decoding_bytes=item * _decoded_values(loaded, request, height, width),
     )
 
 
@@ -114,7 +116,12 @@ def _guiding_bytes(
         if loaded.is_unet
         else _kept_by_transformer(loaded, last, latent_size, is_spared=is_spared)
     )
-    return int(kept * loaded.denoiser.dtype.itemsize + 2 * read * FLOAT32_BYTES)
+    return int(kept * _item_bytes(loaded, request) + 2 * read * FLOAT32_BYTES)
+
+
+def _item_bytes(loaded: LoadedPipeline, request: GenerationRequest) -> int:
+    """Return the size of a number: of the format that is asked for, else as it is loaded."""
+    return int(DTYPES.get(request.dtype, loaded.denoiser.dtype).itemsize)
 
 
 def _layers_read(loaded: LoadedPipeline, request: GenerationRequest) -> Sequence[AttentionLayer]:
@@ -194,13 +201,13 @@ def _widest(loaded: LoadedPipeline, latent_size: tuple[int, int]) -> int:
     )
 
 
-def _decoding_bytes(
+def _decoded_values(
     loaded: LoadedPipeline, request: GenerationRequest, height: int, width: int
 ) -> int:
     pixels = height * width
     if Saving.TILING in request.savings:
         pixels = min(pixels, TILE_SIDE**2)
-    vae = loaded.pipeline.vae
-    weights = [part for part in vae.decoder.parameters() if part.ndim > 1]
+    decoder = loaded.pipeline.vae.decoder
+    weights = [part for part in decoder.parameters() if part.ndim > 1]
     channels = weights[-1].shape[1] if weights else 1
-    return int(DECODER_HELD_AT_ONCE * 2 * channels * pixels * vae.dtype.itemsize)
+    return int(DECODER_HELD_AT_ONCE * 2 * channels * pixels)

@@ -5,6 +5,7 @@ from concurrent.futures import Future
 
 import torch
 
+from spatialstudio.adapters.device import name_of
 from spatialstudio.domain.generation import ModelSetup
 
 KERNELS: Mapping[str, Callable[[], bool]] = {
@@ -28,7 +29,7 @@ def model_setup(
     """
     dtype = next(denoiser.parameters()).dtype
     return ModelSetup(
-        dtype=str(dtype).removeprefix("torch."),
+        dtype=name_of(dtype),
         attention=_attention(denoiser, device),
         weights_sha256="" if weights.exception() else weights.result(),
     )

@@ -92,6 +92,18 @@ def test_what_a_run_takes_is_told_before_it(draw, backend, tiny_model, tiny_requ
     assert told == started.memory
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_another_number_format_is_told_without_loading_it(
+    draw, backend, tiny_model, tiny_request, dtype
+):
+    full = draw(tiny_request)[0].memory
+    halved = replace(tiny_request, dtype=dtype)
+    told = backend.estimate(halved, tiny_model)
+    assert told.weights_bytes == full.weights_bytes // 2
+    assert told == draw(halved)[0].memory
+    assert backend.estimate(tiny_request, tiny_model) == full
+
+
 def test_no_model_is_pushed_out_for_an_estimate(draw, backend, tiny_model, tiny_request, tmp_path):
     draw(tiny_request)
     assert backend.estimate(tiny_request, replace(tiny_model, folder=tmp_path)) is None
