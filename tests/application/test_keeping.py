@@ -185,6 +185,7 @@ def test_all_that_we_write_of_a_request_comes_back_into_the_form(opened, publish
         detail=AttentionDetail.EVERY_WORD,
         preview_every=3,
         savings=(Saving.TILING,),
+        dtype="bfloat16",
     )
     draw(keeping, request_of(scene, STICKERS, form, 5))
     theirs = keeping.metadata.read(only(RunStored, published).path)
@@ -192,7 +193,7 @@ def test_all_that_we_write_of_a_request_comes_back_into_the_form(opened, publish
     names = usable_fields(theirs, ["stickers"], wanted)
     others = {field.name for field in fields(PictureSettings)} - set(names)
     assert others == {
-        *("dialect", "sampler", "scheduler", "model_hash", "search", "dtype", "device"),
+        *("dialect", "sampler", "scheduler", "model_hash", "search", "device"),
         *("extras", "record", "is_marked_as_generated"),
     }
     taken = with_fields(USUAL, theirs, names, STICKERS, wanted)
