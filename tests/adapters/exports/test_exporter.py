@@ -5,17 +5,13 @@ import io
 import json
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
-from hashlib import sha256
 from html.parser import HTMLParser
-from pathlib import Path
-from zipfile import ZipFile
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from spatialstudio.adapters.exports.annotated_picture import annotated_picture
-from spatialstudio.adapters.exports.exporter import FileExporter
 from spatialstudio.adapters.exports.figure_parts import MARGIN
 from spatialstudio.adapters.exports.film import SIDE, film_frames
 from spatialstudio.adapters.exports.fonts import with_stand_ins
@@ -30,16 +26,15 @@ from spatialstudio.adapters.exports.tables import run_lengths
 from spatialstudio.adapters.exports.write_pdf import pdf_bytes
 from spatialstudio.adapters.metadata.reader import settings_in
 from spatialstudio.adapters.stores.run_files import RunFiles
-from spatialstudio.application.exports import ExportOrder, Exports
+from spatialstudio.application.exports import ExportOrder
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.drawing import Anchor, Raster, Text
-from spatialstudio.domain.errors import ExportError, StoreError
+from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import FORMATS, ExportKind, ExportLayer
-from spatialstudio.domain.library import Marks
 from spatialstudio.domain.prompt import Prompt
 from spatialstudio.domain.storyboard import BoardFrame
+from tests.adapters.exports.conftest import SAMPLE
 
-SAMPLE = Path(__file__).parents[2] / "golden" / "run_of_schema_1"
 PROMPT = "a photo of a dog to the left of a car"
 FONTS = resources_folder() / "fonts"
 FIGURES = (
@@ -48,30 +43,6 @@ FIGURES = (
     ExportKind.STORYBOARD,
     ExportKind.CURVES,
 )
-
-
-@pytest.fixture
-def exports():
-    resources = resources_folder()
-    return Exports(store=RunFiles(), exporter=FileExporter(resources), themes=resources / "themes")
-
-
-@pytest.fixture
-def picture(tmp_path):
-    """The sample run, stored as files of today."""
-    record, events = RunFiles().load(SAMPLE)
-    return RunFiles().save(record, events, tmp_path / "library" / "2026" / "11")
-
-
-@pytest.fixture
-def export(exports, picture, tmp_path):
-    """Export the sample; return the file's bytes."""
-
-    def written(kind, ending, look=None):
-        (path,) = exports.export([picture], kind, tmp_path / f"out.{ending}", look)
-        return path.read_bytes()
-
-    return written
 
 
 @pytest.mark.parametrize("kind", FIGURES)
@@ -303,84 +274,6 @@ def test_a_report_is_one_file_that_asks_for_nothing(export):
     page.feed(export(ExportKind.REPORT, "html").decode())
     assert page.asked == []
     assert PROMPT in "".join(page.text)
-
-
-def test_a_bundle_opens_in_another_library(export, exports, picture, tmp_path):
-    export(ExportKind.BUNDLE, "zip")
-    (arrived,) = exports.open_bundle(tmp_path / "out.zip", tmp_path / "other")
-    assert arrived == tmp_path / "other" / "2026" / "11" / picture.name
-    assert RunFiles().verify(arrived) == ()
-    assert exports.open_bundle(tmp_path / "out.zip", tmp_path / "other") == (arrived,)
-
-
-def test_a_bundle_gives_back_what_a_run_lost(export, exports, tmp_path):
-    export(ExportKind.BUNDLE, "zip")
-    (arrived,) = exports.open_bundle(tmp_path / "out.zip", tmp_path / "other")
-    RunFiles().mark(arrived, Marks(stars=5))
-    for spoil in (Path.unlink, lambda trace: trace.write_bytes(b"half")):
-        spoil(arrived.with_suffix(".strace"))
-        assert exports.open_bundle(tmp_path / "out.zip", tmp_path / "other") == (arrived,)
-        assert RunFiles().verify(arrived) == ()
-    assert RunFiles().marks(arrived).stars == 5
-    arrived.with_suffix(".json").unlink()
-    exports.open_bundle(tmp_path / "out.zip", tmp_path / "other")
-    assert RunFiles().verify(arrived) == ()
-
-
-GARBAGE = b"not a picture"
-HEAD_ALONE = b"\x89PNG\r\n\x1a\n" + GARBAGE
-
-
-def told_as_picture(content):
-    return lambda index: index["runs"][0]["files"].update({".png": sha256(content).hexdigest()})
-
-
-@pytest.mark.parametrize(
-    "forge",
-    [
-        lambda index: index.update(runs=[1]),
-        lambda index: index.update(runs=["a"]),
-        lambda index: index["runs"][0].update(files=[".png"]),
-        lambda index: index["runs"][0].update(stem=""),
-        lambda index: index["runs"][0].update(stem="../x"),
-        lambda index: index["runs"][0].update(stem="a\0b"),
-        lambda index: index["runs"][0].update(stem="a" * 400),
-        lambda index: index["runs"][0].update(month=None),
-        lambda index: index["runs"][0].pop("name"),
-        lambda index: index["runs"][0]["files"].pop(".png"),
-        told_as_picture(GARBAGE),
-        told_as_picture(HEAD_ALONE),
-        lambda index: index["runs"].append(index["runs"][0] | {"name": "gone"}),
-    ],
-    ids=[
-        *("number", "text", "files", "no stem", "outside", "nul", "long", "no month"),
-        *("no name", "picture left out", "no picture", "head of a picture", "second run"),
-    ],
-)
-def test_a_hostile_bundle_is_refused_and_brings_nothing(export, exports, tmp_path, forge):
-    export(ExportKind.BUNDLE, "zip")
-    with ZipFile(tmp_path / "out.zip") as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    index = json.loads(members["bundle.json"])
-    forge(index)
-    members["bundle.json"] = json.dumps(index).encode()
-    for content in (GARBAGE, HEAD_ALONE):
-        if sha256(content).hexdigest() in members["bundle.json"].decode():
-            members |= {name: content for name in members if name.endswith(".png")}
-    with ZipFile(tmp_path / "bad.zip", "w") as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    with pytest.raises(StoreError):
-        exports.open_bundle(tmp_path / "bad.zip", tmp_path / "other")
-    assert not [path for path in (tmp_path / "other").rglob("*") if path.is_file()]
-
-
-def test_a_damaged_bundle_brings_nothing(export, exports, tmp_path):
-    content = bytearray(export(ExportKind.BUNDLE, "zip"))
-    content[len(content) // 2] ^= 1
-    (tmp_path / "bad.zip").write_bytes(content)
-    with pytest.raises(StoreError, match="damaged"):
-        exports.open_bundle(tmp_path / "bad.zip", tmp_path / "other")
 
 
 def test_many_runs_are_exported_into_a_folder(exports, picture, tmp_path):
