@@ -2,17 +2,16 @@
 
     python -m tests.performance.label_pictures draw FOLDER [--pictures N]
     python -m tests.performance.label_pictures label LINES_FILE
-    python -m tests.performance.label_pictures calibrate
     python -m tests.performance.label_pictures score
 
 ``draw`` makes pictures of one to four objects, every other one guided, stores them as sheets in the
 golden data with a line each in ``labels.jsonl``, and writes large numbered sheets to FOLDER for the
 eye; it goes on where it was stopped. ``label`` takes what was typed while looking, a line a
 picture: "17: cat, teddy bear" names all that a stranger would name, "18:" says that there is
-nothing. Neither prompt nor answer of the segmenter is shown to who labels. ``calibrate`` fits the
-segmenter's calibration on other pictures, labelled likewise and drawn by earlier weights. ``score``
-asks the segmenter for every class in every labelled picture; an answer that it is sure of is right
-when the label names it. The interval is that of a bootstrap over pictures, at 95 %.
+nothing. Neither prompt nor answer of the segmenter is shown to who labels. ``score`` asks the
+segmenter for every class in every labelled picture; an answer that it is sure of is right when the
+label names it. Sure is a score of 0.5, and then the score that does best on other pictures, drawn
+by earlier weights and labelled likewise. Intervals are those of a bootstrap over pictures, at 95 %.
 """
 
 import argparse
@@ -27,11 +26,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from spatialstudio.adapters.stickers.segmenter import (
-    SegmenterSettings,
-    StickerSegmenter,
-    log_odds,
-)
+from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
 from spatialstudio.adapters.stickers.vocabulary import (
     WORLD_FOLDER,
     object_number,
@@ -52,7 +47,7 @@ ON_SHEET = COLUMNS * ROWS
 QUALITY = 90
 ZOOM = 2
 CAPTION_HEIGHT = 18
-NEWTON_STEPS = 30
+CUTS = tuple(percent / 100 for percent in range(50, 96))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,11 +92,8 @@ def main() -> int:
         write_labels(labels, LABELLED_FOLDER)
         missing = [label.number for label in labels if label.visible is None]
         show(f"{len(typed)} labels taken, {len(missing)} missing {missing[:ON_SHEET]}")
-    elif options.command == "calibrate":
-        slope, offset = fitted_calibration(*answers_and_truth(CALIBRATION_FOLDER))
-        show(f"calibration: ({slope:.2f}, {offset:.2f}); shipped {SegmenterSettings().calibration}")
     else:
-        show("\n".join(score(LABELLED_FOLDER)))
+        show("\n".join(score(LABELLED_FOLDER, (SURE_SCORE, best_cut(CALIBRATION_FOLDER)))))
     return 0
 
 
@@ -112,7 +104,6 @@ def parse_arguments() -> argparse.Namespace:
     drawing.add_argument("folder", type=Path, help="single pictures, and large sheets to look at")
     drawing.add_argument("--pictures", type=int, default=200)
     commands.add_parser("label").add_argument("lines", type=Path, help='lines such as "17: cat"')
-    commands.add_parser("calibrate")
     commands.add_parser("score")
     return parser.parse_args()
 
@@ -217,18 +208,36 @@ def write_labels(labels: Iterable[Label], folder: Path) -> None:
     (folder / LABELS_NAME).write_text(text, encoding="utf-8")
 
 
-def score(folder: Path) -> Iterator[str]:
-    """Tell how the shipped segmenter does on the labelled pictures of a folder."""
-    all_compared = [
-        compared(shipped_segmenter(), label, picture)
-        for label, picture in labelled_pictures(folder)
+def score(folder: Path, cuts: Sequence[float]) -> Iterator[str]:
+    """Tell how the shipped segmenter does on labelled pictures when so sure an answer counts."""
+    answers = all_answers(folder)
+    for cut in cuts:
+        all_compared = [compared(label, best, cut) for label, best in answers]
+        missed = Counter(name for each in all_compared for name in each.missed)
+        invented = Counter(name for each in all_compared for name in each.invented)
+        figure = f1_of([each.sums for each in all_compared])
+        yield f"class F1 of scores from {cut}, {len(answers)} labelled pictures, % {figure.percent}"
+        yield f"missed:   {dict(missed.most_common())}"
+        yield f"invented: {dict(invented.most_common())}"
+
+
+def best_cut(folder: Path) -> float:
+    """Choose the least score that does best on the labelled pictures of a folder."""
+    answers = all_answers(folder)
+
+    def f1_from(cut: float) -> float:
+        sums = [compared(label, best, cut).sums for label, best in answers]
+        return _f1(np.sum(sums, axis=0, dtype=float))
+
+    return max(CUTS, key=f1_from)
+
+
+def all_answers(folder: Path) -> list[tuple[Label, dict[str, float]]]:
+    """Ask the shipped segmenter for every class in each labelled picture of a folder."""
+    segmenter = StickerSegmenter(WORLD_FOLDER.parent / StickerSegmenter.id)
+    return [
+        (label, best_scores(segmenter, picture)) for label, picture in labelled_pictures(folder)
     ]
-    missed = Counter(name for each in all_compared for name in each.missed)
-    invented = Counter(name for each in all_compared for name in each.invented)
-    figure = f1_of([each.sums for each in all_compared])
-    yield f"class F1 on {len(all_compared)} labelled pictures, % {figure.percent}"
-    yield f"missed:   {dict(missed.most_common())}"
-    yield f"invented: {dict(invented.most_common())}"
 
 
 def labelled_pictures(folder: Path) -> Iterator[tuple[Label, RgbImage]]:
@@ -239,48 +248,6 @@ def labelled_pictures(folder: Path) -> Iterator[tuple[Label, RgbImage]]:
             yield label, pictures[label.number]
 
 
-def shipped_segmenter(settings: SegmenterSettings | None = None) -> StickerSegmenter:
-    return StickerSegmenter(WORLD_FOLDER.parent / StickerSegmenter.id, settings)
-
-
-def answers_and_truth(folder: Path) -> tuple[Floats, Floats]:
-    """Ask for every class, uncalibrated: (answers,) the best scores, and 1 for each right one."""
-    segmenter = shipped_segmenter(SegmenterSettings(calibration=(1.0, 0.0)))
-    scores, truths = [], []
-    for label, picture in labelled_pictures(folder):
-        best = best_scores(segmenter, picture)
-        scores += best.values()
-        truths += [name in (label.visible or ()) for name in best]
-    return np.array(scores), np.array(truths, dtype=float)
-
-
-def fitted_calibration(scores: Floats, truths: Floats) -> tuple[float, float]:
-    """Fit slope and offset of log odds by the likelihood of what is right, after Platt 1999.
-
-    Args:
-        scores: (answers,) in (0, 1).
-        truths: (answers,) 1 where the answer is right, else 0.
-    """
-    inputs = np.stack([log_odds(scores), np.ones_like(scores)], axis=1)
-    weights = np.array([1.0, 0.0])
-    for _ in range(NEWTON_STEPS):
-        chances = 1 / (1 + np.exp(-inputs @ weights))
-        curvature = (inputs.T * (chances * (1 - chances))) @ inputs
-        weights -= np.linalg.solve(curvature, inputs.T @ (chances - truths))
-    return float(weights[0]), float(weights[1])
-
-
-def compared(segmenter: StickerSegmenter, label: Label, picture: RgbImage) -> Comparison:
-    """Hold what the segmenter is sure of against what is seen."""
-    return Comparison(told=frozenset(label.visible or ()), answers=answered(segmenter, picture))
-
-
-def answered(segmenter: StickerSegmenter, picture: RgbImage) -> frozenset[str]:
-    """Ask for every class; name those that the segmenter is sure of."""
-    best = best_scores(segmenter, picture)
-    return frozenset(name for name, score in best.items() if score >= SURE_SCORE)
-
-
 def best_scores(segmenter: StickerSegmenter, picture: RgbImage) -> dict[str, float]:
     """Ask for every class; give each that is found the score of its best instance."""
     seen = segmenter.detect(picture, [mention_of(thing.name) for thing in sticker_objects()])
@@ -288,6 +255,12 @@ def best_scores(segmenter: StickerSegmenter, picture: RgbImage) -> dict[str, flo
     for mask in seen.masks:
         best[str(mask.mention_id)] = max(mask.score, best.get(str(mask.mention_id), 0.0))
     return best
+
+
+def compared(label: Label, best: Mapping[str, float], cut: float) -> Comparison:
+    """Hold the answers whose score reaches the cut against what is seen."""
+    answers = frozenset(name for name, score in best.items() if score >= cut)
+    return Comparison(told=frozenset(label.visible or ()), answers=answers)
 
 
 def f1_of(sums: Sequence[tuple[int, int, int]]) -> Figure:
