@@ -134,7 +134,9 @@ def _verdicts(plain: dict[str, Json]) -> tuple[Verdict, ...]:
     evaluation = plain.get("evaluation")
     found = evaluation.get("verdicts") if isinstance(evaluation, dict) else None
     try:
-        return tuple(decode(Verdict, each, {}) for each in found or ())
+        return tuple(
+            decode(Verdict, each, {}) for each in (found if isinstance(found, list) else ())
+        )
     except (StoreError, TypeError):
         return ()
 
