@@ -7,7 +7,9 @@ from spatialstudio.domain.errors import (
     Cancelled,
     ErrorReport,
     ImageError,
+    LibraryNotWritable,
     ModelNotFound,
+    Obstacle,
     OutOfMemory,
     PromptError,
     RequestError,
@@ -38,6 +40,7 @@ def report_on(exception: BaseException, title: str) -> ErrorReport:
                 hint=exception.hint,
                 is_mistake=isinstance(exception, _USER_MISTAKES),
                 fixes=exception.fixes if isinstance(exception, OutOfMemory) else (),
+                obstacle=_obstacle_of(exception),
             )
         case MemoryError():
             return ErrorReport(
@@ -71,6 +74,15 @@ def exit_code_of(problem: BaseException | ErrorReport) -> int:
         case _ if isinstance(problem, _USER_MISTAKES):
             return EXIT_USER_MISTAKE
     return EXIT_FAILURE
+
+
+def _obstacle_of(error: StudioError) -> Obstacle | None:
+    match error:
+        case LibraryNotWritable():
+            return Obstacle.LIBRARY
+        case ModelNotFound():
+            return Obstacle.MODEL
+    return None
 
 
 def _details(exception: BaseException) -> str:

@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -11,9 +11,9 @@ from pathlib import Path
 from spatialstudio.application.drafts import DraftKeeper
 from spatialstudio.application.errands import Errands
 from spatialstudio.application.exports import Exports
-from spatialstudio.application.flow.choose_settings import usual_settings
 from spatialstudio.application.flow.compare_runs import compare_runs
 from spatialstudio.application.flow.store_run import record_of
+from spatialstudio.application.flow.tell_form import tell_form
 from spatialstudio.application.gallery import Gallery
 from spatialstudio.application.layer_maps import LayerMaps
 from spatialstudio.application.library import Library
@@ -23,14 +23,12 @@ from spatialstudio.application.run_keeper import RunKeeper
 from spatialstudio.application.run_shelf import RunShelf
 from spatialstudio.application.session import OpenRun, RunState, RunStored, after
 from spatialstudio.domain.draft import Draft
-from spatialstudio.domain.errors import StoreError, StudioError
-from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, RequestId
+from spatialstudio.domain.errors import LibraryNotWritable, StoreError, StudioError
+from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.picture_settings import (
     FieldDifference,
     PictureSettings,
-    claim_in_words,
     compare_settings,
-    guidance_in_words,
 )
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.record import Reproduction
@@ -50,6 +48,7 @@ ATTENTION_ID = "files"
 JOURNALS = "queue"
 DRAFT = "draft.json"
 SEARCHES = "searches.json"
+LIBRARY_FOLDER = "library.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +99,16 @@ class Keeping:
         self._draft: Draft | None = None
         self._repeated: dict[RequestId, Path] = {}
         self._search: threading.Thread | None = None
-        self.runs_folder = runs_folder or paths.runs
         self._is_by_month = runs_folder is None
+        if runs_folder is not None:
+            self.runs_folder = runs_folder
         self.marks_pictures = True
+
+    @cached_property
+    def runs_folder(self) -> Path:
+        """Where finished runs are written: the folder the user chose, else the usual one."""
+        chosen = self._state.read_library_folder(self._paths.settings / LIBRARY_FOLDER)
+        return chosen or self._paths.runs
 
     @cached_property
     def store(self) -> RunStore:
@@ -210,30 +216,7 @@ class Keeping:
         theirs = self.metadata.read(path)
         if theirs is None:
             return None
-        form = self.draft.settings or usual_settings(models[0])
-        scales = {model.id: model.guidance_scale for model in models}
-        scale = form.guidance_scale
-        mine = PictureSettings(
-            dialect="",
-            prompt=self.draft.prompt,
-            negative=form.negative,
-            guidance_scale=scales.get(form.model_id) if scale is None else scale,
-            seed=form.seed,
-            steps=form.steps,
-            width=form.width,
-            height=form.height,
-            model=form.model_id,
-            method=form.guidance.method_id if form.guidance.strength > 0 else UNGUIDED,
-            strength=form.guidance.strength,
-            guidance=guidance_in_words(asdict(form.guidance)),
-            detail=form.detail.value,
-            preview_every=form.preview_every,
-            savings=tuple(saving.value for saving in form.savings),
-            device=form.device,
-            dtype=form.dtype,
-            relations=_claims_of(scene) if scene else (),
-        )
-        return compare_settings(mine, theirs)
+        return compare_settings(tell_form(self.draft, scene, models), theirs)
 
     def request_in(self, theirs: PictureSettings) -> GenerationRequest | None:
         """Return the whole request that one of our pictures tells; None for those of others."""
@@ -261,9 +244,34 @@ class Keeping:
         """Make sure that runs can be kept, before work is spent on one.
 
         Raises:
-            StoreError: The folder cannot be made or written.
+            LibraryNotWritable: The folder cannot be made or written.
         """
-        self.store.prepare(self.folder_now())
+        try:
+            self.store.prepare(self.folder_now())
+        except StoreError as error:
+            raise LibraryNotWritable(error.message, hint=error.hint) from error
+
+    def use_library(self, folder: Path | None) -> None:
+        """Keep finished runs in another folder, now and in later programs; its runs are found.
+
+        Whoever asked the former library asks anew. Runs that lie there stay there.
+
+        Args:
+            folder: None for the usual one.
+
+        Raises:
+            StoreError: The folder cannot be written, or pictures are still being drawn.
+        """
+        if self.keeper.is_busy:
+            raise StoreError(
+                "Pictures are still being drawn or wait.",
+                hint="Choose the folder when they are done.",
+            )
+        wanted = folder or self._paths.runs
+        self.store.prepare(wanted)
+        self._state.write_library_folder(self._paths.settings / LIBRARY_FOLDER, folder)
+        self._close_library()
+        self.runs_folder, self._is_by_month = wanted, True
 
     def find_interrupted(self) -> None:
         """Look from a thread for what earlier programs left undone; then ``InterruptedFound``."""
@@ -330,20 +338,24 @@ class Keeping:
     def close(self) -> None:
         """Write what is still to be written, and give everything back."""
         made = vars(self)
-        if self._search is not None:
-            self._search.join()
         if "_drafts" in made:
             self._drafts.close()
         if "errands" in made:
             self.errands.close()
-        if "gallery" in made:
-            self.gallery.close()
         if "layer_maps" in made:
             self.layer_maps.close()
-        if "library" in made:
-            self.library.close()
+        self._close_library()
         if "_journal" in made:
             self._journal.close()
+
+    def _close_library(self) -> None:
+        """Give library and gallery back; they are opened anew when somebody asks for them."""
+        if self._search is not None:
+            self._search.join()
+        made = vars(self)
+        for name in ("gallery", "library"):
+            if name in made:
+                made.pop(name).close()
 
     def _find(self) -> None:
         if found := self.interrupted():
@@ -382,10 +394,3 @@ class Keeping:
     def _drafts(self) -> DraftKeeper:
         path = self._paths.settings / DRAFT
         return DraftKeeper(lambda draft: self._state.write_draft(path, draft))
-
-
-def _claims_of(scene: SceneGraph) -> tuple[str, ...]:
-    return tuple(
-        claim_in_words(scene.sentence(each), each.weight, is_muted=each.is_muted)
-        for each in scene.relations
-    )

@@ -57,6 +57,11 @@ class RunKeeper:
         self._publish = publish
         self._growing: dict[RequestId, _Growing] = {}
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether anything is still to come of a request."""
+        return bool(self._growing)
+
     def expect(self, request: GenerationRequest) -> None:
         """Keep what comes of a request from now on; it outlives a sudden end of the program."""
         self._growing[request.id] = _Growing(request)

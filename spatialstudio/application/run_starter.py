@@ -46,7 +46,7 @@ class RunStarter:
             PromptError: The scene contradicts itself.
             RequestError: A number of the request is out of its range.
             ModelNotFound: There is no such model.
-            StoreError: The folder for runs cannot be written.
+            LibraryNotWritable: The folder for runs cannot be written.
         """
         check_request(request)
         check_scene(request.scene)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum
 
 from spatialstudio.domain.memory import MemoryFix
 
@@ -68,6 +69,10 @@ class StoreError(StudioError):
     """A run cannot be written or read."""
 
 
+class LibraryNotWritable(StoreError):  # noqa: N818 - reads as a finding
+    """Finished runs cannot be kept where the user wants them."""
+
+
 class ExportError(StudioError):
     """An export cannot be made."""
 
@@ -84,6 +89,13 @@ class Cancelled(Exception):  # noqa: N818 - the user's wish, not an error
     """The user asked to stop; raised at the next safe point."""
 
 
+class Obstacle(Enum):
+    """What stands in the way where the user can move it."""
+
+    LIBRARY = "library"
+    MODEL = "model"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorReport:
     """A failure, ready to show. Made by ``error_reports.report_on`` only; may cross threads.
@@ -95,6 +107,7 @@ class ErrorReport:
         details: The traceback, for a bug report; empty for a known failure.
         is_mistake: Whether the user asked for what cannot be done.
         fixes: What would fit, where the memory was too small.
+        obstacle: What the user can move out of the way; None when nothing is known.
     """
 
     title: str
@@ -103,6 +116,7 @@ class ErrorReport:
     details: str = ""
     is_mistake: bool = False
     fixes: tuple[MemoryFix, ...] = ()
+    obstacle: Obstacle | None = None
 
 
 def prompt_too_long(unread: Iterable[str]) -> PromptError:

@@ -312,6 +312,18 @@ class StateFiles(Protocol):
         """Return saved searches by name; none when they cannot be read."""
         ...
 
+    def write_library_folder(self, path: Path, folder: Path | None) -> None:
+        """Write where the user wants runs to be kept; None for the usual folder.
+
+        Raises:
+            StoreError: The file cannot be written.
+        """
+        ...
+
+    def read_library_folder(self, path: Path) -> Path | None:
+        """Return where the user wants runs to be kept; None when nothing says so."""
+        ...
+
 
 class AttentionFiles(Protocol):
     """Reads attention that was kept on disk beside a run."""

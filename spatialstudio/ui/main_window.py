@@ -37,6 +37,7 @@ from spatialstudio.ui.panels.run.generation_panel import GenerationPanel
 from spatialstudio.ui.panels.run.progress_panel import ProgressPanel
 from spatialstudio.ui.panels.stage.stage_panel import StagePanel
 from spatialstudio.ui.picture_offer import offer_picture
+from spatialstudio.ui.remedies import report_with_remedies
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.toast_card import Offer
@@ -116,7 +117,7 @@ class MainWindow(QMainWindow):
     def serve(self, panel: Panel) -> None:
         """Take in one more panel: tell it what happens, and tell of its problems."""
         self._panels.append(panel)
-        panel.problem_met.connect(self.context.toasts.report)
+        panel.problem_met.connect(partial(report_with_remedies, self.context))
         panel.use_density(self.context.settings.density)
         self._bridge.serve(panel)
 
@@ -315,13 +316,14 @@ class MainWindow(QMainWindow):
         self._toasts.covered.connect(self.stage.leave_room)
         switchboard.path_offered.connect(self.open_path)
         switchboard.settings_asked.connect(self.show_settings)
+        switchboard.library_moved.connect(self._rebuild_soon)
         switchboard.workspace_asked.connect(self._go_to)
 
     def _rebuild_soon(self) -> None:
         QTimer.singleShot(0, self, self._rebuild)  # the asking dialog is closed meanwhile
 
     def _rebuild(self) -> None:
-        """Build all anew, for another size of text: sizes were counted in the old one."""
+        """Build all anew, for another size of text or another library: parts counted on the old."""
         old, size = self.context, self.size()
         pages = settings_in_sight(self)
         for dialog in self.findChildren(QDialog):

@@ -7,6 +7,9 @@ from PySide6.QtCore import QObject, Signal
 from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.picture_settings import PictureSettings
 
+PICTURES_PAGE, LANGUAGE_MODEL_PAGE = "Pictures", "Language model"
+"""Titles of pages of the settings that other parts lead to."""
+
 
 @dataclass(frozen=True, slots=True)
 class OfferedSettings:
@@ -34,6 +37,7 @@ class Switchboard(QObject):
         savings_wanted: What to give up in the next pictures to save memory, as a tuple.
         workspace_asked: Id of the workspace to show.
         settings_asked: Title of the page of the settings to open; empty for the first.
+        library_moved: Runs are kept in another folder: whoever shows the library shows it anew.
         settings_offered: Settings of a picture to take over, as ``OfferedSettings``.
         server_told: What became of a language model's server, as an event of ``LanguageModel``.
     """
@@ -45,5 +49,6 @@ class Switchboard(QObject):
     savings_wanted = Signal(object)
     workspace_asked = Signal(str)
     settings_asked = Signal(str)
+    library_moved = Signal()
     settings_offered = Signal(object)
     server_told = Signal(object)

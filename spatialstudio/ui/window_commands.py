@@ -11,6 +11,7 @@ from spatialstudio.ui.appearance import USUAL_PERCENT, Appearance
 from spatialstudio.ui.commands import evaluate, frame, gallery
 from spatialstudio.ui.commands.command import Command
 from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.switchboard import PICTURES_PAGE
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.window_dialogs import (
     open_messages,
@@ -53,6 +54,7 @@ class WindowCommands(QObject):
         settings_asked = self._context.switchboard.settings_asked
         actions.bind(frame.SETTINGS, lambda: settings_asked.emit(""))
         actions.bind(frame.QUIT, window.close)
+        actions.bind(gallery.LIBRARY_FOLDER, lambda: settings_asked.emit(PICTURES_PAGE))
         actions.bind_switch(gallery.MARK_PICTURES, self._mark_pictures)
         self._mark_pictures(self._context.settings.marks_pictures)
 

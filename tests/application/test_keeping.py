@@ -23,6 +23,7 @@ from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import built_in_registry
 from spatialstudio.application.session import RunStored, StoreFailed
 from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import (
     UNGUIDED,
     GenerationFinished,
@@ -320,3 +321,43 @@ def test_the_watcher_tells_of_what_others_do(opened, published, request_):
     assert keeping.library.refresh().missing == (picture,)
     keeping.library.watch(every_s=60)
     keeping.library.close()
+
+
+def test_another_library_holds_at_once_and_in_the_next_program(opened, request_, tmp_path):
+    keeping, chosen = opened(), tmp_path / "chosen"
+    draw(keeping, request_)
+    keeping.library.refresh()
+    keeping.use_library(chosen)
+    keeping.library.refresh()
+    assert keeping.library.list() == ()
+    draw(keeping, replace(request_, id="r2"))
+    (there,) = keeping.library.entries(keeping.library.list())
+    assert there.path.parent == chosen / f"{datetime.now(UTC):%Y/%m}"
+    keeping.close()
+    later = opened()
+    assert later.runs_folder == chosen
+    later.use_library(None)
+    later.library.refresh()
+    assert [entry.path.parent.is_relative_to(tmp_path / "runs") for entry in found(later)] == [True]
+    assert opened().runs_folder == tmp_path / "runs"
+
+
+def found(keeping):
+    return keeping.library.entries(keeping.library.list())
+
+
+def test_a_folder_that_cannot_be_written_is_refused_and_the_former_stays(opened, tmp_path):
+    keeping = opened()
+    usual, taken = keeping.runs_folder, tmp_path / "file"
+    taken.write_text("taken")
+    with pytest.raises(StoreError, match="is not a folder"):
+        keeping.use_library(taken)
+    assert (keeping.runs_folder, opened().runs_folder) == (usual, usual)
+
+
+def test_the_library_stays_while_a_picture_is_still_to_come(opened, request_, tmp_path):
+    keeping = opened()
+    keeping.keeper.expect(request_)
+    with pytest.raises(StoreError, match="still being drawn"):
+        keeping.use_library(tmp_path / "chosen")
+    assert keeping.runs_folder == tmp_path / "runs"

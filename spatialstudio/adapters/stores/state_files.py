@@ -103,6 +103,25 @@ class PlainStateFiles:
             return {}
         return {k: v for k, v in plain.items() if isinstance(v, str)} if type(plain) is dict else {}
 
+    def write_library_folder(self, path: Path, folder: Path | None) -> None:
+        """Write where the user wants runs to be kept; None for the usual folder.
+
+        Raises:
+            StoreError: The file cannot be written.
+        """
+        with explained_writing(path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, json_bytes({"folder": str(folder) if folder else ""}))
+
+    def read_library_folder(self, path: Path) -> Path | None:
+        """Return where the user wants runs to be kept; None when nothing says so."""
+        try:
+            plain = parse_json(path.read_bytes(), path.name)
+        except (OSError, StoreError):
+            return None
+        folder = plain.get("folder") if type(plain) is dict else None
+        return Path(folder) if isinstance(folder, str) and folder else None
+
 
 class FileJournal:
     """One program's journal, and sight of those of programs that have ended."""

@@ -71,6 +71,11 @@ REINDEX = Command(
     tip="Read all files of the library again; nothing in them changes",
 )
 
+LIBRARY_FOLDER = Command(
+    *("library_folder", Menu.GALLERY, "Folder of the library…"),
+    tip="Choose where pictures are kept",
+)
+
 DRAG_CLEAN = Command(
     *("drag_clean", Menu.GALLERY, "Pull out clean copies"),
     tip="What is dragged to a file manager tells nothing of how it was made",
@@ -100,5 +105,5 @@ COMMANDS = (
     *(FIND, OPEN, STACK, STACKS, COMPARE, NEXT_COMPARISON, SWEEP, EXPORT_SWEEP),
     *(*STARS, STAR, REJECT, TAG),
     *(TRASH, SHOW_TRASH, RESTORE, EMPTY_TRASH, LOCATE, FORGET),
-    *(RUN_AGAIN, VERIFY, REINDEX, DRAG_CLEAN, MARK_PICTURES),
+    *(RUN_AGAIN, VERIFY, REINDEX, LIBRARY_FOLDER, DRAG_CLEAN, MARK_PICTURES),
 )

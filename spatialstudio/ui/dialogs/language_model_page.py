@@ -19,6 +19,7 @@ from spatialstudio.application.language_model import (
 )
 from spatialstudio.domain.servers import ServerChoice
 from spatialstudio.ui.dialogs.settings_dialog import SettingsPage
+from spatialstudio.ui.switchboard import LANGUAGE_MODEL_PAGE
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
@@ -35,7 +36,7 @@ class LanguageModelPage(SettingsPage):
         told: A signal of what became of it: ``ServerTried``, ``ServerKept``, ``KeyLookedUp``.
     """
 
-    title = "Language model"
+    title = LANGUAGE_MODEL_PAGE
 
     def __init__(self, language_model: LanguageModel, told: SignalInstance) -> None:
         super().__init__()

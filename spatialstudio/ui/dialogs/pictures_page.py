@@ -1,19 +1,21 @@
-"""What new pictures say of themselves."""
+"""Where pictures are kept, and what new ones say of themselves."""
 
 from PySide6.QtWidgets import QCheckBox, QVBoxLayout
 
 from spatialstudio.ui.commands.gallery import MARK_PICTURES
+from spatialstudio.ui.dialogs.library_folder_form import LibraryFolderForm
 from spatialstudio.ui.dialogs.settings_dialog import SettingsPage
 from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.switchboard import PICTURES_PAGE
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 
 class PicturesPage(SettingsPage):
-    """Lets the user choose whether pictures say that a model drew them."""
+    """Lets the user choose where pictures are kept, and whether they say that a model drew them."""
 
-    title = "Pictures"
+    title = PICTURES_PAGE
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
@@ -33,6 +35,9 @@ class PicturesPage(SettingsPage):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(em(0.8))
+        column.addWidget(LibraryFolderForm(context))
+        column.addSpacing(em(0.8))
+        column.addWidget(TextLabel(tr("Marks"), Tone.HEADING))
         column.addWidget(box)
         column.addWidget(TextLabel(meaning, Tone.MUTED))
         column.addWidget(TextLabel(kept, Tone.MUTED))

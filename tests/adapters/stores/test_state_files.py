@@ -153,3 +153,18 @@ def test_searches_are_kept_by_name(tmp_path):
     PlainStateFiles().write_searches(tmp_path / "searches.json", {"mine": "cat"})
     assert PlainStateFiles().read_searches(tmp_path / "searches.json") == {"mine": "cat"}
     assert PlainStateFiles().read_searches(tmp_path / "none.json") == {}
+
+
+def test_the_folder_of_the_library_is_kept_until_the_usual_one_is_chosen_again(tmp_path):
+    files, path = PlainStateFiles(), tmp_path / "new" / "library.json"
+    files.write_library_folder(path, tmp_path / "犬")
+    assert files.read_library_folder(path) == tmp_path / "犬"
+    files.write_library_folder(path, None)
+    assert files.read_library_folder(path) is None
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"folder": 3}'])
+def test_a_damaged_file_names_no_folder(tmp_path, content):
+    path = tmp_path / "library.json"
+    path.write_text(content)
+    assert PlainStateFiles().read_library_folder(path) is None

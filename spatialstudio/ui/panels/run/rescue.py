@@ -18,6 +18,7 @@ from spatialstudio.domain.generation import GenerationFailed, RequestId
 from spatialstudio.domain.memory import MemoryFix
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.panels.contents.estimate_contents import size_in_words
+from spatialstudio.ui.remedies import folder_offer
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.basic.toast_card import Offer
 from spatialstudio.ui.widgets.run.guidance_form import savings_in_words
@@ -84,6 +85,7 @@ class Rescue:
         if (recovered := failure.recovered) is not None:
             folder = QUrl.fromLocalFile(str(recovered.parent))
             offers.append(Offer(tr("Show the copy"), partial(QDesktopServices.openUrl, folder)))
+        offers.append(folder_offer(self._context))
         run = self._drawn(failure.request_id)
         if run is not None:
             offers.append(Offer(tr("Save as…"), partial(self._save, run)))

@@ -15,6 +15,7 @@ from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationFailed, GenerationFinished
 from spatialstudio.domain.memory import MemoryFix, Saving
 from spatialstudio.ui.widgets.basic.toast_card import ToastCard
+from spatialstudio.ui.window_dialogs import settings_in_sight
 from tests.ui.scripted_engine import PROMPT, STEPS, picture_of
 
 TILES = MemoryFix(savings=(Saving.TILING,), peak_bytes=3_100_000_000)
@@ -142,3 +143,22 @@ def test_a_picture_that_is_kept_nowhere_is_told_of(qtbot, running, engine, studi
     qtbot.waitUntil(lambda: bool(offers(running)))
     (card,) = [card for card in running.findChildren(ToastCard) if card.isVisible()]
     assert "kept nowhere" in card.toast.hint
+
+
+def test_a_library_that_cannot_be_written_leads_to_its_setting(qtbot, window, studio, tmp_path):
+    studio.keeping.runs_folder = tmp_path / "file"
+    studio.keeping.runs_folder.write_text("taken")
+    window.prompt.use_prompt(PROMPT)
+    window.generation.generate()
+    qtbot.waitUntil(lambda: "Choose a folder…" in offers(window))
+    offers(window)["Choose a folder…"].click()
+    assert settings_in_sight(window) == ("Pictures",)
+
+
+def test_a_picture_that_could_not_be_stored_leads_to_the_setting_as_well(
+    qtbot, running, engine, studio
+):
+    studio.bus.publish(StoreFailed(request_id=engine.jobs[0].job_id, error=FULL))
+    qtbot.waitUntil(lambda: "Choose a folder…" in offers(running))
+    offers(running)["Choose a folder…"].click()
+    assert settings_in_sight(running) == ("Pictures",)
