@@ -155,13 +155,14 @@ class DockRack:
 
     def _arrange(self, workspace: Workspace) -> None:
         for plan in workspace.docks:
-            must_wait = plan.can_wait and not self._window.isVisible()
-            dock = self._frame_of(plan) if must_wait else self.make(plan)
+            dock = self._frame_of(plan)
             dock.setFloating(False)
             if plan.is_across:
                 self._window.addDockWidget(plan.area, dock, Qt.Orientation.Vertical)
             else:
                 self._window.addDockWidget(plan.area, dock)
+            if self._window.isVisible() or not plan.can_wait:
+                self.make(plan)  # in its place: Qt styles anew all that moves with a dock
             if (front := self._front_of(plan)) != plan:
                 self._window.tabifyDockWidget(self._docks[front.id], dock)
             dock.setVisible(self._is_wanted(plan))

@@ -17,9 +17,10 @@ from spatialstudio.ui.workspaces.workspace import BOTTOM, LEFT, RIGHT, DockPlan
 
 def make_prompt(context: WindowContext) -> QWidget:
     """Return the prompt, layouts, the settings of the run, and the buttons at the foot."""
-    generation = GenerationPanel(context)
-    column = DockColumn(PromptPanel(context), LayoutsPanel(context), generation)
-    return over(column, generation.buttons)
+    column, generation = DockColumn(), GenerationPanel(context)
+    whole = over(column, generation.buttons)
+    column.add(PromptPanel(context), LayoutsPanel(context), generation)
+    return whole
 
 
 def make_verdict(context: WindowContext) -> QWidget:

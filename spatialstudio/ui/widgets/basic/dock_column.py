@@ -49,18 +49,29 @@ class DockRoom(QScrollArea):
 
 
 class DockColumn(DockRoom):
-    """Shows widgets in a column, and asks for just the height that they need."""
+    """Shows widgets in a column, and asks for just the height that they need.
+
+    Args:
+        parts: The widgets, from the top; more may follow.
+    """
 
     def __init__(self, *parts: QWidget) -> None:
         content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
-        column.setSpacing(em(1))
-        for part in parts:
-            column.addWidget(part)
-        column.addStretch()
         super().__init__(content)
+        self._column = QVBoxLayout(content)
+        self._column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
+        self._column.setSpacing(em(1))
+        self._column.addStretch()
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self.add(*parts)
+
+    def add(self, *parts: QWidget) -> None:
+        """Put widgets below those that are there.
+
+        Large parts are best added where the column stands: Qt styles anew all that moves with it.
+        """
+        for part in parts:
+            self._column.insertWidget(self._column.count() - 1, part)
 
 
 def over(content: QWidget, foot: QWidget) -> QWidget:

@@ -37,6 +37,12 @@ def test_it_grows_with_its_content(qtbot, home, part):
     qtbot.waitUntil(lambda: column_of(home).height() >= 400)
 
 
+def test_parts_that_follow_stand_below_the_others(qtbot, home, part):
+    later = QLabel("later")
+    column_of(home).add(later)
+    qtbot.waitUntil(lambda: later.isVisible() and later.y() > part.geometry().bottom())
+
+
 def test_it_scrolls_when_there_is_too_little_room(qtbot, home, part):
     part.setMinimumHeight(2000)
     qtbot.waitUntil(lambda: column_of(home).verticalScrollBar().maximum() > 1000)
