@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spatialstudio.application.flow.change_settings import change_settings
 from spatialstudio.application.flow.crop_evidence import perturbed_crops
@@ -12,9 +13,7 @@ from spatialstudio.application.flow.evaluate_pictures import (
     PictureTask,
     evaluate_pictures,
 )
-from spatialstudio.application.flow.judge_records import judge_records
 from spatialstudio.application.flow.score_assertions import Witnesses, score_assertions
-from spatialstudio.application.flow.sweep_thresholds import SweepRow, sweep_thresholds
 from spatialstudio.application.judge_choice import (
     DEFAULT_JUDGES,
     PERTURBER_ID,
@@ -25,7 +24,6 @@ from spatialstudio.application.judge_choice import (
 from spatialstudio.application.registry import Registry
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED, DaSettings
-from spatialstudio.domain.benchmark import RunReport
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.ports import CancelToken, Perturber
@@ -33,6 +31,10 @@ from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import CHECKER_PRESETS, CheckerSettings, Evaluation
 from spatialstudio.science.da_score import SCENE_ID
 from spatialstudio.science.perception_answers import PERCEPTION_ID
+
+if TYPE_CHECKING:
+    from spatialstudio.application.flow.sweep_thresholds import SweepRow
+    from spatialstudio.domain.benchmark import RunReport
 
 RECORDS_ID = "spatialbench-uc"
 
@@ -182,7 +184,7 @@ class Judging:
         target: Path,
         settings: CheckerSettings | None = None,
         changes: Sequence[str] = (),
-    ) -> RunReport:
+    ) -> "RunReport":
         """Judge a recorded run of a benchmark again, without any model.
 
         Args:
@@ -195,16 +197,20 @@ class Judging:
             StoreError: The folder holds no such run, or the target cannot be written.
             SettingsError: The settings cannot be used.
         """
+        from spatialstudio.application.flow.judge_records import judge_records
+
         records = self._registry.records(RECORDS_ID)
         return judge_records(records, source, target, settings, changes)
 
-    def sweep(self, source: Path) -> tuple[SweepRow, ...]:
+    def sweep(self, source: Path) -> "tuple[SweepRow, ...]":
         """Tell what other thresholds would make of a recorded run.
 
         Raises:
             StoreError: The folder holds no such run.
             SettingsError: The run's settings cannot be used.
         """
+        from spatialstudio.application.flow.sweep_thresholds import sweep_thresholds
+
         run = self._registry.records(RECORDS_ID).read(source)
         return sweep_thresholds(run, run.settings)
 

@@ -7,17 +7,16 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spatialstudio.application.drafts import DraftKeeper
-from spatialstudio.application.errands import Errands
-from spatialstudio.application.exports import Exports
 from spatialstudio.application.flow.compare_runs import compare_runs
 from spatialstudio.application.flow.store_run import record_of
 from spatialstudio.application.flow.tell_form import tell_form
-from spatialstudio.application.gallery import Gallery
 from spatialstudio.application.layer_maps import LayerMaps
 from spatialstudio.application.library import Library
 from spatialstudio.application.paths import StudioPaths
+from spatialstudio.application.queue_entry import InterruptedFound
 from spatialstudio.application.registry import Registry
 from spatialstudio.application.run_keeper import RunKeeper
 from spatialstudio.application.run_shelf import RunShelf
@@ -37,6 +36,11 @@ from spatialstudio.domain.run_ports import MetadataFiles, QueueJournal, RunStore
 from spatialstudio.domain.run_settings import RunSettings
 
 log = logging.getLogger(__name__)
+
+if TYPE_CHECKING:
+    from spatialstudio.application.errands import Errands
+    from spatialstudio.application.exports import Exports
+    from spatialstudio.application.gallery import Gallery
 
 STORE_ID = "files"
 LIBRARY_ID = "files"
@@ -64,13 +68,6 @@ class Reproduced:
     request_id: RequestId
     first: Path
     comparison: Reproduction
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InterruptedFound:
-    """Earlier programs left requests undone. Published once a start; may cross threads."""
-
-    requests: tuple[GenerationRequest, ...]
 
 
 class Keeping:
@@ -128,13 +125,17 @@ class Keeping:
         return Library(runs, self.store, self._state, searches, self._publish)
 
     @cached_property
-    def gallery(self) -> Gallery:
+    def gallery(self) -> "Gallery":
         """Asks the library beside the window."""
+        from spatialstudio.application.gallery import Gallery
+
         return Gallery(self.library, self._publish)
 
     @cached_property
-    def errands(self) -> Errands:
+    def errands(self) -> "Errands":
         """Exports, imports and checks of runs, done beside the window."""
+        from spatialstudio.application.errands import Errands
+
         return Errands(self._publish)
 
     @cached_property
@@ -143,8 +144,10 @@ class Keeping:
         return LayerMaps(lambda: self._registry.attention_files(ATTENTION_ID), self._publish)
 
     @cached_property
-    def exports(self) -> Exports:
+    def exports(self) -> "Exports":
         """Takes runs out as files."""
+        from spatialstudio.application.exports import Exports
+
         exporter = self._registry.exporter(EXPORTER_ID)
         themes = self._paths.resources / "themes"
         return Exports(store=self.store, exporter=exporter, themes=themes)

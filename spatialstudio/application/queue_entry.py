@@ -31,6 +31,13 @@ REPEATABLE = frozenset({EntryState.FAILED, EntryState.CANCELLED, EntryState.INTE
 """Those that can be asked for once more."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterruptedFound:
+    """Earlier programs left requests undone. Published once a start; may cross threads."""
+
+    requests: tuple[GenerationRequest, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class QueueEntry:
     """A picture in the queue. Made by the queue only, on the thread of the window.

@@ -6,10 +6,10 @@ from enum import Enum, auto
 
 from spatialstudio.application.engine.messages import EngineStopped
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.keeping import InterruptedFound
 from spatialstudio.application.queue_entry import (
     REPEATABLE,
     EntryState,
+    InterruptedFound,
     QueueEntry,
     entries_of,
     waiting,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from spatialstudio.application.adjusting import Adjusting
 from spatialstudio.application.devices import DeviceList
@@ -12,7 +12,6 @@ from spatialstudio.application.engine.messages import Engine, GenerateJob
 from spatialstudio.application.engine.process import ProcessEngine
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.events import EventBus
-from spatialstudio.application.exports import Exports
 from spatialstudio.application.flow.choose_settings import request_of, seeds_of
 from spatialstudio.application.flow.compare_readings import ComparedReading, compare_readings
 from spatialstudio.application.flow.edit_relations import keep_hand
@@ -45,6 +44,9 @@ from spatialstudio.domain.prompt import Prompt, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import RunSettings
 from spatialstudio.science.scene_consistency import contradictions_of
+
+if TYPE_CHECKING:
+    from spatialstudio.application.exports import Exports
 
 EngineKind: TypeAlias = Literal["process", "inline"]
 
@@ -147,7 +149,7 @@ class Studio:
         return self.keeping.library
 
     @property
-    def exports(self) -> Exports:
+    def exports(self) -> "Exports":
         """Takes runs out of the studio as files."""
         return self.keeping.exports
 

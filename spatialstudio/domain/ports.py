@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.benchmark import JudgedSample, RecordedRun, RunReport
 from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
@@ -15,6 +14,9 @@ from spatialstudio.domain.perception import Perturbation
 from spatialstudio.domain.prompt import Prompt, TokenReading, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import CheckerSettings
+
+if TYPE_CHECKING:
+    from spatialstudio.domain.benchmark import JudgedSample, RecordedRun, RunReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +205,7 @@ class RecordedRuns(Protocol):
 
     id: str
 
-    def read(self, folder: Path) -> RecordedRun:
+    def read(self, folder: Path) -> "RecordedRun":
         """Read a run and what was seen in its pictures.
 
         Raises:
@@ -221,7 +223,11 @@ class RecordedRuns(Protocol):
         ...
 
     def write(
-        self, run: RecordedRun, judged: Sequence[JudgedSample], report: RunReport, folder: Path
+        self,
+        run: "RecordedRun",
+        judged: "Sequence[JudgedSample]",
+        report: "RunReport",
+        folder: Path,
     ) -> None:
         """Write verdicts and figures in the benchmark's own schema.
 

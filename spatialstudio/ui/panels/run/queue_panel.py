@@ -6,8 +6,13 @@ from PySide6.QtCore import QPoint, QSize
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout
 
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.keeping import InterruptedFound
-from spatialstudio.application.queue_entry import REPEATABLE, EntryState, QueueEntry, entries_of
+from spatialstudio.application.queue_entry import (
+    REPEATABLE,
+    EntryState,
+    InterruptedFound,
+    QueueEntry,
+    entries_of,
+)
 from spatialstudio.application.run_queue import QueueChanged
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.ui.bridge import FrameClock

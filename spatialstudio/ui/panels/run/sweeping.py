@@ -1,6 +1,7 @@
 """Asks which numbers a sweep goes over, says what it will take, and has it drawn or cancelled."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QWidget
@@ -19,10 +20,12 @@ from spatialstudio.domain.run_settings import RunSettings
 from spatialstudio.domain.sweep import SweepId
 from spatialstudio.ui.commands import generate as commands
 from spatialstudio.ui.commands.frame import GALLERY_WORKSPACE
-from spatialstudio.ui.dialogs.sweep_dialog import SweepDialog
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.panels.contents.estimate_contents import cost_in_words
 from spatialstudio.ui.texts import tr
+
+if TYPE_CHECKING:
+    from spatialstudio.ui.dialogs.sweep_dialog import SweepDialog
 
 
 class Sweeping(QObject):
@@ -54,6 +57,8 @@ class Sweeping(QObject):
 
     def ask(self) -> None:
         """Open the dialog."""
+        from spatialstudio.ui.dialogs.sweep_dialog import SweepDialog
+
         settings = self._settings()
         if settings is None:
             return
@@ -77,7 +82,7 @@ class Sweeping(QObject):
         pending = (entry for entry in self._studio.queue.entries if entry.state in PENDING)
         return next((entry.sweep_id for entry in pending if entry.sweep_id), None)
 
-    def _show_cost(self, dialog: SweepDialog, settings: RunSettings) -> None:
+    def _show_cost(self, dialog: "SweepDialog", settings: RunSettings) -> None:
         try:
             requests = self._requests(dialog, settings)
         except StudioError as error:
@@ -87,7 +92,7 @@ class Sweeping(QObject):
         weights = self._studio.model(settings.model_id).size_bytes
         dialog.show_plan(len(requests), f"{cost_in_words(estimate, weights)}.")
 
-    def _draw(self, dialog: SweepDialog, settings: RunSettings) -> None:
+    def _draw(self, dialog: "SweepDialog", settings: RunSettings) -> None:
         try:
             requests = self._requests(dialog, settings)
             self._studio.queue.add(*requests)
@@ -101,7 +106,7 @@ class Sweeping(QObject):
         self._context.toasts.offer(told, tr("Show the grid"), lambda: self._show(sweep.sweep_id))
 
     def _requests(
-        self, dialog: SweepDialog, settings: RunSettings
+        self, dialog: "SweepDialog", settings: RunSettings
     ) -> tuple[GenerationRequest, ...]:
         chosen = (dialog.columns, dialog.rows)
         axes = [read_axis(axis.field, axis.values) for axis in chosen if axis.field is not None]

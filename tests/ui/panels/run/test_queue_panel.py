@@ -3,8 +3,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QLabel
 
-from spatialstudio.application.keeping import InterruptedFound
-from spatialstudio.application.queue_entry import EntryState
+from spatialstudio.application.queue_entry import EntryState, InterruptedFound
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationFailed
 from spatialstudio.ui.commands import generate as commands
