@@ -23,14 +23,22 @@ class LookingAt:
         self._key: tuple[Evaluation, Adjustment, Relation] | None = None
         self._known: LookedAt | None = None
 
-    def now(self) -> LookedAt | None:
-        """Return what is looked at; None while there is no verdict."""
+    def judged(self) -> tuple[OpenRun, Relation] | None:
+        """Return whose verdict is looked at, at no cost; None while there is none."""
         run = self._session.run
         if run is None or run.evaluation is None:
             return None
         relation = picked_relation(run, self._session.relation_id)
+        return None if relation is None else (run, relation)
+
+    def now(self) -> LookedAt | None:
+        """Return what is looked at; None while there is no verdict."""
+        judged = self.judged()
+        if judged is None:
+            return None
+        run, relation = judged
         adjustment = self._judgement.adjustment_of(run)
-        if relation is None or adjustment is None:
+        if run.evaluation is None or adjustment is None:
             return None
         key = run.evaluation, adjustment, relation
         if self._known is None or key != self._key:

@@ -4,12 +4,13 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from spatialstudio.application.adjusting import levers_of, verdict_on
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.session import RelationPicked, RunChanged
+from spatialstudio.application.session import OpenRun, RelationPicked, RunChanged
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.perception import Looks
 from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.verdict import Adjustment, Verdict
-from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.commands import evaluate as commands
 from spatialstudio.ui.commands.command import Command
 from spatialstudio.ui.panel_api import Panel, WindowContext
@@ -70,20 +71,21 @@ class WhatIfPanel(Panel):
             )
         )
         self._content = QWidget()
-        self._frames = FrameClock(self._draw, self)
-        self._judgement.changed.connect(self._frames.request)
+        self._clock = SightClock(self._draw, self)
+        self._judgement.changed.connect(self._follow)
         actions = context.actions
         actions.bind(commands.KEEP_ADJUSTED, self.keep)
         actions.bind(commands.JUDGED_AS_STORED, self._go_back)
         actions.bind(commands.DROP_ADJUSTED, self.drop)
         self._lay_out()
+        self._follow()
         self._draw()
 
     def handle(self, event: object) -> None:
         """Follow the run and the picked relation."""
         match event:
             case RunChanged() | RelationPicked():
-                self._frames.request()
+                self._follow()
 
     def keep(self) -> None:
         """Keep the verdict with the change beside the stored one."""
@@ -105,7 +107,7 @@ class WhatIfPanel(Panel):
             except StudioError as error:
                 self.problem_met.emit(report_on(error, tr("Keeping the verdict")))
 
-        self._context.edits.change(name, _kept(looked_at), after, keep)
+        self._context.edits.change(name, _kept(looked_at.run, looked_at.relation), after, keep)
 
     def _go_back(self) -> None:
         if (looked_at := self._looking_at.now()) is not None:
@@ -123,19 +125,25 @@ class WhatIfPanel(Panel):
             found = detection_of(box, looked_at.run)
             self._judgement.try_choice(looked_at.run, end, found, tr("another candidate"))
 
+    def _follow(self) -> None:
+        """Switch the commands at once, in sight or not; draw while in sight."""
+        judged = self._looking_at.judged()
+        is_tried = judged is not None and self._judgement.is_tried(judged[0])
+        actions = self._context.actions
+        actions[commands.KEEP_ADJUSTED].setEnabled(is_tried)
+        actions[commands.JUDGED_AS_STORED].setEnabled(is_tried)
+        is_kept = judged is not None and _kept(*judged) is not None
+        actions[commands.DROP_ADJUSTED].setEnabled(is_kept)
+        self._clock.request()
+
     def _draw(self) -> None:
         looked_at = self._looking_at.now()
         self._waiting.setVisible(looked_at is None)
         self._content.setVisible(looked_at is not None)
-        is_tried = looked_at is not None and self._judgement.is_tried(looked_at.run)
-        actions = self._context.actions
-        actions[commands.KEEP_ADJUSTED].setEnabled(is_tried)
-        actions[commands.JUDGED_AS_STORED].setEnabled(is_tried)
-        kept = None if looked_at is None else _kept(looked_at)
-        actions[commands.DROP_ADJUSTED].setEnabled(kept is not None)
-        self._forget.setVisible(kept is not None)
         if looked_at is not None:
-            self._show_tiles(_tiles(looked_at, is_tried=is_tried))
+            run, relation = looked_at.run, looked_at.relation
+            self._forget.setVisible(_kept(run, relation) is not None)
+            self._show_tiles(_tiles(looked_at, is_tried=self._judgement.is_tried(run)))
             self._form.show_form(self._levers(looked_at), _choices(looked_at))
 
     def _levers(self, looked_at: LookedAt) -> list[Lever]:
@@ -223,9 +231,9 @@ def _brief(title: str, verdict: Verdict, stored: Verdict | None = None) -> Brief
     return BriefVerdict(title, verdict.outcome, remark, is_new)
 
 
-def _kept(looked_at: LookedAt) -> Adjustment | None:
-    for kept in looked_at.run.evaluation.adjusted if looked_at.run.evaluation else ():
-        if kept.verdict.relation_id == looked_at.relation.id:
+def _kept(run: OpenRun, relation: Relation) -> Adjustment | None:
+    for kept in run.evaluation.adjusted if run.evaluation else ():
+        if kept.verdict.relation_id == relation.id:
             return kept.adjustment
     return None
 

@@ -108,6 +108,17 @@ def test_without_a_change_there_is_nothing_to_keep(qtbot, panel, show, context):
     assert enabled == [True, True, False]
 
 
+def test_out_of_sight_nothing_is_drawn_but_commands_are_switched(qtbot, panel, show, context):
+    show(judged_run(DOG, CAR))
+    panel.hide()
+    run = context.studio.session.run
+    context.judgement.try_setting(run, "margin", 0.5, "another margin")
+    assert context.actions[commands.KEEP_ADJUSTED].isEnabled()
+    assert len(panel.findChildren(VerdictTile)) == 1
+    panel.show()
+    qtbot.waitUntil(lambda: len(tiles(panel)) == 2)
+
+
 def test_keeping_stores_it_beside_and_can_be_undone(qtbot, panel, show, context):
     show(judged_run(DOG, CAR))
     session = context.studio.session
