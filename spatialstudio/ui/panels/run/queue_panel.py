@@ -15,7 +15,7 @@ from spatialstudio.application.queue_entry import (
 )
 from spatialstudio.application.run_queue import QueueChanged
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.commands import generate as commands
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.queue_contents import rows_of
@@ -49,10 +49,11 @@ class QueuePanel(Panel):
         self._list.removal_picked.connect(self._take_out)
         self._list.row_picked.connect(self._open)
         self._list.menu_asked.connect(self._offer)
-        self._clock = FrameClock(self._draw, self)
+        self._clock = SightClock(self._draw, self)
         context.actions.bind(commands.CLEAR_QUEUE, self._clear)
         context.actions.bind(commands.RETRY, self._retry_all)
         self._lay_out(context)
+        self._switch_commands()
         self._draw()
 
     def handle(self, event: object) -> None:
@@ -60,11 +61,18 @@ class QueuePanel(Panel):
         self._rescue.handle(event)
         match event:
             case QueueChanged():
+                self._switch_commands()
                 self._clock.request()
             case InterruptedFound(requests=requests):
                 count = len(entries_of(requests))
                 message = tr("Interrupted when the studio ended: {count} to draw.")
                 self._toasts.offer(message.format(count=count), tr("Draw again"), self._retry_all)
+
+    def _switch_commands(self) -> None:
+        """Offer what can be done about the queue, in sight or not."""
+        is_undone = any(entry.state in UNDONE for entry in self._queue.entries)
+        self._actions[commands.RETRY].setEnabled(is_undone)
+        self._actions[commands.CLEAR_QUEUE].setEnabled(bool(self._queue.waiting))
 
     def _draw(self) -> None:
         rows = rows_of(self._queue.entries)
@@ -72,9 +80,6 @@ class QueuePanel(Panel):
         words = tr("{count} waiting").format(count=waiting)
         if self._queue.is_held and waiting:
             words = tr("Stopped, {count} waiting").format(count=waiting)
-        is_undone = any(entry.state in UNDONE for entry in self._queue.entries)
-        self._actions[commands.RETRY].setEnabled(is_undone)
-        self._actions[commands.CLEAR_QUEUE].setEnabled(waiting > 0)
         self._count.setText(words if rows else tr("What waits to be drawn is listed here."))
         self._list.setVisible(bool(rows))
         self._list.show_rows(rows)

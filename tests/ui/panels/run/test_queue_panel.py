@@ -145,6 +145,17 @@ def test_a_key_clears_what_waits_and_leaves_what_is_drawn(qtbot, window, studio,
     assert len(studio.queue.waiting) == 2
 
 
+def test_out_of_sight_commands_are_switched_and_rows_wait_until_shown(
+    qtbot, ask, panel, rows, context
+):
+    panel.hide()
+    ask(1, 2, 3)
+    assert context.actions[commands.CLEAR_QUEUE].isEnabled()
+    assert rows.count() == 0
+    panel.show()
+    qtbot.waitUntil(lambda: rows.count() == 3)
+
+
 def test_an_empty_queue_says_what_it_is_for(panel, rows):
     assert not rows.isVisible()
     assert "listed here" in panel.findChild(QLabel).text()
