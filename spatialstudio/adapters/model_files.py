@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from spatialstudio.adapters.model_kinds import MODEL_KINDS, ModelKind
+from spatialstudio.adapters.model_kinds import DENOISER_PREFIX, MODEL_KINDS, ModelKind
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.ports import ModelCard, Surroundings
 
@@ -166,7 +166,8 @@ def read_file_card(file: Path, bases: Sequence[ModelCard]) -> ModelCard:
         bases: Models whose configuration may stand in where no folder ``name`` is beside it.
 
     Raises:
-        ModelNotFound: The file is damaged, or nothing gives its configuration.
+        ModelNotFound: The file is damaged, nothing gives its configuration, or models of its
+            kind are read from folders alone.
     """
     beside = file.with_suffix("")
     try:
@@ -176,7 +177,7 @@ def read_file_card(file: Path, bases: Sequence[ModelCard]) -> ModelCard:
             f'The model file "{file.name}" is damaged.', hint="Download it again."
         ) from error
     if (beside / INDEX_FILE).is_file():
-        base = read_card(beside)
+        base = _base_beside(beside)
     else:
         kinds = [name for name, kind in MODEL_KINDS.items() if _has_sign(kind, names)]
         alike = [card for card in bases if card.pipeline_class in kinds and card.base is None]
@@ -189,6 +190,19 @@ def read_file_card(file: Path, bases: Sequence[ModelCard]) -> ModelCard:
         base = replace(alike[0], id=file.stem, title=file.stem, licence="", known_objects={})
     return replace(
         base, folder=file, base=base.folder, size_bytes=base.size_bytes + file.stat().st_size
+    )
+
+
+def _base_beside(folder: Path) -> ModelCard:
+    base = read_card(folder)
+    kind = MODEL_KINDS[base.pipeline_class]
+    if kind.reads_files:
+        return base
+    raise ModelNotFound(
+        f'The model in "{folder.name}.safetensors" cannot be read from a single file: models of '
+        f"its kind, {base.pipeline_class}, need a whole diffusers folder.",
+        hint=f'Put weights in the layout of diffusers into "{folder.name}/{kind.denoiser}", '
+        f'and move "{folder.name}.safetensors" away.',
     )
 
 
@@ -233,7 +247,8 @@ def _weight_names(file: Path) -> list[str]:
 
 
 def _has_sign(kind: ModelKind, names: Sequence[str]) -> bool:
-    return bool(kind.sign) and any(name.startswith(kind.sign) for name in names)
+    signed = (name.removeprefix(DENOISER_PREFIX).startswith(kind.sign) for name in names)
+    return bool(kind.sign) and any(signed)
 
 
 def _weights_of(folder: Path, index: Mapping[str, Any]) -> tuple[Path, ...]:

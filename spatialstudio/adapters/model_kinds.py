@@ -7,6 +7,9 @@ from spatialstudio.domain.generation import PSG
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.science.guidance_presets import guidance_preset
 
+DENOISER_PREFIX = "model.diffusion_model."
+"""Of the denoiser's weights in a single file; files of a denoiser alone may lack it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelKind:
@@ -19,8 +22,9 @@ class ModelKind:
         steps: Recommended denoising steps.
         guidance_scale: Recommended classifier-free guidance; 1 is off.
         strength: Recommended step size of PSG, as ``guidance_preset`` has it.
-        sign: A weight that only checkpoints of this kind have, in a single file; empty when
-            nobody makes such files of whole models.
+        sign: How the name of a weight begins that only single files of this kind hold,
+            ``DENOISER_PREFIX`` left out; empty where none is known.
+        reads_files: Whether a single file can give the denoiser.
     """
 
     denoiser: str = "transformer"
@@ -30,6 +34,7 @@ class ModelKind:
     guidance_scale: float = 4.0
     strength: float = guidance_preset(PSG, "", Preset.RECOMMENDED).strength
     sign: str = ""
+    reads_files: bool = True
 
 
 def _psg_strength(pipeline_class: str) -> float:
@@ -49,19 +54,23 @@ MODEL_KINDS: Mapping[str, ModelKind] = {
         sign="conditioner.embedders.1.",
     ),
     "PixArtAlphaPipeline": ModelKind(
-        steps=20, guidance_scale=4.5, strength=_psg_strength("PixArtAlphaPipeline")
+        steps=20,
+        guidance_scale=4.5,
+        strength=_psg_strength("PixArtAlphaPipeline"),
+        reads_files=False,
     ),
     "PixArtSigmaPipeline": ModelKind(
-        steps=20, guidance_scale=4.5, strength=_psg_strength("PixArtSigmaPipeline")
+        steps=20,
+        guidance_scale=4.5,
+        strength=_psg_strength("PixArtSigmaPipeline"),
+        reads_files=False,
     ),
-    "StableDiffusion3Pipeline": ModelKind(
-        steps=28, guidance_scale=7.0, sign="model.diffusion_model.joint_blocks."
-    ),
+    "StableDiffusion3Pipeline": ModelKind(steps=28, guidance_scale=7.0, sign="joint_blocks."),
     "FluxPipeline": ModelKind(
         latent_side=128,
         steps=28,
         guidance_scale=3.5,
-        sign="model.diffusion_model.double_blocks.",
+        sign="double_blocks.0.img_mod.",
     ),
     "SanaPipeline": ModelKind(steps=20, guidance_scale=4.5),
     "QwenImagePipeline": ModelKind(latent_side=128),

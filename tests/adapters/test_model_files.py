@@ -127,10 +127,55 @@ def test_a_folder_of_another_kind_is_told(tmp_path):
         read_card(folder)
 
 
-def test_a_single_file_that_nothing_completes_is_told(tmp_path):
-    header = json.dumps({"cond_stage_model.x": {}}).encode()
-    file = tmp_path / "alone.safetensors"
+def write_header(file: Path, *names: str) -> Path:
+    """Write the head of a file of weights of these names."""
+    header = json.dumps({name: {} for name in names}).encode()
     file.write_bytes(len(header).to_bytes(8, "little") + header)
+    return file
+
+
+def write_model_of(kind: str, folder: Path) -> Path:
+    write_model(folder)
+    (folder / "unet").rename(folder / "transformer")
+    index = {"_class_name": kind, "transformer": ["d", "T"], "vae": ["d", "V"]}
+    (folder / "model_index.json").write_text(json.dumps(index), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("prefix", ["", "model.diffusion_model."], ids=["maker's", "prefixed"])
+@pytest.mark.parametrize(
+    ("weight", "kind"),
+    [
+        ("double_blocks.0.img_mod.lin.weight", "FluxPipeline"),
+        ("joint_blocks.0.x_block.attn.qkv.weight", "StableDiffusion3Pipeline"),
+        ("double_stream_modulation_img.lin.weight", None),
+    ],
+    ids=["FLUX.1", "SD3", "FLUX.2"],
+)
+def test_a_single_file_is_known_by_its_weights_with_and_without_a_prefix(
+    tmp_path, prefix, weight, kind
+):
+    for each in ("FluxPipeline", "StableDiffusion3Pipeline"):
+        write_model_of(each, tmp_path / each)
+    write_header(
+        tmp_path / "file.safetensors",
+        prefix + weight,
+        f"{prefix}double_blocks.0.img_attn.qkv.weight",
+    )
+    cards = {card.id: card.pipeline_class for card in ModelFolders([tmp_path]).cards()}
+    assert cards.get("file") == kind
+
+
+def test_a_single_file_of_a_kind_that_needs_a_folder_is_told(tmp_path):
+    write_model_of("PixArtSigmaPipeline", tmp_path / "file")
+    write_header(tmp_path / "file.safetensors", "blocks.0.attn.qkv.weight")
+    told = ModelFolders([tmp_path]).damaged()["file.safetensors"]
+    assert "PixArtSigmaPipeline, need a whole diffusers folder" in str(told)
+    assert "file/transformer" in told.hint
+
+
+def test_a_single_file_that_nothing_completes_is_told(tmp_path):
+    write_header(tmp_path / "alone.safetensors", "cond_stage_model.x")
     shelf = ModelFolders([tmp_path])
     assert shelf.cards() == ()
     assert 'named "alone"' in shelf.damaged()["alone.safetensors"].hint

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import diffusers
 import torch
 from safetensors import safe_open
 
@@ -28,6 +29,8 @@ def read_pipeline(pipeline_class: Any, model: ModelCard, dtype: torch.dtype) -> 
     """
     if model.base is None:
         return _read_folder(pipeline_class, model.folder, dtype)
+    if not hasattr(pipeline_class, "from_single_file"):
+        return _read_denoiser(pipeline_class, model.folder, model.base, dtype)
     held = {*_parts_of(model.folder), MODEL_KINDS[model.pipeline_class].denoiser}
     missing = [name for name in ("vae", *TEXT_ENCODERS) if name not in held]
     rest = (
@@ -46,9 +49,19 @@ def weight_files(model: ModelCard) -> tuple[Path, ...]:
     return tuple(sorted(model.folder.glob("*/*.safetensors")))
 
 
-def _read_folder(pipeline_class: Any, folder: Path, dtype: torch.dtype, **left_out: None) -> Any:
+def _read_denoiser(pipeline_class: Any, file: Path, base: Path, dtype: torch.dtype) -> Any:
+    """Read the denoiser from a file, and every other part from a folder."""
+    name = MODEL_KINDS[pipeline_class.__name__].denoiser
+    _, denoiser_class = pipeline_class.load_config(base)[name]
+    denoiser = getattr(diffusers, denoiser_class).from_single_file(
+        str(file), config=str(base), subfolder=name, dtype=dtype, local_files_only=True
+    )
+    return _read_folder(pipeline_class, base, dtype, **{name: denoiser})
+
+
+def _read_folder(pipeline_class: Any, folder: Path, dtype: torch.dtype, **given: Any) -> Any:
     return pipeline_class.from_pretrained(
-        folder, dtype=dtype, use_safetensors=True, local_files_only=True, **left_out
+        folder, dtype=dtype, use_safetensors=True, local_files_only=True, **given
     )
 
 

@@ -8,10 +8,11 @@ import torch
 from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.backends.load_pipeline import load_pipeline, load_streams
 from spatialstudio.adapters.model_files import ModelFolders, read_card
+from spatialstudio.adapters.model_kinds import MODEL_KINDS
 from spatialstudio.domain.errors import ModelNotFound, RequestError
 from spatialstudio.domain.generation import GuidanceSettings, StepEvent
 from tests.adapters.backends.single_file import same_weights, save_single_file
-from tests.adapters.backends.tiny_families import TINY_FAMILIES, build_tiny_family
+from tests.adapters.backends.tiny_families import TINY_FAMILIES, build_tiny_family, save_tiny_family
 from tests.fakes import CountingToken
 
 CPU = torch.device("cpu")
@@ -61,16 +62,20 @@ def test_a_single_file_without_a_folder_takes_a_model_of_its_kind_for_a_pattern(
     assert same_weights(load_pipeline(named["other"], CPU).pipeline.unet, pipeline.unet)
 
 
-def test_a_file_of_the_denoiser_alone_takes_the_rest_from_the_folder(whole, tmp_path):
-    shutil.copytree(whole, tmp_path / "file")
-    (tmp_path / "file/unet/diffusion_pytorch_model.safetensors").rename(
-        tmp_path / "file.safetensors"
-    )
+FROM_FILES = [tiny for tiny in TINY_FAMILIES if MODEL_KINDS[tiny.pipeline_class].reads_files]
+
+
+@pytest.mark.parametrize("tiny", FROM_FILES, ids=lambda tiny: tiny.pipeline_class)
+def test_every_family_takes_its_denoiser_from_a_file_and_the_rest_from_a_folder(tiny, tmp_path):
+    save_tiny_family(tiny, tmp_path / "file")
+    original = load_pipeline(read_card(tmp_path / "file"), CPU)
+    part = tmp_path / "file" / original.family.kind.denoiser
+    (part / "diffusion_pytorch_model.safetensors").rename(tmp_path / "file.safetensors")
     (card,) = cards_of(tmp_path)
-    original = load_pipeline(read_card(whole), CPU).pipeline
-    loaded = load_pipeline(card, CPU).pipeline
-    assert same_weights(loaded.unet, original.unet)
-    assert same_weights(loaded.vae, original.vae)
+    loaded = load_pipeline(card, CPU)
+    assert same_weights(loaded.denoiser, original.denoiser)
+    assert same_weights(loaded.pipeline.text_encoder, original.pipeline.text_encoder)
+    assert same_weights(loaded.pipeline.vae, original.pipeline.vae)
 
 
 def test_a_damaged_single_file_is_told(bare, tmp_path):
