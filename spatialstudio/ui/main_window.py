@@ -243,9 +243,9 @@ class MainWindow(QMainWindow):
         self._overlays = {each.id: each.make_overlays(context) for each in WORKSPACES}
         self.stage = StagePanel(context)
         self._centre = Centre()
+        self.setCentralWidget(self._centre)
         self._centre.addWidget(self.stage)
         self._centres: dict[str, Panel] = {}
-        self.setCentralWidget(self._centre)
         self._toasts = ToastStack(context.theme, self._centre)
         progress = ProgressPanel(context)
         self.statusBar().setSizeGripEnabled(False)
