@@ -1,3 +1,4 @@
+import weakref
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -6,6 +7,8 @@ import diffusers
 import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_iter
 
 from spatialstudio.adapters.backends import load_pipeline, low_memory
 from spatialstudio.adapters.backends.attention_layers import map_size
@@ -140,7 +143,8 @@ def large_unet(shapes_only):
         return unet.requires_grad_(False)
 
 
-def test_the_estimate_is_near_what_a_guiding_pass_keeps(large_unet, shapes_only, guided):
+@pytest.fixture
+def large(large_unet):
     autoencoder = diffusers.AutoencoderKL(norm_num_groups=1, block_out_channels=(1, 1, 1, 1))
     pipeline = SimpleNamespace(
         unet=large_unet,
@@ -149,11 +153,62 @@ def test_the_estimate_is_near_what_a_guiding_pass_keeps(large_unet, shapes_only,
         components={"tokenizer": SimpleNamespace(model_max_length=TEXT)},
     )
     family = FAMILIES["StableDiffusionPipeline"]
-    loaded = LoadedPipeline(pipeline, family, None, torch.device("cpu"), None, None)
-    estimate = estimate_memory(loaded, replace(guided, width=512, height=512))
+    return LoadedPipeline(pipeline, family, None, torch.device("cpu"), None, None)
+
+
+def test_the_estimate_is_near_what_a_guiding_pass_keeps(large, shapes_only, guided):
+    estimate = estimate_memory(large, replace(guided, width=512, height=512))
     with shapes_only:
-        kept = kept_bytes(loaded)
+        kept = kept_bytes(large)
     assert estimate.guiding_bytes == pytest.approx(kept, rel=0.15)
+
+
+@pytest.mark.parametrize("side", [256, 512, 1024])
+def test_the_estimate_is_near_what_a_denoising_pass_holds(large, shapes_only, tiny_request, side):
+    told = estimate_memory(large, replace(tiny_request, width=side, height=side)).denoising_bytes
+    with shapes_only:
+        sample, text = torch.empty(2, 4, side // 8, side // 8), torch.empty(2, TEXT, 768)
+        taken = held_bytes(large.denoiser, sample, torch.empty(1), text)
+    assert 0.9 < told / taken < 1.2
+
+
+@pytest.mark.parametrize("side", [64, 96, 256])
+def test_the_estimate_is_near_what_a_tiny_model_holds(loaded, tiny_request, side):
+    told = estimate_memory(loaded, replace(tiny_request, width=side, height=side)).denoising_bytes
+    latents = torch.zeros(2, 4, *loaded.latent_size(side, side))
+    text = torch.zeros(2, loaded.text_length, loaded.denoiser.config.cross_attention_dim)
+    taken = held_bytes(loaded.denoiser, latents, torch.zeros(1), text)
+    assert 0.67 < told / taken < 1.5
+
+
+class HeldTensors(TorchDispatchMode):
+    """Counts the bytes of the tensors that live at the same time, those given left out."""
+
+    def __init__(self, given):
+        super().__init__()
+        self._sizes = {each.untyped_storage()._cdata: 0 for each in given}
+        self.most = 0
+
+    def __torch_dispatch__(self, called, types, args=(), kwargs=None):
+        made = called(*args, **(kwargs or {}))
+        for tensor in tree_iter(made):
+            if isinstance(tensor, torch.Tensor):
+                self._count(tensor.untyped_storage())
+        self.most = max(self.most, sum(self._sizes.values()))
+        return made
+
+    def _count(self, storage):
+        if storage._cdata not in self._sizes:
+            self._sizes[storage._cdata] = storage.nbytes()
+            weakref.finalize(storage, self._sizes.pop, storage._cdata, None)
+
+
+@torch.no_grad()
+def held_bytes(denoiser, *arguments):
+    """Count the most that tensors of a pass without gradients hold at the same time."""
+    with HeldTensors([*denoiser.parameters(), *arguments]) as held:
+        denoiser(*arguments)
+    return held.most
 
 
 def kept_bytes(loaded):
