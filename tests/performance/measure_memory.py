@@ -24,6 +24,7 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     ModelRef,
     RequestId,
+    spared,
 )
 from spatialstudio.domain.memory import Saving
 from tests.adapters.backends.tiny_families import TINY_FAMILIES, TinyFamily, save_tiny_family
@@ -82,7 +83,7 @@ class Measurement:
     def bytes(self, run: str) -> tuple[int, int]:
         """Return what the estimate tells beside the weights, and what was taken."""
         guidance, savings = RUNS[run]
-        request = replace(self._request, guidance=guidance, savings=savings)
+        request = spared(replace(self._request, guidance=guidance, savings=savings))
         self._draw(request)
         gc.collect()
         ctypes.CDLL(None).malloc_trim(0)
