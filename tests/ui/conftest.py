@@ -8,7 +8,14 @@ from spatialstudio.ui.main_window import MainWindow
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.window_settings import FILE_NAME, Density, ThemeChoice, WindowSettings
+from tests.ui.patience import PatientBot
 from tests.ui.scripted_engine import PROMPT, ScriptedEngine, studio_around
+
+
+@pytest.fixture
+def qtbot(qapp, request):
+    """A hand for mouse and keys that is not hurried by a busy machine."""
+    return PatientBot(request)
 
 
 @pytest.fixture
