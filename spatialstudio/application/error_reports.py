@@ -77,12 +77,7 @@ def exit_code_of(problem: BaseException | ErrorReport) -> int:
 
 
 def _obstacle_of(error: StudioError) -> Obstacle | None:
-    match error:
-        case LibraryNotWritable():
-            return Obstacle.LIBRARY
-        case ModelNotFound():
-            return Obstacle.MODEL
-    return None
+    return Obstacle.LIBRARY if isinstance(error, LibraryNotWritable) else None
 
 
 def _details(exception: BaseException) -> str:
