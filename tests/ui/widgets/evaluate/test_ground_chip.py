@@ -6,9 +6,9 @@ from spatialstudio.ui.widgets.evaluate.ground_chip import Ground, GroundChip, Gr
 
 
 @pytest.fixture
-def chip(qtbot, theme):
+def chip(qtbot, appearance):
     ground = Ground(AbstentionReason.NEAR_BOUNDARY, "offset 0.06 of 0.10", "", GroundState.HELD)
-    chip = GroundChip(theme, ground)
+    chip = GroundChip(appearance.theme, ground)
     qtbot.addWidget(chip)
     return chip
 
