@@ -70,7 +70,7 @@ class MeanAttention:
     """
 
     def __init__(self, columns: Sequence[int]) -> None:
-        self._columns = torch.tensor(columns)
+        self._columns = torch.tensor(columns, dtype=torch.long)
         self._sum: torch.Tensor | None = None
         self._heads = 0
         self._waiting: list[LayerAttention] = []

@@ -8,21 +8,12 @@ from PySide6.QtWidgets import QComboBox
 
 from spatialstudio.application.engine.messages import ListDevices
 from spatialstudio.domain.devices import DeviceCard
-from spatialstudio.ui.window_settings import Density
 from tests.fakes import PROCESSOR
-from tests.ui.scripted_engine import PROMPT
 
 FAST = DeviceCard(
     id="cuda:0", name="Big card", free_bytes=78 * 10**9, dtypes=("float32", "bfloat16")
 )
 SMALL = DeviceCard(id="cuda:1", name="Small card", free_bytes=8 * 10**9, dtypes=("float32",))
-
-
-@pytest.fixture
-def panel(window):
-    window.generation.use_density(Density.FULL)
-    window.prompt.use_prompt(PROMPT)
-    return window.generation
 
 
 @pytest.fixture

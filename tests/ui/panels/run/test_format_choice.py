@@ -5,17 +5,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox
 
 from spatialstudio.domain.devices import DeviceCard
-from spatialstudio.ui.window_settings import Density
-from tests.ui.scripted_engine import PROMPT
 
 OLD_CARD = DeviceCard(id="cuda:0", name="Old card", dtypes=("float32", "float16"))
-
-
-@pytest.fixture
-def panel(window):
-    window.generation.use_density(Density.FULL)
-    window.prompt.use_prompt(PROMPT)
-    return window.generation
 
 
 @pytest.fixture
