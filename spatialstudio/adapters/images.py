@@ -1,4 +1,4 @@
-"""Reads pictures of any common kind as upright sRGB, and writes PNG files whole."""
+"""Reads pictures of any common kind as upright sRGB, and makes PNG files."""
 
 import struct
 import warnings
@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
-from spatialstudio.adapters.durable_files import write_whole
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import ImageError
 from spatialstudio.domain.ports import Surroundings
@@ -46,7 +45,7 @@ def build(_: Surroundings) -> "PillowImages":
 
 
 class PillowImages:
-    """Reads and writes pictures with Pillow; implements ``ImageFiles``."""
+    """Reads pictures with Pillow; implements ``ImageFiles``."""
 
     id = "pillow"
 
@@ -60,14 +59,6 @@ class PillowImages:
         """
         with _explained_opening(path):
             return _pixels(path, str(path), FORMATS)
-
-    def write(self, image: RgbImage, path: Path) -> None:
-        """Write a PNG through a temporary file.
-
-        Raises:
-            StoreError: The folder cannot be written or is full.
-        """
-        write_whole(path, png_bytes(image))
 
 
 def decode(content: bytes, name: str, formats: tuple[str, ...] = FORMATS) -> RgbImage:

@@ -246,21 +246,13 @@ class RecordedRuns(Protocol):
 
 
 class ImageFiles(Protocol):
-    """Reads and writes pictures."""
+    """Reads pictures."""
 
     def read(self, path: Path) -> RgbImage:
         """Read a picture upright, as sRGB.
 
         Raises:
             ImageError: Not a picture, truncated, or too large to open safely.
-        """
-        ...
-
-    def write(self, image: RgbImage, path: Path) -> None:
-        """Write a PNG through a temporary file.
-
-        Raises:
-            StoreError: The folder cannot be written or is full.
         """
         ...
 

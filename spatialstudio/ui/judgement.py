@@ -83,10 +83,6 @@ class Judgement(QObject):
             own = Adjustment(checker=run.evaluation.checker)
             self._change(run, name, lambda _now: own)
 
-    def try_adjustment(self, run: OpenRun, adjustment: Adjustment, name: str) -> None:
-        """Judge as somebody has adjusted it before."""
-        self._change(run, name, lambda _now: adjustment)
-
     def _change(
         self,
         run: OpenRun,

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageCms
 
-from spatialstudio.adapters.images import PillowImages
+from spatialstudio.adapters.durable_files import write_whole
+from spatialstudio.adapters.images import PillowImages, png_bytes
 from spatialstudio.domain.errors import ImageError, StoreError
 
 SIZE = (12, 8)
@@ -35,15 +36,15 @@ def saved(image, path, **options):
 
 
 def test_a_written_picture_is_read_back_to_the_bit(images, picture, tmp_path):
-    images.write(picture, tmp_path / "p.png")
+    write_whole(tmp_path / "p.png", png_bytes(picture))
     assert np.array_equal(images.read(tmp_path / "p.png"), picture)
     assert [path.name for path in tmp_path.iterdir()] == ["p.png"]
 
 
-def test_a_picture_cannot_be_written_into_a_file(images, picture, tmp_path):
+def test_a_picture_cannot_be_written_into_a_file(picture, tmp_path):
     (tmp_path / "file").write_text("taken")
     with pytest.raises(StoreError, match="is not a folder"):
-        images.write(picture, tmp_path / "file" / "p.png")
+        write_whole(tmp_path / "file" / "p.png", png_bytes(picture))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from spatialstudio.domain.generation import MAX_SEED, PSG, UNGUIDED, GenerationR
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode, seed_after
-from spatialstudio.science.guidance_presets import METHOD_IDS, PRESENCE_IDS
+from spatialstudio.science.guidance_presets import PRESENCE_IDS
 from spatialstudio.science.guidance_schedule import GuidanceSchedule
 
 
@@ -81,11 +81,6 @@ def presets_of(method_id: str, model: ModelCard) -> tuple[Preset, ...]:
     except RequestError:
         return (Preset.RECOMMENDED,)
     return (Preset.RECOMMENDED, Preset.PUBLISHED)
-
-
-def method_ids() -> tuple[str, ...]:
-    """Return all methods of guidance, the paper's first."""
-    return METHOD_IDS
 
 
 def last_guided_step(settings: RunSettings) -> int:
