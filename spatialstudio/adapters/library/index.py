@@ -1,12 +1,12 @@
 """The index of a library: SQLite tables that say nothing that the files do not say.
 
-It can be deleted at any time, and is, when its version is another or it is damaged.
+It can be deleted at any time. What is damaged in it is read from the files again.
 """
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 
 from spatialstudio.adapters.library.filter_query import where
+from spatialstudio.adapters.library.index_tables import is_whole, open_empty, open_tables
 from spatialstudio.adapters.stores.json_codec import decode, encode
 from spatialstudio.adapters.stores.json_text import json_bytes, parse_json
+from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import UNGUIDED, RequestId
 from spatialstudio.domain.library import (
     EntryId,
@@ -29,38 +31,9 @@ from spatialstudio.domain.library import (
 from spatialstudio.domain.listing import Listing
 from spatialstudio.domain.record import Reproduction
 
-VERSION = 8
-IN_MEMORY = ":memory:"
-BUSY_S = 10.0
 MOST_VALUES = 500
 """Values in one statement; SQLite allows more, but not everywhere."""
 
-_SCHEMA = """
-CREATE TABLE run (
-  id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, stamp TEXT NOT NULL,
-  created TEXT NOT NULL, request TEXT NOT NULL, model TEXT NOT NULL, method TEXT NOT NULL,
-  seed INTEGER NOT NULL, steps INTEGER NOT NULL, strength REAL, stars INTEGER NOT NULL,
-  is_rejected INTEGER NOT NULL, is_missing INTEGER NOT NULL DEFAULT 0, day INTEGER NOT NULL,
-  batch INTEGER NOT NULL, is_guided INTEGER NOT NULL, ratio REAL NOT NULL, sweep TEXT,
-  deleted TEXT, parent TEXT NOT NULL, listing BLOB NOT NULL
-);
-CREATE INDEX run_by_time ON run (deleted, created DESC, path, day, batch, is_guided, ratio);
-CREATE INDEX run_by_request ON run (request);
-CREATE INDEX run_by_parent ON run (parent);
-CREATE INDEX run_by_sweep ON run (sweep) WHERE sweep IS NOT NULL;
-CREATE TABLE claim (
-  run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE, type TEXT NOT NULL,
-  subject TEXT NOT NULL, object TEXT NOT NULL, pos REAL, outcome TEXT, pse REAL, confidence REAL
-);
-CREATE INDEX claim_by_run ON claim (run);
-CREATE INDEX claim_by_outcome ON claim (outcome, type, pos, run);
-CREATE TABLE tag (
-  run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE, name TEXT NOT NULL COLLATE NOCASE
-);
-CREATE INDEX tag_by_run ON tag (run);
-CREATE INDEX tag_by_name ON tag (name, run);
-CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = "unicode61 remove_diacritics 2");
-"""
 _INSERT = """INSERT INTO run (id, path, stamp, created, request, model, method, seed, steps,
   strength, stars, is_rejected, day, batch, is_guided, ratio, sweep, deleted,
   parent, listing) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
@@ -98,12 +71,21 @@ class LibraryIndex:
     Args:
         path: Of the database; None keeps it in memory.
         root: The library's folder.
+        read: Reads the run of a path anew, where its row is damaged; None when it is gone.
+
+    Raises:
+        OSError: The folder of the database cannot be written.
+        sqlite3.Error: Likewise.
     """
 
-    def __init__(self, path: Path | None, root: Path) -> None:
+    def __init__(
+        self, path: Path | None, root: Path, read: Callable[[str], IndexedRun | None]
+    ) -> None:
+        self._path = path
         self._root = root
+        self._read = read
         self._lock = threading.RLock()
-        self._connection = _open(path)
+        self._connection = open_tables(path)
 
     def close(self) -> None:
         """Give the database back."""
@@ -135,10 +117,14 @@ class LibraryIndex:
             )
 
     def clear(self) -> None:
-        """Forget everything."""
-        with self._transaction() as connection:
-            for table in ("claim", "tag", "run", "words"):
-                connection.execute(f"DELETE FROM {table}")
+        """Forget everything, in new tables; in memory where they cannot be written."""
+        with self._lock:
+            self._connection = open_empty(self._path, self._connection)
+
+    def is_whole(self) -> bool:
+        """Say whether the tables are there and undamaged; rows are not looked at."""
+        with self._lock:
+            return is_whole(self._connection)
 
     def find(self, wanted: Filter) -> tuple[EntryId, ...]:
         """Return the runs that a filter asks for, newest first."""
@@ -167,24 +153,25 @@ class LibraryIndex:
             some = ids[start : start + MOST_VALUES]
             marks = ", ".join("?" * len(some))
             query = f"SELECT id, path, is_missing, listing FROM run WHERE id IN ({marks})"
-            found |= {row[0]: self._entry(*row[1:]) for row in self._rows(query, some)}
+            for key, *row in self._rows(query, some):
+                found.update((key, entry) for entry in self._entries([row]))
         return tuple(found[entry_id] for entry_id in ids if entry_id in found)
 
     def entry_at(self, path: str) -> LibraryEntry | None:
         """Return the run whose picture lies somewhere; None when there is none."""
         rows = self._rows("SELECT path, is_missing, listing FROM run WHERE path = ?", (path,))
-        return next((self._entry(*row) for row in rows), None)
+        return next(self._entries(rows), None)
 
     def of_request(self, request_id: RequestId) -> LibraryEntry | None:
         """Return the run that a request has drawn; None when there is none."""
         query = "SELECT path, is_missing, listing FROM run WHERE request = ?"
-        return next((self._entry(*row) for row in self._rows(query, (request_id,))), None)
+        return next(self._entries(self._rows(query, (request_id,))), None)
 
     def children(self, run_id: str) -> tuple[LibraryEntry, ...]:
         """Return the runs that were made from one and are not deleted, newest first."""
         query = f"""SELECT path, is_missing, listing FROM run
             WHERE parent = ? AND deleted IS NULL {_NEWEST_FIRST}"""
-        return tuple(self._entry(*row) for row in self._rows(query, (_storable(run_id),)))
+        return tuple(self._entries(self._rows(query, (_storable(run_id),))))
 
     def missing_of(self, request_id: RequestId) -> str | None:
         """Return the last known path of a run of a request whose picture is gone."""
@@ -196,16 +183,27 @@ class LibraryIndex:
         query = "SELECT name FROM tag GROUP BY name ORDER BY count(*) DESC, name"
         return tuple(row[0] for row in self._rows(query))
 
-    def _entry(self, path: str, is_missing: int, listing: bytes) -> LibraryEntry:
-        run = decode(IndexedRun, parse_json(listing, path), {})
-        return LibraryEntry(
-            path=self._root / path,
-            summary=run.summary,
-            marks=run.marks,
-            is_missing=bool(is_missing),
-            repetition=run.repetition,
-            deleted=run.deleted,
-        )
+    def _entries(self, rows: Iterable[Sequence[Any]]) -> Iterator[LibraryEntry]:
+        for path, is_missing, listing in rows:
+            run = _listed(listing, path) or self._reread(path)
+            if run is not None:
+                yield LibraryEntry(
+                    path=self._root / path,
+                    summary=run.summary,
+                    marks=run.marks,
+                    is_missing=bool(is_missing),
+                    repetition=run.repetition,
+                    deleted=run.deleted,
+                )
+
+    def _reread(self, path: str) -> IndexedRun | None:
+        """Take a run in from its files, as its row is damaged; without them the row goes."""
+        run = self._read(path)
+        if run is None:
+            self.remove([path])
+        else:
+            self.put([run])
+        return run
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         with self._lock:
@@ -223,37 +221,14 @@ class LibraryIndex:
             self._connection.execute("COMMIT")
 
 
-def _open(path: Path | None) -> sqlite3.Connection:
-    """Open the database; one that is damaged or of another version is made anew."""
-    if path is None:
-        return _made(_connect(IN_MEMORY))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(sqlite3.DatabaseError):
-        connection = _connect(str(path))
-        with suppress(sqlite3.DatabaseError):
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            (health,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-            if version == VERSION and health == "ok":
-                return connection
-        connection.close()
-    for ending in ("", "-wal", "-shm"):
-        path.with_name(path.name + ending).unlink(missing_ok=True)
-    return _made(_connect(str(path)))
-
-
-def _connect(name: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        name, timeout=BUSY_S, isolation_level=None, check_same_thread=False
-    )
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA foreign_keys = ON")
-    return connection
-
-
-def _made(connection: sqlite3.Connection) -> sqlite3.Connection:
-    connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
-    return connection
+def _listed(listing: object, path: str) -> IndexedRun | None:
+    """Read what a row keeps of a run; None when it is damaged."""
+    if not isinstance(listing, bytes):
+        return None
+    try:
+        return decode(IndexedRun, parse_json(listing, path), {})
+    except StoreError:
+        return None
 
 
 def _insert(connection: sqlite3.Connection, run: IndexedRun, key: int | None) -> None:

@@ -7,11 +7,12 @@ the same as last time is passed over, as every file here is written by renaming.
 import logging
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import timedelta
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 
 from spatialstudio.adapters.images import PillowImages
 from spatialstudio.adapters.library.index import IndexedRun, LibraryIndex
@@ -38,6 +39,8 @@ from spatialstudio.domain.listing import Listing
 from spatialstudio.domain.ports import Surroundings
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 BATCH = 500
 """Runs that are taken into the index at once."""
@@ -90,6 +93,9 @@ class RunLibrary:
         """
         if thorough:
             self._looked.clear()
+        return self._mended(self._look)
+
+    def _look(self) -> LibraryChange:
         within = chain(folders_in(self.root), self._trash.folders())
         folders = {folder: _changed_at(folder) for folder in within}
         looked = [f for f, at in folders.items() if at is None or self._looked.get(f) != at]
@@ -113,11 +119,11 @@ class RunLibrary:
 
     def find(self, wanted: Filter) -> tuple[EntryId, ...]:
         """Return the runs that a filter asks for, newest first."""
-        return self._index.find(wanted)
+        return self._mended(lambda: self._index.find(wanted))
 
     def listing(self, wanted: Filter) -> Listing:
         """Return the same runs with as much as a grid of them needs."""
-        return self._index.listing(wanted)
+        return self._mended(lambda: self._index.listing(wanted))
 
     def entries(self, ids: Sequence[EntryId]) -> tuple[LibraryEntry, ...]:
         """Return runs by their ids, in that order; those that are gone are left out."""
@@ -141,8 +147,8 @@ class RunLibrary:
         """Take in a run that was just stored or changed."""
         if picture.is_relative_to(self.root):
             path = picture.relative_to(self.root).as_posix()
-            if stamp := runs_in(picture.parent, self.root).get(path):
-                self._index.put(self._read({path: stamp}))
+            if run := self._read_one(path):
+                self._index.put([run])
 
     def mark(self, picture: Path, marks: Marks) -> None:
         """Keep what the user says of a run, in its sidecar and in the index.
@@ -238,10 +244,21 @@ class RunLibrary:
 
     def _open_index(self) -> LibraryIndex:
         try:
-            return LibraryIndex(self._database, self.root)
+            return LibraryIndex(self._database, self.root, self._read_one)
         except (OSError, sqlite3.Error):
             log.warning("The index of the library is kept in memory: its folder is read-only.")
-            return LibraryIndex(None, self.root)
+            return LibraryIndex(None, self.root, self._read_one)
+
+    def _mended(self, ask: Callable[[], T]) -> T:
+        """Ask the index; one that was damaged since it was opened is built anew first."""
+        try:
+            return ask()
+        except sqlite3.DatabaseError:
+            if self._index.is_whole():
+                raise
+            log.warning("The index of the library is damaged, and is built anew.")
+            self.reindex()
+            return ask()
 
     def _repair(self) -> None:
         """Finish what earlier programs and versions left; a read-only library stays as it is."""
@@ -280,6 +297,11 @@ class RunLibrary:
             moved={self.root / old: self.root / new for old, new in moved.items()},
             missing=self._paths(missing),
         )
+
+    def _read_one(self, path: str) -> IndexedRun | None:
+        """Read what the index needs of the run at a path; None when there is none."""
+        stamp = runs_in((self.root / path).parent, self.root).get(path)
+        return next(iter(self._read({path: stamp})), None) if stamp else None
 
     def _read(self, stamps: Mapping[str, str]) -> list[IndexedRun]:
         """Read what the index needs of runs, given by path and stamp."""
