@@ -1,8 +1,25 @@
 """Find a command by typing some of its letters."""
 
-from PySide6.QtCore import QEvent, QObject, QSize, QSortFilterProxyModel, Qt
-from PySide6.QtGui import QIcon, QKeyEvent, QPixmap, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QDialog, QLineEdit, QTreeView, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, QSortFilterProxyModel, Qt
+from PySide6.QtGui import (
+    QIcon,
+    QKeyEvent,
+    QPalette,
+    QPixmap,
+    QShowEvent,
+    QStandardItem,
+    QStandardItemModel,
+)
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QHeaderView,
+    QLayout,
+    QLineEdit,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
 
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.command_button import ICON_EM
@@ -12,7 +29,10 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
-SIZE_EM = (32, 22)
+WIDTH_EM = 36
+TOP_EM = 3
+"""From the window's upper edge: below the bar that has the button of it."""
+MOST_ROWS = 12
 COMMAND_ROLE = Qt.ItemDataRole.UserRole
 LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
@@ -43,7 +63,7 @@ class LetterFilter(QSortFilterProxyModel):
 
     def _text(self, row: int) -> str:
         model = self.sourceModel()
-        return str(model.index(row, 0).data()).casefold()
+        return " ".join(str(model.index(row, column).data()) for column in (0, 1)).casefold()
 
 
 def match_rank(wanted: str, text: str) -> int | None:
@@ -67,9 +87,10 @@ class CommandPalette(QDialog):
     """Lists all commands that can be carried out now; Return does the chosen one."""
 
     def __init__(self, actions: Actions, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(parent, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
         self.setWindowTitle(tr("Find a command"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._window = parent
         self._actions = actions
         self._search = QLineEdit()
         self._search.setPlaceholderText(tr("What do you want to do?"))
@@ -79,6 +100,23 @@ class CommandPalette(QDialog):
         self._blank = _blank_icon()
         self._filter.setSourceModel(self._model())
         self._list = QTreeView()
+        self._none = TextLabel(tr("No command is called so."), Tone.MUTED)
+        self._lay_out()
+        self._search.textChanged.connect(self._look_for)
+        self._search.returnPressed.connect(self._do_chosen)
+        self._look_for("")
+
+    def _lay_out(self) -> None:
+        frame = QFrame()
+        frame.setProperty("kind", "popup")
+        column = QVBoxLayout(frame)
+        for part in (self._search, self._none, self._list):
+            column.addWidget(part)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(frame)
+        around.setSizeConstraint(QLayout.SizeConstraint.SetFixedSize)
+        frame.setFixedWidth(em(WIDTH_EM))
         self._list.setIconSize(QSize(em(ICON_EM), em(ICON_EM)))
         self._list.setAccessibleName(tr("Commands"))
         self._list.setModel(self._filter)
@@ -88,16 +126,16 @@ class CommandPalette(QDialog):
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
         self._list.clicked.connect(self._do_chosen)
-        self._none = TextLabel(tr("No command is called so."), Tone.MUTED)
-        self._search.textChanged.connect(self._look_for)
-        self._search.returnPressed.connect(self._do_chosen)
-        column = QVBoxLayout(self)
-        column.addWidget(self._search)
-        column.addWidget(self._none)
-        column.addWidget(self._list)
-        self.resize(*(em(side) for side in SIZE_EM))
-        self._list.setColumnWidth(0, em(SIZE_EM[0] - 10))
-        self._look_for("")
+        header = self._list.header()
+        header.setStretchLastSection(False)
+        header.resizeSections(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Stand at the top of the window, in its middle."""
+        across = (self._window.width() - self.width()) // 2
+        self.move(self._window.mapToGlobal(QPoint(across, em(TOP_EM))))
+        super().showEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Let the arrows walk the list while one types."""
@@ -117,18 +155,22 @@ class CommandPalette(QDialog):
 
     def _row(self, command: Command) -> list[QStandardItem]:
         action = self._actions[command]
-        menu = tr(command.menu.value).replace("&", "")
         icon = self._blank if action.icon().isNull() else action.icon()
-        item = QStandardItem(icon, f"{action.text().replace('&', '')}   ({menu})")
+        item = QStandardItem(icon, action.text().replace("&", ""))
         item.setToolTip(action.toolTip())
         item.setData(command, COMMAND_ROLE)
+        menu = QStandardItem(tr(command.menu.value).replace("&", ""))
+        menu.setForeground(self.palette().brush(QPalette.ColorRole.PlaceholderText))
         keys = QStandardItem(self._actions.keys_in_words(command))
         keys.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        return [item, keys]
+        return [item, menu, keys]
 
     def _look_for(self, text: str) -> None:
         self._filter.look_for(text)
-        self._none.setVisible(self._filter.rowCount() == 0)
+        rows = min(self._filter.rowCount(), MOST_ROWS)
+        self._none.setVisible(rows == 0)
+        self._list.setVisible(rows > 0)
+        self._list.setFixedHeight(rows * self._list.sizeHintForRow(0) + 2 * self._list.frameWidth())
         self._list.setCurrentIndex(self._filter.index(0, 0))
 
     def _do_chosen(self) -> None:

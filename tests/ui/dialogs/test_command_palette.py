@@ -2,6 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QTreeView
 
+from spatialstudio.ui.commands.command import Menu
 from spatialstudio.ui.commands.frame import OPEN_RUN, QUIT
 from spatialstudio.ui.commands.table import TABLE
 from spatialstudio.ui.dialogs.command_palette import CommandPalette, match_rank
@@ -60,6 +61,23 @@ def test_arrows_walk_the_list_while_one_types(qtbot, palette, done):
     qtbot.keyClick(field, Qt.Key.Key_Down)
     qtbot.keyClick(field, Qt.Key.Key_Return)
     assert second.startswith(done[0].text)
+
+
+def test_a_menu_lists_its_commands(qtbot, palette):
+    qtbot.keyClicks(palette.findChild(QLineEdit), "gallery")
+    menus = [command.menu for command in TABLE if command.text in rows(palette)]
+    assert menus.count(Menu.GALLERY) == sum(command.menu is Menu.GALLERY for command in TABLE)
+
+
+def test_it_is_as_tall_as_what_was_found(qtbot, palette):
+    tall = palette.height()
+    qtbot.keyClicks(palette.findChild(QLineEdit), "zzzz")
+    qtbot.waitUntil(lambda: palette.height() < tall / 3)
+
+
+def test_it_stands_in_the_middle_of_the_window(window, palette):
+    middle = palette.geometry().center().x()
+    assert abs(middle - window.geometry().center().x()) <= 1
 
 
 def test_what_cannot_be_done_now_is_not_offered(qtbot, window):
