@@ -13,7 +13,7 @@ from spatialstudio.adapters.stores.arrival import PICTURE_ENDING, SIDECAR_ENDING
 from spatialstudio.adapters.stores.run_folder import load_run_folder, run_folder_of
 from spatialstudio.adapters.stores.run_summary import summarise
 from spatialstudio.adapters.stores.sidecar import Sidecar, read_listing
-from spatialstudio.adapters.stores.verify_run import read_record
+from spatialstudio.adapters.stores.verify_run import proven_repetition, read_record
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.library import Marks, RunSummary
@@ -72,7 +72,7 @@ def read_run(picture: Path, path: str, stamp: str, thrown: Thrown | None = None)
         stamp=stamp,
         summary=replace(sidecar.summary, id=RunId(name)),
         marks=sidecar.marks,
-        repetition=sidecar.repetition,
+        repetition=proven_repetition(picture, sidecar.repetition),
         deleted=thrown.deleted if thrown else None,
     )
 

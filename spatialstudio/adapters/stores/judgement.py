@@ -1,4 +1,4 @@
-"""Brings a new evaluation into both files that tell it, the picture and the one beside it.
+"""Brings a new evaluation or comparison into both files that tell it, picture and sidecar.
 
 The latter waits under a hidden name until the picture tells its hash: that moment decides.
 A program that ends before it leaves the run as it was; after it, ``settle`` has only to rename.
@@ -9,8 +9,8 @@ from pathlib import Path
 
 from spatialstudio.adapters.durable_files import explained_writing, sync_folder, write_whole
 from spatialstudio.adapters.stores.arrival import PICTURE_ENDING, SIDECAR_ENDING, is_stale
-from spatialstudio.adapters.stores.sidecar import evaluation_hash
-from spatialstudio.adapters.stores.verify_run import EVALUATION, told_by
+from spatialstudio.adapters.stores.sidecar import part_hashes
+from spatialstudio.adapters.stores.verify_run import told_by
 from spatialstudio.domain.errors import StudioError
 
 _WAITING = f"{SIDECAR_ENDING}.judged"
@@ -22,7 +22,7 @@ def keep_judgement(picture: Path, sidecar: bytes, content: bytes) -> None:
     Args:
         picture: The picture's file.
         sidecar: Of the file beside it.
-        content: Of the picture's file, which tells the hash of the evaluation.
+        content: Of the picture's file, which tells the hashes of the sidecar's parts.
 
     Raises:
         StoreError: The folder cannot be written or is full.
@@ -67,8 +67,8 @@ def _waiting(picture: Path) -> Path:
 
 def _is_told(picture: Path, waiting: Path) -> bool:
     try:
-        due = evaluation_hash(waiting.read_bytes(), waiting.name)
-        return told_by(picture).hashes.get(EVALUATION) == due
+        due = part_hashes(waiting.read_bytes(), waiting.name)
+        return due.items() <= dict(told_by(picture).hashes).items()
     except (OSError, StudioError):
         return False
 

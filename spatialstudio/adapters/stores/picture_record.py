@@ -10,9 +10,11 @@ Version 2 of the record, a JSON object:
     environment     versions, device, how the model computed, hashes of its weights and of our code
     picture         height and width
     hashes          sha256 of "prompt", "request", and of the run's parts where they lie beside:
-                    "picture" (pixels), "trace" (file), "evaluation" (empty: not judged)
+                    "picture" (pixels), "trace" (file), "evaluation" (empty: not judged),
+                    "repetition" (empty: not compared with the run that it repeats)
 
-Version 1 had no hashes, and told less of the environment.
+Version 1 had no hashes, and told less of the environment. A change of how anything is told here
+or in ``parameters`` takes a new version: ``compare_told`` holds records of this one to it.
 """
 
 import json
@@ -22,6 +24,8 @@ from hashlib import sha256
 from typing import Any
 
 from spatialstudio.adapters.metadata import a1111
+from spatialstudio.adapters.metadata.picture_texts import OWN_RECORD, PARAMETERS, XMP
+from spatialstudio.adapters.metadata.provenance import says_generated
 from spatialstudio.adapters.stores.json_codec import Json, decode, encode
 from spatialstudio.adapters.stores.json_text import hash_of_json
 from spatialstudio.adapters.stores.run_summary import last_pos
@@ -55,6 +59,19 @@ def texts_of(
         is_marked: Whether it says that a model drew it.
         parts: Hashes of the run's parts, where they lie beside.
     """
+    verdicts = told_verdicts(evaluation)
+    return texts_telling(record, verdicts, size, is_marked=is_marked, parts=parts)
+
+
+def texts_telling(
+    record: RunRecord,
+    verdicts: Mapping[str, Json],
+    size: tuple[int, int],
+    *,
+    is_marked: bool,
+    parts: Mapping[str, str] | None = None,
+) -> EmbeddedTexts:
+    """Return the same for verdicts as a record tells them; see ``told_verdicts``."""
     request = encode(record.request, {})
     told: Json = {
         "version": VERSION,
@@ -62,22 +79,40 @@ def texts_of(
         "request": request,
         "relations": [_told_relation(record, r) for r in record.request.scene.relations],
         "pos": {r.id: _told_pos(record, r.id) for r in record.request.scene.relations},
-        "verdicts": told_verdicts(evaluation),
+        "verdicts": dict(verdicts),
         "environment": encode(record.environment, {}),
         "picture": {"height": size[0], "width": size[1]},
         "hashes": {**_hashes_of_request(record.request, request), **(parts or {})},
     }
     return EmbeddedTexts(
-        parameters=_parameters(record, evaluation, size),
+        parameters=_parameters(record, verdicts, size),
         record=json.dumps(told, separators=(",", ":")),
         creator=f"{CREATOR} {record.environment.app}",
         is_marked_as_generated=is_marked,
     )
 
 
-def told_verdicts(evaluation: Evaluation | None) -> Json:
+def told_verdicts(evaluation: Evaluation | None) -> Mapping[str, Json]:
     """Return what a record tells of verdicts, by relation."""
-    return {verdict.relation_id: _told_verdict(verdict) for verdict in _verdicts(evaluation)}
+    verdicts = evaluation.verdicts if evaluation else ()
+    return {verdict.relation_id: _told_verdict(verdict) for verdict in verdicts}
+
+
+def with_hash(texts: Mapping[str, str], part: str, digest: str) -> EmbeddedTexts:
+    """Return what a PNG file of ours tells, with another hash of one part and all else as it was.
+
+    Raises:
+        StoreError: It tells nothing, or its record is damaged or of a newer version.
+    """
+    told = _parsed(texts.get(OWN_RECORD, ""))
+    hashes = told.get("hashes")
+    told["hashes"] = (hashes if isinstance(hashes, dict) else {}) | {part: digest}
+    return EmbeddedTexts(
+        parameters=texts.get(PARAMETERS, ""),
+        record=json.dumps(told, separators=(",", ":")),
+        creator=f"{CREATOR} {told.get('app')}",
+        is_marked_as_generated=says_generated(texts.get(XMP, "")),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,11 +123,13 @@ class ToldRecord:
         request: What was asked.
         verdicts: See ``told_verdicts``.
         hashes: By part; empty in records of version 1.
+        plain: The whole record.
     """
 
     request: GenerationRequest
     verdicts: Json
     hashes: Mapping[str, Json]
+    plain: Mapping[str, Json]
 
 
 def read_told(record: str) -> ToldRecord:
@@ -109,7 +146,7 @@ def read_told(record: str) -> ToldRecord:
     for part, digest in _hashes_of_request(request, told["request"]).items():
         if hashes.get(part, digest) != digest:
             raise StoreError(f"The {part} in the picture's record has been changed.")
-    return ToldRecord(request=request, verdicts=told.get("verdicts"), hashes=hashes)
+    return ToldRecord(request=request, verdicts=told.get("verdicts"), hashes=hashes, plain=told)
 
 
 def _parsed(record: str) -> dict[str, Json]:
@@ -134,10 +171,6 @@ def _damaged() -> StoreError:
 def _hashes_of_request(request: GenerationRequest, plain: Json) -> dict[str, str]:
     prompt = request.scene.prompt.text.encode("utf-8", "surrogatepass")
     return {"prompt": sha256(prompt).hexdigest(), "request": hash_of_json(plain)}
-
-
-def _verdicts(evaluation: Evaluation | None) -> tuple[Verdict, ...]:
-    return evaluation.verdicts if evaluation else ()
 
 
 def _told_relation(record: RunRecord, relation: Relation) -> Json:
@@ -168,7 +201,7 @@ def _told_verdict(verdict: Verdict) -> Json:
     return encode(told, {})
 
 
-def _parameters(record: RunRecord, evaluation: Evaluation | None, size: tuple[int, int]) -> str:
+def _parameters(record: RunRecord, verdicts: Mapping[str, Json], size: tuple[int, int]) -> str:
     request = record.request
     prompt, weights = request.scene.prompt, record.environment.setup.weights_sha256
     return a1111.write(
@@ -182,16 +215,18 @@ def _parameters(record: RunRecord, evaluation: Evaluation | None, size: tuple[in
             "Model": request.model.id,
             **({"Model hash": weights[:SHORT_HASH]} if weights else {}),
             "Version": f"{CREATOR} {record.environment.app}",
-            "Spatial": json.dumps(_brief(record, evaluation), ensure_ascii=False),
+            "Spatial": json.dumps(_brief(record, verdicts), ensure_ascii=False),
         },
         size=(size[1], size[0]),
     )
 
 
-def _brief(record: RunRecord, evaluation: Evaluation | None) -> Mapping[str, Any]:
+def _brief(record: RunRecord, verdicts: Mapping[str, Json]) -> Mapping[str, Any]:
     """Tell of the relations what fits into one line that others pass on."""
     scene, pos = record.request.scene, last_pos(record)
-    outcomes = {verdict.relation_id: verdict.outcome.value for verdict in _verdicts(evaluation)}
+    outcomes = {
+        key: told.get("outcome") for key, told in verdicts.items() if isinstance(told, dict)
+    }
     return {
         "guidance": record.request.guidance.method_id,
         "strength": record.request.guidance.strength,

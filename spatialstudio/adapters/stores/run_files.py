@@ -14,20 +14,22 @@ from pathlib import Path
 
 from spatialstudio.adapters.durable_files import explained_writing, write_whole
 from spatialstudio.adapters.images import PillowImages
-from spatialstudio.adapters.metadata.picture_texts import picture_bytes
+from spatialstudio.adapters.metadata.picture_texts import picture_bytes, read_texts
 from spatialstudio.adapters.stores import arrival
 from spatialstudio.adapters.stores.json_codec import encode
 from spatialstudio.adapters.stores.json_text import RESTORE_HINT
 from spatialstudio.adapters.stores.judgement import keep_judgement, settle_judgement
-from spatialstudio.adapters.stores.picture_record import read_told, texts_of
+from spatialstudio.adapters.stores.picture_record import read_told, texts_of, with_hash
 from spatialstudio.adapters.stores.run_folder import PICTURE as OLD_PICTURE
 from spatialstudio.adapters.stores.run_folder import load_run_folder, run_folder_of
 from spatialstudio.adapters.stores.run_summary import summarise
 from spatialstudio.adapters.stores.sidecar import (
+    REPETITION,
     Sidecar,
-    evaluation_hash,
+    part_hashes,
     read_listing,
     read_sidecar,
+    repetition_hash,
     with_listing,
     write_sidecar,
 )
@@ -41,10 +43,10 @@ from spatialstudio.adapters.stores.trace_file import (
     write_trace,
 )
 from spatialstudio.adapters.stores.verify_run import (
-    EVALUATION,
     TRACE,
     faults_of,
     pixel_hash,
+    proven_repetition,
     read_part,
     read_record,
     read_trace,
@@ -152,7 +154,8 @@ class RunFiles:
         record, image = read_record(picture), PillowImages().read(picture)
         sidecar = _sidecar(record, evaluation, image)
         if before := _listing_beside(picture):
-            sidecar = replace(sidecar, marks=before.marks, repetition=before.repetition)
+            compared = proven_repetition(picture, before.repetition)
+            sidecar = replace(sidecar, marks=before.marks, repetition=compared)
         content = write_sidecar(sidecar)
         hashes = _hashes(trace_hash(picture), content)
         keep_judgement(picture, content, _picture(record, evaluation, image, hashes))
@@ -163,15 +166,20 @@ class RunFiles:
         Raises:
             StoreError: There is no run, or the folder cannot be written.
         """
-        self._amend(path, lambda sidecar: replace(sidecar, marks=marks))
+        picture = self.picture_of(path)
+        content = _amended(picture, lambda sidecar: replace(sidecar, marks=marks))
+        write_whole(picture.with_suffix(arrival.SIDECAR_ENDING), content)
 
     def note_repetition(self, path: Path, repetition: Reproduction) -> None:
-        """Keep how near a run came to the one that it repeats.
+        """Keep how near a run came to the one that it repeats, beside its picture and in it.
 
         Raises:
             StoreError: There is no run, or the folder cannot be written.
         """
-        self._amend(path, lambda sidecar: replace(sidecar, repetition=repetition))
+        picture = self.picture_of(path)
+        content = _amended(picture, lambda sidecar: replace(sidecar, repetition=repetition))
+        texts = with_hash(read_texts(read_part(picture)), REPETITION, repetition_hash(repetition))
+        keep_judgement(picture, content, picture_bytes(PillowImages().read(picture), "PNG", texts))
 
     def marks(self, path: Path) -> Marks:
         """Return what the user says of a run; nothing when there is no file that tells.
@@ -234,16 +242,13 @@ class RunFiles:
         settle_judgement(picture)
         return picture
 
-    def _amend(self, path: Path, change: Callable[[Sidecar], Sidecar]) -> None:
-        """Change a run's sidecar; one that is not there yet is made."""
-        picture = self.picture_of(path)
+
+def _amended(picture: Path, change: Callable[[Sidecar], Sidecar]) -> bytes:
+    """Return a run's sidecar with a change; one that is not there yet is made."""
+    if listing := _listing_beside(picture):
         target = picture.with_suffix(arrival.SIDECAR_ENDING)
-        if listing := _listing_beside(picture):
-            content = with_listing(read_part(target), target.name, change(listing))
-        else:
-            new = _sidecar(read_record(picture), None, PillowImages().read(picture))
-            content = write_sidecar(change(new))
-        write_whole(target, content)
+        return with_listing(read_part(target), target.name, change(listing))
+    return write_sidecar(change(_sidecar(read_record(picture), None, PillowImages().read(picture))))
 
 
 def _beside(picture: Path) -> Sidecar | None:
@@ -286,8 +291,8 @@ def _sidecar(record: RunRecord, evaluation: Evaluation | None, image: RgbImage) 
 
 
 def _hashes(trace: str, sidecar: bytes) -> Mapping[str, str]:
-    """Name the parts beside a picture, given the hash of its trace and the file of verdicts."""
-    return {TRACE: trace, EVALUATION: evaluation_hash(sidecar, arrival.SIDECAR_ENDING)}
+    """Name the parts beside a picture, given the hash of its trace and its sidecar."""
+    return {TRACE: trace, **part_hashes(sidecar, arrival.SIDECAR_ENDING)}
 
 
 def _picture(

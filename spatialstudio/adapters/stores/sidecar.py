@@ -26,6 +26,10 @@ from spatialstudio.domain.verdict import Evaluation, Verdict
 FORMAT = "spatialstudio-run"
 VERSION = 2
 
+EVALUATION = "evaluation"
+REPETITION = "repetition"
+"""Parts whose hashes stand in the picture's record."""
+
 _HINT = "Restore it from a copy, or delete it to judge the picture again."
 
 
@@ -79,6 +83,21 @@ def evaluation_hash(content: bytes, name: str) -> str:
     plain = _checked(content, name)
     found = plain.get("evaluation")
     return "" if found is None else hash_of_json([found, plain.get("arrays")])
+
+
+def repetition_hash(repetition: Reproduction | None) -> str:
+    """Name a comparison by what it says; empty when there is none."""
+    return "" if repetition is None else hash_of_json(encode(repetition, {}))
+
+
+def part_hashes(content: bytes, name: str) -> dict[str, str]:
+    """Return the hashes of the file's parts that its picture tells.
+
+    Raises:
+        StoreError: It is damaged, or from a newer version.
+    """
+    compared = repetition_hash(read_listing(content, name).repetition)
+    return {EVALUATION: evaluation_hash(content, name), REPETITION: compared}
 
 
 def read_sidecar(content: bytes, name: str) -> Sidecar:

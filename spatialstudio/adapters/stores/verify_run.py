@@ -6,13 +6,22 @@ from pathlib import Path
 from typing import TypeVar
 
 from spatialstudio.adapters.images import PillowImages
+from spatialstudio.adapters.metadata.picture_texts import read_texts
 from spatialstudio.adapters.metadata.reader import settings_in
 from spatialstudio.adapters.stores.arrival import SIDECAR_ENDING, TRACE_ENDING
+from spatialstudio.adapters.stores.compare_told import told_otherwise
 from spatialstudio.adapters.stores.json_codec import decode, encode
 from spatialstudio.adapters.stores.json_text import RESTORE_HINT, parse_json
 from spatialstudio.adapters.stores.picture_record import ToldRecord, read_told, told_verdicts
 from spatialstudio.adapters.stores.run_summary import summarise
-from spatialstudio.adapters.stores.sidecar import Sidecar, evaluation_hash, read_sidecar
+from spatialstudio.adapters.stores.sidecar import (
+    EVALUATION,
+    REPETITION,
+    Sidecar,
+    evaluation_hash,
+    read_sidecar,
+    repetition_hash,
+)
 from spatialstudio.adapters.stores.trace_file import (
     RECORD,
     TraceContent,
@@ -21,13 +30,12 @@ from spatialstudio.adapters.stores.trace_file import (
 )
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import StoreError, StudioError
-from spatialstudio.domain.record import Fault, RunRecord
+from spatialstudio.domain.record import Fault, Reproduction, RunRecord
 
 T = TypeVar("T")
 
 TRACE = "trace"
-EVALUATION = "evaluation"
-"""Parts of a run whose hashes stand in its picture's record."""
+"""The part whose hash stands in the picture's record, beside those of the sidecar."""
 
 
 def pixel_hash(image: RgbImage) -> str:
@@ -85,7 +93,7 @@ def verify_run(picture: Path) -> tuple[Fault, ...]:
         "picture": parts.check_picture,
         "trace": parts.check_trace,
         "evaluation": parts.check_evaluation,
-        "metadata": parts.check_request,
+        "metadata": parts.check_told,
     }
     return (*parts.faults, *faults_of(checks))
 
@@ -151,15 +159,24 @@ class _Parts:
                 is_same and self._told.verdicts == told_verdicts(evaluation),
                 f'The evaluation "{name}" is not the one that the picture tells.',
             )
+            _require(
+                is_told(self._told, self._sidecar.repetition),
+                f'The comparison in "{name}" is not the one that the picture tells.',
+            )
         self._check_summary(self._sidecar)
 
-    def check_request(self) -> None:
-        """Say when the picture tells of another request than its trace."""
-        if self._record is not None and self._told is not None:
-            _require(
-                self._told.request == self._record.request,
-                f'The picture "{self._picture.name}" tells of another request.',
-            )
+    def check_told(self) -> None:
+        """Say in which fields the picture tells otherwise than its trace."""
+        if self._record is None or self._told is None or self._image is None:
+            return
+        height, width, _ = self._image.shape
+        texts = read_texts(read_part(self._picture))
+        fields = told_otherwise(self._told, texts, self._record, (height, width))
+        _require(
+            not fields,
+            f'The picture "{self._picture.name}" tells otherwise than its trace: '
+            f"{', '.join(fields)}.",
+        )
 
     def _check_summary(self, sidecar: Sidecar) -> None:
         """Say when the run would be listed and found by what it does not say."""
@@ -195,6 +212,22 @@ def trace_hash(picture: Path) -> str:
         StoreError: It is missing or cannot be read.
     """
     return sha256(read_part(picture.with_suffix(TRACE_ENDING))).hexdigest()
+
+
+def is_told(told: ToldRecord, repetition: Reproduction | None) -> bool:
+    """Say whether a picture confirms a comparison; those of earlier versions tell of none."""
+    digest = repetition_hash(repetition)
+    return told.hashes.get(REPETITION, digest) == digest
+
+
+def proven_repetition(picture: Path, repetition: Reproduction | None) -> Reproduction | None:
+    """Return what a sidecar says of a run that repeats another, where the picture confirms it."""
+    if repetition is None:
+        return None
+    try:
+        return repetition if is_told(told_by(picture), repetition) else None
+    except StudioError:
+        return None
 
 
 def _require(is_so: bool, complaint: str) -> None:

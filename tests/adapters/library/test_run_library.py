@@ -332,6 +332,18 @@ def test_how_a_run_came_out_again_is_there_after_a_rebuild(library, root, pictur
     assert (entry.path, entry.repetition) == (again, NEAR)
 
 
+def test_a_forged_comparison_is_not_shown(library, root, pictures):
+    first = library.entry_at(pictures[0]).summary
+    made = scene("a cat to the left of a dog", "cat", LEFT_OF, "dog")
+    again = keep(root, 9, Outcome.FAIL, 0.4, made, parent_run_id=first.id)
+    beside = again.with_suffix(".json")
+    forged = {"sameness": "same", "mean_difference": 0, "largest_difference": 0, "reasons": []}
+    beside.write_text(json.dumps(json.loads(beside.read_text()) | {"repetition": forged}))
+    library.refresh()
+    assert library.entry_at(again).repetition is None
+    assert library.repetitions(first) == ()
+
+
 def test_a_child_that_nobody_compared_is_no_repetition(library, root, pictures):
     first = library.entry_at(pictures[0]).summary
     made = scene("a cat to the left of a dog", "cat", LEFT_OF, "dog")

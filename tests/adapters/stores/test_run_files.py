@@ -12,7 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
+from spatialstudio.adapters.metadata.picture_texts import XMP
 from spatialstudio.adapters.stores import judgement, run_files
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.adapters.stores.sidecar import read_listing, read_sidecar
@@ -78,10 +80,12 @@ def test_a_reopened_run_has_the_same_request_and_evaluation(picture, request_, e
 )
 def test_every_run_reopens_as_it_was_stored(tmp_path, run, evaluation):
     request, events = run
-    record, replayed = RunFiles().load(store_run(request, events, evaluation, RunFiles(), tmp_path))
+    picture = store_run(request, events, evaluation, RunFiles(), tmp_path)
+    record, replayed = RunFiles().load(picture)
     assert to_the_bit(record.request) == to_the_bit(request)
     assert to_the_bit(record.evaluation) == to_the_bit(evaluation)
     assert to_the_bit(replayed) == to_the_bit(events)
+    assert "metadata" not in {fault.part for fault in RunFiles().verify(picture)}
 
 
 def test_runs_of_one_name_are_all_kept(tmp_path, picture):
@@ -215,6 +219,90 @@ def test_a_sound_trace_that_is_another_is_noticed(picture):
     forged = record.replace(b'"seconds": 1.5', b'"seconds": 0.5')
     rewritten(picture.with_suffix(".strace"), "run.json", forged)
     assert [fault.part for fault in RunFiles().verify(picture)] == ["trace"]
+
+
+def retold(path, change_record=None, **texts):
+    """Let the texts in a picture tell something else, its pixels as they are."""
+    with Image.open(path) as image:
+        pixels, told = np.array(image), dict(image.text)
+    if change_record:
+        record = json.loads(told["spatial_studio"])
+        change_record(record)
+        told["spatial_studio"] = json.dumps(record)
+    chunks = PngInfo()
+    for name, text in (told | texts).items():
+        chunks.add_itxt(name, text)
+    Image.fromarray(pixels).save(path, pnginfo=chunks)
+
+
+@pytest.mark.parametrize(
+    ("forge", "named"),
+    [
+        (lambda told: told["environment"].update(device="tpu"), "environment.device"),
+        (
+            lambda told: told["environment"]["setup"].update(weights_sha256="f" * 64),
+            "environment.setup.weights_sha256",
+        ),
+        (lambda told: told["environment"].update(code_sha256="f" * 64), "environment.code_sha256"),
+        (lambda told: told["pos"]["r1"].update(last=0.99), "pos.r1.last"),
+        (lambda told: told["pos"].clear(), "pos, pos.r1.first, pos.r1.last, pos.r1.best"),
+        (lambda told: told["relations"][0].update(origin="hand"), "relations.0.origin"),
+        (lambda told: told["picture"].update(width=512), "picture.width"),
+        (lambda told: told.update(app="9.9"), "app"),
+        (lambda told: told.pop("picture"), "picture.height, picture.width"),
+        (lambda told: told.update(praise="best"), "praise"),
+    ],
+)
+def test_what_a_picture_tells_otherwise_than_its_trace_is_named(picture, forge, named):
+    retold(picture, forge)
+    [fault] = RunFiles().verify(picture)
+    assert fault.part == "metadata"
+    assert {*fault.message.rpartition(": ")[2].rstrip(".").split(", ")} == {*named.split(", ")}
+
+
+def test_forged_parameters_and_a_taken_mark_are_named(picture):
+    retold(picture, parameters="a horse\nSteps: 3, Sampler: x, Seed: 99", **{XMP: "<x/>"})
+    [fault] = RunFiles().verify(picture)
+    assert fault.message.endswith("tells otherwise than its trace: parameters, XMP.")
+
+
+def test_an_environment_that_cannot_be_read_is_a_fault(picture):
+    retold(picture, lambda told: told.update(environment=7))
+    [fault] = RunFiles().verify(picture)
+    assert fault.part == "metadata"
+
+
+def test_a_run_without_the_mark_is_as_sound(tmp_path, request_, events):
+    picture = store_run(request_, events, None, RunFiles(), tmp_path, is_marked=False)
+    assert RunFiles().verify(picture) == ()
+
+
+FORGED = {"sameness": "same", "mean_difference": 0.0, "largest_difference": 0, "reasons": []}
+
+
+@pytest.mark.parametrize("was_compared", [False, True])
+def test_a_forged_comparison_is_noticed(picture, was_compared):
+    if was_compared:
+        RunFiles().note_repetition(picture, NEAR)
+    change_sidecar(picture, lambda plain: plain.update(repetition=FORGED))
+    [fault] = RunFiles().verify(picture)
+    assert (fault.part, fault.message) == (
+        "evaluation",
+        f'The comparison in "{picture.stem}.json" is not the one that the picture tells.',
+    )
+
+
+def test_judging_does_not_confirm_a_forged_comparison(picture, evaluation):
+    change_sidecar(picture, lambda plain: plain.update(repetition=FORGED))
+    RunFiles().judge(picture, evaluation)
+    assert json.loads(picture.with_suffix(".json").read_text())["repetition"] is None
+    assert RunFiles().verify(picture) == ()
+
+
+def test_comparing_does_not_confirm_a_forged_verdict(picture):
+    change_sidecar(picture, lambda p: p["evaluation"]["verdicts"][0].update(outcome="FAIL"))
+    RunFiles().note_repetition(picture, NEAR)
+    assert [fault.part for fault in RunFiles().verify(picture)] == ["evaluation"]
 
 
 def test_marks_and_a_new_verdict_leave_a_run_sound(picture, evaluation):
