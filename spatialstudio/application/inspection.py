@@ -45,7 +45,18 @@ def relation_in_words(relation: Relation, pos: float, scene: SceneGraph) -> str:
     """
     subject, *others = (f"the {scene.mention(end).phrase}" for end in relation.ends)
     objects = " and ".join(others)
-    return f"In {pos * PERCENT:.0f} % of draws {subject} is {relation.type.phrase} {objects}."
+    share = _share_in_words(pos)
+    return f"In {share} of draws {subject} is {relation.type.phrase} {objects}."
+
+
+def _share_in_words(share: float) -> str:
+    """Say a share in whole percent; only what is never or always so is called 0 or 100 %."""
+    percent = f"{share * PERCENT:.0f} %"
+    if percent == "100 %" and share < 1:
+        return "more than 99 %"
+    if percent == "0 %" and share > 0:
+        return "less than 1 %"
+    return percent
 
 
 def explain(verdict: Verdict, scene: SceneGraph) -> str:

@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from spatialstudio.application.inspection import relation_in_words
 from spatialstudio.application.relation_reading import read_relation, relation_between
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import ABOVE, ABOVE_RIGHT_OF, BEHIND, LEFT_OF, NEAR, RIGHT_OF
@@ -23,6 +24,22 @@ def test_pos_is_told_in_words():
     reading = read(LEFT_OF)
     assert reading.pos == pytest.approx(9 / 16 + 3 / 16)
     assert reading.sentence == "In 75 % of draws the dog is to the left of the car."
+
+
+@pytest.mark.parametrize(
+    ("pos", "share"),
+    [
+        (1.0, "100 %"),
+        (0.999, "more than 99 %"),
+        (0.994, "99 %"),
+        (0.004, "less than 1 %"),
+        (0.0, "0 %"),
+    ],
+)
+def test_only_what_is_always_or_never_so_is_called_so(pos, share):
+    scene = scene_of()
+    told = relation_in_words(scene.relations[0], pos, scene)
+    assert told == f"In {share} of draws the dog is to the left of the car."
 
 
 def test_the_crossing_is_told_in_words():
