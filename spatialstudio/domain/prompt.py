@@ -5,6 +5,9 @@ from typing import NewType
 
 MentionId = NewType("MentionId", str)
 
+MOST_CHARACTERS = 20_000
+"""Of a prompt; no text encoder reads nearly as much, what it leaves out is told elsewhere."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:

@@ -1,8 +1,8 @@
 """Finds the noun phrases of a prompt: where runs of words start and end, and what is no run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import TypeGuard
 
 from spatialstudio.adapters.extractors.pieces import NounPhrase, Piece, is_word
@@ -30,6 +30,8 @@ ONES_OF_PAIR = {"first": WordKind.FORMER, "second": WordKind.LATTER}
 ONES_OF_SEVERAL = {"one", "another", "another one"} | {
     f"the {place}{one}" for place in (*ORDINALS, "last", "other") for one in ("", " one")
 }
+FARTHEST = 100
+"""So many pieces may stand between "one" and what it is one of."""
 
 
 class PhraseFinder:
@@ -189,18 +191,21 @@ class PhraseFinder:
         return self._vocabulary.noun([words[-1].text]) is not None
 
     def _latest_phrase(self) -> NounPhrase | None:
-        phrases = (piece for piece in reversed(self._pieces) if isinstance(piece, NounPhrase))
+        phrases = (piece for piece in self._latest_pieces() if isinstance(piece, NounPhrase))
         return next(phrases, None)
 
     def _latest_thing(self) -> NounPhrase | None:
         """Return what "one" is one of, no mere place: "two pianos in a shop, a black one"."""
-        latest = pairwise(chain(reversed(self._pieces), [None]))
+        latest = pairwise(chain(self._latest_pieces(), [None]))
         things = (
             piece
             for piece, before in latest
             if isinstance(piece, NounPhrase) and not is_word(before, WordKind.PREPOSITION)
         )
         return next(things, None) or self._latest_phrase()
+
+    def _latest_pieces(self) -> Iterator[Piece]:
+        return islice(reversed(self._pieces), FARTHEST)
 
     def _end_of_run(self, words: Sequence[Word], start: int, determiner: Word | None) -> int:
         stop = start

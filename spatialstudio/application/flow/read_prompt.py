@@ -10,7 +10,14 @@ from dataclasses import replace
 from spatialstudio.application.flow.write_prompt import rewrite
 from spatialstudio.domain.errors import PromptError
 from spatialstudio.domain.ports import RelationExtractor
-from spatialstudio.domain.prompt import MentionId, Note, ObjectMention, Prompt, TextSpan
+from spatialstudio.domain.prompt import (
+    MOST_CHARACTERS,
+    MentionId,
+    Note,
+    ObjectMention,
+    Prompt,
+    TextSpan,
+)
 from spatialstudio.domain.relation import (
     BY_HAND,
     Relation,
@@ -19,8 +26,6 @@ from spatialstudio.domain.relation import (
     SceneGraph,
     Shape,
 )
-
-MAX_CHARACTERS = 2000
 
 
 def read_prompt(
@@ -37,10 +42,10 @@ def read_prompt(
     Raises:
         PromptError: The prompt is empty or too long, or names what the model does not know.
     """
-    if len(text) > MAX_CHARACTERS:
+    if len(text) > MOST_CHARACTERS:
         raise PromptError(
-            f"The prompt is {len(text)} characters long.",
-            hint=f"Keep it under {MAX_CHARACTERS}; one sentence is enough.",
+            f"The prompt is {len(text):,} characters long.",
+            hint=f"It can have {MOST_CHARACTERS:,}; one sentence is enough.",
         )
     scene = extractor.extract(Prompt(text=text))
     return scene if known_objects is None else with_known_heads(scene, known_objects)

@@ -11,11 +11,13 @@ import pytest
 from spatialstudio.adapters.extractors.grammar import GrammarExtractor
 from spatialstudio.adapters.extractors.plurals import singular_of
 from spatialstudio.application.flow.list_relations import list_relations
-from spatialstudio.application.flow.read_prompt import MAX_CHARACTERS
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.domain.prompt import Prompt
+from spatialstudio.domain.prompt import MOST_CHARACTERS, Prompt
 from spatialstudio.domain.relation import ABOVE, BELOW, LEFT_OF, RIGHT_OF
 from tests.performance.score_extractor import SPLITS, read_rows, score
+
+LONG = 2_000
+"""Characters; more than any model reads."""
 
 LETTERS = string.ascii_letters + string.digits + " \n\t.,:;-'()äß中😀"
 WORDS = [
@@ -126,10 +128,17 @@ def test_noise_is_read_quickly():
 @pytest.mark.parametrize(
     "word", ["x ", "a cat, ", "on the ", "7 ", ".,;"], ids=["x", "cat", "on", "7", "stops"]
 )
-def test_the_longest_prompts_are_read_quickly(word):
+def test_long_prompts_are_read_quickly(word):
     read("a cat")
-    text = (word * MAX_CHARACTERS)[:MAX_CHARACTERS]
+    text = (word * LONG)[:LONG]
     assert any(slowest_milliseconds([text]) < 50 for _ in range(10))
+
+
+@pytest.mark.parametrize("word", ["a cat left of ", "x ", "on the ", "7 and "])
+def test_the_longest_prompts_take_time_in_proportion(word):
+    text = word * (MOST_CHARACTERS // len(word))
+    ratios = [milliseconds(text) / milliseconds(text[: len(text) // 4]) for _ in range(5)]
+    assert min(ratios) < 8
 
 
 def test_many_strange_words_cost_little_more_than_known_ones():

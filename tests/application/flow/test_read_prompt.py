@@ -2,7 +2,6 @@ import pytest
 
 from spatialstudio.adapters.extractors.grammar import GrammarExtractor
 from spatialstudio.application.flow.read_prompt import (
-    MAX_CHARACTERS,
     read_prompt,
     with_relation_added,
     with_relation_removed,
@@ -10,6 +9,7 @@ from spatialstudio.application.flow.read_prompt import (
 )
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.errors import PromptError
+from spatialstudio.domain.prompt import MOST_CHARACTERS
 from spatialstudio.domain.relation import ABOVE, BEHIND, BETWEEN, LEFT_OF, NEAR
 
 KNOWN = {"cat": "cat", "cats": "cat", "kitten": "cat", "fire hydrant": "fire hydrant", "car": "car"}
@@ -31,11 +31,16 @@ def assert_words_are_in_place(scene):
     assert all(relation.span is None or relation.span.of(text) for relation in scene.relations)
 
 
-@pytest.mark.parametrize("text", ["", " \n", "cat " * MAX_CHARACTERS])
+@pytest.mark.parametrize("text", ["", " \n", "c" * (MOST_CHARACTERS + 1)])
 def test_a_prompt_that_is_empty_or_endless_is_refused(text):
     with pytest.raises(PromptError) as refused:
         read(text)
     assert refused.value.hint
+
+
+def test_a_prompt_as_long_as_a_page_of_notes_is_read():
+    text = "a unicorn left of a gremlin. ".ljust(MOST_CHARACTERS, "x")
+    assert sentences(read(text)) == ["unicorn to the left of gremlin"]
 
 
 def test_without_a_list_of_objects_every_thing_may_be_named():
