@@ -22,6 +22,7 @@ EXIT_USER_MISTAKE = 2
 EXIT_CANCELLED = 130
 """What a shell reports for a program that the user stopped."""
 
+_OBSTACLES = {LibraryNotWritable: Obstacle.LIBRARY, ModelNotFound: Obstacle.MODEL}
 _USER_MISTAKES = (PromptError, RequestError, ImageError, SettingsError, ModelNotFound)
 
 
@@ -77,7 +78,7 @@ def exit_code_of(problem: BaseException | ErrorReport) -> int:
 
 
 def _obstacle_of(error: StudioError) -> Obstacle | None:
-    return Obstacle.LIBRARY if isinstance(error, LibraryNotWritable) else None
+    return next((found for kind, found in _OBSTACLES.items() if isinstance(error, kind)), None)
 
 
 def _details(exception: BaseException) -> str:

@@ -1,7 +1,7 @@
 """The studio: everything the window and the terminal can ask for, in one place."""
 
 from collections.abc import Mapping
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -22,6 +22,7 @@ from spatialstudio.application.judging import Judging
 from spatialstudio.application.keeping import Keeping
 from spatialstudio.application.language_model import LanguageModel
 from spatialstudio.application.library import Library
+from spatialstudio.application.model_list import ModelList
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.pictures import Pictures
 from spatialstudio.application.queue_entry import waiting
@@ -83,6 +84,7 @@ class Studio:
         self.judges = DEFAULT_JUDGES
         self.keeping = Keeping(registry, paths, runs_folder, self.bus.publish)
         self.adjusting = Adjusting(self.session, lambda: self.keeping.store)
+        self.model_list = ModelList(lambda: registry.shelf(SHELF_ID))
         self.pictures = Pictures(
             self.session,
             engine.submit,
@@ -128,15 +130,10 @@ class Studio:
         made: Engine = ProcessEngine(build) if engine == "process" else InlineEngine(build)
         return cls(built_in_registry(paths.surroundings), made, paths, runs_folder)
 
-    @cached_property
-    def models(self) -> tuple[ModelCard, ...]:
-        """The models on disk, the embedded first; read once."""
-        return self._registry.shelf(SHELF_ID).cards()
-
     @property
-    def damaged_models(self) -> Mapping[str, ModelNotFound]:
-        """What is wrong with the model folders that cannot be used, by their names."""
-        return self._registry.shelf(SHELF_ID).damaged()
+    def models(self) -> tuple[ModelCard, ...]:
+        """The models that can draw, the embedded first."""
+        return self.model_list.cards
 
     @property
     def judging(self) -> Judging:
@@ -179,16 +176,7 @@ class Studio:
         Raises:
             ModelNotFound: There is no such model, or it is damaged.
         """
-        for card in self.models:
-            if model_id in (None, card.id):
-                return card
-        if damage := self.damaged_models.get(model_id or ""):
-            raise damage
-        names = ", ".join(card.id for card in self.models)
-        raise ModelNotFound(
-            f'There is no model "{model_id}".' if model_id else "There is no model.",
-            hint=f"Known are: {names}." if names else "Reinstall, or name a model folder.",
-        )
+        return self.model_list.card(model_id)
 
     def start(self) -> None:
         """Start the engine; the window calls it when it is shown."""
@@ -241,7 +229,9 @@ class Studio:
         """Read a prompt and make its scene the one that is worked on; says why when it cannot."""
         try:
             self.keeping.keep_prompt(text, model_id)
-            self.edit_scene(keep_hand(self.scene_of(text, model_id), self.session.last_scene))
+            known = self.model_list.known_objects(model_id)
+            scene = read_prompt(text, self._registry.extractor(EXTRACTOR_ID), known or None)
+            self.edit_scene(keep_hand(scene, self.session.last_scene))
         except StudioError as error:
             self.session.show_scene(None, error=report_on(error, "Reading the prompt"))
 
@@ -344,13 +334,13 @@ class Studio:
         """Set what a picture tells of its making beside the form as it is; nothing changes.
 
         Returns:
-            One row a field; None when the picture tells nothing.
+            One row a field; None when the picture tells nothing, or there is no model to draw.
 
         Raises:
             ImageError: The file cannot be read.
         """
-        models = (self.model(), *self.models)
-        return self.keeping.compare_picture(path, self.session.scene, models)
+        models = self.models
+        return self.keeping.compare_picture(path, self.session.scene, models) if models else None
 
     def open_run(self, path: Path) -> OpenRun:
         """Open a stored run; its events go the same way as live ones.

@@ -52,7 +52,7 @@ def examine(studio: Studio) -> Iterator[Finding]:
     for card in studio.models:
         size = f"{card.size_bytes / MEGABYTE:.0f} MB"
         yield Finding(name="model", value=f"{card.id}, {size}, in {card.folder}")
-    for damage in studio.damaged_models.values():
+    for damage in studio.model_list.damaged.values():
         yield Finding(name="model", value=damage.message, is_problem=True)
     if not studio.models:
         yield Finding(name="model", value="none found", is_problem=True)

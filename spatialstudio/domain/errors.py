@@ -93,6 +93,7 @@ class Obstacle(Enum):
     """What stands in the way where the user can move it."""
 
     LIBRARY = "library"
+    MODEL = "model"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,6 +33,7 @@ class Switchboard(QObject):
         prompt_offered: A prompt to take over, as text.
         path_offered: A run's folder or a picture to open, as ``Path``.
         model_picked: Id of the model to draw with.
+        model_wanted: Id of a model that shall be drawn with from now on.
         capture_asked: How much attention the next run shall keep, as ``AttentionDetail``.
         savings_wanted: What to give up in the next pictures to save memory, as a tuple.
         workspace_asked: Id of the workspace to show.
@@ -45,6 +46,7 @@ class Switchboard(QObject):
     prompt_offered = Signal(str)
     path_offered = Signal(object)
     model_picked = Signal(str)
+    model_wanted = Signal(str)
     capture_asked = Signal(object)
     savings_wanted = Signal(object)
     workspace_asked = Signal(str)

@@ -8,7 +8,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMainWindow
 
 from spatialstudio.ui.appearance import USUAL_PERCENT, Appearance
-from spatialstudio.ui.commands import evaluate, frame, gallery
+from spatialstudio.ui.commands import evaluate, frame, gallery, generate
 from spatialstudio.ui.commands.command import Command
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.switchboard import PICTURES_PAGE
@@ -51,6 +51,7 @@ class WindowCommands(QObject):
         actions.bind(frame.OPEN_PICTURE, self._choose_picture)
         actions.bind(frame.OPEN_RUN, self._choose_run)
         actions.bind(frame.SHOW_FOLDER, self._show_folder)
+        actions.bind(generate.MODELS_FOLDER, self._show_models_folder)
         settings_asked = self._context.switchboard.settings_asked
         actions.bind(frame.SETTINGS, lambda: settings_asked.emit(""))
         actions.bind(frame.QUIT, window.close)
@@ -128,3 +129,18 @@ class WindowCommands(QObject):
         run = self._context.studio.session.run
         if run is not None and run.folder is not None:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(run.folder)))
+
+    def _show_models_folder(self) -> None:
+        """Show where the user's models are looked for; the folder is made on first need."""
+        folder = self._context.studio.paths.models
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            told = tr("The folder for models cannot be made: {why}.").format(why=error.strerror)
+            self._context.toasts.tell(told)
+            return
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+        put = tr("Models that you put there are found once they are looked for again.")
+        self._context.toasts.offer(
+            put, tr("Look again"), self._context.actions[generate.FIND_MODELS].trigger
+        )

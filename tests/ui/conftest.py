@@ -2,7 +2,7 @@
 
 import pytest
 
-from spatialstudio.application.paths import resources_folder
+from spatialstudio.application.paths import StudioPaths, resources_folder
 from spatialstudio.ui.appearance import Appearance, palette_of
 from spatialstudio.ui.main_window import MainWindow
 from spatialstudio.ui.panel_api import WindowContext
@@ -27,6 +27,12 @@ def theme(qapp):
 @pytest.fixture
 def engine():
     return ScriptedEngine()
+
+
+@pytest.fixture
+def studio_paths(tmp_path):
+    """Folders of an installation of which nothing is made yet."""
+    return StudioPaths.within(tmp_path)
 
 
 @pytest.fixture
@@ -63,17 +69,27 @@ def appearance(qapp, settings):
 
 
 @pytest.fixture
-def window(qtbot, studio, settings, appearance):
+def window_of(qtbot, settings, appearance):
+    """Makes the whole window of a studio, shown, its engine started."""
+
+    def made(studio):
+        window = MainWindow(WindowContext.of(studio, appearance.theme, settings), appearance)
+        qtbot.addWidget(window)
+        window.resize(1280, 800)
+        window.show()
+        window.get_ready()
+        window.make_docks()
+        window.activateWindow()
+        qtbot.waitUntil(window.isActiveWindow)
+        return window
+
+    return made
+
+
+@pytest.fixture
+def window(window_of, studio):
     """The whole window, shown, its engine started."""
-    window = MainWindow(WindowContext.of(studio, appearance.theme, settings), appearance)
-    qtbot.addWidget(window)
-    window.resize(1280, 800)
-    window.show()
-    window.get_ready()
-    window.make_docks()
-    window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow)
-    return window
+    return window_of(studio)
 
 
 @pytest.fixture

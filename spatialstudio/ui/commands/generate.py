@@ -56,6 +56,19 @@ LAYOUTS = Command(
     tip="A dozen layouts; the prompt is written anew",
     starts_group=True,
 )
+CHOOSE_MODEL = Command(
+    *("choose_model", Menu.RUN, "Choose the model…"),
+    tip="Open the list of the models on this machine",
+    starts_group=True,
+)
+FIND_MODELS = Command(
+    *("find_models", Menu.RUN, "Look for models again"),
+    tip="Find models that were added or taken away since the start",
+)
+MODELS_FOLDER = Command(
+    *("models_folder", Menu.RUN, "Show the models' folder"),
+    tip="Where diffusers folders and safetensors files are looked for",
+)
 SAVE_SETTINGS = Command("save_settings", Menu.RUN, "Save these settings…")
 OPEN_SETTINGS = Command("open_settings", Menu.RUN, "Open settings…")
 
@@ -65,4 +78,5 @@ COMMANDS = (
     *(CANCEL, CANCEL_SWEEP, STOP_AFTER, CLEAR_QUEUE, RETRY),
     *(BASELINE, NEW_SEED),
     *(LAYOUTS, TAKE_SETTINGS, SAVE_SETTINGS, OPEN_SETTINGS),
+    *(CHOOSE_MODEL, FIND_MODELS, MODELS_FOLDER),
 )

@@ -105,7 +105,7 @@ class PromptPanel(Panel):
     def read(self, text: str) -> None:
         """Read a prompt that the user wrote, and follow what comes of it."""
         self._asked = text
-        known_objects = self._studio.model(self._model_id).known_objects
+        known_objects = self._studio.model_list.known_objects(self._model_id)
         self._reading.read_again(text, known_objects)
         self._studio.read_prompt(text, self._model_id)
         self._offer_words()
@@ -114,7 +114,7 @@ class PromptPanel(Panel):
     def use_model(self, model_id: str) -> None:
         """Read prompts with the objects that this model knows."""
         self._model_id = model_id
-        self._editor.show_vocabulary(tuple(self._studio.model(model_id).known_objects))
+        self._editor.show_vocabulary(tuple(self._studio.model_list.known_objects(model_id)))
         self._has_all_words = False
         if self._asked:
             self.read(self._asked)
@@ -185,7 +185,8 @@ class PromptPanel(Panel):
         if self._has_all_words:
             return
         self._has_all_words = True
-        known, names = self._studio.model(self._model_id).known_objects, self._studio.object_names
+        known = self._studio.model_list.known_objects(self._model_id)
+        names = self._studio.object_names
         if known:
             beyond = tuple(name for name in names if name not in known)
             self._editor.show_vocabulary(tuple(known), beyond)
@@ -195,7 +196,8 @@ class PromptPanel(Panel):
     def _count(self, text: str) -> None:
         """Ask what the model reads of a prompt; the old count goes with an empty one."""
         self._counter.setVisible(bool(text.strip()))
-        self._studio.tokens.read(text, self._studio.model(self._model_id))
+        if self._studio.models:
+            self._studio.tokens.read(text, self._studio.model(self._model_id))
 
     def _show_tokens(self, told: TokensRead) -> None:
         """Show the model's tokens, and say what it does not read."""

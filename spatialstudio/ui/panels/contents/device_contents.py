@@ -6,12 +6,12 @@ from dataclasses import replace
 from spatialstudio.domain.devices import NUMBER_FORMATS, DeviceCard
 from spatialstudio.ui.panels.contents.estimate_contents import size_in_words
 from spatialstudio.ui.texts import tr
-from spatialstudio.ui.widgets.run.device_field import DeviceChoice
+from spatialstudio.ui.widgets.run.choice_field import Choice
 
 FASTEST = ""
 
 
-def device_choices(devices: Sequence[DeviceCard], chosen: str) -> tuple[DeviceChoice, ...]:
+def device_choices(devices: Sequence[DeviceCard], chosen: str) -> tuple[Choice, ...]:
     """Return what can be chosen, with what is chosen; a device alone stands for the fastest.
 
     Args:
@@ -21,11 +21,11 @@ def device_choices(devices: Sequence[DeviceCard], chosen: str) -> tuple[DeviceCh
     known = tuple(_choice_of(card) for card in devices)
     if len(known) == 1 and chosen in (FASTEST, known[0].id):
         return (replace(known[0], id=chosen),)
-    fastest = DeviceChoice(id=FASTEST, title=tr("The fastest there is"))
+    fastest = Choice(id=FASTEST, title=tr("The fastest there is"))
     if chosen in {FASTEST, *(choice.id for choice in known)}:
         return (fastest, *known)
     title = tr("{device}, not found").format(device=chosen) if known else chosen
-    return (fastest, *known, DeviceChoice(id=chosen, title=title))
+    return (fastest, *known, Choice(id=chosen, title=title))
 
 
 def format_choices(devices: Sequence[DeviceCard], device_id: str, chosen: str) -> tuple[str, ...]:
@@ -52,8 +52,8 @@ def device_in_words(device: DeviceCard) -> str:
     return ", ".join(parts)
 
 
-def _choice_of(device: DeviceCard) -> DeviceChoice:
+def _choice_of(device: DeviceCard) -> Choice:
     tip = tr("{device}: computes {formats}").format(
         device=device.id, formats=", ".join(device.dtypes)
     )
-    return DeviceChoice(id=device.id, title=device_in_words(device), tip=tip)
+    return Choice(id=device.id, title=device_in_words(device), tip=tip)

@@ -1,10 +1,10 @@
 """Stage 2, relations to image: how pictures are drawn; Generate and Cancel."""
 
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from spatialstudio.application.engine.messages import DevicesListed, MemoryEstimated
 from spatialstudio.application.error_reports import report_on
@@ -30,6 +30,7 @@ from spatialstudio.domain.memory import Saving
 from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.commands import generate as commands
+from spatialstudio.ui.commands.frame import ALL_CONTROLS
 from spatialstudio.ui.dialogs.layout_dialog import LayoutDialog
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.device_contents import device_choices, format_choices
@@ -38,7 +39,10 @@ from spatialstudio.ui.panels.contents.estimate_contents import (
     estimate_in_words,
     size_in_words,
 )
+from spatialstudio.ui.panels.contents.model_contents import NO_MODEL, model_choices
+from spatialstudio.ui.panels.run.settings_files import SettingsFiles
 from spatialstudio.ui.panels.run.sweeping import Sweeping
+from spatialstudio.ui.remedies import report_with_remedies
 from spatialstudio.ui.switchboard import OfferedSettings
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.run.generate_foot import GenerateFoot
@@ -46,7 +50,7 @@ from spatialstudio.ui.widgets.run.run_form import RunForm
 from spatialstudio.ui.window_settings import Density
 
 A_FEW = 4
-SETTINGS_FILES = "*.json"
+GENERATE = "generate"
 BASELINE = RequestId("baseline")
 """Of what is only estimated."""
 
@@ -74,12 +78,16 @@ class GenerationPanel(Panel):
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._form)
         self._settings = self._first_settings()
+        self._show_models()
         self._show()
         if self._settings is not None:
             context.switchboard.model_picked.emit(self._settings.model_id)
         self._connect()
         self._bind(context.actions)
         self._sweeping = Sweeping(context, lambda: self._settings, self)
+        files = SettingsFiles(context, lambda: self._settings, self)
+        files.settings_opened.connect(partial(self._edit, tr("saved settings")))
+        files.problem_met.connect(self.problem_met)
 
     @property
     def buttons(self) -> QWidget:
@@ -104,11 +112,9 @@ class GenerationPanel(Panel):
         if self._unreadable is not None:
             self.problem_met.emit(self._unreadable)
             return
-        settings = self._settings
-        if settings is None:
-            return
-        settings = replace(settings, pictures=pictures or settings.pictures)
         try:
+            settings = self._settings or usual_settings(self._studio.model())
+            settings = replace(settings, pictures=pictures or settings.pictures)
             requests = self._studio.requests(settings)
             is_guided = requests[0].guidance.strength > 0
             self._studio.queue.add(
@@ -178,6 +184,7 @@ class GenerationPanel(Panel):
         self._foot.generate_picked.connect(self.generate)
         self._foot.cancel_picked.connect(self.cancel)
         self._foot.offer_picked.connect(self._use_small_model)
+        self._context.switchboard.model_wanted.connect(self._pick_model)
         self._context.switchboard.savings_wanted.connect(self._save_memory)
         self._context.switchboard.settings_offered.connect(self._take_offered)
 
@@ -193,8 +200,8 @@ class GenerationPanel(Panel):
         actions.bind(commands.NEW_SEED, self._form.roll)
         actions.bind(commands.TAKE_SETTINGS, self._take_settings)
         actions.bind(commands.LAYOUTS, self._offer_layouts)
-        actions.bind(commands.SAVE_SETTINGS, self._save_settings)
-        actions.bind(commands.OPEN_SETTINGS, self._open_settings)
+        actions.bind(commands.CHOOSE_MODEL, self._choose_model)
+        actions.bind(commands.FIND_MODELS, self._find_models)
 
     def _switch_baseline(self, on: bool) -> None:
         """Take what was chosen in menu or by key, and say so where no box shows it."""
@@ -239,6 +246,9 @@ class GenerationPanel(Panel):
             self._context.edits.change(name, before, settings, self._take, merge_key=name)
 
     def _take(self, settings: RunSettings) -> None:
+        if not self._studio.models:
+            return
+        settings = self._drawable(settings)
         before, self._settings = self._settings, settings
         self._studio.keeping.keep_settings(settings)
         self._show()
@@ -283,43 +293,53 @@ class GenerationPanel(Panel):
         dialog.prompt_picked.connect(self._context.switchboard.prompt_offered)
         dialog.open()
 
-    def _save_settings(self) -> None:
-        if self._settings is None:
-            return
-        start = str(self._presets_folder / "settings.json")
-        path, _ = QFileDialog.getSaveFileName(self, tr("Save settings"), start, SETTINGS_FILES)
-        if path:
-            try:
-                self._studio.keeping.write_settings(self._settings, Path(path))
-            except StudioError as error:
-                self.problem_met.emit(report_on(error, tr("Saving the settings")))
+    def _show_models(self) -> None:
+        choices = model_choices(self._studio.models, self._studio.model_list.damaged)
+        self._form.show_models(choices, self._settings.model_id if self._settings else NO_MODEL)
 
-    def _open_settings(self) -> None:
-        start = str(self._presets_folder)
-        path, _ = QFileDialog.getOpenFileName(self, tr("Open settings"), start, SETTINGS_FILES)
-        if path:
-            try:
-                settings = self._studio.keeping.read_settings(Path(path))
-                self._studio.model(settings.model_id)
-                self._edit(tr("saved settings"), settings)
-            except StudioError as error:
-                self.problem_met.emit(report_on(error, tr("Opening settings")))
+    def _find_models(self) -> None:
+        """Look again which models there are; what is set stays as far as its model does."""
+        known = {card.id for card in self._studio.models}
+        models = self._studio.model_list.find()
+        if self._settings is None or not models:
+            self._settings = self._first_settings()
+        self._show_models()
+        if self._settings is not None:
+            self._take(self._settings)
+            self._context.switchboard.model_picked.emit(self._settings.model_id)
+        new = [card.title for card in models if card.id not in known]
+        told = tr("Found: {names}.") if new else tr("No other model was found.")
+        self._context.toasts.tell(told.format(names=", ".join(new)))
 
-    @property
-    def _presets_folder(self) -> Path:
-        folder = self._studio.paths.settings / "presets"
-        return folder if folder.is_dir() else self._studio.paths.settings
+    def _choose_model(self) -> None:
+        """Open the list of models, wherever the user is."""
+        self._context.switchboard.workspace_asked.emit(GENERATE)
+        if self._context.settings.density is Density.SIMPLE:
+            self._context.actions[ALL_CONTROLS].trigger()
+        self._form.open_models()
 
     def _first_settings(self) -> RunSettings | None:
         """Return what was set when the studio was last closed, else what the model recommends."""
         models = self._studio.models
-        self._form.show_models(tuple((card.id, card.title) for card in models))
         if not models:
             return None
         kept = self._studio.keeping.draft.settings
-        if kept is not None and kept.model_id in {card.id for card in models}:
-            return kept
-        return replace(usual_settings(models[0]), seed_mode=SeedMode.RANDOM)
+        if kept is None:
+            return replace(usual_settings(models[0]), seed_mode=SeedMode.RANDOM)
+        return self._drawable(kept)
+
+    def _drawable(self, settings: RunSettings) -> RunSettings:
+        """Return settings whose model is there; say why where that has to be another one."""
+        try:
+            self._studio.model(settings.model_id)
+        except StudioError as error:
+            first = self._studio.models[0]
+            settings = with_model(settings, first)
+            self._studio.keeping.keep_settings(settings)
+            instead = tr("{model} is used instead.").format(model=first.title)
+            report = report_on(error, tr("Taking the model that was used last"))
+            report_with_remedies(self._context, replace(report, hint=instead))
+        return settings
 
     def _show(self) -> None:
         settings = self._settings

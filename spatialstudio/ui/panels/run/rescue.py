@@ -18,7 +18,7 @@ from spatialstudio.domain.generation import GenerationFailed, RequestId
 from spatialstudio.domain.memory import MemoryFix
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.panels.contents.estimate_contents import size_in_words
-from spatialstudio.ui.remedies import folder_offer
+from spatialstudio.ui.remedies import folder_offer, remedies_for
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.basic.toast_card import Offer
 from spatialstudio.ui.widgets.run.guidance_form import savings_in_words
@@ -74,7 +74,8 @@ class Rescue:
             return tuple(
                 Offer(fix_in_words(fix), partial(self._apply, entry_id, fix)) for fix in error.fixes
             )
-        return () if error.is_mistake else self._again(request_id)
+        helps = remedies_for(self._context, error)
+        return helps if error.is_mistake else (*helps, *self._again(request_id))
 
     def _again(self, request_id: RequestId) -> tuple[Offer, ...]:
         entry_id = self._entry_id(request_id)

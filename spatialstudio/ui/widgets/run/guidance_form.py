@@ -28,7 +28,7 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.choice_box import ChoiceBox
 from spatialstudio.ui.widgets.basic.disclosure import Disclosure
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.run.device_field import DeviceChoice, DeviceField
+from spatialstudio.ui.widgets.run.choice_field import Choice, ChoiceField
 from spatialstudio.ui.widgets.run.number_fields import count_field, share_field
 
 METHODS = {
@@ -110,7 +110,7 @@ class GuidanceForm(QWidget):
         self._preview.setToolTip(tr("How often the picture is shown while it is drawn, in steps"))
         self._size = TextLabel(tone=Tone.MUTED, small=True)
         self._memory = ChoiceBox(tr("Memory"))
-        self._device = DeviceField()
+        self._device = ChoiceField(tr("Device"))
         self._format = ChoiceBox(tr("Number format"))
         self._format.setToolTip(tr("Of the weights; another one draws a slightly other picture"))
         self._fields = QWidget()
@@ -154,9 +154,9 @@ class GuidanceForm(QWidget):
             blocker.unblock()
         self.show_kept("")
 
-    def show_devices(self, choices: tuple[DeviceChoice, ...], chosen: str) -> None:
-        """Offer what pictures can be drawn on; see ``DeviceField.show_devices``."""
-        self._device.show_devices(choices, chosen)
+    def show_devices(self, choices: tuple[Choice, ...], chosen: str) -> None:
+        """Offer what pictures can be drawn on; see ``ChoiceField.show_choices``."""
+        self._device.show_choices(choices, chosen)
 
     def show_formats(self, formats: Sequence[str]) -> None:
         """Offer number formats of the weights beside the model's own, and show what is set.
@@ -203,7 +203,7 @@ class GuidanceForm(QWidget):
         self._preview.valueChanged.connect(self._pick_preview)
         self._detail.currentIndexChanged.connect(self._pick_detail)
         self._memory.currentIndexChanged.connect(self._pick_savings)
-        self._device.device_picked.connect(self._pick_device)
+        self._device.choice_picked.connect(self._pick_device)
         self._device.list_opened.connect(self.devices_wanted)
         self._format.currentIndexChanged.connect(self._pick_format)
 

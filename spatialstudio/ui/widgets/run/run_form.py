@@ -7,7 +7,6 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
@@ -21,7 +20,7 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.run.device_field import DeviceChoice
+from spatialstudio.ui.widgets.run.choice_field import Choice, ChoiceField
 from spatialstudio.ui.widgets.run.guidance_form import GuidanceForm
 from spatialstudio.ui.widgets.run.number_fields import count_field
 from spatialstudio.ui.widgets.run.seed_field import SeedField, SeedModeField
@@ -53,8 +52,7 @@ class RunForm(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._settings: RunSettings | None = None
-        self._model = QComboBox()
-        self._model.setAccessibleName(tr("Model"))
+        self._model = ChoiceField(tr("Model"))
         self._size = SizeField(theme, SIDE_UNIT, LONGEST_SIDE)
         self._steps = count_field(tr("Denoising steps"), MOST_STEPS)
         self._seed = SeedField(theme, MAX_SEED)
@@ -69,18 +67,26 @@ class RunForm(QWidget):
         self._baseline.setToolTip(tr("The same seed without guidance, for comparison (Ctrl+B)"))
         self._guidance = GuidanceForm()
         self._rows = QWidget()
+        self._parts: tuple[QWidget, ...] = ()
         self._lay_out()
         self._connect()
 
-    def show_models(self, models: tuple[tuple[str, str], ...]) -> None:
-        """Offer models, each an id and a title."""
-        with QSignalBlocker(self._model):
-            self._model.clear()
-            for model_id, title in models:
-                self._model.addItem(title, model_id)
-            if not models:
-                self._model.addItem(tr("No model found"))
-        self.setEnabled(bool(models))
+    def show_models(self, choices: tuple[Choice, ...], chosen: str) -> None:
+        """Offer models; without one that can be used nothing can be set.
+
+        Args:
+            choices: At least one.
+            chosen: Id of one of them.
+        """
+        self._model.show_choices(choices, chosen)
+        can_draw = any(choice.is_usable for choice in choices)
+        for part in self._parts:
+            part.setEnabled(can_draw)
+
+    def open_models(self) -> None:
+        """Let a model be chosen."""
+        self._model.setFocus()
+        self._model.showPopup()
 
     def show_settings(
         self,
@@ -99,9 +105,9 @@ class RunForm(QWidget):
             last_step: The last step that is guided, from 0.
         """
         self._settings = settings
-        fields = (self._model, self._steps, self._pictures, self._baseline)
+        fields = (self._steps, self._pictures, self._baseline)
         blocked = [QSignalBlocker(field) for field in fields]
-        self._model.setCurrentIndex(self._model.findData(settings.model_id))
+        self._model.show_chosen(settings.model_id)
         self._steps.setValue(settings.steps)
         self._pictures.setValue(settings.pictures)
         self._baseline.setChecked(settings.with_baseline)
@@ -115,7 +121,7 @@ class RunForm(QWidget):
         self._strength.show_strength(settings.guidance.strength, recommended)
         self._guidance.show_settings(settings, presets, last_step)
 
-    def show_devices(self, choices: tuple[DeviceChoice, ...], chosen: str) -> None:
+    def show_devices(self, choices: tuple[Choice, ...], chosen: str) -> None:
         """Offer what pictures can be drawn on.
 
         Args:
@@ -142,9 +148,7 @@ class RunForm(QWidget):
         self._seed.roll()
 
     def _connect(self) -> None:
-        self._model.currentIndexChanged.connect(
-            lambda _place: self.model_picked.emit(self._model.currentData())
-        )
+        self._model.choice_picked.connect(self.model_picked)
         self._steps.valueChanged.connect(self.steps_picked)
         self._guidance.method_picked.connect(self.method_picked)
         self._guidance.settings_edited.connect(self.settings_edited)
@@ -208,6 +212,8 @@ class RunForm(QWidget):
         )
         for name, field in fields:
             form.addRow(_label(name, field), field)
+        own = (field for _name, field in fields if field is not self._model)
+        self._parts = (*own, self._strength, self._baseline, self._guidance)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(em(0.6))

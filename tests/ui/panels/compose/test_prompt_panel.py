@@ -248,9 +248,12 @@ def test_words_are_completed_to_whatever_can_be_named(qtbot, panel):
     assert (editor.completion, editor.remark) == ("ion", "")
 
 
-def test_words_that_the_model_does_not_know_are_offered_after_its_own(qtbot, panel, studio):
+def test_words_that_the_model_does_not_know_are_offered_after_its_own(
+    qtbot, panel, studio, monkeypatch
+):
     known = {name: name for name in ("dog", "car", "giraffe")}
-    studio.models = (replace(studio.model(), known_objects=known),)
+    cards = (replace(studio.model(), known_objects=known),)
+    monkeypatch.setattr(studio.model_list, "_cards", cards)
     panel.use_model(studio.model().id)
     editor = panel.findChild(PromptEditor)
     editor.moveCursor(QTextCursor.MoveOperation.End)
