@@ -132,8 +132,7 @@ def _warnings(scene: SceneGraph) -> Iterator[str]:
     for advice in advice_on(scene):
         yield f"{advice.kind.value.capitalize()}: {advice.message}"
         yield f"  Fix: {advice.fix}."
-    for note in scene.notes:
-        yield f"Note: {note.message}"
+    yield from dict.fromkeys(f"Note: {note.message}" for note in scene.notes)
 
 
 def _ends(span: TextSpan | None) -> tuple[int, int] | None:

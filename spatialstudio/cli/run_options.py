@@ -1,13 +1,17 @@
 """What can be typed behind ``runs``."""
 
 import argparse
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from spatialstudio.cli.choices import one_of, words_of
 from spatialstudio.domain.export import FORMATS, ExportKind, ExportLayer
 
 MOST_LISTED = 50
-FILTER_HELP = 'as "verdict:fail relation:left model:sticker pos<0.6 cat"'
+FILTER_HELP = 'as "verdict:fail relation:left model:sticker pos<0.6 cat -tag:draft"'
+RUNS, LIST, FILTER = "runs", "list", "--filter"
+NO_MORE_OPTIONS = "--"
+HELP = "-h"
 
 
 def add_runs_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentParser) -> None:
@@ -18,7 +22,7 @@ def add_runs_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentP
         "--library", type=Path, metavar="DIR", help="another folder of runs; your own by default"
     )
     known = [shared, library]
-    _add_list(actions.add_parser("list", help="find runs", parents=known))
+    _add_list(actions.add_parser(LIST, help="find runs", parents=known))
     _add_chosen(actions.add_parser("show", help="tell all of runs", parents=known))
     _add_export(actions.add_parser("export", help="write runs as other files", parents=known))
     bundle = actions.add_parser("import", help="take in a bundle of runs", parents=known)
@@ -29,8 +33,32 @@ def add_runs_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentP
     again.add_argument("run", type=Path, metavar="RUN", help="its picture")
 
 
+def with_minuses(arguments: Sequence[str]) -> Sequence[str]:
+    """Return what was typed, parts of filters that a minus negates told apart from options."""
+    if arguments[:1] != [RUNS]:
+        return arguments
+    return list(_told_apart(arguments, is_list=arguments[1:2] == [LIST]))
+
+
+def _told_apart(arguments: Sequence[str], *, is_list: bool) -> Iterator[str]:
+    words = iter(arguments)
+    for word in words:
+        if word == NO_MORE_OPTIONS:
+            yield from (word, *words)
+        elif word == FILTER:
+            value = next(words, None)
+            yield word if value is None else f"{word}={value}"
+        elif is_list and word.startswith("-") and word != HELP and not word.startswith("--"):
+            yield f"{FILTER}={word}"
+        else:
+            yield word
+
+
 def _add_list(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("filter", nargs="*", metavar="FILTER", help=FILTER_HELP)
+    parser.add_argument("words", nargs="*", metavar="FILTER", help=FILTER_HELP)
+    parser.add_argument(
+        FILTER, action="append", default=[], metavar="FILTER", help="the same; can be given again"
+    )
     parser.add_argument(
         "--most",
         type=_count,
@@ -48,7 +76,7 @@ def _count(text: str) -> int:
 
 def _add_chosen(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", type=Path, nargs="*", metavar="RUN", help="pictures of runs")
-    parser.add_argument("--filter", metavar="FILTER", help=f"those of the library, {FILTER_HELP}")
+    parser.add_argument(FILTER, metavar="FILTER", help=f"those of the library, {FILTER_HELP}")
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:

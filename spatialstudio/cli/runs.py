@@ -39,7 +39,7 @@ def list_runs(options: argparse.Namespace, studio: Studio) -> int:
     """Find runs by a filter line."""
     library = studio.library
     library.refresh()
-    ids = library.list(" ".join(options.filter))
+    ids = library.list(" ".join([*options.words, *options.filter]))
     shown = library.entries(ids if options.most == ALL_OF_THEM else ids[: options.most])
     if options.json:
         show_json({"found": len(ids), "runs": [_entry_answer(entry) for entry in shown]})

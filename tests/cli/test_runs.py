@@ -36,6 +36,41 @@ def test_runs_are_found_by_a_filter(terminal, runs, picture):
     assert answer(terminal("runs", "list", "--library", runs, "--json", "cat"))["found"] == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["-verdict:fail"], 1),
+        (["-verdict:pass"], 0),
+        (["-house"], 1),
+        (["-hat -cat"], 1),
+        (["dog", "-tag:draft", "-dog"], 0),
+        (["-relation:left", "--most", "3"], 0),
+        (["--filter", "-verdict:pass"], 0),
+        (["dog", "--filter", "-verdict:fail", "--filter=-cat"], 1),
+        (["--", "-verdict:pass"], 0),
+    ],
+)
+def test_a_filter_may_begin_with_a_minus(terminal, runs, picture, words, found):
+    done = terminal("runs", "list", "--library", runs, "--json", *words)
+    assert answer(done)["found"] == found
+
+
+@pytest.mark.parametrize("action", ["verify", "show", "export"])
+def test_runs_may_be_chosen_by_a_filter_that_begins_with_a_minus(
+    terminal, runs, picture, tmp_path, action
+):
+    more = ["--as", "clean", "--out", tmp_path / "out"] if action == "export" else []
+    words = ("runs", action, "--library", runs, *more, "--filter")
+    assert terminal(*words, "-verdict:fail").code == 0
+    assert "No run fits" in terminal(*words, "-verdict:pass").err
+
+
+def test_a_filter_that_is_left_out_is_asked_for(terminal, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        terminal("runs", "verify", "--filter")
+    assert "--filter: expected one argument" in capsys.readouterr().err
+
+
 def test_people_read_a_list(terminal, runs, picture):
     done = terminal("runs", "list", "--library", runs)
     first, made, place, _ = (line.strip() for line in done.out.splitlines())

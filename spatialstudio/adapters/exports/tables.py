@@ -16,8 +16,10 @@ from spatialstudio.domain.verdict import Verdict
 COLUMNS = (
     *("run", "created", "prompt", "model", "seed", "steps", "method", "strength"),
     *("relation", "subject", "object", "pos_first", "pos_last", "outcome", "reason"),
-    *("confidence", "pse", "delta", "margin", "overlap", "stars", "tags", "picture"),
+    *("confidence", "pse", "delta", "margin", "overlap"),
+    *("stars", "is_rejected", "tags", "note", "picture"),
 )
+TAG_SEPARATOR = "; "
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -27,7 +29,7 @@ def csv_bytes(runs: Iterable[ExportedRun]) -> bytes:
     writer = csv.DictWriter(text, COLUMNS)
     writer.writeheader()
     for row in _rows(runs):
-        writer.writerow({name: _harmless(value) for name, value in row.items()})
+        writer.writerow({name: _harmless(_in_a_cell(value)) for name, value in row.items()})
     return text.getvalue().encode("utf-8", "replace")
 
 
@@ -128,7 +130,9 @@ def _run_columns(run: ExportedRun) -> Mapping[str, Any]:
         "method": request.guidance.method_id,
         "strength": request.guidance.strength,
         "stars": run.marks.stars,
-        "tags": " ".join(run.marks.tags),
+        "is_rejected": run.marks.is_rejected,
+        "tags": run.marks.tags,
+        "note": run.marks.note,
         "picture": run.path.name,
     }
 
@@ -155,6 +159,10 @@ def _relation_columns(
         "margin": measured.margin if measured else None,
         "overlap": measured.overlap if measured else None,
     }
+
+
+def _in_a_cell(value: object) -> object:
+    return TAG_SEPARATOR.join(value) if isinstance(value, tuple) else value
 
 
 def _harmless(value: object) -> object:

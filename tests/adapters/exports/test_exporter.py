@@ -31,6 +31,7 @@ from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.drawing import Anchor, Raster, Text
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import FORMATS, ExportKind, ExportLayer
+from spatialstudio.domain.library import Marks
 from spatialstudio.domain.prompt import Prompt
 from spatialstudio.domain.storyboard import BoardFrame
 from tests.adapters.exports.conftest import SAMPLE
@@ -207,6 +208,17 @@ def test_a_table_has_a_line_for_each_relation(export):
     assert row["prompt"] == json.loads(line)["prompt"] == PROMPT
     assert float(row["pos_last"]) == pytest.approx(json.loads(line)["pos_last"])
     assert row["outcome"] in {"PASS", "FAIL", "UNDECIDABLE"}
+
+
+def test_a_table_tells_all_that_the_user_says_of_a_run(export, picture):
+    marks = Marks(stars=2, is_rejected=True, tags=("für Ada", "=draft"), note='nice,\n"odd"')
+    RunFiles().mark(picture, marks)
+    (row,) = csv.DictReader(io.StringIO(export(ExportKind.TABLE, "csv").decode(), newline=""))
+    (line,) = map(json.loads, export(ExportKind.TABLE, "jsonl").splitlines())
+    assert line["tags"] == ["für Ada", "=draft"]
+    assert (line["stars"], line["is_rejected"], line["note"]) == (2, True, marks.note)
+    assert (row["stars"], row["is_rejected"], row["note"]) == ("2", "True", marks.note)
+    assert row["tags"] == "für Ada; =draft"
 
 
 def unpacked(counts):
