@@ -2,13 +2,13 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Thread
 
 from spatialstudio.application.cancellation import CancelFlag
 from spatialstudio.domain.errors import Cancelled, StudioError
 from spatialstudio.domain.ports import PatientExtractor
-from spatialstudio.domain.prompt import Prompt
+from spatialstudio.domain.prompt import Note, Prompt
 from spatialstudio.domain.relation import SceneGraph
 
 log = logging.getLogger(__name__)
@@ -22,10 +22,12 @@ class ReadAgain:
     """A prompt was read a second time. Made by ``SecondReader``; may cross threads.
 
     Attributes:
-        scene: The later reading, or the grammar's with a note where the model failed.
+        scene: The later reading, or the grammar's where the model failed.
+        failure: Why the model failed; None where it did not.
     """
 
     scene: SceneGraph
+    failure: Note | None = None
 
 
 class SecondReader:
@@ -69,11 +71,16 @@ class SecondReader:
         if flag.wait(self._pause_s):
             return
         try:
-            scene = self._extractor().extract(prompt, flag)
+            extractor = self._extractor()
+            scene = extractor.extract(prompt, flag)
             flag.raise_if_cancelled()
         except Cancelled:
             return
         except StudioError:
             log.debug("A prompt could not be read a second time.")
             return
-        self._publish(ReadAgain(scene=scene))
+        if scene.extractor_id == extractor.id or not scene.notes:
+            self._publish(ReadAgain(scene=scene))
+            return
+        failure, *others = scene.notes
+        self._publish(ReadAgain(scene=replace(scene, notes=tuple(others)), failure=failure))

@@ -11,7 +11,7 @@ from spatialstudio.application.paths import StudioPaths, resources_folder
 from spatialstudio.application.second_reader import ReadAgain, SecondReader
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.errors import Cancelled, PromptError
-from spatialstudio.domain.prompt import Prompt, TextSpan
+from spatialstudio.domain.prompt import Note, Prompt, TextSpan
 from spatialstudio.domain.relation import ABOVE, BEHIND, Relation
 
 TEXT = "a cat above a dog"
@@ -92,6 +92,18 @@ def test_a_new_prompt_stops_the_reading_before(reader, patient, published):
     patient.may_read.set()
     reader.wait()
     assert [event.scene.prompt.text for event in published] == ["a car near a bus"]
+
+
+def test_why_the_model_failed_is_told_beside_what_stands_in_for_it(reader, patient, published):
+    patient.may_read.set()
+    patient.extract = lambda prompt, token: replace(
+        GRAMMAR.extract(prompt), notes=(Note(message="It is busy."), Note(message="I see."))
+    )
+    reader.read(Prompt(text=TEXT))
+    reader.wait()
+    (event,) = published
+    assert event.failure == Note(message="It is busy.")
+    assert event.scene.notes == (Note(message="I see."),)
 
 
 @pytest.mark.parametrize("error", [PromptError("Empty."), Cancelled()])

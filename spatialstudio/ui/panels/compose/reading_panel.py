@@ -1,6 +1,7 @@
 """Stage 1, doubts about the reading: what contradicts itself, what the model reads differently."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout
@@ -18,6 +19,7 @@ from spatialstudio.application.session import SceneChanged
 from spatialstudio.domain.prompt import Note, TextSpan
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.switchboard import LANGUAGE_MODEL_PAGE
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.compose.reading_notes import NoteKind, ReadingNote, ReadingNotes
 
@@ -46,6 +48,7 @@ class ReadingPanel(Panel):
         self._offers: tuple[Offer, ...] = ()
         self._dismissed: tuple[str, ...] = ()
         self._told: tuple[Note, ...] = ()
+        self._failure: Note | None = None
         self._cut: tuple[str, ...] = ()
         self._notes = ReadingNotes(context.theme)
         self._notes.answer_picked.connect(self._take_answer)
@@ -63,8 +66,7 @@ class ReadingPanel(Panel):
         """
         self._known_objects = known_objects
         self._begin(text)
-        if text.strip() and self._studio.language_model.choice.is_complete:
-            self._studio.read_again(text)
+        self._ask()
 
     def tell_cut(self, phrases: tuple[str, ...]) -> None:
         """Tell which things of the prompt the model does not read; none when it reads all."""
@@ -81,14 +83,31 @@ class ReadingPanel(Panel):
                 self._notes.show_notes(tuple(map(_remark, remarks)))
             case SceneChanged(scene=scene) if scene is not None:
                 self._show(scene)
-            case ReadAgain(scene=later):
-                self._compare(later)
+            case ReadAgain(scene=later, failure=failure):
+                self._compare(later, failure)
             case ServerKept() | ServerTried() | KeyLookedUp():
                 self._switchboard.server_told.emit(event)
+                if event == ServerKept() and self._failure is not None:
+                    self._ask_anew()
 
-    def _compare(self, later: SceneGraph) -> None:
+    def _ask(self) -> None:
+        if self._asked.strip() and self._studio.language_model.choice.is_complete:
+            self._studio.read_again(self._asked)
+
+    def _ask_anew(self) -> None:
+        """Have the language model try once more, where it failed before."""
+        self._failure = None
+        if (scene := self._studio.session.scene) is not None:
+            self._show(scene)
+        self._ask()
+
+    def _compare(self, later: SceneGraph, failure: Note | None) -> None:
         shown = self._studio.session.scene
         if shown is None or shown.prompt.text != later.prompt.text:
+            return
+        self._failure = failure
+        if failure is not None:
+            self._show(shown)
             return
         compared = self._studio.compare_with_scene(later, self._known_objects or None)
         if compared is not None:
@@ -102,7 +121,7 @@ class ReadingPanel(Panel):
             self._dismissed = ()
         if text != self._asked:
             self._asked = text
-            self._offers, self._told, self._cut = (), (), ()
+            self._offers, self._told, self._cut, self._failure = (), (), (), None
 
     def _show(self, scene: SceneGraph) -> None:
         self._begin(scene.prompt.text)
@@ -115,6 +134,7 @@ class ReadingPanel(Panel):
                 *_cut_off(self._cut),
                 *(_offered(offer, scene) for offer in self._offers),
                 *map(_advised, advice_on(scene)),
+                *_failed(self._failure),
                 *map(_remark, (*self._told, *scene.notes)),
             )
         )
@@ -124,6 +144,9 @@ class ReadingPanel(Panel):
         if scene is None:
             return
         match key:
+            case Note():
+                ask = partial(self._switchboard.settings_asked.emit, LANGUAGE_MODEL_PAGE)
+                (self._ask_anew if answer == 0 else ask)()
             case Advice() as advice:
                 self.scene_edited.emit(tr("mended relation"), follow(advice, scene))
             case Offer() as offer:
@@ -155,6 +178,13 @@ def _cut_off(phrases: tuple[str, ...]) -> tuple[ReadingNote, ...]:
     names = ", ".join(phrases)
     said = tr("The model's text ends before {names}. Shorten the prompt, or name it earlier.")
     return (ReadingNote(names, NoteKind.CUT, said.format(names=names)),)
+
+
+def _failed(failure: Note | None) -> tuple[ReadingNote, ...]:
+    if failure is None:
+        return ()
+    answers = (tr("Try again"), tr("Settings…"))
+    return (ReadingNote(failure, NoteKind.FAILURE, failure.message, answers),)
 
 
 def _remark(note: Note) -> ReadingNote:

@@ -28,6 +28,7 @@ class NoteKind(Enum):
     CONTRADICTION = "Contradiction"
     OFFER = "Read differently"
     REDUNDANCY = "Said twice"
+    FAILURE = "Second reading"
     REMARK = "Note"
 
 
@@ -46,6 +47,7 @@ LOOKS = {
     NoteKind.CONTRADICTION: NoteLook("warning", "warning", "warning", Tone.PLAIN),
     NoteKind.OFFER: NoteLook("card", "help", "accent", Tone.PLAIN),
     NoteKind.REDUNDANCY: NoteLook("quiet", "undo", "muted", Tone.MUTED),
+    NoteKind.FAILURE: NoteLook("quiet", "warning", "muted", Tone.MUTED),
     NoteKind.REMARK: NoteLook("quiet", "help", "muted", Tone.MUTED),
 }
 

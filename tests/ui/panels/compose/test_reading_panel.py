@@ -6,12 +6,16 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from spatialstudio.application.flow.edit_relations import why
+from spatialstudio.application.language_model import ServerKept
 from spatialstudio.application.second_reader import ReadAgain
 from spatialstudio.domain.prompt import Note
 from spatialstudio.domain.relation import BEHIND
+from spatialstudio.domain.servers import ServerChoice
 from spatialstudio.ui.panels.compose.reading_panel import ReadingPanel
+from spatialstudio.ui.switchboard import LANGUAGE_MODEL_PAGE
 from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor
 from spatialstudio.ui.widgets.compose.reading_notes import NoteRow
+from spatialstudio.ui.window_dialogs import settings_in_sight
 from tests.ui.scripted_engine import PROMPT
 
 
@@ -200,3 +204,58 @@ def test_offers_go_with_their_prompt(qtbot, panel, type_prompt, read_again):
     qtbot.waitUntil(lambda: bool(buttons(panel, "Take up")))
     type_prompt("a dog above a car")
     qtbot.waitUntil(lambda: not buttons(panel, "Take up"))
+
+
+@pytest.fixture
+def server(monkeypatch, studio):
+    """A language model's server that is chosen; remembers which prompts it was asked for."""
+    asked = []
+    choice = ServerChoice(url="http://127.0.0.1:9/v1", model="some")
+    monkeypatch.setattr(type(studio.language_model), "choice", choice)
+    monkeypatch.setattr(studio, "read_again", asked.append)
+    return asked
+
+
+@pytest.fixture
+def fail(qtbot, studio, panel, server, type_prompt):
+    """Let the server fail at the prompt."""
+
+    def publish():
+        type_prompt(PROMPT)
+        qtbot.waitUntil(lambda: studio.session.scene is not None)
+        scene = studio.session.scene
+        studio.bus.publish(ReadAgain(scene=scene, failure=Note(message="It cannot be reached.")))
+        qtbot.waitUntil(lambda: says(panel, "It cannot be reached."))
+        server.clear()
+
+    return publish
+
+
+def test_a_server_that_fails_is_asked_again(qtbot, panel, fail, server):
+    fail()
+    press(qtbot, panel, "Try again")
+    assert server == [PROMPT]
+    assert not says(panel, "It cannot be reached.")
+
+
+def test_a_server_that_fails_leads_to_its_settings(qtbot, panel, fail, window):
+    fail()
+    press(qtbot, panel, "Settings…")
+    assert settings_in_sight(window) == (LANGUAGE_MODEL_PAGE,)
+
+
+def test_another_server_is_asked_at_once(qtbot, panel, fail, server, studio):
+    fail()
+    studio.bus.publish(ServerKept())
+    qtbot.waitUntil(lambda: server == [PROMPT])
+
+
+def test_a_choice_that_was_not_kept_asks_nobody(qtbot, panel, fail, server, studio):
+    fail()
+    panel.handle(ServerKept(problem="There is no keyring."))
+    assert server == []
+
+
+def test_a_failure_is_no_part_of_the_scene(panel, fail, studio):
+    fail()
+    assert studio.session.scene.notes == ()
