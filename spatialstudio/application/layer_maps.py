@@ -13,7 +13,7 @@ from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.map_reading import Maps
 from spatialstudio.application.prompt_words import PromptWord, words_of
 from spatialstudio.application.session import OpenRun
-from spatialstudio.domain.attention import AttentionFile
+from spatialstudio.domain.attention import AttentionFile, LayerChoice
 from spatialstudio.domain.errors import Cancelled, ErrorReport, StoreError
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.prompt import MentionId
@@ -28,17 +28,17 @@ StepMaps = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LayersAveraged:
-    """A run's attention to every word, over chosen layers. Made by ``LayerMaps``; crosses threads.
+    """A run's attention to every word, of some layers. Made by ``LayerMaps``; may cross threads.
 
     Attributes:
         request_id: The run.
-        layers: Names of those that were averaged.
+        choice: What was averaged.
         maps: Word to its maps, one a step that was kept.
         every: Steps from one that was kept to the next.
     """
 
     request_id: RequestId
-    layers: frozenset[str]
+    choice: LayerChoice
     maps: Mapping[MentionId, StepMaps]
     every: int
 
@@ -79,12 +79,12 @@ class LayerMaps:
         self._flag = CancelFlag()
         self._thread: Thread | None = None
 
-    def average(self, runs: Sequence[OpenRun], layers: frozenset[str]) -> None:
-        """Start to average these layers of runs that have kept them; returns at once."""
+    def average(self, runs: Sequence[OpenRun], choice: LayerChoice) -> None:
+        """Start to average what was chosen of runs that have kept it; returns at once."""
         self.cancel()
         self._flag = CancelFlag()
         self._thread = Thread(
-            target=self._work, args=(tuple(runs), layers, self._flag), daemon=True
+            target=self._work, args=(tuple(runs), choice, self._flag), daemon=True
         )
         self._thread.start()
 
@@ -102,15 +102,14 @@ class LayerMaps:
         self.cancel()
         self.wait()
 
-    def _work(self, runs: Sequence[OpenRun], layers: frozenset[str], flag: CancelFlag) -> None:
+    def _work(self, runs: Sequence[OpenRun], choice: LayerChoice, flag: CancelFlag) -> None:
         for run in runs:
-            self._average(run, layers, flag)
+            self._average(run, choice, flag)
 
-    def _average(self, run: OpenRun, layers: frozenset[str], flag: CancelFlag) -> None:
-        chosen = [file for file in run.attention_files if file.layer in layers]
+    def _average(self, run: OpenRun, choice: LayerChoice, flag: CancelFlag) -> None:
         every = run.request.capture.attention_every if run.request else 1
         try:
-            read = [self._read(run.id, file, words_of(run.scene), flag) for file in chosen]
+            read = [self._read(run, file, choice.head, flag) for file in files_of(run, choice)]
             maps = {word: mean_of_layers([layer[word] for layer in read]) for word in read[0]}
             flag.raise_if_cancelled()
         except Cancelled:
@@ -120,19 +119,38 @@ class LayerMaps:
             report = report_on(error, "Reading the attention")
             self._publish(LayersMissing(request_id=run.id, error=report))
             return
-        self._publish(LayersAveraged(request_id=run.id, layers=layers, maps=maps, every=every))
+        self._publish(LayersAveraged(request_id=run.id, choice=choice, maps=maps, every=every))
 
     def _read(
-        self, run_id: RequestId, file: AttentionFile, words: Sequence[PromptWord], flag: CancelFlag
+        self, run: OpenRun, file: AttentionFile, head: int | None, flag: CancelFlag
     ) -> dict[MentionId, StepMaps]:
-        """Return a layer's maps of each word, mean over its heads and pieces."""
+        """Return a layer's maps of each word, mean over its pieces and, without one, its heads."""
         flag.raise_if_cancelled()
-        array = self._files().read(run_id, file)
-        places = places_of(words, file.words)
+        array = self._files().read(run.id, file)
+        heads = slice(None) if head is None else slice(head, head + 1)
+        places = places_of(words_of(run.scene), file.words)
         return {
-            word: np.asarray(array[:, :, own], np.float32).mean((1, 2))
+            word: np.asarray(array[:, heads][:, :, own], np.float32).mean((1, 2))
             for word, own in places.items()
         }
+
+
+def files_of(run: OpenRun, choice: LayerChoice) -> tuple[AttentionFile, ...]:
+    """Return what a run has kept of the chosen layers that have the chosen head.
+
+    Raises:
+        StoreError: None has.
+    """
+    files = tuple(
+        file
+        for file in run.attention_files
+        if file.layer in choice.layers and (choice.head is None or choice.head < file.heads)
+    )
+    if not files:
+        raise StoreError(
+            "The chosen layers have no such head.", hint="Choose another head, or other layers."
+        )
+    return files
 
 
 def peak_of_averages(averages: Iterable[LayersAveraged]) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from spatialstudio.application.prompt_words import words_of
 from spatialstudio.application.session import OpenRun
-from spatialstudio.domain.attention import MapScale
+from spatialstudio.domain.attention import LayerChoice, MapScale
 from spatialstudio.domain.prompt import MentionId
 
 TRACE_ENDING = ".strace"
@@ -33,10 +33,10 @@ peak = peak_of([run])
 """
 
 _LAYER_MAPS = """\
-LAYERS = frozenset({layers!r})
+CHOICE = LayerChoice(layers=frozenset({layers!r}), head={head!r})
 told = []
 studio.bus.subscribe(told.append)
-studio.keeping.layer_maps.average([run], LAYERS)
+studio.keeping.layer_maps.average([run], CHOICE)
 studio.keeping.layer_maps.wait()
 averaged = [event for event in told if isinstance(event, LayersAveraged)]
 maps = averaged[0].at(STEP)
@@ -67,7 +67,7 @@ def view_script(
     words: Sequence[MentionId],
     step: int,
     scale: MapScale,
-    layers: frozenset[str] = frozenset(),
+    choice: LayerChoice | None = None,
 ) -> str:
     """Write a script that opens a stored run and shows maps of some words at a step.
 
@@ -76,7 +76,7 @@ def view_script(
         words: Whose maps.
         step: From 0.
         scale: Which value is drawn in full.
-        layers: Averaged anew from what the run has kept; empty for the maps of the step itself.
+        choice: Averaged anew from what the run has kept; None for the maps of the step itself.
 
     Raises:
         ValueError: The run is not stored.
@@ -88,25 +88,28 @@ def view_script(
         title=" and ".join(texts[word] for word in words).replace('"', "'").replace("\\", ""),
         number=step + 1,
         count=run.total_steps,
-        imports="\n".join(_imports(is_pair=len(words) == PAIR, has_layers=bool(layers))),
+        imports="\n".join(_imports(is_pair=len(words) == PAIR, has_choice=choice is not None)),
         path=str(run.path.with_suffix(TRACE_ENDING)),
         words={str(word): texts[word] for word in words},
         step=step,
         scale=scale.name,
     )
-    maps = _LAYER_MAPS.format(layers=sorted(layers)) if layers else _STEP_MAPS
+    maps = _STEP_MAPS
+    if choice is not None:
+        maps = _LAYER_MAPS.format(layers=sorted(choice.layers), head=choice.head)
     relation = _RELATION if len(words) == PAIR else ""
     return "\n".join(part for part in (head + maps, _SHOW, relation, "studio.close()\n") if part)
 
 
-def _imports(*, is_pair: bool, has_layers: bool) -> list[str]:
-    reading = ["map_in_words", "top_of"] if has_layers else ["map_in_words", "peak_of", "top_of"]
+def _imports(*, is_pair: bool, has_choice: bool) -> list[str]:
+    reading = ["map_in_words", "top_of"] if has_choice else ["map_in_words", "peak_of", "top_of"]
     lines = []
-    if has_layers:
+    if has_choice:
         lines.append(f"from {_MODULE}.layer_maps import LayersAveraged, peak_of_averages")
     lines.append(f"from {_MODULE}.map_reading import {', '.join(reading)}")
     if is_pair:
         lines.append(f"from {_MODULE}.relation_reading import read_relation, relation_between")
     lines.append(f"from {_MODULE}.studio import Studio")
-    lines.append("from spatialstudio.domain.attention import MapScale")
+    kinds = "LayerChoice, MapScale" if has_choice else "MapScale"
+    lines.append(f"from spatialstudio.domain.attention import {kinds}")
     return lines

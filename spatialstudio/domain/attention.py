@@ -50,6 +50,19 @@ class TextLayer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LayerChoice:
+    """Over which parts of a model attention is averaged. May cross threads.
+
+    Attributes:
+        layers: Names of layers; empty for those that guide.
+        head: The one that is looked at in each of them, from 0; None for the mean of all.
+    """
+
+    layers: frozenset[str] = frozenset()
+    head: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AttentionFile:
     """One layer's attention over a run, float16, as numpy stores it. May cross threads.
 
@@ -64,6 +77,11 @@ class AttentionFile:
     name: str
     words: tuple[str, ...]
     shape: tuple[int, int, int, int, int]
+
+    @property
+    def heads(self) -> int:
+        """How many can be looked at one by one; 1 where only their mean was kept."""
+        return self.shape[1]
 
     @property
     def size_bytes(self) -> int:

@@ -6,7 +6,7 @@ from enum import Enum
 from PySide6.QtCore import QObject, Signal
 
 from spatialstudio.application.layer_maps import LayersAveraged
-from spatialstudio.domain.attention import MapScale
+from spatialstudio.domain.attention import LayerChoice, MapScale
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.prompt import MentionId
 
@@ -49,7 +49,7 @@ class MapView(QObject):
         hovered: The word looked at in passing; None for none.
         look: How maps are drawn.
         is_peeking: Whether the picture is shown bare for a moment.
-        layers: Names of the model's layers that are averaged; empty for those that guide.
+        choice: The model's layers that are averaged, and the head.
         averages: What was averaged last, by run.
     """
 
@@ -61,7 +61,7 @@ class MapView(QObject):
         self.hovered: MentionId | None = None
         self.look = MapLook()
         self.is_peeking = False
-        self.layers: frozenset[str] = frozenset()
+        self.choice = LayerChoice()
         self.averages = dict[RequestId, LayersAveraged]()
 
     @property
@@ -104,7 +104,11 @@ class MapView(QObject):
 
     def average(self, layers: frozenset[str]) -> None:
         """Average these layers of the model; none for those that guide."""
-        self._set("layers", layers)
+        self._set("choice", replace(self.choice, layers=layers))
+
+    def show_head(self, head: int | None) -> None:
+        """Look at one head of each layer, from 0; None for the mean of all."""
+        self._set("choice", replace(self.choice, head=head))
 
     def take(self, averaged: LayersAveraged) -> None:
         """Show what was averaged of a run from now on."""

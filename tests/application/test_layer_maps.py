@@ -13,7 +13,7 @@ from spatialstudio.application.layer_maps import (
 )
 from spatialstudio.application.prompt_words import words_of
 from spatialstudio.application.session import OpenRun
-from spatialstudio.domain.attention import AttentionFile
+from spatialstudio.domain.attention import AttentionFile, LayerChoice
 from spatialstudio.domain.errors import StoreError
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS
@@ -46,10 +46,14 @@ def run():
     )
 
 
-def averaged(run, layers, files=None):
+def choice_of(*layers, head=None):
+    return LayerChoice(layers=frozenset(layers), head=head)
+
+
+def averaged(run, layers, files=None, head=None):
     told = []
     maps = LayerMaps(lambda: files or FilesInMemory(), told.append)
-    maps.average([run], frozenset(layers))
+    maps.average([run], choice_of(*layers, head=head))
     maps.wait()
     return told
 
@@ -81,11 +85,38 @@ def test_what_is_gone_is_told(run):
 def test_what_was_stopped_is_not_told(run):
     told = []
     maps = LayerMaps(FilesInMemory, told.append)
-    maps.average([run], frozenset({"mid"}))
-    maps.average([run], frozenset({"up"}))
+    maps.average([run], choice_of("mid"))
+    maps.average([run], choice_of("up"))
     maps.close()
     assert len(told) <= 2
-    assert all(event.layers != {"mid"} for event in told[1:])
+    assert all(event.choice != choice_of("mid") for event in told[1:])
+
+
+class FilesOfHeads:
+    """Holds for each layer an array in which every value is ten times its head, from 0."""
+
+    def read(self, request_id, file):
+        heads = 10 * np.arange(file.heads, dtype=np.float16)[:, None, None, None]
+        return np.broadcast_to(heads, file.shape)
+
+
+@pytest.fixture
+def run_of_heads(run):
+    """A run that has kept three heads of one layer, and five of another."""
+    three = replace(COARSE, shape=(2, 3, 12, 2, 2))
+    five = replace(FINE, shape=(2, 5, 12, 4, 4))
+    return replace(run, attention_files=(three, five))
+
+
+@pytest.mark.parametrize(("head", "value"), [(None, (10 + 20) / 2), (0, 0), (2, 20), (4, 40)])
+def test_one_head_can_be_looked_at_where_layers_have_it(run_of_heads, head, value):
+    (event,) = averaged(run_of_heads, ["mid", "up"], FilesOfHeads(), head)
+    assert event.maps["m1"][0] == pytest.approx(np.full((4, 4), value))
+
+
+def test_a_head_that_no_layer_has_is_told(run_of_heads):
+    (event,) = averaged(run_of_heads, ["mid"], FilesOfHeads(), head=3)
+    assert isinstance(event, LayersMissing)
 
 
 def test_the_highest_value_of_all_averages_is_their_peak(run):

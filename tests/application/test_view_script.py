@@ -15,7 +15,7 @@ from spatialstudio.application.flow.store_run import store_run
 from spatialstudio.application.paths import HOME_VARIABLE
 from spatialstudio.application.session import OpenRun, after
 from spatialstudio.application.view_script import view_script
-from spatialstudio.domain.attention import ATTENTION_FOLDER, AttentionFile, MapScale
+from spatialstudio.domain.attention import ATTENTION_FOLDER, AttentionFile, LayerChoice, MapScale
 from spatialstudio.domain.generation import GenerationFinished, GenerationStarted
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import (
@@ -78,7 +78,8 @@ def test_two_words_are_shown_with_their_relation(stored, tmp_path):
 
 
 def test_other_layers_are_averaged_anew(stored, tmp_path):
-    script = view_script(stored, ["word-2"], 0, MapScale.ABSOLUTE, frozenset({"mid"}))
+    choice = LayerChoice(layers=frozenset({"mid"}), head=0)
+    script = view_script(stored, ["word-2"], 0, MapScale.ABSOLUTE, choice)
     said = shown(script, tmp_path)
     assert "The map of photo peaks at 0.250" in said
     assert "Full colour at 1.0000" in said

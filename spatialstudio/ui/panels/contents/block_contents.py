@@ -24,6 +24,11 @@ def kept_layers(run: OpenRun) -> frozenset[str]:
     return frozenset(file.layer for file in run.attention_files)
 
 
+def heads_of(run: OpenRun, layers: frozenset[str]) -> int:
+    """Return how many heads of some layers can be looked at one by one; 1 where none can."""
+    return max((file.heads for file in run.attention_files if file.layer in layers), default=1)
+
+
 def layers_of(run: OpenRun, key: str) -> frozenset[str]:
     """Return the layers of a block."""
     return frozenset(layer.name for layer in run.text_layers if block_of(layer.name) == key)

@@ -21,7 +21,7 @@ from spatialstudio.application.relation_reading import (
 )
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import FloatMap
-from spatialstudio.domain.attention import MapScale
+from spatialstudio.domain.attention import LayerChoice, MapScale
 from spatialstudio.domain.generation import RequestId, StepEvent
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import SceneGraph
@@ -49,31 +49,31 @@ class MapSight:
         words: Asked for by hand; empty for those of the first relation.
         look: How they are drawn.
         peak: Of all maps that share one scale; 0 where none do.
-        averages: Maps over layers of choice, by run.
-        has_layers: Whether these take the place of the guiding layers' maps.
+        averages: Maps over parts of the model, by run.
+        is_chosen: Whether these parts were chosen, and take the place of the guiding layers' maps.
     """
 
     words: tuple[MentionId, ...] = ()
     look: MapLook = field(default_factory=MapLook)
     peak: float = 0.0
     averages: Mapping[RequestId, LayersAveraged] = field(default_factory=dict)
-    has_layers: bool = False
+    is_chosen: bool = False
 
 
 def sight_of(maps: MapView, *runs: OpenRun | None) -> MapSight:
     """Return what is looked at now in runs that share one scale."""
     there = [run for run in runs if run is not None]
     averages = {run.id: maps.averages[run.id] for run in there if run.id in maps.averages}
-    has_layers = bool(maps.layers)
+    is_chosen = maps.choice != LayerChoice()
     peak = 0.0
     if maps.look.scale is MapScale.SHARED:
-        peak = peak_of_averages(averages.values()) if has_layers and averages else peak_of(there)
+        peak = peak_of_averages(averages.values()) if is_chosen and averages else peak_of(there)
     return MapSight(
         words=maps.words,
         look=maps.look,
         peak=peak,
         averages=averages,
-        has_layers=has_layers,
+        is_chosen=is_chosen,
     )
 
 
@@ -85,7 +85,7 @@ def maps_at(run: OpenRun, step: int, sight: MapSight) -> Maps:
     if average is None:
         return own
     every = average.at(step)
-    return {**own, **every} if sight.has_layers else {**every, **own}
+    return {**own, **every} if sight.is_chosen else {**every, **own}
 
 
 def step_at(run: OpenRun, step: int) -> StepEvent | None:
@@ -164,18 +164,18 @@ def maps_in_words(scene: SceneGraph, maps: Maps, words: Iterable[MentionId]) -> 
 
 def words_to_script(
     run: OpenRun, step: int, sight: MapSight
-) -> tuple[tuple[MentionId, ...], frozenset[str]]:
-    """Return the words in sight that have maps, and the layers from which a script makes these.
+) -> tuple[tuple[MentionId, ...], LayerChoice | None]:
+    """Return the words in sight that have maps, and what a script averages to make these.
 
-    No layers where the maps of the step itself are shown.
+    None where the maps of the step itself are shown.
     """
     maps = maps_at(run, step, sight)
     words = tuple(word for word in words_in_sight(run.scene, sight) if word in maps)
     event, average = step_at(run, step), sight.averages.get(run.id)
     own = event.attention.maps if event is not None and event.attention is not None else {}
-    if average is None or (not sight.has_layers and own.keys() >= set(words)):
-        return words, frozenset()
-    return words, average.layers
+    if average is None or (not sight.is_chosen and own.keys() >= set(words)):
+        return words, None
+    return words, average.choice
 
 
 def word_tags(run: OpenRun, maps: Maps) -> tuple[WordTag, ...]:

@@ -6,12 +6,13 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout
 
 from spatialstudio.application.layer_maps import LayersAveraged, LayersMissing
 from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged
-from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.attention import AttentionDetail, LayerChoice
 from spatialstudio.ui.bridge import FrameClock
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.block_contents import (
     blocks_of,
     guiding_layers,
+    heads_of,
     kept_layers,
     layers_of,
     layers_of_shape,
@@ -19,6 +20,7 @@ from spatialstudio.ui.panels.contents.block_contents import (
 )
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.choice_box import ChoiceBox
 from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.inspect.block_picker import BlockPicker
@@ -32,6 +34,7 @@ NO_RUN = (
 CAPTURE = "Capture next time"
 CAPTURE_TIP = "Keep every layer's maps of every word of the next picture, on disk"
 KEPT = "Click a block to take it in or out, double click for it alone."
+ALL_HEADS = "Mean of all heads"
 RUNNING = "Single layers can be picked once the picture is done."
 WILL_BE_KEPT = "The next picture will keep every layer's maps of every word."
 
@@ -47,6 +50,8 @@ class BlocksPanel(Panel):
         self._session = context.studio.session
         self._maps = context.maps
         self._asked: tuple[object, ...] = ()
+        self._heads = ChoiceBox(tr("Head of the layers"))
+        self._heads.activated.connect(self._pick_head)
         self._failures: dict[object, str] = {}
         self._picker = BlockPicker(context.theme)
         self._picker.block_toggled.connect(self._toggle)
@@ -71,6 +76,7 @@ class BlocksPanel(Panel):
             case RunChanged() | BaselineChanged():
                 self._clock.request()
             case LayersAveraged():
+                self._failures.pop(event.request_id, None)
                 self._maps.take(event)
             case LayersMissing(request_id=request_id, error=error):
                 self._failures[request_id] = f"{error.message} {error.hint}"
@@ -80,10 +86,11 @@ class BlocksPanel(Panel):
         run = self._session.run
         for part in (self._picker, self._picks):
             part.setVisible(run is not None)
+        self._show_heads(run)
         if run is None:
             self._show_note(tr(NO_RUN), offers_more=True)
             return
-        self._picker.show_blocks(blocks_of(run, self._maps.layers))
+        self._picker.show_blocks(blocks_of(run, self._maps.choice.layers))
         self._picker.setVisible(bool(run.text_layers))
         self._show_shapes(run)
         self._note_on(run)
@@ -120,6 +127,17 @@ class BlocksPanel(Panel):
             tip = tr("All layers of {resolution}").format(resolution=name)
             self._add_pick(name, tip, partial(self._pick_shape, shape))
 
+    def _show_heads(self, run: OpenRun | None) -> None:
+        """Offer the heads one by one where a run has kept them so."""
+        count = 1 if run is None else heads_of(run, self._layers(run))
+        self._heads.setVisible(count > 1)
+        if self._heads.count() != count + 1:
+            self._heads.clear()
+            self._heads.addItem(tr(ALL_HEADS))
+            self._heads.addItems([tr("Head {number}").format(number=n + 1) for n in range(count)])
+        head = self._maps.choice.head
+        self._heads.setCurrentIndex(0 if head is None else head + 1)
+
     def _add_pick(self, text: str, tip: str, do: object) -> None:
         button = QToolButton()
         button.setText(text)
@@ -131,28 +149,36 @@ class BlocksPanel(Panel):
 
     def _average(self, run: OpenRun) -> None:
         """Have a finished run's maps averaged, once for every choice."""
-        layers = (self._maps.layers or guiding_layers(run)) & kept_layers(run)
+        layers = self._layers(run)
         runs = [
             each
             for each in (run, self._session.baseline)
             if each is not None and each.is_over and each.attention_files
         ]
-        asked = (tuple(each.id for each in runs), layers)
+        choice = LayerChoice(layers=layers, head=self._maps.choice.head)
+        asked = (tuple(each.id for each in runs), choice)
         if not layers or not runs or asked == self._asked:
             return
         self._asked = asked
-        self._context.studio.keeping.layer_maps.average(runs, layers)
+        self._context.studio.keeping.layer_maps.average(runs, choice)
+
+    def _layers(self, run: OpenRun) -> frozenset[str]:
+        """Return those that are averaged of what a run has kept."""
+        return (self._maps.choice.layers or guiding_layers(run)) & kept_layers(run)
 
     def _toggle(self, key: str) -> None:
         run = self._session.run
         if run is not None:
-            chosen = self._maps.layers or guiding_layers(run)
+            chosen = self._maps.choice.layers or guiding_layers(run)
             own = layers_of(run, key)
             self._maps.average(chosen - own if own <= chosen else chosen | own)
 
     def _single(self, key: str) -> None:
         if self._session.run is not None:
             self._maps.average(layers_of(self._session.run, key))
+
+    def _pick_head(self, index: int) -> None:
+        self._maps.show_head(index - 1 if index else None)
 
     def _pick_guiding(self) -> None:
         self._maps.average(frozenset())
@@ -175,6 +201,7 @@ class BlocksPanel(Panel):
         column.setSpacing(em(0.5))
         column.addWidget(self._picker)
         column.addWidget(self._picks)
+        column.addWidget(self._heads)
         column.addWidget(self._note)
         row = QHBoxLayout()
         row.addWidget(self._capture)

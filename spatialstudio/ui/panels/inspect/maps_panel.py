@@ -91,11 +91,11 @@ class MapsPanel(Panel):
             self._tell(tr(NOT_STORED))
             return
         sight = sight_of(self._maps, run, self._session.baseline)
-        words, layers = words_to_script(run, step, sight)
+        words, choice = words_to_script(run, step, sight)
         if not words:
             self._tell(tr(NO_MAPS))
             return
-        script = view_script(run, words, step, self._maps.look.scale, layers)
+        script = view_script(run, words, step, self._maps.look.scale, choice)
         QGuiApplication.clipboard().setText(script)
         self._tell(tr(COPIED))
 

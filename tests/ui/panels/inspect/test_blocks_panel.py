@@ -18,6 +18,7 @@ from spatialstudio.domain.attention import (
 )
 from spatialstudio.ui.commands import frame
 from spatialstudio.ui.panels.inspect.blocks_panel import BlocksPanel
+from spatialstudio.ui.widgets.basic.choice_box import ChoiceBox
 from spatialstudio.ui.widgets.inspect.block_picker import BlockPicker
 from spatialstudio.ui.widgets.inspect.word_chips import WordChip
 from spatialstudio.ui.widgets.stage.picture_view import PictureView
@@ -65,27 +66,41 @@ def open_run(qtbot, window, studio):
 
 
 @pytest.fixture
-def kept(qtbot, open_run, registry_cache):
+def kept(qtbot, open_kept):
     """The panel on a run that has left its attention on disk, each layer a corner of its own."""
-    files = tuple(
+    return open_kept(heads=1)
+
+
+@pytest.fixture
+def open_kept(qtbot, open_run, registry_cache):
+    """Opens such a run, the first head of its layers the surest."""
+
+    def open_(heads):
+        run = run_of(files_with(heads))
+        folder = registry_cache / ATTENTION_FOLDER / run.id
+        folder.mkdir(parents=True)
+        for file, corner in zip(run.attention_files, (0, -1), strict=True):
+            array = np.full(file.shape, 0.01, np.float16)
+            array[..., corner, corner] = 0.1
+            array[:, 0, :, corner, corner] = 0.5
+            np.save(folder / file.name, array)
+        panel = open_run(run)
+        qtbot.waitUntil(lambda: button_of(panel, "8x8") is not None)
+        return panel
+
+    return open_
+
+
+def files_with(heads):
+    return tuple(
         AttentionFile(
             layer=layer.name,
             name=f"{number}.npy",
             words=WORDS,
-            shape=(STEPS, 1, len(WORDS), *layer.shape),
+            shape=(STEPS, heads, len(WORDS), *layer.shape),
         )
         for number, layer in enumerate(LAYERS)
     )
-    run = run_of(files)
-    folder = registry_cache / ATTENTION_FOLDER / run.id
-    folder.mkdir(parents=True)
-    for file, corner in zip(files, (0, -1), strict=True):
-        array = np.full(file.shape, 0.01, np.float16)
-        array[..., corner, corner] = 0.5
-        np.save(folder / file.name, array)
-    panel = open_run(run)
-    qtbot.waitUntil(lambda: button_of(panel, "8x8") is not None)
-    return panel
 
 
 def button_of(panel, text):
@@ -114,13 +129,13 @@ def test_a_block_alone_shows_its_own_maps(qtbot, window, kept):
 
 def test_a_resolution_picks_its_layers(qtbot, window, kept):
     qtbot.mouseClick(button_of(kept, "8x8"), LEFT)
-    assert window.context.maps.layers == {OTHER}
+    assert window.context.maps.choice.layers == {OTHER}
 
 
 def test_guiding_layers_come_back(qtbot, window, kept):
     window.context.maps.average(frozenset({OTHER}))
     qtbot.mouseClick(button_of(kept, "Guiding"), LEFT)
-    assert window.context.maps.layers == frozenset()
+    assert window.context.maps.choice.layers == frozenset()
 
 
 def test_words_that_name_no_thing_have_maps_as_well(qtbot, window, kept):
@@ -129,6 +144,23 @@ def test_words_that_name_no_thing_have_maps_as_well(qtbot, window, kept):
         return any(chip.text() == text and chip.isEnabled() for chip in chips)
 
     qtbot.waitUntil(lambda: is_there("photo"))
+
+
+def test_heads_are_looked_at_one_by_one(qtbot, window, open_kept):
+    panel = open_kept(heads=4)
+    heads = panel.findChild(ChoiceBox)
+    qtbot.mouseClick(button_of(panel, "8x8"), LEFT)
+    qtbot.waitUntil(lambda: "dog peaks at 0.200" in said(window))
+    assert heads.isVisible()
+    heads.setFocus()
+    qtbot.keyClick(heads, Qt.Key.Key_Down)
+    qtbot.waitUntil(lambda: "dog peaks at 0.500" in said(window))
+    qtbot.keyClick(heads, Qt.Key.Key_Down)
+    qtbot.waitUntil(lambda: "dog peaks at 0.100" in said(window))
+
+
+def test_heads_that_were_averaged_are_not_offered(kept):
+    assert not kept.findChild(ChoiceBox).isVisible()
 
 
 def test_attention_that_is_gone_is_told(qtbot, open_run, registry_cache):
