@@ -132,9 +132,20 @@ class Exports:
         self.exporter.write(made, target)
 
     def export_board(
-        self, frames: Sequence[BoardFrame], target: Path, order: ExportOrder = PLAIN_ORDER
+        self,
+        frames: Sequence[BoardFrame],
+        target: Path,
+        order: ExportOrder = PLAIN_ORDER,
+        *,
+        is_marked: bool = True,
     ) -> Path:
         """Write a storyboard as a file, and return it; without an ending it becomes a PNG.
+
+        Args:
+            frames: In order.
+            target: The file.
+            order: Who is told what is not in the file as it should be.
+            is_marked: Whether the file says that it shows what a model drew.
 
         Raises:
             ExportError: There is no frame, or the file's ending does not fit.
@@ -147,7 +158,8 @@ class Exports:
                 f'A storyboard cannot be written as "{target.suffix}".',
                 hint=f"It can be written as {', '.join(BOARD_FORMATS)}.",
             )
-        self._write(self.exporter.make_board(frames, self.look(), ending), target, order)
+        look = replace(self.look(), is_marked=is_marked)
+        self._write(self.exporter.make_board(frames, look, ending), target, order)
         return target
 
     def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:

@@ -99,6 +99,7 @@ class Drawing:
         ground: Colour behind everything.
         items: From the back to the front.
         title: What it shows, for screen readers and the file's own record.
+        is_marked: Whether its file says that it shows what a model drew.
     """
 
     width: float
@@ -106,6 +107,7 @@ class Drawing:
     ground: str
     items: tuple[Item, ...]
     title: str = ""
+    is_marked: bool = False
 
 
 def box(left: float, top: float, width: float, height: float) -> tuple[Point, ...]:

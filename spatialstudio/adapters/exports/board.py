@@ -57,7 +57,8 @@ def board_bytes(frames: Sequence[BoardFrame], ending: str, look: ExportLook, fon
         sheets = [board_sheet([frame], look, tallest(frames)) for frame in frames]
         height = max(sheet.height for sheet in sheets)
         sheets = [replace(sheet, height=height) for sheet in sheets]
-        return film_of([pixels_of(sheet, fonts, FILM_SCALE) for sheet in sheets], ending)
+        pixels = [pixels_of(sheet, fonts, FILM_SCALE) for sheet in sheets]
+        return film_of(pixels, ending, is_marked=look.is_marked)
     sheet = board_sheet(frames, look)
     if ending == "svg":
         return svg_bytes(sheet)
@@ -96,6 +97,7 @@ def board_sheet(
         ground=look.palette.colours["raised"],
         items=tuple(items),
         title=prompts[0],
+        is_marked=look.is_marked,
     )
 
 

@@ -1,6 +1,7 @@
 """Makes every kind of export from stored runs."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from spatialstudio.adapters.durable_files import explained_writing, write_whole
@@ -19,7 +20,7 @@ from spatialstudio.adapters.exports.write_svg import svg_bytes
 from spatialstudio.adapters.metadata.picture_texts import picture_bytes
 from spatialstudio.adapters.stores.array_file import pack_arrays
 from spatialstudio.adapters.stores.picture_record import texts_of
-from spatialstudio.domain.drawing import Drawing, Text
+from spatialstudio.domain.drawing import Drawing, Raster, Text
 from spatialstudio.domain.export import ExportedRun, ExportFile, ExportKind, ExportLook
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.storyboard import BoardFrame
@@ -70,12 +71,12 @@ class FileExporter:
         """
         if kind is ExportKind.FILM:
             (run,) = runs
-            drawings = film_frames(run, look)
+            drawings = [_marked(frame, look) for frame in film_frames(run, look)]
             return self._drawn(film_bytes(drawings, ending, self._fonts), drawings, ending)
         drawing = _drawing(runs, kind, look)
         if drawing is None:
             return ExportFile(content=self._content(runs, kind, look, ending))
-        return self._drawn(self._figure(drawing, ending), [drawing], ending)
+        return self._drawn(self._figure(_marked(drawing, look), ending), [drawing], ending)
 
     def make_board(self, frames: Sequence[BoardFrame], look: ExportLook, ending: str) -> ExportFile:
         """Make a file of a storyboard; its ending says in which form.
@@ -145,6 +146,12 @@ def _drawing(runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook) ->
         return None
     (run,) = runs
     return FIGURES[kind](run, look)
+
+
+def _marked(drawing: Drawing, look: ExportLook) -> Drawing:
+    """Have a figure that shows a picture say that a model drew it."""
+    shows = any(isinstance(item, Raster) for item in drawing.items)
+    return replace(drawing, is_marked=look.is_marked and shows)
 
 
 def _picture(run: ExportedRun, kind: ExportKind, look: ExportLook, form: str) -> bytes:

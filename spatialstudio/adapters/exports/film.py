@@ -6,8 +6,11 @@ from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
+from typing import Any
+from uuid import UUID
 
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from spatialstudio.adapters.exports.figure_parts import (
     LINE_HEIGHT,
@@ -21,7 +24,8 @@ from spatialstudio.adapters.exports.figure_parts import (
     shown_mentions,
 )
 from spatialstudio.adapters.exports.sheets import GAP, curve_point, curves
-from spatialstudio.adapters.exports.write_png import pixels_of
+from spatialstudio.adapters.exports.write_png import mark_of, pixels_of
+from spatialstudio.adapters.metadata.provenance import figure_packet
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.drawing import Drawing, Item, Line, Raster, Text
 from spatialstudio.domain.errors import ExportError
@@ -61,20 +65,28 @@ def film_bytes(frames: Sequence[Drawing], ending: str, fonts: Path) -> bytes:
     Raises:
         ExportError: The part that writes MP4 is not installed.
     """
-    return film_of([pixels_of(frame, fonts, SCALE) for frame in frames], ending)
+    is_marked = any(frame.is_marked for frame in frames)
+    return film_of(
+        [pixels_of(frame, fonts, SCALE) for frame in frames], ending, is_marked=is_marked
+    )
 
 
-def film_of(frames: list[RgbImage], ending: str) -> bytes:
+def film_of(frames: list[RgbImage], ending: str, *, is_marked: bool) -> bytes:
     """Return pictures as a film; the last one stays longer.
 
     Args:
         frames: (H, W, 3) each, all of one size, with even sides.
         ending: "gif", "apng" or "mp4".
+        is_marked: Whether the file says that it shows what a model drew.
 
     Raises:
         ExportError: The part that writes MP4 is not installed.
     """
-    return _mp4(frames) if ending == "mp4" else _animation(frames, ending)
+    if ending == "mp4":
+        return _mp4(frames) + (_mp4_mark() if is_marked else b"")
+    if ending == "gif":
+        return _with_gif_mark(_gif(frames)) if is_marked else _gif(frames)
+    return _animation(frames, "PNG", pnginfo=mark_of(is_marked=is_marked))
 
 
 def _frame(run: ExportedRun, place: int, look: ExportLook) -> Drawing:
@@ -116,13 +128,37 @@ def _shifted(item: Item, right: float) -> Item:
     return replace(item, at=(item.at[0] + right, item.at[1]))
 
 
-def _animation(frames: list[RgbImage], ending: str) -> bytes:
+def _gif(frames: list[RgbImage]) -> bytes:
+    return _animation(frames, "GIF")
+
+
+def _animation(frames: list[RgbImage], kind: str, **options: PngInfo | None) -> bytes:
     first, *rest = (Image.fromarray(frame) for frame in frames)
     durations = [FRAME_MS] * len(rest) + [LAST_MS]
-    kind = {"gif": "GIF", "apng": "PNG"}[ending]
+    timing: dict[str, Any] = {"duration": durations, "loop": 0}
     buffer = BytesIO()
-    first.save(buffer, kind, save_all=True, append_images=rest, duration=durations, loop=0)
+    first.save(buffer, kind, save_all=True, append_images=rest, **timing, **options)
     return buffer.getvalue()
+
+
+def _with_gif_mark(content: bytes) -> bytes:
+    """Put XMP before the end of a GIF file, as the XMP specification has it (part 3)."""
+    return content[: -len(_GIF_END)] + _GIF_XMP + figure_packet() + _GIF_XMP_END + _GIF_END
+
+
+_GIF_END = b";"
+_GIF_XMP = b"!\xff\x0bXMP DataXMP"
+_GIF_XMP_END = bytes([1, *range(255, -1, -1), 0])
+"""Leads readers that take the text for blocks of a length to its end."""
+
+
+def _mp4_mark() -> bytes:
+    """Return the box that holds XMP in MP4, likewise."""
+    content = b"uuid" + _MP4_XMP.bytes + figure_packet()
+    return (len(content) + 4).to_bytes(4, "big") + content
+
+
+_MP4_XMP = UUID("be7acfcb-97a9-42e8-9c71-999491e3afac")
 
 
 def _mp4(frames: list[RgbImage]) -> bytes:

@@ -3,6 +3,7 @@
 import base64
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
@@ -42,7 +43,8 @@ _COLOURS = ("surface", "raised", "text", "muted", "line", "good", "bad", "unsure
 
 
 def _article(run: ExportedRun, look: ExportLook) -> str:
-    source = base64.b64encode(svg_bytes(layered_picture(run, look))).decode("ascii")
+    shown = replace(layered_picture(run, look), is_marked=look.is_marked)
+    source = base64.b64encode(svg_bytes(shown)).decode("ascii")
     prompt = escape(run.record.request.scene.prompt.text)
     _, settings = caption(run)
     rows = "".join(

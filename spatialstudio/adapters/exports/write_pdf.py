@@ -12,6 +12,7 @@ from PIL import Image
 
 from spatialstudio.adapters.exports.fonts import STAND_IN, fallback_fonts, with_stand_ins
 from spatialstudio.adapters.exports.truetype import write_truetype
+from spatialstudio.adapters.metadata.provenance import CREATOR, figure_metadata
 from spatialstudio.domain.drawing import HALO_WIDTH, Anchor, Drawing, Item, Line, Raster, Text
 
 FAMILY = "Inter"
@@ -35,7 +36,9 @@ def pdf_bytes(drawing: Drawing, fonts: Path) -> bytes:
     page.set_auto_page_break(False)
     page.set_margin(0)
     page.set_title(_plain(drawing.title))
-    page.set_creator("Spatial Studio")
+    page.set_creator(CREATOR)
+    if drawing.is_marked:
+        page.set_xmp_metadata(figure_metadata())
     text = STAND_IN + "".join(_plain(item.text) for item in drawing.items if isinstance(item, Text))
     with TemporaryDirectory() as folder:
         for style, name in FILES.items():

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
+from PIL.PngImagePlugin import PngInfo
 
 from spatialstudio.adapters.exports.fonts import fallback_fonts, with_stand_ins
+from spatialstudio.adapters.metadata.picture_texts import XMP
+from spatialstudio.adapters.metadata.provenance import figure_packet
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.drawing import (
     HALO_WIDTH,
@@ -39,8 +42,18 @@ def png_of(drawing: Drawing, fonts: Path, scale: float = SCALE) -> bytes:
         scale: Pixels a point.
     """
     buffer = BytesIO()
-    Image.fromarray(pixels_of(drawing, fonts, scale)).save(buffer, "PNG")
+    marked = mark_of(is_marked=drawing.is_marked)
+    Image.fromarray(pixels_of(drawing, fonts, scale)).save(buffer, "PNG", pnginfo=marked)
     return buffer.getvalue()
+
+
+def mark_of(*, is_marked: bool) -> PngInfo | None:
+    """Return what a PNG file says of its making; None when it shall say nothing."""
+    if not is_marked:
+        return None
+    chunks = PngInfo()
+    chunks.add_itxt(XMP, figure_packet().decode("utf-8"))
+    return chunks
 
 
 def pixels_of(drawing: Drawing, fonts: Path, scale: float = SCALE) -> RgbImage:

@@ -6,6 +6,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from PIL import Image
 
+from spatialstudio.adapters.metadata.provenance import figure_metadata
 from spatialstudio.domain.drawing import HALO_WIDTH, Drawing, Item, Line, Raster, Text
 
 FONTS = "Inter, 'Helvetica Neue', Arial, sans-serif"
@@ -20,6 +21,7 @@ def svg_bytes(drawing: Drawing) -> bytes:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}pt" height="{height}pt"'
         f' viewBox="0 0 {width} {height}" font-family="{FONTS}">',
         f"<title>{_text(drawing.title)}</title>",
+        *([f"<metadata>{figure_metadata()}</metadata>"] if drawing.is_marked else []),
         f'<rect width="100%" height="100%" fill="{drawing.ground}"/>',
         *(_element(item) for item in drawing.items),
         "</svg>",

@@ -25,7 +25,7 @@ from typing import Any
 
 from spatialstudio.adapters.metadata import a1111
 from spatialstudio.adapters.metadata.picture_texts import OWN_RECORD, PARAMETERS, XMP
-from spatialstudio.adapters.metadata.provenance import says_generated
+from spatialstudio.adapters.metadata.provenance import CREATOR, says_generated
 from spatialstudio.adapters.stores.json_codec import Json, decode, encode
 from spatialstudio.adapters.stores.json_text import hash_of_json
 from spatialstudio.adapters.stores.run_summary import last_pos
@@ -37,7 +37,6 @@ from spatialstudio.domain.relation import Relation, RelationId
 from spatialstudio.domain.verdict import Evaluation, Verdict
 
 VERSION = 2
-CREATOR = "Spatial Studio"
 SHORT_HASH = 10
 """So many letters of a model's hash do others write."""
 

@@ -56,7 +56,8 @@ FIGURES = frozenset(
 )
 """Kinds that have colours."""
 LAYERED = frozenset({ExportKind.ANNOTATED, ExportKind.REPORT})
-MARKED = frozenset({ExportKind.PICTURE})
+MARKED = (FIGURES - {ExportKind.CURVES}) | {ExportKind.PICTURE}
+"""Kinds that show a picture, and can say that a model drew it."""
 LAYERS = {
     ExportLayer.MAPS: "Attention maps",
     ExportLayer.MASKS: "Masks",

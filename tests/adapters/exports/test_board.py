@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -38,6 +39,13 @@ def frames():
         )
         for step in range(5)
     )
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf", "gif", "apng"])
+@pytest.mark.parametrize("is_marked", [True, False])
+def test_a_storyboard_says_that_a_model_drew_what_it_shows(frames, look, ending, is_marked):
+    content = board_bytes(frames, ending, replace(look, is_marked=is_marked), FONTS)
+    assert (b"AlgorithmicMedia" in content) is is_marked
 
 
 def words(drawing):

@@ -1,8 +1,10 @@
 """Every kind of export of a real run holds what it promises."""
 
+import base64
 import csv
 import io
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from spatialstudio.adapters.exports import film
 from spatialstudio.adapters.exports.annotated_picture import annotated_picture
 from spatialstudio.adapters.exports.figure_parts import MARGIN
 from spatialstudio.adapters.exports.film import SIDE, film_frames
@@ -24,6 +27,8 @@ from spatialstudio.adapters.exports.sheets import (
 )
 from spatialstudio.adapters.exports.tables import run_lengths
 from spatialstudio.adapters.exports.write_pdf import pdf_bytes
+from spatialstudio.adapters.metadata.picture_texts import XMP, read_texts
+from spatialstudio.adapters.metadata.provenance import SHOWS_GENERATED, says_generated
 from spatialstudio.adapters.metadata.reader import settings_in
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.application.exports import ExportOrder
@@ -192,6 +197,58 @@ def test_only_the_layers_that_are_asked_for_are_drawn(export, exports):
 def test_a_picture_tells_its_making_and_a_clean_copy_nothing(export):
     assert settings_in(export(ExportKind.PICTURE, "webp")).prompt == PROMPT
     assert settings_in(export(ExportKind.CLEAN, "jpg")) is None
+
+
+SHOWING = {
+    "annotated png": (ExportKind.ANNOTATED, "png"),
+    "annotated svg": (ExportKind.ANNOTATED, "svg"),
+    "annotated pdf": (ExportKind.ANNOTATED, "pdf"),
+    "attention": (ExportKind.ATTENTION, "png"),
+    "storyboard": (ExportKind.STORYBOARD, "png"),
+    "gif": (ExportKind.FILM, "gif"),
+    "apng": (ExportKind.FILM, "apng"),
+    "picture": (ExportKind.PICTURE, "png"),
+}
+
+
+@pytest.mark.parametrize(("kind", "ending"), SHOWING.values(), ids=SHOWING)
+@pytest.mark.parametrize("is_marked", [True, False])
+def test_what_shows_a_drawn_picture_says_so_unless_it_shall_not(
+    export, exports, kind, ending, is_marked
+):
+    content = export(kind, ending, replace(exports.look(), is_marked=is_marked))
+    assert (b"rainedAlgorithmicMedia" in content) is is_marked
+
+
+def test_a_figure_without_a_picture_and_a_clean_copy_say_nothing_of_a_model(export):
+    assert b"AlgorithmicMedia" not in export(ExportKind.CURVES, "svg")
+    assert read_texts(export(ExportKind.CLEAN, "png")) == {}
+
+
+def test_the_mark_stands_where_programs_look_for_it(export):
+    packet = read_texts(export(ExportKind.ANNOTATED, "png"))[XMP]
+    assert says_generated(packet)
+    assert "compositeWithTrainedAlgorithmicMedia" in packet
+    metadata = ElementTree.fromstring(export(ExportKind.ANNOTATED, "svg")).find(
+        "{http://www.w3.org/2000/svg}metadata"
+    )
+    (description,) = metadata.iter("{http://www.w3.org/1999/02/22-rdf-syntax-ns#}Description")
+    assert SHOWS_GENERATED in description.attrib.values()
+
+
+def test_the_mark_of_a_film_is_a_box_of_its_own_in_mp4(monkeypatch, exports, picture, tmp_path):
+    monkeypatch.setattr(film, "_mp4", lambda _frames: b"the film")
+    (file,) = exports.export([picture], ExportKind.FILM, tmp_path / "out.mp4")
+    box = file.read_bytes().removeprefix(b"the film")
+    assert int.from_bytes(box[:4], "big") == len(box)
+    assert box[4:24].hex() == b"uuid".hex() + "be7acfcb97a942e89c71999491e3afac"
+    assert says_generated(box[24:].decode())
+
+
+def test_a_report_marks_its_pictures(export):
+    page = export(ExportKind.REPORT, "html").decode()
+    (source,) = re.findall(r"data:image/svg\+xml;base64,([^\"]+)", page)
+    assert b"AlgorithmicMedia" in base64.b64decode(source)
 
 
 @pytest.mark.parametrize("ending", ["gif", "apng"])

@@ -45,18 +45,22 @@ def test_the_formats_are_those_of_the_kind(dialog, kind):
     assert dialog.choice.ending == FORMATS[kind][0]
 
 
+MARK = "Say in the file that a model drew it"
+
+
 @pytest.mark.parametrize(
     ("kind", "asked"),
     [
         (
             ExportKind.ANNOTATED,
-            {"Format", "Colours", "Attention maps", "Masks", "Boxes", "Marginals"},
+            {"Format", "Colours", "Attention maps", "Masks", "Boxes", "Marginals", MARK},
         ),
         (ExportKind.CURVES, {"Format", "Colours"}),
-        (ExportKind.PICTURE, {"Format", "Say in the file that a model drew it"}),
+        (ExportKind.FILM, {"Format", "Colours", MARK}),
+        (ExportKind.PICTURE, {"Format", MARK}),
         (ExportKind.TABLE, {"Format"}),
     ],
-    ids=["annotated", "curves", "picture", "table"],
+    ids=["annotated", "curves", "film", "picture", "table"],
 )
 def test_only_what_matters_is_asked(dialog, kind, asked):
     pick(dialog, kind)
@@ -67,8 +71,9 @@ def test_the_layers_are_those_on_the_stage(dialog):
     assert dialog.choice.layers == {ExportLayer.BOXES}
 
 
-def test_the_mark_of_a_model_can_be_left_out(qtbot, dialog):
-    pick(dialog, ExportKind.PICTURE)
+@pytest.mark.parametrize("kind", [ExportKind.PICTURE, ExportKind.FILM, ExportKind.SWEEP])
+def test_the_mark_of_a_model_can_be_left_out(qtbot, dialog, kind):
+    pick(dialog, kind)
     assert dialog.choice.is_marked
     box = next(b for b in dialog.findChildren(QCheckBox) if b.isVisible())
     box.click()

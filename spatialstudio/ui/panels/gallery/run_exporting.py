@@ -197,7 +197,7 @@ class RunExporting(QObject):
             ending="png",
             layers=frozenset(ON_STAGE[layer] for layer in (layers if is_shown else ON_STAGE)),
             theme="dark" if self._context.theme.palette.is_dark else "light",
-            is_marked=True,
+            is_marked=self._context.settings.marks_pictures,
         )
         target = Path(self._copies.path()) / "copied.png"
         self._copying = self._start(targets[:1], choice, target)

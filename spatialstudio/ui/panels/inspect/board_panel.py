@@ -118,9 +118,13 @@ class BoardPanel(Panel):
         frames = self._board.frames
         self._notes = []
         order = ExportOrder(note=self._notes.append)
-        self._writing = self._studio.keeping.errands.run(
+        keeping = self._studio.keeping
+        is_marked = keeping.marks_pictures
+        self._writing = keeping.errands.run(
             tr("Exporting the storyboard"),
-            lambda _progress: self._studio.exports.export_board(frames, target, order),
+            lambda _progress: self._studio.exports.export_board(
+                frames, target, order, is_marked=is_marked
+            ),
         )
 
     def _end_export(self, event: ErrandEnded) -> None:
