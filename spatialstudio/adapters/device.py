@@ -15,6 +15,13 @@ from spatialstudio.domain.errors import OutOfMemory, RequestError
 
 KIBIBYTE = 1024
 MEMORY_FILE = Path("/proc/meminfo")
+ADDRESSES_FILE = Path("/proc/self/statm")
+GROUP = Path("/sys/fs/cgroup")
+GROUP_FILES = (
+    (GROUP / "memory.max", GROUP / "memory.current"),
+    (GROUP / "memory" / "memory.limit_in_bytes", GROUP / "memory" / "memory.usage_in_bytes"),
+)
+"""What a container may use and uses: of the second version of control groups, of the first."""
 LARGE_MODEL_BYTES = 1024**3
 DTYPES: Mapping[str, torch.dtype] = {name: getattr(torch, name) for name in NUMBER_FORMATS}
 NAMES = {"mps": "Apple GPU", "cpu": "CPU"}
@@ -142,11 +149,37 @@ def available_memory_bytes(device: torch.device) -> int | None:
         return int(torch.cuda.mem_get_info(device)[0])
     if device.type == "mps":
         return torch.mps.recommended_max_memory() - torch.mps.current_allocated_memory()
+    return min((*_told_by_system(), *_left_to_group(), *_left_to_process()), default=None)
+
+
+def _told_by_system() -> Iterator[int]:
     if MEMORY_FILE.is_file():
         for line in MEMORY_FILE.read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * KIBIBYTE
-    return None
+                yield int(line.split()[1]) * KIBIBYTE
+
+
+def _left_to_group() -> Iterator[int]:
+    """Tell what the container's limit leaves; its pages of files can be given up."""
+    for limit_file, used_file in GROUP_FILES:
+        if limit_file.is_file() and used_file.is_file():
+            limit = limit_file.read_text(encoding="ascii").strip()
+            used = int(used_file.read_text(encoding="ascii"))
+            rows = (limit_file.parent / "memory.stat").read_text(encoding="ascii").splitlines()
+            counts = dict(row.split() for row in rows)
+            if limit.isdecimal():
+                yield max(int(limit) - used + int(counts.get("inactive_file", 0)), 0)
+
+
+def _left_to_process() -> Iterator[int]:
+    """Tell what the process's own limit of addresses leaves."""
+    if ADDRESSES_FILE.is_file():
+        import resource
+
+        limit, _hard = resource.getrlimit(resource.RLIMIT_AS)
+        pages = int(ADDRESSES_FILE.read_text(encoding="ascii").split()[0])
+        if limit != resource.RLIM_INFINITY:
+            yield max(limit - pages * resource.getpagesize(), 0)
 
 
 def reset_peak_memory(device: torch.device) -> None:

@@ -22,8 +22,9 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     RequestId,
     StepEvent,
+    fitted,
 )
-from spatialstudio.domain.memory import Saving
+from spatialstudio.domain.memory import AS_IT_WAS, MemoryFix
 from spatialstudio.domain.sweep import SweepId
 
 MOST_DONE = 50
@@ -174,12 +175,12 @@ class RunQueue:
         self._drop(entry for entry in self.waiting if entry.sweep_id == sweep_id)
         self._tell()
 
-    def retry(self, *entry_ids: str, savings: tuple[Saving, ...] = ()) -> None:
+    def retry(self, *entry_ids: str, fix: MemoryFix = AS_IT_WAS) -> None:
         """Ask once more for what failed, was cancelled or interrupted, with all its inputs.
 
         Args:
             entry_ids: Of which entries; others are let be.
-            savings: What is given up this time to draw with less memory.
+            fix: What is given up this time to draw with less memory.
 
         Raises:
             ModelNotFound: A model is no longer there; nothing is asked then.
@@ -188,10 +189,7 @@ class RunQueue:
         again = [entry for entry in self._named(entry_ids) if entry.state in REPEATABLE]
         fresh = []
         for entry in again:
-            asked = [
-                replace(request, savings=(*request.savings, *savings))
-                for request in entry.unfinished
-            ]
+            asked = [fitted(request, fix) for request in entry.unfinished]
             for request in asked:
                 self._starter.prepare(request)
             fresh.append(waiting(*asked))

@@ -13,7 +13,7 @@ from spatialstudio.domain.attention import (
     TextLayer,
 )
 from spatialstudio.domain.errors import ErrorReport
-from spatialstudio.domain.memory import MemoryEstimate, Saving
+from spatialstudio.domain.memory import MemoryEstimate, MemoryFix, Saving
 from spatialstudio.domain.prompt import MentionId, TokenSpan
 from spatialstudio.domain.relation import RelationId, SceneGraph
 from spatialstudio.domain.sweep import SweepCell
@@ -376,6 +376,13 @@ def unguided(request: GenerationRequest, request_id: RequestId) -> GenerationReq
     """Return the same request without guidance and search: the baseline of the same seed."""
     plain = replace(request, guidance=GuidanceSettings(), search=NoiseSearch())
     return replace(plain, id=request_id, sweep=None)
+
+
+def fitted(request: GenerationRequest, fix: MemoryFix) -> GenerationRequest:
+    """Return a request that gives up what a fix says, beside what it gives up already."""
+    height, width = fix.size or (request.height, request.width)
+    savings = (*request.savings, *fix.savings)
+    return replace(request, savings=savings, height=height, width=width)
 
 
 def spared(request: GenerationRequest) -> GenerationRequest:

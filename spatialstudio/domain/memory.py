@@ -31,11 +31,17 @@ class MemoryFix:
 
     Attributes:
         savings: What is given up.
+        size: (H, W) of a smaller picture; None for the one that was asked for.
         peak_bytes: What the run takes then, about; None where nobody can tell.
     """
 
-    savings: tuple[Saving, ...]
+    savings: tuple[Saving, ...] = ()
+    size: tuple[int, int] | None = None
     peak_bytes: int | None = None
+
+
+AS_IT_WAS = MemoryFix()
+"""Gives nothing up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

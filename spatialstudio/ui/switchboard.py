@@ -35,7 +35,7 @@ class Switchboard(QObject):
         model_picked: Id of the model to draw with.
         model_wanted: Id of a model that shall be drawn with from now on.
         capture_asked: How much attention the next run shall keep, as ``AttentionDetail``.
-        savings_wanted: What to give up in the next pictures to save memory, as a tuple.
+        fix_wanted: What to give up in the next pictures to save memory, as ``MemoryFix``.
         workspace_asked: Id of the workspace to show.
         settings_asked: Title of the page of the settings to open; empty for the first.
         library_moved: Runs are kept in another folder: whoever shows the library shows it anew.
@@ -48,7 +48,7 @@ class Switchboard(QObject):
     model_picked = Signal(str)
     model_wanted = Signal(str)
     capture_asked = Signal(object)
-    savings_wanted = Signal(object)
+    fix_wanted = Signal(object)
     workspace_asked = Signal(str)
     settings_asked = Signal(str)
     library_moved = Signal()

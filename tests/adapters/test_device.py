@@ -1,8 +1,10 @@
 import os
+import sys
 
 import pytest
 import torch
 
+from spatialstudio.adapters import device
 from spatialstudio.adapters.device import (
     available_memory_bytes,
     list_devices,
@@ -103,3 +105,33 @@ def test_large_models_are_halved_where_the_device_can(
 ):
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: has_bfloat16)
     assert pick_dtype(torch.device(kind), size_bytes) is dtype
+
+
+@pytest.fixture
+def group(tmp_path, monkeypatch):
+    """A container that may use 5 MB, and uses 3 MB of which 1 MB are pages of files."""
+    files = {"memory.max": "5000000\n", "memory.current": "3000000\n"}
+    for name, text in (*files.items(), ("memory.stat", "anon 2000000\ninactive_file 1000000\n")):
+        (tmp_path / name).write_text(text)
+    names = tuple(tmp_path / name for name in files)
+    monkeypatch.setattr(device, "GROUP_FILES", (names,))
+    return tmp_path
+
+
+def test_a_container_leaves_less_than_the_machine(group):
+    assert available_memory_bytes(torch.device("cpu")) == 3_000_000
+
+
+def test_a_container_without_a_limit_leaves_all(group):
+    (group / "memory.max").write_text("max\n")
+    assert available_memory_bytes(torch.device("cpu")) > 3_000_000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of addresses are told on Linux")
+def test_a_process_that_is_limited_has_no_more_than_that(monkeypatch):
+    import resource
+
+    used = int(device.ADDRESSES_FILE.read_text().split()[0]) * resource.getpagesize()
+    limit = used + 2**20
+    monkeypatch.setattr(resource, "getrlimit", lambda _kind: (limit, resource.RLIM_INFINITY))
+    assert available_memory_bytes(torch.device("cpu")) <= 2**20

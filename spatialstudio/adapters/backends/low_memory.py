@@ -3,18 +3,27 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from math import lcm
 from typing import Any
 
 import torch
 
 from spatialstudio.adapters.backends.load_pipeline import LoadedPipeline
 from spatialstudio.adapters.backends.memory_estimate import estimate_memory, ways_to_fit
+from spatialstudio.adapters.backends.pipeline_arguments import picture_size
 from spatialstudio.adapters.device import available_memory_bytes
 from spatialstudio.domain.errors import OutOfMemory
-from spatialstudio.domain.generation import GenerationRequest
-from spatialstudio.domain.memory import GIBIBYTE, MemoryFix, Saving
+from spatialstudio.domain.generation import GenerationRequest, fitted
+from spatialstudio.domain.memory import MemoryFix, Saving
 
 MOST_FIXES = 3
+GIGABYTE = 10**9
+SIDE_UNIT = 64
+"""Sides of smaller pictures are multiples of it, pixels."""
+SMALLER_SIDES = (0.75, 0.5, 0.375, 0.25, 0.125)
+"""Shares of the sides that were asked for."""
+CLEARLY_LESS = 0.9
+"""Share of what passes took that failed, whatever is said to be free: estimates are about."""
 MESSAGE = "The device has too little memory for this picture."
 LAST_RESORT = "Choose a smaller picture or model, or close other programs."
 
@@ -43,35 +52,66 @@ def out_of_memory(
         device: On which it did.
     """
     free = available_memory_bytes(device)
+    unsure = OutOfMemory(
+        MESSAGE, hint=_hint_without_model(device), fixes=_last_fixes(request, device)
+    )
     if loaded is None or free is None:
-        return OutOfMemory(MESSAGE, hint=_hint_without_model(device), fixes=_last_fixes(device))
+        return OutOfMemory(
+            MESSAGE, hint=_hint_without_model(device), fixes=_last_fixes(request, device)
+        )
+    failed = estimate_memory(loaded, request)
     available = free + estimate_memory(loaded, replace(request, savings=())).weights_bytes
-    fixes = tuple(
-        _fix(loaded, request, chosen) for chosen in ways_to_fit(loaded, request, available)
-    )[:MOST_FIXES]
+    for_passes = failed.peak_bytes - failed.weights_bytes
+    limit = min(available, failed.weights_bytes + round(CLEARLY_LESS * for_passes))
+    trials = (MemoryFix(savings=chosen) for chosen in ways_to_fit(loaded, request, limit))
+    fixes = [_estimated(loaded, request, trial) for trial in trials]
+    smaller = _smaller_pictures(loaded, request, limit)
+    fixes = [*fixes[: MOST_FIXES - len(smaller)], *smaller]
     if not fixes:
-        return OutOfMemory(MESSAGE, hint=_hint_without_model(device), fixes=_last_fixes(device))
-    names = ", ".join(f'"{saving.value}"' for saving in fixes[0].savings)
+        return OutOfMemory(
+            MESSAGE, hint=_hint_without_model(device), fixes=_last_fixes(request, device)
+        )
     return OutOfMemory(
         MESSAGE,
-        hint=f"Save memory by {names}: that takes about {_gigabytes(fixes[0].peak_bytes or 0)} of "
-        f"{_gigabytes(available)} GB.",
-        fixes=fixes,
+        hint=f"It needs about {_gigabytes(failed.peak_bytes)} GB of {_gigabytes(available)} GB. "
+        f"{_in_words(fixes[0])}: that takes about {_gigabytes(fixes[0].peak_bytes or 0)} GB.",
+        fixes=tuple(fixes),
     )
 
 
-def _fix(
-    loaded: LoadedPipeline, request: GenerationRequest, chosen: tuple[Saving, ...]
-) -> MemoryFix:
-    trial = replace(request, savings=(*request.savings, *chosen))
-    return MemoryFix(savings=chosen, peak_bytes=estimate_memory(loaded, trial).peak_bytes)
+def _in_words(fix: MemoryFix) -> str:
+    if fix.size is not None:
+        height, width = fix.size
+        return f"Draw {width} x {height} pixels"
+    return "Save memory by " + ", ".join(f'"{saving.value}"' for saving in fix.savings)
 
 
-def _last_fixes(device: torch.device) -> tuple[MemoryFix, ...]:
+def _smaller_pictures(
+    loaded: LoadedPipeline, request: GenerationRequest, limit_bytes: int
+) -> tuple[MemoryFix, ...]:
+    """Return the largest picture of the same form that fits; none where the smallest does not."""
+    asked, unit = picture_size(loaded, request), lcm(loaded.side_multiple, SIDE_UNIT)
+    for share in SMALLER_SIDES:
+        height, width = (max(unit, int(side * share) // unit * unit) for side in asked)
+        if (height, width) != asked:
+            fix = _estimated(loaded, request, MemoryFix(size=(height, width)))
+            if (fix.peak_bytes or 0) <= limit_bytes:
+                return (fix,)
+    return ()
+
+
+def _estimated(loaded: LoadedPipeline, request: GenerationRequest, fix: MemoryFix) -> MemoryFix:
+    trial = fitted(request, fix)
+    return replace(fix, peak_bytes=estimate_memory(loaded, trial).peak_bytes)
+
+
+def _last_fixes(request: GenerationRequest, device: torch.device) -> tuple[MemoryFix, ...]:
     """Return what may help where nobody can tell what fits."""
-    if device.type == "cpu":
-        return ()
-    return tuple(MemoryFix(savings=(saving,)) for saving in (Saving.OFFLOAD, Saving.PROCESSOR))
+    savings = () if device.type == "cpu" else (Saving.OFFLOAD, Saving.PROCESSOR)
+    fixes = tuple(MemoryFix(savings=(saving,)) for saving in savings)
+    asked = request.height or 0, request.width or 0
+    height, width = (side // 2 // SIDE_UNIT * SIDE_UNIT for side in asked)
+    return (*fixes, MemoryFix(size=(height, width))) if height and width else fixes
 
 
 def _hint_without_model(device: torch.device) -> str:
@@ -82,4 +122,4 @@ def _hint_without_model(device: torch.device) -> str:
 
 
 def _gigabytes(count: int) -> str:
-    return f"{count / GIBIBYTE:.1f}"
+    return f"{count / GIGABYTE:.1f}"

@@ -22,7 +22,7 @@ from spatialstudio.adapters.backends.memory_estimate import (
     usable_savings,
     ways_to_fit,
 )
-from spatialstudio.domain.generation import GuidanceSettings, StepEvent
+from spatialstudio.domain.generation import GuidanceSettings, StepEvent, fitted
 from spatialstudio.domain.memory import MemoryEstimate, Saving
 from tests.fakes import CountingToken
 
@@ -234,7 +234,7 @@ def kept_bytes(loaded):
 
 @pytest.mark.parametrize(
     ("free_bytes", "hint"),
-    [(10**12, '"checkpointing": that takes about'), (0, "smaller picture"), (None, "smaller")],
+    [(10**12, "pixels: that takes about"), (0, "smaller picture"), (None, "smaller")],
     ids=["much is free", "nothing is free", "nobody knows"],
 )
 def test_when_memory_runs_out_what_fits_is_offered_and_the_next_picture_is_drawn(
@@ -249,6 +249,38 @@ def test_when_memory_runs_out_what_fits_is_offered_and_the_next_picture_is_drawn
     assert hint in told.value.hint
     after = list(backend.generate(guided, tiny_model, CountingToken()))
     assert (after[-1].image == before[-1].image).all()
+
+
+LARGE = {"width": 1024, "height": 1024}
+CPU = torch.device("cpu")
+
+
+def fixes_for(loaded, request, monkeypatch, free_bytes):
+    monkeypatch.setattr(low_memory, "available_memory_bytes", lambda _: free_bytes)
+    return low_memory.out_of_memory(loaded, request, CPU).fixes
+
+
+def test_what_is_offered_takes_clearly_less_than_what_failed(loaded, guided, monkeypatch):
+    large = replace(guided, **LARGE)
+    fixes = fixes_for(loaded, large, monkeypatch, 10**12)
+    failed = estimate_memory(loaded, large).peak_bytes
+    assert fixes
+    assert all(fix.peak_bytes < 0.95 * failed for fix in fixes)
+    assert all(estimate_memory(loaded, fitted(large, x)).peak_bytes == x.peak_bytes for x in fixes)
+
+
+def test_where_no_saving_helps_the_largest_picture_that_fits_is_offered(
+    loaded, guided, monkeypatch
+):
+    half = replace(guided, width=512, height=512)
+    free = estimate_memory(loaded, half).peak_bytes - estimate_memory(loaded, half).weights_bytes
+    (*_, last) = fixes_for(loaded, replace(guided, **LARGE), monkeypatch, free)
+    assert last.size == (512, 512)
+
+
+def test_where_nothing_is_sure_to_fit_half_the_picture_is_offered(loaded, guided, monkeypatch):
+    fixes = fixes_for(loaded, replace(guided, width=1024, height=768), monkeypatch, 0)
+    assert [fix.size for fix in fixes] == [(384, 512)]
 
 
 def run_out(*_, **__):

@@ -26,7 +26,7 @@ from spatialstudio.application.session import BaselineChanged, OpenRun, RunChang
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.generation import RequestId, unguided
-from spatialstudio.domain.memory import Saving
+from spatialstudio.domain.memory import MemoryFix
 from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.commands import generate as commands
@@ -185,7 +185,7 @@ class GenerationPanel(Panel):
         self._foot.cancel_picked.connect(self.cancel)
         self._foot.offer_picked.connect(self._use_small_model)
         self._context.switchboard.model_wanted.connect(self._pick_model)
-        self._context.switchboard.savings_wanted.connect(self._save_memory)
+        self._context.switchboard.fix_wanted.connect(self._save_memory)
         self._context.switchboard.settings_offered.connect(self._take_offered)
 
     def _bind(self, actions: Actions) -> None:
@@ -229,9 +229,12 @@ class GenerationPanel(Panel):
         preset = preset if preset in presets_of(method_id, model) else Preset.RECOMMENDED
         self._edit(tr("other method"), with_method(self._settings, model, method_id, preset))
 
-    def _save_memory(self, savings: tuple[Saving, ...]) -> None:
-        if self._settings is not None:
-            self._edit(tr("less memory"), replace(self._settings, savings=savings))
+    def _save_memory(self, fix: MemoryFix) -> None:
+        if (settings := self._settings) is not None:
+            height, width = fix.size or (settings.height, settings.width)
+            savings = fix.savings or settings.savings
+            less = replace(settings, savings=savings, height=height, width=width)
+            self._edit(tr("less memory"), less)
 
     def _pick_detail(self, detail: AttentionDetail) -> None:
         if self._settings is not None:

@@ -15,7 +15,7 @@ from spatialstudio.application.run_queue import QueueChanged
 from spatialstudio.application.session import OpenRun, StoreFailed
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.generation import GenerationFailed, RequestId
-from spatialstudio.domain.memory import MemoryFix
+from spatialstudio.domain.memory import AS_IT_WAS, MemoryFix
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.panels.contents.estimate_contents import size_in_words
 from spatialstudio.ui.remedies import folder_offer, remedies_for
@@ -40,7 +40,7 @@ class Rescue:
         self._queue = context.studio.queue
         self._parent = parent
         self._told_full: tuple[str, str] = ("", "")
-        self._later: dict[str, MemoryFix | None] = {}
+        self._later: dict[str, MemoryFix] = {}
 
     def handle(self, event: object) -> None:
         """Tell of a failure; draw again what was asked for while its other picture went on."""
@@ -49,7 +49,8 @@ class Rescue:
                 for entry_id in [each for each in self._later if not self._is_drawn(each)]:
                     self._retry(entry_id, self._later.pop(entry_id))
             case GenerationFailed(request_id=request_id, error=error):
-                self._tell(error, *self._remedies(request_id, error))
+                if not self._is_told(request_id, error):
+                    self._tell(error, *self._remedies(request_id, error))
             case EngineStopped(error=error, lost=lost):
                 self._tell(error, *(self._again(lost) if lost else ()))
             case StoreFailed():
@@ -67,6 +68,12 @@ class Rescue:
         self._told_full = job
         hint = f"{tr(SAFE if is_safe else UNSAFE)} {failure.error.hint}".strip()
         self._tell(replace(failure.error, hint=hint), *self._copies(failure))
+
+    def _is_told(self, request_id: RequestId, error: ErrorReport) -> bool:
+        """Whether the other picture of the same entry has failed for the same reason."""
+        entry = self._queue.entry(self._entry_id(request_id))
+        others = (run for run in (entry.runs if entry else ()) if run.id != request_id)
+        return any(run.failure and run.failure.message == error.message for run in others)
 
     def _remedies(self, request_id: RequestId, error: ErrorReport) -> tuple[Offer, ...]:
         entry_id = self._entry_id(request_id)
@@ -94,16 +101,15 @@ class Rescue:
 
     def _apply(self, entry_id: str, fix: MemoryFix) -> None:
         """Draw the picture once more with less, and those after it as well."""
-        self._context.switchboard.savings_wanted.emit(fix.savings)
+        self._context.switchboard.fix_wanted.emit(fix)
         self._retry(entry_id, fix)
 
-    def _retry(self, entry_id: str, fix: MemoryFix | None = None) -> None:
+    def _retry(self, entry_id: str, fix: MemoryFix = AS_IT_WAS) -> None:
         if self._is_drawn(entry_id):
             self._later[entry_id] = fix
             self._context.toasts.tell(tr("It is drawn again once its other picture is done."))
             return
-        savings = fix.savings if fix else ()
-        self._try(tr("Drawing again"), lambda: self._queue.retry(entry_id, savings=savings))
+        self._try(tr("Drawing again"), lambda: self._queue.retry(entry_id, fix=fix))
 
     def _is_drawn(self, entry_id: str) -> bool:
         running = self._queue.running
@@ -135,7 +141,11 @@ class Rescue:
 
 def fix_in_words(fix: MemoryFix) -> str:
     """Return what a button says: "Decode in tiles: 3.1 GB"."""
-    words = savings_in_words(fix.savings)
+    words = savings_in_words(fix.savings) if fix.savings else ""
+    if fix.size is not None:
+        height, width = fix.size
+        smaller = tr("Draw {width} × {height} pixels").format(width=width, height=height)  # noqa: RUF001
+        words = ", ".join(part for part in (words, smaller) if part)
     return words if fix.peak_bytes is None else f"{words}: {size_in_words(fix.peak_bytes)}"
 
 

@@ -1,5 +1,6 @@
 """After a failure there is a sentence, and a button for each thing that helps."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,28 @@ def test_too_little_memory_brings_fixes_that_are_applied_at_one_click(
     (again,) = [entry for entry in studio.queue.entries if entry.id == first]
     assert again.requests[0].savings == (Saving.TILING,)
     assert running.generation.settings.savings == (Saving.TILING,)
+
+
+def test_a_smaller_picture_is_drawn_at_one_click(qtbot, running, engine, studio):
+    smaller = MemoryFix(size=(64, 96), peak_bytes=900_000_000)
+    too_little = replace(TOO_LITTLE, fixes=(smaller,))
+    for job in engine.jobs[:2]:
+        engine.report(GenerationFailed(request_id=job.job_id, error=too_little))
+    words = "Draw 96 × 64 pixels: 900 MB"  # noqa: RUF001
+    qtbot.waitUntil(lambda: words in offers(running))
+    offers(running)[words].click()
+    request = studio.queue.entry(engine.jobs[0].job_id).requests[0]
+    assert (request.height, request.width, request.savings) == (64, 96, ())
+    settings = running.generation.settings
+    assert (settings.height, settings.width) == (64, 96)
+
+
+def test_picture_and_baseline_that_fail_alike_are_told_once(qtbot, running, engine, studio):
+    guided, baseline = engine.jobs[:2]
+    for job in (guided, baseline):
+        engine.report(GenerationFailed(request_id=job.job_id, error=TROUBLE))
+    qtbot.waitUntil(lambda: studio.queue.entry(guided.job_id).state.value == "failed")
+    assert [toast.message for toast in running.context.toasts.earlier] == ["It failed."]
 
 
 def test_a_fix_that_is_clicked_while_the_baseline_is_drawn_is_applied_after_it(
