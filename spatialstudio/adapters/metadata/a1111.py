@@ -22,7 +22,10 @@ FEWEST_SETTINGS = 3
 """A last line with fewer belongs to the prompt."""
 
 _KNOWN = frozenset(
-    {"Steps", "Sampler", "Schedule type", "CFG scale", "Seed", "Size", "Model", "Model hash"}
+    {
+        *("Steps", "Sampler", "Schedule type", "Scheduler", "CFG scale"),
+        *("Seed", "Size", "Model", "Model hash"),
+    }
 )
 
 _WITH_TEMPLATE = re.compile(r"^(?P<settings>Steps:[^\n]*)\n(?:Negative )?Template:", re.MULTILINE)
@@ -61,7 +64,7 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
         steps=told_int(told.get("Steps")),
         guidance_scale=told_float(told.get("CFG scale")),
         sampler=told.get("Sampler", ""),
-        scheduler=told.get("Schedule type", ""),
+        scheduler=told.get("Schedule type") or told.get("Scheduler", ""),
         width=told_int(width),
         height=told_int(height),
         model=told.get("Model", ""),
@@ -84,10 +87,27 @@ def _prompts(body: str) -> tuple[str, str]:
 
 
 def _settings(line: str) -> Iterator[tuple[str, str]]:
-    for part in _parts(line):
+    for part in _with_lists(_parts(line)):
         name, colon, value = part.partition(":")
         if colon and name.strip():
             yield name.strip(), _unquoted(value.strip())
+
+
+def _with_lists(parts: Iterator[str]) -> Iterator[str]:
+    """Join what was split within a list or object of JSON: 'Civitai resources: [{"a": 1, ...}]'."""
+    open_parts: list[str] = []
+    depth = 0
+    for part in parts:
+        value = part.partition(":")[2].lstrip()
+        if open_parts or value.startswith(("[", "{")):
+            open_parts.append(part)
+            depth += sum(map(part.count, "[{")) - sum(map(part.count, "]}"))
+            if depth <= 0:
+                yield ",".join(open_parts)
+                open_parts, depth = [], 0
+        else:
+            yield part
+    yield from open_parts  # it never ends, so it was none
 
 
 def _parts(line: str) -> Iterator[str]:

@@ -29,6 +29,8 @@ EXIF_NAMES = ("Make", "Model", "ImageDescription")
 MOST_NODES = 5000
 LINK_LENGTH = 2
 POSITIVE, NEGATIVE = "positive", "negative"
+NO_TEXT = "ConditioningZeroOut"
+"""The node that takes a prompt's meaning away, to stand for no negative prompt."""
 
 _SEEDS = ("seed", "noise_seed")
 _MODELS = ("ckpt_name", "unet_name", "model_name")
@@ -49,6 +51,8 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
     up = tuple(graph.upwards(sampler))
     positive = graph.linked(up, (POSITIVE, "conditioning"))
     negative = graph.linked(up, (NEGATIVE,))
+    latent = graph.linked(up, ("latent_image",))
+    sized = (*(graph.upwards(latent) if latent is not None else ()), *up)
     return PictureSettings(
         dialect=DIALECT,
         prompt=graph.text_above(positive, besides=NEGATIVE),
@@ -58,8 +62,8 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
         guidance_scale=told_float(_first(up, ("cfg", "guidance"))),
         sampler=told_text(_first(up, ("sampler_name",))),
         scheduler=told_text(_first(up, ("scheduler",))),
-        width=told_int(_first(up, ("width",))),
-        height=told_int(_first(up, ("height",))),
+        width=told_int(_first(sized, ("width",))),
+        height=told_int(_first(sized, ("height",))),
         model=told_text(_first(up, _MODELS)),
     )
 
@@ -119,9 +123,10 @@ class _Graph:
         A node that passes both prompts on, as one of a ControlNet, has an input for each.
         """
         for node in self.upwards(start, besides) if start is not None else ():
-            for name in _TEXTS:
-                if text := told_text(node["inputs"].get(name)):
-                    return text
+            if node.get("class_type") == NO_TEXT:
+                return ""
+            if text := _text_of(node["inputs"]):
+                return text
         return ""
 
     def _at(self, value: object) -> Node | None:
@@ -132,6 +137,12 @@ class _Graph:
         ):
             return self._nodes.get(str(value[0]))
         return None
+
+
+def _text_of(inputs: Mapping[str, Any]) -> str:
+    halves = [told_text(inputs.get(name)) for name in ("string_a", "string_b")]
+    joined = told_text(inputs.get("delimiter")).join(filter(None, halves))
+    return next(filter(None, (told_text(inputs.get(name)) for name in _TEXTS)), joined)
 
 
 def _first(nodes: tuple[Node, ...], names: tuple[str, ...]) -> object:

@@ -45,7 +45,10 @@ def graph_of_workflow(workflow: Mapping[str, Any]) -> dict[str, Any]:
         if len(link) > _OUTPUT and isinstance(link[_ID], int)
     }
     return {
-        str(node.get("id")): {"inputs": {**_values(node), **_links(node, origins)}}
+        str(node.get("id")): {
+            "class_type": node.get("type"),
+            "inputs": {**_values(node), **_links(node, origins)},
+        }
         for node in _rows(workflow, "nodes", dict)
     }
 

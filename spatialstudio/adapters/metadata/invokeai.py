@@ -50,7 +50,7 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
 
 def _read_new(told: Mapping[str, Any]) -> PictureSettings:
     model = told.get("model")
-    model = model if isinstance(model, dict) else {}
+    model = model if isinstance(model, dict) else {"name": model}
     return PictureSettings(
         dialect=DIALECT,
         prompt=told_text(told.get("positive_prompt")),

@@ -1,5 +1,6 @@
 """Texts in picture files: gathers those of PNG, JPEG and WebP by name, and writes ours."""
 
+import codecs
 import re
 import struct
 import warnings
@@ -28,7 +29,7 @@ LARGEST_SEGMENT_BYTES = 65_000
 
 _UNICODE = b"UNICODE\0"
 _ASCII = b"ASCII\0\0\0"
-_CHARSET_BYTES = 8
+_CHARSET_BYTES, _UNIT_BYTES = 8, 2
 _EXIF_TEXTS = ("ImageDescription", "Make", "Model", "Software")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -74,7 +75,8 @@ def picture_bytes(image: RgbImage, kind: str, texts: EmbeddedTexts | None) -> by
 def _texts_of(image: Image.Image) -> Iterator[tuple[str, str]]:
     if isinstance(image, PngImagePlugin.PngImageFile):
         for name, text in image.text.items():
-            yield str(name), str(text)
+            is_unicode = isinstance(text, PngImagePlugin.iTXt)
+            yield str(name), str(text) if is_unicode else _as_meant(str(text))
     packet = image.info.get("xmp")
     if isinstance(packet, bytes):
         yield XMP, packet.decode("utf-8", "replace")
@@ -85,9 +87,18 @@ def _texts_of(image: Image.Image) -> Iterator[tuple[str, str]]:
             yield name, value
     details = exif.get_ifd(ExifTags.IFD.Exif)
     for name in (USER_COMMENT, "MakerNote"):
-        value = details.get(ExifTags.Base[name])
+        tag = ExifTags.Base[name]
+        value = details.get(tag, exif.get(tag))  # NOTE: Fooocus writes it among the outer fields
         if isinstance(value, bytes | str):
             yield name, _decoded(value)
+
+
+def _as_meant(text: str) -> str:
+    """Read a text of Latin letters again where its writer meant UTF-8, against the PNG standard."""
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return text
 
 
 def _decoded(comment: bytes | str) -> str:
@@ -96,6 +107,9 @@ def _decoded(comment: bytes | str) -> str:
         return comment
     if comment.startswith(_UNICODE):
         text = comment[_CHARSET_BYTES:]
+        text = text[: len(text) // _UNIT_BYTES * _UNIT_BYTES]
+        if text.startswith((codecs.BOM_UTF16_BE, codecs.BOM_UTF16_LE)):
+            return text.decode("utf-16", "replace").rstrip("\0")
         zeros_first = text[0::2].count(0) >= text[1::2].count(0)  # NOTE: writers disagree on order
         return text.decode("utf-16-be" if zeros_first else "utf-16-le", "replace").rstrip("\0")
     return comment.removeprefix(_ASCII).decode("utf-8", "replace").strip("\0")
@@ -103,7 +117,8 @@ def _decoded(comment: bytes | str) -> str:
 
 def _png_options(texts: EmbeddedTexts) -> Mapping[str, Any]:
     chunks = PngImagePlugin.PngInfo()
-    chunks.add_text(PARAMETERS, _written(texts.parameters))
+    parameters = _written(texts.parameters)
+    (chunks.add_text if parameters.isascii() else chunks.add_itxt)(PARAMETERS, parameters)
     chunks.add_itxt(OWN_RECORD, texts.record)
     packet = provenance.write_packet(texts.creator, is_generated=texts.is_marked_as_generated)
     chunks.add_itxt(XMP, packet.decode("utf-8"))

@@ -185,6 +185,13 @@ FOOOCUS = {
     "version": "Fooocus v2.5.5",
 }
 
+FOOOCUS_A1111 = """a fox under a bench
+Negative prompt: ugly
+Steps: 30, Sampler: DPM++ 2M SDE, Seed: 7446150, Size: 1152x896, CFG scale: 4, Sharpness: 2, \
+ADM Guidance: "(1.5, 0.8, 0.3)", Model: juggernautXL_v8Rundiffusion, Model hash: aeb7e9e689, \
+Performance: Speed, Scheduler: karras, VAE: Default (model), Styles: "['Fooocus V2', 'Sharp']", \
+Raw prompt: a fox under a bench, Version: Fooocus v2.5.5"""
+
 SAMPLES = {
     "a1111": {"parameters": A1111},
     "a1111 templates": {"parameters": A1111_TEMPLATES},

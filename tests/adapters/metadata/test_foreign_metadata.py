@@ -2,7 +2,9 @@
 
 import json
 import random
+import struct
 import time
+import zlib
 from io import BytesIO
 
 import pytest
@@ -15,6 +17,8 @@ from tests.adapters.metadata.foreign import (
     COMFYUI,
     COMFYUI_CIRCLE,
     FOOOCUS,
+    FOOOCUS_A1111,
+    INVOKEAI,
     SAMPLES,
     SWARMUI,
 )
@@ -134,6 +138,86 @@ def test_parameters_in_exif_are_read_in_either_byte_order(kind, order):
 def test_json_in_exif_is_read(plain, dialect):
     comment = b"ASCII\0\0\0" + json.dumps(plain).encode()
     assert settings_in(with_exif("JPEG", ExifTags.Base.UserComment, comment)).dialect == dialect
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "WEBP"])
+@pytest.mark.parametrize(
+    "text", [json.dumps(FOOOCUS), FOOOCUS_A1111], ids=["own scheme", "the other"]
+)
+def test_fooocus_writes_its_comment_among_the_outer_fields(kind, text):
+    told = settings_in(with_exif(kind, ExifTags.Base.UserComment, text, is_inner=False))
+    assert (told.prompt, told.negative, told.seed) == ("a fox under a bench", "ugly", 7446150)
+    assert (told.scheduler, told.width, told.height) == ("karras", 1152, 896)
+
+
+@pytest.mark.parametrize(("mark", "order"), [(b"\xff\xfe", "le"), (b"\xfe\xff", "be")])
+def test_a_comment_may_say_its_byte_order_and_end_within_a_letter(mark, order):
+    comment = b"UNICODE\0" + mark + A1111.encode(f"utf-16-{order}") + b"\0"
+    told = settings_in(with_exif("JPEG", ExifTags.Base.UserComment, comment))
+    assert told.prompt == PROMPTS["a1111"]
+    assert told.extras["Version"] == "v1.10.1"
+
+
+def text_chunk(name, data):
+    body = b"tEXt" + name + b"\0" + data
+    return struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+
+
+@pytest.mark.parametrize(("thing", "encoding"), [("杯子", "utf-8"), ("Kätzchen", "latin-1")])
+def test_letters_in_png_texts_are_read_as_they_were_meant(thing, encoding):
+    content = png_with({})
+    place = content.index(b"IDAT") - 4
+    chunk = text_chunk(b"parameters", A1111.replace("cup", thing).encode(encoding))
+    told = settings_in(content[:place] + chunk + content[place:])
+    assert told.prompt.startswith(f"a red {thing} on a table")
+
+
+def test_settings_within_the_prompts_are_left_there():
+    unwanted = "Steps: wooden, broken: 2, Sampler: none, Seed: 1"
+    text = A1111.replace('blurry, "low" quality', f"blurry\n{unwanted}\nugly")
+    told = settings_in(png_with({"parameters": text}))
+    assert told.negative == f"blurry\n{unwanted}\nugly"
+    assert (told.seed, told.steps) == (1234567890, 28)
+
+
+def test_a_list_among_the_settings_is_one_value():
+    resources = '[{"type":"checkpoint","id":15236,"name":"Deliberate, the"},{"id":2}]'
+    text = f"{A1111}, Civitai resources: {resources}, Odd: {{open, Last: 1"
+    told = settings_in(png_with({"parameters": text}))
+    assert told.extras["Civitai resources"] == resources
+    assert (told.extras["Odd"], told.extras["Last"]) == ("{open", "1")
+
+
+def graph_with(**nodes):
+    return settings_in(png_with({"prompt": json.dumps(COMFYUI | nodes)}))
+
+
+def test_a_prompt_whose_meaning_is_taken_away_is_no_negative_prompt():
+    nothing = {"class_type": "ConditioningZeroOut", "inputs": {"conditioning": ["6", 0]}}
+    told = graph_with(**{"7": nothing})
+    assert (told.prompt, told.negative) == ("a bottle", "")
+
+
+def test_the_size_is_that_of_the_latents_not_of_the_text_encoder():
+    texts = {"text_g": "a bottle", "text_l": "a bottle", "width": 2048, "height": 2048}
+    told = graph_with(**{"6": {"class_type": "CLIPTextEncodeSDXL", "inputs": texts}})
+    assert (told.width, told.height) == (512, 640)
+
+
+def test_a_prompt_joined_of_two_texts_is_whole():
+    halves = {"string_a": "a red", "string_b": "bottle", "delimiter": " "}
+    told = graph_with(
+        **{
+            "6": {"class_type": "CLIPTextEncode", "inputs": {"text": ["51", 0]}},
+            "51": {"class_type": "StringConcatenate", "inputs": halves},
+        }
+    )
+    assert told.prompt == "a red bottle"
+
+
+def test_a_model_may_be_told_by_its_name_alone():
+    told = settings_in(png_with({"invokeai_metadata": json.dumps(INVOKEAI | {"model": "sd-1"})}))
+    assert told.model == "sd-1"
 
 
 def test_a_graph_in_exif_is_read():
