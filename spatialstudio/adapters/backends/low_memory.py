@@ -56,9 +56,7 @@ def out_of_memory(
         MESSAGE, hint=_hint_without_model(device), fixes=_last_fixes(request, device)
     )
     if loaded is None or free is None:
-        return OutOfMemory(
-            MESSAGE, hint=_hint_without_model(device), fixes=_last_fixes(request, device)
-        )
+        return unsure
     failed = estimate_memory(loaded, request)
     available = free + estimate_memory(loaded, replace(request, savings=())).weights_bytes
     for_passes = failed.peak_bytes - failed.weights_bytes
@@ -68,9 +66,7 @@ def out_of_memory(
     smaller = _smaller_pictures(loaded, request, limit)
     fixes = [*fixes[: MOST_FIXES - len(smaller)], *smaller]
     if not fixes:
-        return OutOfMemory(
-            MESSAGE, hint=_hint_without_model(device), fixes=_last_fixes(request, device)
-        )
+        return unsure
     return OutOfMemory(
         MESSAGE,
         hint=f"It needs about {_gigabytes(failed.peak_bytes)} GB of {_gigabytes(available)} GB. "

@@ -4,12 +4,13 @@ import secrets
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QValidator
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QWidget
 
 from spatialstudio.domain.run_settings import SeedMode
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.choice_box import ChoiceBox
 
 MODES = {
     SeedMode.RANDOM: ("random", "Another seed by chance for each picture"),
@@ -92,7 +93,7 @@ class SeedField(QWidget):
         self._dice.setIcon(self._theme.icon("dice"))
 
 
-class SeedModeField(QComboBox):
+class SeedModeField(ChoiceBox):
     """Lets the user say which seed comes next.
 
     Emits ``mode_picked`` with a ``SeedMode`` by the user's hand only.
@@ -101,8 +102,7 @@ class SeedModeField(QComboBox):
     mode_picked = Signal(object)
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName(tr("Seed of the next picture"))
+        super().__init__(tr("Seed of the next picture"))
         for place, (mode, (name, tip)) in enumerate(MODES.items()):
             self.addItem(tr(name), mode)
             self.setItemData(place, tr(tip), Qt.ItemDataRole.ToolTipRole)
