@@ -98,4 +98,7 @@ def mention_maps(
     Returns:
         Mention id to (h, w).
     """
-    return {mention: maps[list(own)].mean(0) for mention, own in positions.items()}
+    return {
+        mention: sum((maps[place] for place in own[1:]), start=maps[own[0]]) / len(own)
+        for mention, own in positions.items()
+    }

@@ -1,12 +1,13 @@
 """Measures what recording costs a run: ``python -m tests.performance.measure_capture``.
 
-Plain and recorded runs take turns in one process, in one thread (threads that wait for each other
-count as busy), and the processor time of this process is counted, so that other programs disturb
-little. Prints the median of the ratios of neighbours.
+A plain and a recorded run of the same picture go on in turns, event by event, in one process and in
+one thread (threads that wait for each other count as busy). Processor time is counted. What else
+runs on the machine slows neighbours alike, and the median over the runs, event by event, leaves out
+what met only one of them. Prints what the sum of the medians has more, and the middle 95 % of
+resampled runs.
 """
 
 import argparse
-import statistics
 import sys
 import tempfile
 import time
@@ -15,6 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from diffusers import UNet2DConditionModel
 
@@ -31,11 +33,13 @@ from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.generation import (
     CaptureSettings,
+    GenerationEvent,
     GenerationRequest,
     ModelRef,
     RequestId,
 )
 from tests.fakes import CountingToken, scene_of
+from tests.performance.intervals import RESAMPLES, Figure, Floats
 
 PLAIN = CaptureSettings(attention_every=0, preview_every=0)
 RECORDED = {
@@ -58,24 +62,41 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, default=resources_folder() / "models" / "stickers")
     parser.add_argument("--steps", type=int, default=25)
-    parser.add_argument("--pairs", type=int, default=10)
+    parser.add_argument("--pairs", type=int, default=30)
     parser.add_argument("--large", action="store_true", help="passes of SD 1.4's UNet")
     options = parser.parse_args()
     torch.set_num_threads(1)
     if options.large:
-        more = 100 * large_overhead(options.pairs)
-        sys.stdout.write(f"relation words, passes of a large UNet: {more:.1f} % more\n")
+        more = large_overhead(options.pairs)
+        sys.stdout.write(f"relation words, passes of a large UNet: {more.percent} % more\n")
         return
     with tempfile.TemporaryDirectory() as archives:
         measure = Measurement(options.model, options.steps, Path(archives))
-        measure.seconds(PLAIN)  # loads the model
         for name, capture in RECORDED.items():
-            more = 100 * measure.overhead(capture, options.pairs)
-            sys.stdout.write(f"{name}: {more:.1f} % more\n")
+            more = measure.overhead(capture, options.pairs)
+            sys.stdout.write(f"{name}: {more.percent} % more\n")
             sys.stdout.flush()
 
 
-def large_overhead(pairs: int) -> float:
+def overhead(recorded: Sequence[Sequence[float]], plain: Sequence[Sequence[float]]) -> Figure:
+    """Return the share that recording adds.
+
+    Args:
+        recorded: A row for each run, its parts in order.
+        plain: Likewise.
+    """
+    own, rest = np.asarray(recorded), np.asarray(plain)
+    rng = np.random.default_rng(0)
+    picks = [rng.integers(len(own), size=len(own)) for _ in range(RESAMPLES)]
+    low, high = np.percentile([share_added(own[pick], rest[pick]) for pick in picks], [2.5, 97.5])
+    return Figure(share_added(own, rest), float(low), float(high))
+
+
+def share_added(recorded: Floats, plain: Floats) -> float:
+    return float(np.median(recorded, 0).sum() / np.median(plain, 0).sum() - 1)
+
+
+def large_overhead(pairs: int) -> Figure:
     """Return the same share for single passes of a UNet as large as that of Stable Diffusion 1.4.
 
     Its weights are zeros and its pictures small, 256 pixels, to keep the measurement short.
@@ -96,8 +117,8 @@ def large_overhead(pairs: int) -> float:
         return time.process_time() - started
 
     seconds(nullcontext())
-    ratios = [seconds(recorded(layers)) / seconds(nullcontext()) for _ in range(pairs)]
-    return statistics.median(ratios) - 1
+    turns = [(seconds(recorded(layers)), seconds(nullcontext())) for _ in range(pairs)]
+    return overhead(*zip(*[([own], [rest]) for own, rest in turns], strict=True))
 
 
 @contextmanager
@@ -109,10 +130,10 @@ def recorded(layers: Sequence[AttentionLayer]) -> Iterator[None]:
 
 
 class Measurement:
-    """Runs of one model."""
+    """Runs of one model, which is loaded twice."""
 
     def __init__(self, folder: Path, steps: int, archives: Path) -> None:
-        self._backend = DiffusersBackend(archives)
+        self._backends = DiffusersBackend(archives), DiffusersBackend(archives)
         self._card = read_card(folder)
         self._request = GenerationRequest(
             id=RequestId("measured"),
@@ -121,19 +142,40 @@ class Measurement:
             model=ModelRef(id=self._card.id),
             steps=steps,
         )
+        self.both(PLAIN, 0)  # loads the models
 
-    def overhead(self, capture: CaptureSettings, pairs: int) -> float:
-        """Return the share of processor time that recording adds, the median of ``pairs``."""
-        ratios = [self.seconds(capture) / self.seconds(PLAIN) for _ in range(pairs)]
-        return statistics.median(ratios) - 1
+    def overhead(self, capture: CaptureSettings, pairs: int) -> Figure:
+        """Return the share of processor time that recording adds."""
+        recorded, plain = zip(*[self.both(capture, turn) for turn in range(pairs)], strict=True)
+        return overhead(recorded, plain)
 
-    def seconds(self, capture: CaptureSettings) -> float:
-        """Return the processor time of one run."""
-        started = time.process_time()
+    def both(self, capture: CaptureSettings, turn: int) -> tuple[list[float], list[float]]:
+        """Make a recorded and a plain run side by side.
+
+        Args:
+            capture: Of the recorded one.
+            turn: Even or odd: which model makes which, and which run goes first.
+
+        Returns:
+            The processor time of every part of both.
+        """
+        first, second = self._backends if turn % 2 else self._backends[::-1]
+        runs = self._events(first, capture), self._events(second, PLAIN)
+        times: tuple[list[float], list[float]] = [], []
+        is_going = True
+        while is_going:
+            swaps = (len(times[0]) + turn // 2) % 2
+            for which in (1, 0) if swaps else (0, 1):
+                started = time.process_time()
+                is_going = next(runs[which], None) is not None
+                times[which].append(time.process_time() - started)
+        return times
+
+    def _events(
+        self, backend: DiffusersBackend, capture: CaptureSettings
+    ) -> Iterator[GenerationEvent]:
         request = replace(self._request, capture=capture)
-        for _ in self._backend.generate(request, self._card, CountingToken()):
-            pass
-        return time.process_time() - started
+        return backend.generate(request, self._card, CountingToken())
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from spatialstudio.adapters.backends.attention_layers import AttentionLayer, map_size
+from spatialstudio.adapters.backends.attention_tap import LayerWatch
 from spatialstudio.adapters.backends.invalid_numbers import refuse_invalid
 from spatialstudio.adapters.backends.layer_attention import LevelMeans
 from spatialstudio.domain.attention import AttentionSnapshot
@@ -38,7 +39,8 @@ class AttentionReader:
     ) -> None:
         own = {index for span in spans for index in span.indices}
         self._levels = (tuple(layers), *decoder)
-        self.layers = tuple(dict.fromkeys(layer for level in self._levels for layer in level))
+        self._names = tuple(layer.name for layer in layers)
+        self.watch = LayerWatch(dict.fromkeys(layer for level in self._levels for layer in level))
         self.columns = tuple(sorted(own | set(whole_text)))
         self.relations = tuple(r for r in relations if can_guide(r.type))
         self.guided = tuple(r for r in self.relations if not r.is_muted)
@@ -74,9 +76,8 @@ class AttentionReader:
 
     def snapshot(self, attention: WordAttention) -> AttentionSnapshot:
         """Copy what was read out of the model's world."""
-        names = tuple(layer.name for layer in self._levels[0])
         columns = attention.columns.detach().cpu().numpy()
-        return AttentionSnapshot(maps=mention_maps(columns, attention.places), layers=names)
+        return AttentionSnapshot(maps=mention_maps(columns, attention.places), layers=self._names)
 
     def pos(self, snapshot: AttentionSnapshot) -> dict[RelationId, float]:
         """Say how surely each relation holds that flat maps can show."""

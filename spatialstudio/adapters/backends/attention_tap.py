@@ -6,9 +6,10 @@ the function. The pass computes what it would have computed anyway, at full spee
 flash and sage attention are not seen.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from threading import RLock, get_ident
 from typing import Any, TypeAlias
 
@@ -27,7 +28,7 @@ ONE_PASS_AT_A_TIME = RLock()
 
 usual_attention = functional.scaled_dot_product_attention
 choose_kernel = torch._fused_sdp_choice  # noqa: SLF001 - public under no other name
-flash_attention = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu  # noqa: SLF001 - nor this
+flash_attention = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default  # noqa: SLF001 - nor this
 
 Take: TypeAlias = Callable[[LayerAttention], object]
 
@@ -53,7 +54,7 @@ def tapped(
     Raises:
         BackendError: A layer ran in a way that cannot be seen.
     """
-    tap = AttentionTap(layers, take, latent_size, row, stops_early=stops_early)
+    tap = AttentionTap(LayerWatch(layers), take, latent_size, row, stops_early=stops_early)
     with tap.on_duty():
         with suppress(_AllSeen):
             yield
@@ -64,11 +65,54 @@ class _AllSeen(Exception):  # noqa: N818 - ends a pass, tells of no error
     pass
 
 
+class LayerWatch:
+    """Knows which of some layers runs just now.
+
+    Args:
+        layers: In the order in which they run.
+    """
+
+    def __init__(self, layers: Iterable[AttentionLayer]) -> None:
+        self.layers = tuple(layers)
+        self._running: AttentionLayer | None = None
+        self._thread = get_ident()
+        self._is_on_duty = False
+
+    @contextmanager
+    def on_duty(self) -> Iterator[None]:
+        """Watch the layers; within a longer duty this costs nothing."""
+        if self._is_on_duty:
+            yield
+            return
+        with ExitStack() as wrappers:
+            for layer in self.layers:
+                wrappers.enter_context(wrapped(layer.module, "forward", partial(self._run, layer)))
+            wrappers.callback(setattr, self, "_is_on_duty", False)
+            self._is_on_duty = True
+            yield
+
+    def claim(self) -> AttentionLayer | None:
+        """Return the layer that runs on this thread, once for every time it runs."""
+        if self._running is None or get_ident() != self._thread:
+            return None
+        layer, self._running = self._running, None
+        return layer
+
+    def _run(
+        self, layer: AttentionLayer, forward: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> Any:
+        self._running, self._thread = layer, get_ident()
+        try:
+            return forward(*args, **kwargs)
+        finally:
+            self._running = None
+
+
 class AttentionTap:
     """Looks at what the wanted modules attend to while they run.
 
     Args:
-        layers: In the order in which they run.
+        watch: Over the wanted layers.
         take: Gets what each of them attends to, in that order.
         latent_size: (h, w); needed where text and picture attend jointly.
         row: Of the batch, the one that is read.
@@ -77,34 +121,31 @@ class AttentionTap:
 
     def __init__(
         self,
-        layers: Sequence[AttentionLayer],
+        watch: LayerWatch,
         take: Take,
         latent_size: tuple[int, int] | None = None,
         row: int = LAST_ROW,
         *,
         stops_early: bool = False,
     ) -> None:
-        self._layers = layers
+        self._watch = watch
         self._take = take
         self._latent_size = latent_size
         self._row = row
         self._stops_early = stops_early
         self._count = 0
-        self._expected: AttentionLayer | None = None
-        self._thread = get_ident()
         self._is_repeating = False
 
     @contextmanager
     def on_duty(self) -> Iterator[None]:
         """Look on while one of the layers runs."""
-        with ExitStack() as duty:
-            duty.enter_context(ONE_PASS_AT_A_TIME)
-            duty.enter_context(wrapped(functional, "scaled_dot_product_attention", self._attend))
-            for layer in self._layers:
-                begin, module = self._expecting(layer), layer.module
-                duty.callback(module.register_forward_pre_hook(begin).remove)
-                duty.callback(module.register_forward_hook(self._leave, always_call=True).remove)
-            yield
+        with ONE_PASS_AT_A_TIME, self._watch.on_duty():
+            usual = functional.scaled_dot_product_attention
+            functional.scaled_dot_product_attention = partial(self._attend, usual)
+            try:
+                yield
+            finally:
+                functional.scaled_dot_product_attention = usual
 
     def see(self, run: Callable[[], Any]) -> Any:
         """Look at one forward pass; return its output, or None when it ended early.
@@ -133,47 +174,37 @@ class AttentionTap:
         Raises:
             BackendError: A layer ran in a way that cannot be seen.
         """
-        if self._count != len(self._layers):
+        if self._count != len(self._watch.layers):
             raise BackendError(
                 "The attention of this model cannot be read.",
                 hint="Switch attention slicing, xformers and flash attention off.",
             )
 
-    def _expecting(self, layer: AttentionLayer) -> Callable[..., None]:
-        def expect(*_: object) -> None:
-            self._expected, self._thread = layer, get_ident()
-
-        return expect
-
-    def _leave(self, *_: object) -> None:
-        self._expected = None
-
     def _attend(self, attend: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Stand in for ``scaled_dot_product_attention``; other threads go straight through."""
-        if self._expected is None or get_ident() != self._thread:
+        layer = self._watch.claim()
+        if layer is None:
             return attend(*args, **kwargs)
-        layer, self._expected = self._expected, None
         call = _AttentionCall(*args, **kwargs)
-        seen = call.seen(layer, self._row, *self._parts(layer))
         is_alone = layer.text is TextPlace.ALONE and attend is usual_attention  # no other tap
         if is_alone and not self._stops_early and call.tells_sums:
             output, sums = call.run_telling_sums()
-            self._count_in(replace(seen, log_sums=sums[self._row]))
+            self._count_in(call.seen(layer, self._row, log_sums=sums[self._row]))
             return output
-        self._count_in(seen)
+        self._count_in(call.seen(layer, self._row, self._parts(layer)))
         return attend(*args, **kwargs)
 
     def _count_in(self, seen: LayerAttention) -> None:
         self._take(seen)
         if not self._is_repeating:
             self._count += 1
-            if self._stops_early and self._count == len(self._layers):
+            if self._stops_early and self._count == len(self._watch.layers):
                 raise _AllSeen
 
-    def _parts(self, layer: AttentionLayer) -> tuple[slice, slice]:
-        """Say which queries are the picture's and which keys the text's."""
+    def _parts(self, layer: AttentionLayer) -> tuple[slice, slice] | None:
+        """Say which queries are the picture's and which keys the text's; None for all."""
         if layer.text is TextPlace.ALONE:
-            return slice(None), slice(None)
+            return None
         if self._latent_size is None:
             raise ValueError("Joint attention needs the size of the latents.")
         height, width = map_size(*self._latent_size, layer.level)
@@ -217,22 +248,31 @@ class _AttentionCall:
         output, sums = flash_attention(self.query, self.key, self.value, scale=self.scale)
         return output, sums
 
-    def seen(self, layer: AttentionLayer, row: int, pictured: slice, text: slice) -> LayerAttention:
+    def seen(
+        self,
+        layer: AttentionLayer,
+        row: int,
+        parts: tuple[slice, slice] | None = None,
+        log_sums: torch.Tensor | None = None,
+    ) -> LayerAttention:
         """Take one row of the batch, where the picture attends to the text.
 
         Args:
             layer: That makes the call.
             row: Of the batch.
-            pictured: The queries that are the picture's.
-            text: The keys that are the text's.
+            parts: Queries that are the picture's, keys that are the text's; None for all.
+            log_sums: Of this row, where they are told.
         """
-        query, key = self.query[row, :, pictured], self.key[row, :, text]
+        query, key = self.query[row], self.key[row]
+        mask = None if self.attn_mask is None else self._additive_mask(row)
+        if parts is not None:
+            pictured, text = parts
+            query, key = query[:, pictured], key[:, text]
+            mask = None if mask is None else mask[:, pictured, text]
         if self.enable_gqa:
             key = key.repeat_interleave(query.shape[0] // key.shape[0], dim=0)
         scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
-        is_masked = self.attn_mask is not None
-        mask = self._additive_mask(row)[:, pictured, text] if is_masked else None
-        return LayerAttention(layer, query, key, scale, mask)
+        return LayerAttention(layer, query, key, scale, mask, log_sums)
 
     def _additive_mask(self, row: int) -> torch.Tensor:
         assert self.attn_mask is not None

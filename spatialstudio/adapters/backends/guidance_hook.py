@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from spatialstudio.adapters.backends.attention_reader import AttentionReader
-from spatialstudio.adapters.backends.attention_tap import tapped
+from spatialstudio.adapters.backends.attention_tap import AttentionTap
 from spatialstudio.adapters.backends.clean_latents import corrected, is_flow, signal_of
 from spatialstudio.adapters.backends.denoiser_call import CallLayout, DenoiserCall
 from spatialstudio.adapters.backends.invalid_numbers import refuse_invalid
@@ -126,6 +126,8 @@ class GuidanceHook:
         self._calls = calls or CallLayout()
         self._denoiser, self._scheduler = denoiser, scheduler
         with ExitStack() as wrappers:
+            if self._reader is not None:
+                wrappers.enter_context(self._reader.watch.on_duty())
             wrappers.enter_context(wrapped(denoiser, "forward", self._denoise))
             wrappers.enter_context(wrapped(scheduler, "step", self._step))
             if hasattr(scheduler, "scale_model_input"):
@@ -193,8 +195,9 @@ class GuidanceHook:
     ) -> Any:
         """Make an ordinary pass and read it."""
         size, mean = call.latent_size, reader.mean()
-        with tapped(reader.layers, mean.take, latent_size=size, row=call.first_row):
-            output = denoise(call)
+        tap = AttentionTap(reader.watch, mean.take, size, call.first_row)
+        with tap.on_duty():
+            output = tap.see(lambda: denoise(call))
         self._note(reader, reader.snapshot(reader.read(mean, size)))
         return output
 

@@ -5,15 +5,14 @@ attention told what the softmax divides by, the wanted ones are computed alone.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import dataclass
 
 import torch
 
 from spatialstudio.adapters.backends.attention_layers import AttentionLayer
 
 MOST_WAITING_BYTES = 16 * 1024**2
-"""Of queries: layers of small models are counted together, which spares the caches."""
+"""Of logarithms: layers of small models are counted together, which spares calls."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,21 +44,27 @@ class LayerAttention:
             scores = scores + self.mask
         return scores.softmax(-1)
 
-    def form(self) -> tuple[object, ...]:
-        """Return what layers have in common whose heads can be computed together."""
-        return self.query.shape, self.key.shape, self.scale, self.log_sums is None
-
     def head_sum(self, columns: torch.Tensor) -> torch.Tensor:
         """Return (positions, columns) float32, the heads' probabilities of columns, summed.
 
         Args:
             columns: Positions in the text.
         """
+        return self.probabilities().sum(0)[:, columns]
+
+    def logarithms(self, columns: torch.Tensor) -> torch.Tensor:
+        """Return (heads, columns, positions) float32, of the probabilities of columns.
+
+        Args:
+            columns: Positions in the text.
+
+        Raises:
+            ValueError: Nobody told what the softmax divides by.
+        """
         if self.log_sums is None:
-            return self.probabilities().sum(0)[:, columns]
-        key, query = self.key[:, columns].float(), self.query.float()
-        logarithms = torch.baddbmm(self.log_sums[:, None], key, query.mT, beta=-1, alpha=self.scale)
-        return logarithms.exp_().sum(0).T
+            raise ValueError("Logarithms of single columns need the sums of all.")
+        key, query = self.key.index_select(1, columns).float(), self.query.float()
+        return torch.baddbmm(self.log_sums[:, None], key, query.mT, beta=-1, alpha=self.scale)
 
 
 class MeanAttention:
@@ -73,44 +78,34 @@ class MeanAttention:
         self._columns = torch.tensor(columns, dtype=torch.long)
         self._sum: torch.Tensor | None = None
         self._heads = 0
-        self._waiting: list[LayerAttention] = []
+        self._waiting: list[torch.Tensor] = []
 
     def take(self, seen: LayerAttention) -> None:
         """Count another layer in, sooner or later."""
-        self._waiting.append(seen)
-        held = sum(each.query.nbytes for each in self._waiting)
-        if seen.log_sums is None or held > MOST_WAITING_BYTES:
-            self._count_in()
+        self._heads += seen.query.shape[0]
+        if seen.log_sums is None:
+            self._add(seen.head_sum(self._columns))
+            return
+        self._waiting.append(seen.logarithms(self._columns))
+        if sum(each.nbytes for each in self._waiting) > MOST_WAITING_BYTES:
+            self._add_waiting()
 
     def mean(self) -> torch.Tensor:
         """Return (positions, columns) float32, every head of every layer counted the same.
 
         At least one layer must have been taken.
         """
-        self._count_in()
+        self._add_waiting()
         assert self._sum is not None
         return self._sum / self._heads
 
-    def _count_in(self) -> None:
-        for _, alike in groupby(self._waiting, LayerAttention.form):
-            seen = _joined(tuple(alike))
-            self._heads += seen.query.shape[0]
-            own = seen.head_sum(self._columns)
-            self._sum = own if self._sum is None else self._sum + own
-        self._waiting.clear()
+    def _add_waiting(self) -> None:
+        if self._waiting:
+            self._add(torch.cat(self._waiting).exp_().sum(0).T)
+            self._waiting.clear()
 
-
-def _joined(alike: Sequence[LayerAttention]) -> LayerAttention:
-    """Return layers of one form as a single one, with the heads of all."""
-    first, *others = alike
-    if not others:
-        return first
-    return replace(
-        first,
-        query=torch.cat([each.query for each in alike]),
-        key=torch.cat([each.key for each in alike]),
-        log_sums=torch.cat([each.log_sums for each in alike if each.log_sums is not None]),
-    )
+    def _add(self, head_sum: torch.Tensor) -> None:
+        self._sum = head_sum if self._sum is None else self._sum + head_sum
 
 
 class LevelMeans:

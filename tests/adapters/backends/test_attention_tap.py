@@ -10,7 +10,7 @@ from spatialstudio.adapters.backends.attention_layers import (
     guiding_layers,
     unet_text_layers,
 )
-from spatialstudio.adapters.backends.attention_tap import tapped
+from spatialstudio.adapters.backends.attention_tap import AttentionTap, LayerWatch, tapped
 from spatialstudio.domain.errors import BackendError
 
 
@@ -220,3 +220,16 @@ def test_the_function_that_was_stood_in_for_is_back(unet, layers, inputs):
     with torch.no_grad(), tapped(layers, [].append, stops_early=True):
         unet(*inputs)
     assert torch.nn.functional.scaled_dot_product_attention is usual
+
+
+def test_layers_are_watched_once_for_many_passes_and_then_left_as_they_were(unet, layers, inputs):
+    watch, own = LayerWatch(layers), []
+    with torch.no_grad(), watch.on_duty():
+        for _ in range(2):
+            tap = AttentionTap(watch, own.append)
+            with tap.on_duty():
+                tap.see(lambda: unet(*inputs))
+        assert all("forward" in vars(layer.module) for layer in layers)
+        unet(*inputs)
+    assert [each.layer for each in own] == [*layers, *layers]
+    assert not any("forward" in vars(layer.module) for layer in layers)

@@ -155,7 +155,7 @@ def test_the_first_update_is_the_gradient_of_the_loss_times_the_step_length(
     words, _ = loaded.pipeline.encode_prompt(SCENE.prompt.text, "cpu", 1, False)
     sample = start.latents.clone().requires_grad_()
     taken = reader.mean()
-    with tapped(reader.layers, taken.take):
+    with tapped(reader.watch.layers, taken.take):
         loaded.denoiser(sample, start.timestep, words)
     loss = scene_loss(SCENE.relations, reader.read(taken, sample.shape[-2:]).loss_maps())
     (gradient,) = torch.autograd.grad(loss, sample)
