@@ -1,19 +1,23 @@
 """What guidance adds to the arithmetic of a run, Stable Diffusion 1.x as published.
 
-    python -m tests.performance.measure_run_cost [--prompts N]
+    python -m tests.performance.measure_run_cost [--prompts N] [--rows FILE]
 
 The arithmetic of a plain pass, of a guiding pass and of its gradient is counted on a UNet of the
-size of Stable Diffusion 1.4 at 512 pixels, without weights. How many guiding passes a run makes is
-counted on runs of the embedded model with the published 50 steps, of which 25 are guided: all of
-them, and with guidance that rests while every PoS is above 0.95. The published sampler makes 51
-calls of 50 steps. A pass whose prediction is reused runs to its end and stands in for the prompt's
-half of the step, so only its gradient is added.
+size of Stable Diffusion 1.4 at 512 pixels, without weights. Of the published 50 steps 25 are
+guided, each by one pass; how many of them guidance makes that rests while every PoS is above 0.95
+is counted on runs of the embedded model, which end with the last step that may be guided. One line
+a run goes to FILE as soon as it is counted; a second start goes on from there. The published
+sampler makes 51 calls of 50 steps. A pass whose prediction is reused runs to its end and stands in for the
+prompt's half of the step, so only its gradient is added.
 """
 
 import argparse
+import json
 import sys
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
-from statistics import mean
+from pathlib import Path
 
 import torch
 from diffusers import UNet2DConditionModel
@@ -24,9 +28,11 @@ from spatialstudio.adapters.backends.attention_tap import tapped
 from spatialstudio.adapters.backends.layer_attention import MeanAttention
 from spatialstudio.application.cancellation import CancelFlag
 from spatialstudio.application.studio import Studio
-from spatialstudio.domain.generation import PSG, CaptureSettings, StepEvent
+from spatialstudio.domain.generation import PSG, CaptureSettings, GuidanceSettings, StepEvent
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.science.guidance_presets import STABLE_DIFFUSION, guidance_preset
+from spatialstudio.science.guidance_schedule import GuidanceSchedule
+from tests.performance.intervals import Figure, bootstrap, ratio
 from tests.performance.prompt_lists import spatialbench_prompts
 
 LATENT_SIDE, TOKENS, WIDTH = 64, 77, 768
@@ -57,17 +63,29 @@ class PassCost:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--prompts", type=int, default=10, help="spread over 200 of two objects")
+    parser.add_argument("--rows", type=Path, help="JSON lines, one a prompt")
     options = parser.parse_args()
+    torch.set_num_threads(1)  # waiting for each other takes most of the time on a busy machine
+    published = guidance_preset(PSG, STABLE_DIFFUSION, Preset.PUBLISHED)
     cost = count_pass()
     show(f"a plain pass takes {cost.whole / 1e9:.0f} GFLOP; a guiding one {share(cost):.3f} of it")
-    for name, goal in (("guided", 1.0), ("resting", GOAL)):
-        passes = passes_of_runs(goal, options.prompts)
-        show(
-            f"{name:8} {mean(passes):5.1f} guiding passes ({sorted(passes)}): "
-            f"{cost.overhead(mean(passes)):6.1%} over the plain run, target {TARGETS[name]:.0%}; "
-            f"{cost.overhead_of_reusing(mean(passes)):.1%} where their predictions are reused"
-        )
+    guided = sum(map(GuidanceSchedule(published, STEPS).guides, range(STEPS)))
+    tell("guided", cost, Figure(guided, guided, guided))
+    passes = []
+    for number, made in resting_passes(published, options.prompts, options.rows):
+        passes.append((made, 1))
+        show(f"prompt {number}: {made} guiding passes")
+    tell("resting", cost, bootstrap(ratio, passes))
     return 0
+
+
+def tell(name: str, cost: PassCost, passes: Figure) -> None:
+    added = Figure(*map(cost.overhead, (passes.value, passes.low, passes.high)))
+    show(
+        f"{name:8} {passes.value:.1f} guiding passes: {added.percent} % over the plain run, "
+        f"target {TARGETS[name]:.0%}; "
+        f"{cost.overhead_of_reusing(passes.value):.1%} where their predictions are reused"
+    )
 
 
 def share(cost: PassCost) -> float:
@@ -96,24 +114,39 @@ def count_pass() -> PassCost:
     return PassCost(*(one.get_total_flops() for one in (whole, guiding, gradient)))
 
 
-def passes_of_runs(goal: float, prompts: int) -> list[int]:
+def resting_passes(
+    published: GuidanceSettings, prompts: int, rows: Path | None
+) -> Iterator[tuple[int, int]]:
+    """Count the guiding passes of every prompt's run, or read what was counted before."""
+    known = dict(json.loads(row) for row in rows.open()) if rows and rows.exists() else {}
     studio = Studio.open("inline")
-    card = studio.model()
-    backend = studio._registry.backend(card.backend_id)
-    published = guidance_preset(PSG, STABLE_DIFFUSION, Preset.PUBLISHED)
     listed = spatialbench_prompts()
-    found = []
-    for number in range(prompts):
-        text = listed[number * len(listed) // prompts].text
-        studio.edit_scene(studio.scene_of(text))
-        request = replace(
-            studio.new_request(seed=number, steps=STEPS),
-            guidance=replace(published, strength=card.strength, goal=goal),
-            capture=NOTHING_CAPTURED,
-        )
-        events = backend.generate(request, card, CancelFlag())
-        found.append(sum(e.guiding_passes for e in events if isinstance(e, StepEvent)))
-    return found
+    for order in range(prompts):
+        number = order * len(listed) // prompts
+        if number not in known:
+            known[number] = passes_of_run(studio, listed[number].text, number, published)
+            if rows:
+                with rows.open("a") as file:
+                    file.write(json.dumps([number, known[number]]) + "\n")
+        yield number, known[number]
+
+
+def passes_of_run(studio: Studio, text: str, seed: int, published: GuidanceSettings) -> int:
+    card = studio.model()
+    studio.edit_scene(studio.scene_of(text))
+    settings = replace(published, strength=card.strength, goal=GOAL)
+    request = replace(
+        studio.new_request(seed=seed, steps=STEPS), guidance=settings, capture=NOTHING_CAPTURED
+    )
+    passes = 0
+    backend = studio._registry.backend(card.backend_id)
+    with closing(backend.generate(request, card, CancelFlag())) as events:
+        for event in events:
+            if isinstance(event, StepEvent):
+                passes += event.guiding_passes
+                if event.step == GuidanceSchedule(settings, STEPS).last_step:
+                    break
+    return passes
 
 
 def show(text: str) -> None:
