@@ -7,8 +7,8 @@ size of Stable Diffusion 1.4 at 512 pixels, without weights. Of the published 50
 guided, each by one pass; how many of them guidance makes that rests while every PoS is above 0.95
 is counted on runs of the embedded model, which end with the last step that may be guided. One line
 a run goes to FILE as soon as it is counted; a second start goes on from there. The published
-sampler makes 51 calls of 50 steps. A pass whose prediction is reused runs to its end and stands in for the
-prompt's half of the step, so only its gradient is added.
+sampler makes 51 calls of 50 steps. A pass whose prediction is reused runs to its end and stands in
+for the half of the step that has the prompt, so only its gradient is added.
 """
 
 import argparse
