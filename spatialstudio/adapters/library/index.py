@@ -121,6 +121,12 @@ class LibraryIndex:
         with self._lock:
             self._connection = open_empty(self._path, self._connection)
 
+    def leave_file(self) -> None:
+        """Go on in memory, empty, as the file cannot be written any more."""
+        with self._lock:
+            self._connection.close()
+            self._path, self._connection = None, open_tables(None)
+
     def is_whole(self) -> bool:
         """Say whether the tables are there and undamaged; rows are not looked at."""
         with self._lock:
@@ -215,10 +221,11 @@ class LibraryIndex:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:  # NOTE: a full disk has ended it already
+                    self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
 
 
 def _listed(listing: object, path: str) -> IndexedRun | None:

@@ -12,6 +12,14 @@ VERSION = 8
 IN_MEMORY = ":memory:"
 BUSY_S = 10.0
 
+_UNWRITABLE = frozenset(
+    {
+        *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR),
+        *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_BUSY),
+    }
+)
+_PRIMARY_CODE = 0xFF
+
 _SCHEMA = """
 CREATE TABLE run (
   id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, stamp TEXT NOT NULL,
@@ -91,6 +99,12 @@ def is_whole(connection: sqlite3.Connection) -> bool:
         return is_sound and _definitions(connection) == _own_definitions()
     except sqlite3.DatabaseError:
         return False
+
+
+def is_about_writing(error: sqlite3.DatabaseError) -> bool:
+    """Say whether an error means that the file cannot be written, as on a full disk."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    return code & _PRIMARY_CODE in _UNWRITABLE
 
 
 def _on_clean_ground(path: Path) -> sqlite3.Connection:

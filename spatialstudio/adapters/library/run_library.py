@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from spatialstudio.adapters.images import PillowImages
 from spatialstudio.adapters.library.index import IndexedRun, LibraryIndex
+from spatialstudio.adapters.library.index_tables import is_about_writing
 from spatialstudio.adapters.library.migrations import migrate
 from spatialstudio.adapters.library.scan import folders_in, read_run, runs_in
 from spatialstudio.adapters.library.thumbnails import Thumbnails
@@ -42,6 +43,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+IN_MEMORY = "The index of the library is kept in memory: its folder cannot be written."
 BATCH = 500
 """Runs that are taken into the index at once."""
 
@@ -148,7 +150,7 @@ class RunLibrary:
         if picture.is_relative_to(self.root):
             path = picture.relative_to(self.root).as_posix()
             if run := self._read_one(path):
-                self._index.put([run])
+                self._mended(lambda: self._index.put([run]))
 
     def mark(self, picture: Path, marks: Marks) -> None:
         """Keep what the user says of a run, in its sidecar and in the index.
@@ -198,7 +200,8 @@ class RunLibrary:
 
     def forget(self, pictures: Sequence[Path]) -> None:
         """Take runs whose pictures are gone off the list."""
-        self._index.remove([path.relative_to(self.root).as_posix() for path in pictures])
+        paths = [path.relative_to(self.root).as_posix() for path in pictures]
+        self._mended(lambda: self._index.remove(paths))
 
     def recall(self, missing: Sequence[LibraryEntry]) -> None:
         """List runs again whose pictures are gone."""
@@ -246,19 +249,23 @@ class RunLibrary:
         try:
             return LibraryIndex(self._database, self.root, self._read_one)
         except (OSError, sqlite3.Error):
-            log.warning("The index of the library is kept in memory: its folder is read-only.")
+            log.warning(IN_MEMORY)
             return LibraryIndex(None, self.root, self._read_one)
 
     def _mended(self, ask: Callable[[], T]) -> T:
-        """Ask the index; one that was damaged since it was opened is built anew first."""
+        """Ask the index; one that is damaged or cannot be written any more is built anew first."""
         try:
             return ask()
-        except sqlite3.DatabaseError:
-            if self._index.is_whole():
+        except sqlite3.DatabaseError as error:
+            if is_about_writing(error):
+                log.warning(IN_MEMORY)
+                self._index.leave_file()
+            elif self._index.is_whole():
                 raise
-            log.warning("The index of the library is damaged, and is built anew.")
-            self.reindex()
-            return ask()
+            else:
+                log.warning("The index of the library is damaged, and is built anew.")
+        self.reindex()
+        return ask()
 
     def _repair(self) -> None:
         """Finish what earlier programs and versions left; a read-only library stays as it is."""

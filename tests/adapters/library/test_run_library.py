@@ -157,6 +157,17 @@ def test_an_index_that_loses_a_table_while_it_is_open_is_built_again(
     assert library.refresh().is_nothing
 
 
+def test_an_index_on_a_full_disk_goes_on_in_memory(library, found, root, pictures, caplog):
+    size = library._index._connection.execute("PRAGMA page_count").fetchone()[0]
+    library._index._connection.execute(f"PRAGMA max_page_count = {size}")
+    note = "a long note " * 50_000
+    library.mark(pictures[1], Marks(stars=5, note=note))
+    assert "kept in memory" in caplog.text
+    assert found("stars:5") == [2]
+    assert found("cat") == [1, 2]
+    assert library.refresh().is_nothing
+
+
 NINE_STARS = """CAST(replace(CAST(listing AS TEXT), '"stars": 0', '"stars": 9') AS BLOB)"""
 
 
