@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from diffusers import FluxTransformer2DModel
 
 from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.backends.load_pipeline import load_pipeline, load_streams
@@ -11,6 +12,7 @@ from spatialstudio.adapters.model_files import ModelFolders, read_card
 from spatialstudio.adapters.model_kinds import MODEL_KINDS
 from spatialstudio.domain.errors import ModelNotFound, RequestError
 from spatialstudio.domain.generation import GuidanceSettings, StepEvent
+from tests.adapters.backends.flux_file import save_flux_file
 from tests.adapters.backends.single_file import same_weights, save_single_file
 from tests.adapters.backends.tiny_families import TINY_FAMILIES, build_tiny_family, save_tiny_family
 from tests.fakes import CountingToken
@@ -76,6 +78,39 @@ def test_every_family_takes_its_denoiser_from_a_file_and_the_rest_from_a_folder(
     assert same_weights(loaded.denoiser, original.denoiser)
     assert same_weights(loaded.pipeline.text_encoder, original.pipeline.text_encoder)
     assert same_weights(loaded.pipeline.vae, original.pipeline.vae)
+
+
+@pytest.fixture(scope="module")
+def makers_flux():
+    """A block of each kind, as wide as FLUX.1 dev: its makers' files are of one width alone."""
+    with torch.device("meta"):
+        transformer = FluxTransformer2DModel(
+            in_channels=16,
+            num_layers=1,
+            num_single_layers=1,
+            joint_attention_dim=32,
+            pooled_projection_dim=16,
+            guidance_embeds=True,
+        )
+    torch.manual_seed(0)
+    state = {
+        name: torch.randn(weight.shape[-1:], dtype=torch.bfloat16).expand(weight.shape)
+        for name, weight in transformer.state_dict().items()
+    }
+    transformer.load_state_dict(state, assign=True)
+    return transformer
+
+
+@pytest.mark.slow
+def test_a_flux_transformer_is_read_by_the_names_of_its_makers(makers_flux, tmp_path):
+    tiny = next(tiny for tiny in TINY_FAMILIES if tiny.pipeline_class == "FluxPipeline")
+    save_tiny_family(tiny, tmp_path / "file")
+    makers_flux.save_config(tmp_path / "file" / "transformer")
+    (tmp_path / "file" / "transformer" / "diffusion_pytorch_model.safetensors").unlink()
+    save_flux_file(makers_flux, tmp_path / "file.safetensors")
+    (card,) = cards_of(tmp_path)
+    loaded = load_pipeline(replace(card, dtype="bfloat16"), CPU)
+    assert same_weights(loaded.denoiser, makers_flux)
 
 
 def test_a_damaged_single_file_is_told(bare, tmp_path):
