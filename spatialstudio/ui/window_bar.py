@@ -1,7 +1,14 @@
 """The top of the window: menus made from the commands, workspaces, tools, and the search."""
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QMainWindow,
+    QMenu,
+    QStackedWidget,
+    QToolButton,
+    QWidget,
+)
 
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.command_button import ICON_EM, command_button
@@ -42,15 +49,16 @@ class WindowBar(QObject):
             self._fill(window.menuBar().addMenu(tr(menu.value)), menu)
         self._bar = window.menuBar()
         self._corner = corner = QWidget(self._bar)
-        self._tools = QHBoxLayout()
-        self._tools.setSpacing(0)
+        self._tools = QStackedWidget()
         self._row = row = QHBoxLayout(corner)
         row.setContentsMargins(0, 0, em(0.5), 0)
         row.setSpacing(em(0.2))
+        row.addWidget(self._tools)
+        row.addSpacing(em(0.8))
+        self._pages = {each.id: self._page_of_tools(each) for each in workspaces}
         for workspace in workspaces:
             row.addWidget(command_button(actions[workspace.command], "segment"))
         row.addSpacing(em(0.8))
-        row.addLayout(self._tools)
         self._switches = [command_button(actions[command], "icon") for command in SWITCHES]
         for button in self._switches:
             row.addWidget(button)
@@ -61,17 +69,9 @@ class WindowBar(QObject):
         self._bar.installEventFilter(self)
 
     def show_workspace(self, workspace: Workspace) -> None:
-        """Mark the workspace that is chosen, and give its tools their buttons."""
+        """Mark the workspace that is chosen, and show its tools."""
         self._actions[workspace.command].setChecked(True)
-        while (item := self._tools.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
-        for command in workspace.tools:
-            button = command_button(self._actions[command], "icon")
-            self._tools.addWidget(button)
-            button.show()
-        self._give_room()
+        self._tools.setCurrentWidget(self._pages[workspace.id])
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Show what there is room for."""
@@ -88,6 +88,18 @@ class WindowBar(QObject):
         self._corner.deleteLater()
         self._docks.deleteLater()
         self._bar.clear()
+
+    def _page_of_tools(self, workspace: Workspace) -> QWidget:
+        """Return a workspace's tools; all pages are as wide, so nothing beside them moves."""
+        page = QWidget()
+        row = QHBoxLayout(page)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addStretch()
+        for command in workspace.tools:
+            row.addWidget(command_button(self._actions[command], "icon"))
+        self._tools.addWidget(page)
+        return page
 
     def _give_room(self) -> None:
         """Show all buttons where menus and buttons fit side by side, else those that matter."""
