@@ -11,12 +11,16 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.dock_title import DockTitle
 from spatialstudio.ui.window_settings import LAYOUT_VERSION, Density
-from spatialstudio.ui.workspaces.workspace import BOTTOM, DockPlan, Workspace
+from spatialstudio.ui.workspaces.workspace import BOTTOM, LEFT, RIGHT, DockPlan, Workspace
 
 USUAL_SIZE_EM = (90, 56)
 """Of a window in which docks have the sizes that are planned."""
-LOW_EM = 42
-"""Of a window too low for its text: docks at the bottom share one place there, as tabs."""
+LOW_EM, NARROW_EM = 42, 52
+"""Of a window too low or too narrow for its text: docks share places there, as tabs."""
+LOW, NARROW = "low", "narrow"
+SHARING = {LOW: (BOTTOM,), NARROW: (LEFT, RIGHT)}
+"""The sides of the stage whose docks share one place in such a window."""
+CRAMPED = ((), (LOW,), (NARROW,), (LOW, NARROW))
 MOST_GROWTH = 1.3
 WIDEST_SHARE, HIGHEST_SHARE = 0.34, 0.38
 """Of the window, for a dock at a side and one at the bottom: the stage stays the largest."""
@@ -44,7 +48,7 @@ class DockRack:
         self._shed.hide()
         self._up: Workspace | None = None
         self._density = Density.FULL
-        self._is_low = False
+        self._cramped: tuple[str, ...] = ()
         self._are_hidden = False
         self._outgrown: set[str] = set()
 
@@ -78,7 +82,7 @@ class DockRack:
             self._window.removeDockWidget(dock)
             dock.setParent(self._shed)
         self._up, self._density, self._are_hidden = workspace, density, False
-        self._is_low = self._has_low_window()
+        self._cramped = self._cramped_now()
         stored = self._context.settings.layout_of(self._layout_name())
         self._arrange(workspace)
         if not stored.isEmpty():
@@ -93,10 +97,10 @@ class DockRack:
         """Size docks anew as the text is now: those in sight at once, others when put up."""
         self.size_docks()
         self._outgrown = {
-            _layout_name(each, density, is_low)
+            _layout_name(each, density, cramped)
             for each in workspaces
             for density in Density
-            for is_low in (False, True)
+            for cramped in CRAMPED
         } - {self._layout_name()}
 
     def take_down(self) -> None:
@@ -148,10 +152,12 @@ class DockRack:
         ours = Qt.FindChildOption.FindDirectChildrenOnly
         for tabs in self._window.findChildren(QTabBar, options=ours):
             tabs.setAccessibleName(tr("Docks in this place"))
+            tabs.setElideMode(Qt.TextElideMode.ElideNone)  # what has no room is scrolled to
+            tabs.setUsesScrollButtons(True)
 
     def _layout_name(self) -> str:
         up = self._up
-        return "" if up is None else _layout_name(up, self._density, self._is_low)
+        return "" if up is None else _layout_name(up, self._density, self._cramped)
 
     def _arrange(self, workspace: Workspace) -> None:
         for plan in workspace.docks:
@@ -171,8 +177,10 @@ class DockRack:
             if self._front_of(plan) == plan:
                 self._docks[plan.id].raise_()
 
-    def _has_low_window(self) -> bool:
-        return self._window.height() < em(LOW_EM)
+    def _cramped_now(self) -> tuple[str, ...]:
+        is_low = self._window.height() < em(LOW_EM)
+        is_narrow = self._window.width() < em(NARROW_EM)
+        return (LOW,) * is_low + (NARROW,) * is_narrow
 
     def _is_wanted(self, plan: DockPlan) -> bool:
         return plan.in_simple or self._density is Density.FULL
@@ -180,9 +188,10 @@ class DockRack:
     def _front_of(self, plan: DockPlan) -> DockPlan:
         """Return whose place a dock shares as a tab; the plan itself where it has its own."""
         plans = () if self._up is None else self._up.docks
-        shares = self._is_low and plan.area is BOTTOM
+        groups = (SHARING[name] for name in self._cramped if plan.area in SHARING[name])
+        sharing = next(groups, ())
         for other in plans:
-            is_before = other.id == plan.tab_of or (shares and other.area is BOTTOM)
+            is_before = other.id == plan.tab_of or other.area in sharing
             if is_before and (other == plan or self._is_wanted(other)):
                 return other
         return plan
@@ -199,7 +208,7 @@ class DockRack:
 
     def take_window(self) -> None:
         """Arrange docks for the size that the window has been given, but where the user did."""
-        if self._up is not None and self._is_low != self._has_low_window():
+        if self._up is not None and self._cramped != self._cramped_now():
             workspace, self._up = self._up, None
             self.put_up(workspace, self._density)
         if self._context.settings.layout_of(self._layout_name()).isEmpty():
@@ -217,7 +226,7 @@ class DockRack:
         """Give docks that stand beside each other at the bottom their shares of it."""
         plans = () if self._up is None else self._up.docks
         growth = max(self._window.width() / em(USUAL_SIZE_EM[0]), 1.0)
-        beside = (plan for plan in plans if plan.breadth_em and not self._is_low)
+        beside = (plan for plan in plans if plan.breadth_em and LOW not in self._cramped)
         wanted = {plan.id: em(plan.breadth_em) * growth for plan in beside}
         room = self._window.width() * (1 - WIDEST_SHARE)
         most = room * BROADEST_SHARE if len(wanted) == 1 else room
@@ -227,5 +236,5 @@ class DockRack:
         self._window.resizeDocks(docks, sizes, Qt.Orientation.Horizontal)
 
 
-def _layout_name(workspace: Workspace, density: Density, is_low: bool) -> str:
-    return f"{workspace.id}-{density.value}" + ("-low" if is_low else "")
+def _layout_name(workspace: Workspace, density: Density, cramped: tuple[str, ...]) -> str:
+    return "-".join((workspace.id, density.value, *cramped))

@@ -56,6 +56,17 @@ def test_docks_at_the_bottom_share_a_place_in_a_low_window(qtbot, window):
     assert not attention.visibleRegion().isEmpty()
 
 
+def test_docks_at_the_sides_share_a_place_in_a_narrow_window(qtbot, window):
+    window.resize(em(50), 800)
+    window.use_workspace(WORKSPACES[1])
+    window.use_workspace(WORKSPACES[0])
+    prompt = window.findChild(QDockWidget, "prompt")
+    tabs = {dock.objectName() for dock in window.tabifiedDockWidgets(prompt)}
+    assert tabs == {"verdict", "queue", "graph"}
+    assert not prompt.visibleRegion().isEmpty()
+    qtbot.waitUntil(lambda: window.stage.width() > window.width() / 2)
+
+
 def test_what_was_arranged_in_a_low_window_stays_there(qtbot, window):
     window.resize(1280, em(40))
     window.use_workspace(WORKSPACES[1])

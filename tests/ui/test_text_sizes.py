@@ -1,13 +1,17 @@
 """The window at all sizes of its text: it fits the screen, and nothing is cut off."""
 
 import pytest
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QTranslator
 from PySide6.QtWidgets import QDockWidget, QLabel
 
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.ui.theme.fonts import use_bundled_font
+from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.dock_column import DockRoom
 from spatialstudio.ui.widgets.evaluate.verdict_card import VerdictCard
+from spatialstudio.ui.widgets.inspect.word_chips import WordChip
+from spatialstudio.ui.widgets.run.run_form import RunForm
+from spatialstudio.ui.widgets.stage.picture_view import PictureView
 from spatialstudio.ui.workspaces.registry import WORKSPACES
 
 
@@ -74,3 +78,43 @@ def test_docks_stand_as_before_when_the_text_grows(qtbot, drawn, appearance):
     verdict = drawn.findChild(QDockWidget, "verdict")
     assert {dock.objectName() for dock in drawn.tabifiedDockWidgets(verdict)} == {"queue", "graph"}
     assert not verdict.visibleRegion().isEmpty()
+
+
+def test_the_largest_text_leaves_room_for_picture_and_words(qtbot, qapp, drawn, appearance):
+    use_bundled_font(qapp, resources_folder() / "fonts")
+    enlarge(qtbot, drawn, appearance, 200)
+    drawn.resize(1280, 800)
+    drawn.context.switchboard.workspace_asked.emit("inspect")
+    qtbot.waitUntil(lambda: len([each for each in shown(drawn, WordChip) if is_whole(each)]) == 2)
+    picture = drawn.stage.findChild(PictureView)
+    qtbot.waitUntil(lambda: picture.height() > drawn.stage.height() / 2)
+
+
+def is_whole(widget):
+    return widget.visibleRegion().boundingRect() == widget.rect()
+
+
+class Longer(QTranslator):
+    """Says everything in half as many letters again, in words that can be broken."""
+
+    def translate(self, context, text, disambiguation="", n=-1):
+        return f"{text} {'more ' * (len(text) // 10)}".strip()
+
+    def isEmpty(self):  # noqa: N802 - Qt's name
+        return False
+
+
+@pytest.fixture
+def longer(qapp):
+    translator = Longer()
+    qapp.installTranslator(translator)
+    yield
+    qapp.removeTranslator(translator)
+
+
+def test_the_form_of_a_run_gives_way_to_longer_words(qapp, longer, appearance):
+    use_bundled_font(qapp, resources_folder() / "fonts")
+    form = RunForm(appearance.theme)
+    form.show_all(True)
+    assert form.minimumSizeHint().width() <= em(17)
+    form.deleteLater()

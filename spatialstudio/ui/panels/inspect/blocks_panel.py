@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout
 from spatialstudio.application.layer_maps import LayersAveraged, LayersMissing
 from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged
 from spatialstudio.domain.attention import AttentionDetail, LayerChoice
-from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.bridge import FrameClock, SightClock
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.block_contents import (
     blocks_of,
@@ -65,8 +65,9 @@ class BlocksPanel(Panel):
         self._capture.setToolTip(tr(CAPTURE_TIP))
         self._capture.setAccessibleName(tr(CAPTURE_TIP))
         self._capture.clicked.connect(self._ask_for_more)
-        self._clock = FrameClock(self._draw, self)
-        self._maps.changed.connect(self._clock.request)
+        self._clock = SightClock(self._draw, self)
+        self._averaging = FrameClock(self._average, self)
+        self._maps.changed.connect(self._follow)
         self._lay_out()
         self._draw()
 
@@ -74,13 +75,18 @@ class BlocksPanel(Panel):
         """Follow the run; take what was averaged for it."""
         match event:
             case RunChanged() | BaselineChanged():
-                self._clock.request()
+                self._follow()
             case LayersAveraged():
                 self._failures.pop(event.request_id, None)
                 self._maps.take(event)
             case LayersMissing(request_id=request_id, error=error):
                 self._failures[request_id] = f"{error.message} {error.hint}"
                 self._clock.request()
+
+    def _follow(self) -> None:
+        """Draw when in sight; what is averaged lies on the stage, and comes all the same."""
+        self._clock.request()
+        self._averaging.request()
 
     def _draw(self) -> None:
         run = self._session.run
@@ -94,7 +100,6 @@ class BlocksPanel(Panel):
         self._picker.setVisible(bool(run.text_layers))
         self._show_shapes(run)
         self._note_on(run)
-        self._average(run)
 
     def _note_on(self, run: OpenRun) -> None:
         if not run.text_layers:
@@ -147,8 +152,10 @@ class BlocksPanel(Panel):
         button.clicked.connect(do)
         self._flow.addWidget(button)
 
-    def _average(self, run: OpenRun) -> None:
+    def _average(self) -> None:
         """Have a finished run's maps averaged, once for every choice."""
+        if (run := self._session.run) is None:
+            return
         layers = self._layers(run)
         runs = [
             each

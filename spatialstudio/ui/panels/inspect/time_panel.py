@@ -12,7 +12,7 @@ from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.session import BaselineChanged, RunChanged, StepPicked
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.ui.actions import Actions
-from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.commands import inspect, replay
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.trace_contents import span_in_words, step_name, time_contents
@@ -75,7 +75,7 @@ class TimePanel(Panel):
         self._replay.step_picked.connect(self._session.pick_step)
         self._replay.live_asked.connect(self._session.go_live)
         self._replay.mode_picked.connect(self._show_mode)
-        self._runs_clock = FrameClock(self._draw_runs, self)
+        self._runs_clock = SightClock(self._draw_runs, self)
         self._lay_out()
         self._bind_steps(context.actions)
         self._bind_range(context.actions)
@@ -89,9 +89,9 @@ class TimePanel(Panel):
                 if run.id != self._run_id:
                     self._run_id = run.id
                     self._take_span(None)
-                self._runs_clock.request()
+                self._follow_runs()
             case BaselineChanged():
-                self._runs_clock.request()
+                self._follow_runs()
             case StepPicked():
                 self._draw_step()
 
@@ -189,6 +189,14 @@ class TimePanel(Panel):
         if path:
             self._set_beside(partial(self._studio.second.open, Path(path)))
 
+    def _follow_runs(self) -> None:
+        """Draw when in sight; the keys that lead along the steps work all the same."""
+        run, second = self._session.run, self._session.baseline
+        if run is not None:
+            self._replay.set_step_count(len(run.steps))
+            self._show_commands(has_run=run.request is not None, has_second=second is not None)
+        self._runs_clock.request()
+
     def _draw_runs(self) -> None:
         run, second = self._session.run, self._session.baseline
         if run is None:
@@ -197,8 +205,6 @@ class TimePanel(Panel):
         contents = time_contents(run, second)
         self._chart.show_contents(contents)
         self._header.show_contents(contents)
-        self._replay.set_step_count(len(run.steps))
-        self._show_commands(has_run=run.request is not None, has_second=second is not None)
         self._draw_step()
         self._draw_means()
 

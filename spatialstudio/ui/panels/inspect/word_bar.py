@@ -14,8 +14,9 @@ from spatialstudio.application.session import (
     StepPicked,
 )
 from spatialstudio.domain.prompt import MentionId
-from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.commands import inspect
+from spatialstudio.ui.dock_rack import LOW_EM
 from spatialstudio.ui.held_key import HeldKey
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.map_contents import (
@@ -29,7 +30,7 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.segments import Segments
 from spatialstudio.ui.widgets.inspect.word_chips import WordChips
 
-NARROW_EM = 28
+NARROW_EM = 22
 
 
 class WordBar(Panel):
@@ -58,7 +59,7 @@ class WordBar(Panel):
         self._whose = Segments(tr("Whose maps"), whose_choices())
         self._whose.choice_picked.connect(lambda whose: self._maps.show_look(whose=whose))
         self._whose.hide()
-        self._clock = FrameClock(self._draw, self)
+        self._clock = SightClock(self._draw, self)
         self._maps.changed.connect(self._clock.request)
         self._lay_out()
         self._bind(context)
@@ -126,12 +127,13 @@ class WordBar(Panel):
             self._chips.show_pins(self._maps.pins)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Let the words have lines of their own where it is narrow."""
+        """Let the words have lines of their own where it is narrow, few of them where it is low."""
         super().resizeEvent(event)
         narrow = self.width() < em(NARROW_EM)
         way = QBoxLayout.Direction.BottomToTop if narrow else QBoxLayout.Direction.LeftToRight
         self._row.setDirection(way)
         self._row.setSpacing(em(0.2) if narrow else em(1))
+        self._chips.show_brief(self.window().height() < em(LOW_EM))
 
     def _lay_out(self) -> None:
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)

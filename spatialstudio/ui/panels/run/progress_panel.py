@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QVBoxLayout
 
 from spatialstudio.application.run_queue import QueueChanged
 from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged
-from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.trace_contents import progress_of
 from spatialstudio.ui.texts import tr
@@ -32,12 +32,12 @@ class ProgressPanel(Panel):
         super().__init__()
         self._studio = context.studio
         self._bar = PhaseBar()
-        self._frames = FrameClock(self._draw, self)
+        self._frames = SightClock(self._draw, self)
         self._now = clock
         self._heard = clock()
         self._pulse = QTimer(self)
         self._pulse.setInterval(PULSE_MS)
-        self._pulse.timeout.connect(self._draw)
+        self._pulse.timeout.connect(self._frames.request)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._bar)

@@ -6,7 +6,7 @@ from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.run_queue import QueueChanged
 from spatialstudio.application.session import OpenRun, RunChanged
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.ui.bridge import FrameClock
+from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.queue_contents import results_of
 from spatialstudio.ui.texts import tr
@@ -27,7 +27,7 @@ class ResultsPanel(Panel):
         self._strip = ResultStrip(context.theme)
         self._strip.result_picked.connect(self._open)
         self._waiting = TextLabel(tr("The results of this session appear here."), Tone.MUTED)
-        self._clock = FrameClock(self._draw, self)
+        self._clock = SightClock(self._draw, self)
         self._pages = QStackedWidget()  # the first result finds its room, and moves nothing
         column = QVBoxLayout(self)
         column.setContentsMargins(em(0.7), em(0.2), em(0.7), em(0.2))

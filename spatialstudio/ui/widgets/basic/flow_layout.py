@@ -52,7 +52,7 @@ class FlowLayout(QLayout):
 
     def sizeHint(self) -> QSize:
         """Ask for one line."""
-        sizes = [item.sizeHint() for item in self._items]
+        sizes = [item.sizeHint() for item in self._shown()]
         gaps = self._gap * max(len(sizes) - 1, 0)
         width = sum(size.width() for size in sizes) + gaps
         return QSize(width, max((size.height() for size in sizes), default=0))
@@ -60,15 +60,18 @@ class FlowLayout(QLayout):
     def minimumSize(self) -> QSize:
         """Return the size of the largest widget."""
         size = QSize()
-        for item in self._items:
+        for item in self._shown():
             size = size.expandedTo(item.minimumSize())
         return size
+
+    def _shown(self) -> list[QLayoutItem]:
+        return [item for item in self._items if not item.isEmpty()]
 
     def _arrange(self, room: QRect, *, moves: bool) -> int:
         """Return the height of all lines; widgets in a line share its middle."""
         line: list[tuple[QLayoutItem, QSize, int]] = []
         x, y, height = room.left(), room.top(), 0
-        for item in self._items:
+        for item in self._shown():
             size = item.sizeHint().boundedTo(QSize(room.width(), item.sizeHint().height()))
             size = size.expandedTo(item.minimumSize())
             if line and x + size.width() > room.right() + 1:

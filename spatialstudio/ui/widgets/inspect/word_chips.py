@@ -201,6 +201,7 @@ class WordChips(QWidget):
         super().__init__()
         self._theme = theme
         self._chips: tuple[WordChip, ...] = ()
+        self._is_brief = False
         self._flow = FlowLayout(em(GAP_EM))
         self._roving = Roving(self, ALONG_THE_LINE)
         self.setLayout(self._flow)
@@ -215,12 +216,23 @@ class WordChips(QWidget):
             chip.deleteLater()
         self._chips = tuple(self._made(tag) for tag in tags)
         self._roving.lead([chip for chip in self._chips if chip.isEnabled()])
-        self.updateGeometry()
+        self._show_brief()
+
+    def show_brief(self, is_brief: bool) -> None:
+        """Leave out the words that have no map, where there is little room."""
+        if is_brief != self._is_brief:
+            self._is_brief = is_brief
+            self._show_brief()
 
     def show_pins(self, keys: tuple[str, ...]) -> None:
         """Mark the words that are pinned."""
         for chip in self._chips:
             chip.setChecked(chip.tag.key in keys)
+
+    def _show_brief(self) -> None:
+        for chip in self._chips:
+            chip.setVisible(chip.isEnabled() or not self._is_brief)
+        self.updateGeometry()
 
     def _made(self, tag: WordTag) -> WordChip:
         chip = WordChip(self._theme, tag)

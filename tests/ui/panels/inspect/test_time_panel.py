@@ -4,8 +4,9 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton
 
 from spatialstudio.domain.generation import UNGUIDED
-from spatialstudio.ui.commands import replay
+from spatialstudio.ui.commands import inspect, replay
 from spatialstudio.ui.panels.inspect.time_panel import TimePanel
+from spatialstudio.ui.widgets.inspect.pos_chart import PosChart
 from spatialstudio.ui.widgets.inspect.replay_bar import ReplayBar
 from spatialstudio.ui.widgets.inspect.step_scrubber import StepScrubber
 from spatialstudio.ui.widgets.stage.picture_view import PictureView
@@ -151,3 +152,31 @@ def test_the_second_run_can_leave_the_stage_and_come_back(qtbot, drawn):
     qtbot.waitUntil(lambda: not beside.isVisible())
     qtbot.keyClick(scrubber, Qt.Key.Key_C)
     qtbot.waitUntil(beside.isVisible)
+
+
+def test_the_keys_of_the_steps_work_while_the_curves_are_out_of_sight(
+    qtbot, window, engine, studio
+):
+    panel = window.panel(TimePanel)
+    window.hide_docks(True)
+    window.prompt.use_prompt(PROMPT)
+    window.generation.generate()
+    engine.play(engine.jobs[0])
+    qtbot.waitUntil(lambda: len(studio.session.run.steps) == STEPS)
+    assert not panel.isVisible()
+    assert window.context.actions[replay.BESIDE_SEED].isEnabled()
+    window.context.actions[inspect.FIRST].trigger()
+    assert studio.session.step == 0
+
+
+def test_curves_are_drawn_when_they_come_into_sight(qtbot, window, engine, studio):
+    panel = window.panel(TimePanel)
+    window.hide_docks(True)
+    window.prompt.use_prompt(PROMPT)
+    window.generation.generate()
+    engine.play(engine.jobs[0])
+    qtbot.waitUntil(lambda: studio.session.run.is_over)
+    curve = panel.findChild(PosChart)
+    assert not curve.accessibleDescription()
+    window.hide_docks(False)
+    qtbot.waitUntil(lambda: bool(curve.accessibleDescription()))

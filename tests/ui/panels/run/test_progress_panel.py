@@ -42,7 +42,7 @@ def test_the_seconds_of_a_long_silence_are_told(qtbot, window, panel, engine, cl
     assert panel._pulse.isActive()
     clock.now += 5
     panel._pulse.timeout.emit()
-    assert "Load 5 s" in seen(panel)
+    qtbot.waitUntil(lambda: "Load 5 s" in seen(panel))
     engine.report(PhaseChanged(request_id=job_id, phase=Phase.ENCODING))
     qtbot.waitUntil(lambda: "Encode" in seen(panel))
 

@@ -133,3 +133,13 @@ def test_arrows_lead_along_the_words_and_stay_there(qtbot, words):
     assert words.focusWidget() is chip(words, "m2")
     assert chip(words, "m2").focusPolicy() is Qt.FocusPolicy.StrongFocus
     assert chip(words, "m1").focusPolicy() is Qt.FocusPolicy.ClickFocus
+
+
+def test_where_there_is_little_room_words_without_a_map_are_left_out(words):
+    words.show_brief(True)
+    assert not chip(words, "word-0").isVisible()
+    assert chip(words, "m1").isVisible()
+    words.layout().activate()
+    assert chip(words, "m1").x() == 0
+    words.show_brief(False)
+    assert chip(words, "word-0").isVisible()
