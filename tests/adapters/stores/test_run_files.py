@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 from contextlib import contextmanager
 from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 from zipfile import ZipFile
 
 import numpy as np
@@ -25,6 +27,7 @@ from spatialstudio.domain.record import Reproduction, Sameness
 from tests.comparing import to_the_bit
 from tests.strategies import evaluations, finished_runs
 
+GOLDEN = Path(__file__).parents[2] / "golden"
 MARKS = Marks(stars=4, tags=("draft", "für später"), note="nice\ncat")
 NEAR = Reproduction(
     sameness=Sameness.CLOSE, mean_difference=0.25, largest_difference=2, reasons=("device",)
@@ -303,6 +306,34 @@ def test_comparing_does_not_confirm_a_forged_verdict(picture):
     change_sidecar(picture, lambda p: p["evaluation"]["verdicts"][0].update(outcome="FAIL"))
     RunFiles().note_repetition(picture, NEAR)
     assert [fault.part for fault in RunFiles().verify(picture)] == ["evaluation"]
+
+
+@pytest.fixture
+def first(tmp_path):
+    """Files of this schema as the first program wrote them, whose pictures told of no hashes."""
+    copied = shutil.copytree(GOLDEN / "first_run_files", tmp_path / "first")
+    (picture,) = copied.glob("*.png")
+    return picture
+
+
+def test_the_first_files_of_this_schema_still_open(first, evaluation, scene):
+    record, events = RunFiles().load(first)
+    assert record.request.scene == scene
+    assert to_the_bit(record.evaluation.verdicts) == to_the_bit(evaluation.verdicts)
+    assert [type(event).__name__ for event in events[1:-1]] == ["StepEvent"] * 2
+    assert RunFiles().marks(first) == Marks(stars=4, tags=("draft",), note="nice")
+    assert RunFiles().verify(first) == ()
+
+
+def test_the_first_files_of_this_schema_are_compared_and_judged_as_those_of_today(
+    first, evaluation
+):
+    RunFiles().note_repetition(first, NEAR)
+    assert RunFiles().verify(first) == ()
+    change_sidecar(first, lambda plain: plain.update(repetition=FORGED))
+    assert [fault.part for fault in RunFiles().verify(first)] == ["evaluation"]
+    RunFiles().judge(first, evaluation)
+    assert RunFiles().verify(first) == ()
 
 
 def test_marks_and_a_new_verdict_leave_a_run_sound(picture, evaluation):
