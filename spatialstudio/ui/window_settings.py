@@ -82,6 +82,15 @@ class WindowSettings:
         self._file.setValue("marks_pictures", "" if marks else OFF)
 
     @property
+    def second_detector(self) -> str:
+        """Id of the detector that gives a second opinion; empty for none."""
+        return self._text("second_detector")
+
+    @second_detector.setter
+    def second_detector(self, detector_id: str) -> None:
+        self._file.setValue("second_detector", detector_id)
+
+    @property
     def earlier_prompts(self) -> tuple[str, ...]:
         """Prompts that were drawn, the oldest first."""
         value = self._file.value("earlier_prompts")

@@ -20,10 +20,11 @@ def make_what_if(context: WindowContext) -> QWidget:
 
 
 def make_judges(context: WindowContext) -> QWidget:
-    """Return two judges side by side, scrolled likewise."""
+    """Return two judges side by side and a detector's second opinion, scrolled likewise."""
     from spatialstudio.ui.panels.evaluate.judges_panel import JudgesPanel
+    from spatialstudio.ui.panels.evaluate.second_detector_panel import SecondDetectorPanel
 
-    return DockColumn(JudgesPanel(context))
+    return DockColumn(JudgesPanel(context), SecondDetectorPanel(context))
 
 
 def make_stability(context: WindowContext) -> QWidget:

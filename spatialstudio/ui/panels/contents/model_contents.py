@@ -3,11 +3,34 @@
 from collections.abc import Mapping, Sequence
 
 from spatialstudio.domain.errors import ModelNotFound
+from spatialstudio.domain.perceivers import PerceptionCard, PerceptionRole
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.run.choice_field import Choice
 
 NO_MODEL = ""
+
+
+NOBODY = ""
+
+
+def detector_choices(
+    models: Sequence[PerceptionCard], damaged: Mapping[str, ModelNotFound], chosen: str
+) -> tuple[Choice, ...]:
+    """Return who can give a second opinion, nobody first; then what cannot be used.
+
+    Args:
+        models: All that look at pictures.
+        damaged: What is wrong with the others, by their names.
+        chosen: Id of a detector, here or not; empty for nobody.
+    """
+    detectors = [card for card in models if card.role is PerceptionRole.DETECTOR]
+    usable = tuple(
+        Choice(id=card.ref.id, title=card.ref.id, tip=card.architecture) for card in detectors
+    )
+    known = {NOBODY, *(choice.id for choice in usable), *damaged}
+    gone = () if chosen in known else (_gone(chosen),)
+    return (Choice(id=NOBODY, title=tr("Nobody")), *usable, *gone, *_unusable(damaged))
 
 
 def model_choices(
@@ -21,7 +44,15 @@ def model_choices(
     """
     none = (Choice(id=NO_MODEL, title=tr("No model found"), is_usable=False),)
     usable = tuple(Choice(id=card.id, title=card.title) for card in models)
-    return (usable or none) + tuple(
+    return (usable or none) + _unusable(damaged)
+
+
+def _gone(name: str) -> Choice:
+    return Choice(id=name, title=tr("{model}, not found").format(model=name), is_usable=False)
+
+
+def _unusable(damaged: Mapping[str, ModelNotFound]) -> tuple[Choice, ...]:
+    return tuple(
         Choice(id=name, title=why.message, tip=why.hint, is_usable=False)
         for name, why in damaged.items()
     )

@@ -1,0 +1,102 @@
+"""Which detector gives a second opinion on the pictures that are judged."""
+
+from dataclasses import replace
+
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
+
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.session import OpenRun, RunChanged
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.ui.panel_api import Panel, WindowContext
+from spatialstudio.ui.panels.contents.model_contents import NOBODY, detector_choices
+from spatialstudio.ui.texts import tr
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.run.choice_field import ChoiceField
+
+NONE_HERE = "Detectors that lie in the models' folder or in Hugging Face's cache are offered here."
+USED = "Its boxes are a layer of the picture; where it disagrees, verdicts are less sure."
+
+
+class SecondDetectorPanel(Panel):
+    """Lets the user choose a second detector, and have the open picture judged with it."""
+
+    title = "Second detector"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._context = context
+        self._studio = context.studio
+        self._is_listed = False
+        self._field = ChoiceField(tr("Second detector"))
+        self._field.choice_picked.connect(self._pick)
+        self._again = QPushButton(tr("Judge again"))
+        self._again.setToolTip(tr("Judge the open picture once more, by those who are chosen now"))
+        self._again.clicked.connect(self._judge_again)
+        self._note = TextLabel(tr(NONE_HERE), Tone.MUTED, small=True)
+        self._lay_out()
+        self._show_run(context.studio.session.run)
+        if context.settings.second_detector:
+            self._list()
+
+    def handle(self, event: object) -> None:
+        """Follow whether there is a picture to judge."""
+        match event:
+            case RunChanged(run=run):
+                self._show_run(run)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Look for detectors when someone looks at the field for the first time."""
+        super().showEvent(event)
+        if not self._is_listed:
+            self._list()
+
+    def _list(self) -> None:
+        """Offer the detectors there are; one that was chosen before is used if it is there."""
+        self._is_listed = True
+        chosen = self._context.settings.second_detector
+        models, damaged = self._studio.perception_models, self._studio.damaged_perception_models
+        choices = detector_choices(models, damaged, chosen)
+        self._field.show_choices(choices, chosen)
+        if any(choice.is_usable and choice.id == chosen for choice in choices):
+            self._use(chosen)
+        has_any = any(choice.is_usable and choice.id != NOBODY for choice in choices)
+        self._note.setText(tr(USED if has_any else NONE_HERE))
+
+    def _pick(self, detector_id: str) -> None:
+        before = self._studio.judges.second_id or NOBODY
+        self._context.edits.change(tr("second detector"), before, detector_id, self._use)
+
+    def _use(self, detector_id: str) -> None:
+        """Have what is judged from now on seen by this one as well."""
+        self._studio.judges = replace(self._studio.judges, second_id=detector_id or None)
+        self._context.settings.second_detector = detector_id
+        self._field.show_chosen(detector_id)
+
+    def _show_run(self, run: OpenRun | None) -> None:
+        can_judge = run is not None and run.image is not None and run.is_over
+        self._again.setEnabled(can_judge and bool(run and run.scene.relations))
+
+    def _judge_again(self) -> None:
+        run = self._studio.session.run
+        if run is None:
+            return
+        try:
+            self._studio.pictures.judge_open(run.scene)
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Judging the picture")))
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.4))
+        label = TextLabel(tr("Second detector"), Tone.HEADING)
+        label.setBuddy(self._field)
+        row = QHBoxLayout()
+        row.setSpacing(em(0.4))
+        row.addWidget(self._field, 1)
+        row.addWidget(self._again)
+        column.addWidget(label)
+        column.addLayout(row)
+        column.addWidget(self._note)
