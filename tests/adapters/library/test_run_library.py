@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import sqlite3
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -29,11 +27,6 @@ MARKS = Marks(stars=3, tags=("draft", "für Ada"), note="the nicest")
 NEAR = Reproduction(
     sameness=Sameness.CLOSE, mean_difference=0.25, largest_difference=2, reasons=("device",)
 )
-
-
-def content(library):
-    """All that the index says, to be compared."""
-    return sorted(map(repr, library.entries(library.find(EVERYTHING))))
 
 
 @pytest.mark.parametrize(
@@ -82,119 +75,6 @@ def test_marks_are_found_and_stand_in_the_sidecar(library, found, pictures):
     assert found("stars>=3 tag:draft nicest") == [2]
     assert RunFiles().marks(pictures[1]) == MARKS
     assert library.tags() == ("draft", "für Ada")
-
-
-def test_a_deleted_index_is_built_again_to_the_same_content(library, root, tmp_path, pictures):
-    library.mark(pictures[1], MARKS)
-    before = content(library)
-    library.close()
-    shutil.rmtree(tmp_path / "cache")
-    again = RunLibrary(root, tmp_path / "cache")
-    again.refresh()
-    assert content(again) == before
-    again.close()
-
-
-@pytest.mark.parametrize("spoil", [b"", b"no database at all" * 500], ids=["empty", "noise"])
-def test_a_damaged_index_is_built_again(library, root, tmp_path, spoil):
-    before = content(library)
-    library.close()
-    (database,) = (tmp_path / "cache" / "index").glob("*.sqlite3")
-    database.write_bytes(spoil)
-    again = RunLibrary(root, tmp_path / "cache")
-    again.refresh()
-    assert content(again) == before
-    again.close()
-
-
-def changed_by_hand(tmp_path, *statements):
-    """Let another program write into the index."""
-    (database,) = (tmp_path / "cache" / "index").glob("*.sqlite3")
-    with closing(sqlite3.connect(database)) as connection, connection:
-        for statement in statements:
-            connection.execute(statement)
-
-
-FOREIGN_TABLES = {
-    "no words": "DROP TABLE words",
-    "no runs": "DROP TABLE run",
-    "no column": "ALTER TABLE claim DROP COLUMN confidence",
-    "no index": "DROP INDEX run_by_time",
-    "a trigger": "CREATE TRIGGER odd AFTER INSERT ON run BEGIN DELETE FROM tag; END",
-}
-
-
-@pytest.mark.parametrize("spoil", FOREIGN_TABLES.values(), ids=FOREIGN_TABLES)
-def test_an_index_that_this_version_did_not_make_is_built_again(
-    library, root, tmp_path, pictures, spoil
-):
-    library.mark(pictures[1], MARKS)
-    before = content(library)
-    library.close()
-    changed_by_hand(tmp_path, spoil)
-    again = RunLibrary(root, tmp_path / "cache")
-    again.refresh()
-    assert content(again) == before
-    assert again.find(read_filter("cat tag:draft"))
-    again.close()
-
-
-@pytest.mark.parametrize("spoil", FOREIGN_TABLES.values(), ids=FOREIGN_TABLES)
-def test_reindexing_mends_an_index_that_is_open(library, found, tmp_path, spoil):
-    before = content(library)
-    changed_by_hand(tmp_path, spoil)
-    assert library.reindex() == 4
-    assert content(library) == before
-    assert found("cat") == [1, 2]
-
-
-def test_an_index_that_loses_a_table_while_it_is_open_is_built_again(
-    library, found, tmp_path, caplog
-):
-    changed_by_hand(tmp_path, "DROP TABLE words")
-    assert found("cat") == [1, 2]
-    assert "built anew" in caplog.text
-    assert library.refresh().is_nothing
-
-
-def test_an_index_on_a_full_disk_goes_on_in_memory(library, found, root, pictures, caplog):
-    size = library._index._connection.execute("PRAGMA page_count").fetchone()[0]
-    library._index._connection.execute(f"PRAGMA max_page_count = {size}")
-    note = "a long note " * 50_000
-    library.mark(pictures[1], Marks(stars=5, note=note))
-    assert "kept in memory" in caplog.text
-    assert found("stars:5") == [2]
-    assert found("cat") == [1, 2]
-    assert library.refresh().is_nothing
-
-
-NINE_STARS = """CAST(replace(CAST(listing AS TEXT), '"stars": 0', '"stars": 9') AS BLOB)"""
-
-
-@pytest.mark.parametrize(
-    "listing",
-    ["x'00'", "'{}'", "x'7b7d'", "7", NINE_STARS],
-    ids=["noise", "text", "empty", "number", "nine stars"],
-)
-def test_a_damaged_row_is_read_from_the_files_again(library, tmp_path, pictures, listing):
-    before = content(library)
-    changed_by_hand(tmp_path, f"UPDATE run SET listing = {listing} WHERE seed < 3")
-    assert content(library) == before
-    assert library.entry_at(pictures[0]).summary.seed == 1
-
-
-def test_a_damaged_row_of_a_picture_that_is_gone_goes_as_well(library, tmp_path, pictures):
-    pictures[0].unlink()
-    library.refresh()
-    changed_by_hand(tmp_path, "UPDATE run SET listing = x'00' WHERE seed = 1")
-    assert len(content(library)) == 3
-    assert library.find(read_filter("is:missing")) == ()
-
-
-def test_reindexing_changes_nothing(library):
-    before = content(library)
-    assert library.reindex() == 4
-    assert content(library) == before
 
 
 @pytest.mark.parametrize(
@@ -379,16 +259,6 @@ def test_a_deletion_that_was_cut_short_is_finished(library, root, tmp_path, pict
     RunLibrary(root, tmp_path / "cache").close()
     assert inside.exists()
     assert not pictures[0].with_suffix(".strace").exists()
-
-
-def test_a_library_whose_cache_cannot_be_written_works_from_memory(
-    root, tmp_path, pictures, caplog
-):
-    (tmp_path / "file").write_text("taken")
-    library = RunLibrary(root, tmp_path / "file" / "cache")
-    library.refresh()
-    assert len(library.find(read_filter("cat"))) == 2
-    library.close()
 
 
 def test_a_picture_without_its_other_files_is_listed_by_what_it_tells(library, found, pictures):

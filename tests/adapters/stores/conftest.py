@@ -1,6 +1,8 @@
 """A small run of two steps, and its evaluation."""
 
 from hashlib import sha256
+from io import BytesIO
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -15,8 +17,10 @@ from spatialstudio.domain.generation import (
     ModelRef,
     StepEvent,
 )
+from spatialstudio.domain.library import Marks
 from spatialstudio.domain.perception import DepthMap, Mask, Perception
 from spatialstudio.domain.prompt import ObjectMention, Prompt, TextSpan, TokenSpan
+from spatialstudio.domain.record import Reproduction, Sameness
 from spatialstudio.domain.relation import LEFT_OF, Relation, SceneGraph
 from spatialstudio.domain.verdict import (
     ConfidenceComponents,
@@ -25,6 +29,22 @@ from spatialstudio.domain.verdict import (
     Outcome,
     Verdict,
 )
+
+MARKS = Marks(stars=4, tags=("draft", "für später"), note="nice\ncat")
+NEAR = Reproduction(
+    sameness=Sameness.CLOSE, mean_difference=0.25, largest_difference=2, reasons=("device",)
+)
+
+
+def rewritten(path, name, content):
+    """Put another member into a trace."""
+    with ZipFile(path) as archive:
+        members = {member: archive.read(member) for member in archive.namelist()}
+    buffer = BytesIO()
+    with ZipFile(buffer, "w") as archive:
+        for member, data in (members | {name: content}).items():
+            archive.writestr(member, data)
+    path.write_bytes(buffer.getvalue())
 
 
 @pytest.fixture
