@@ -19,7 +19,7 @@ class Actions(QObject):
     """One ``QAction`` for each command, with the user's keys and an icon in the theme's ink.
 
     A command that nobody has bound is switched off. Emits ``keys_changed`` when the user takes
-    other keys.
+    other keys, ``dressed`` when the icons have another ink.
 
     Args:
         theme: Tints the icons.
@@ -27,6 +27,7 @@ class Actions(QObject):
     """
 
     keys_changed = Signal()
+    dressed = Signal()
 
     def __init__(self, theme: Theme, settings: WindowSettings) -> None:
         super().__init__()
@@ -121,6 +122,7 @@ class Actions(QObject):
         for command, action in self._actions.items():
             if command.icon:
                 action.setIcon(self._theme.icon(command.icon))
+        self.dressed.emit()
 
 
 def may_meet(one: Command, other: Command) -> bool:

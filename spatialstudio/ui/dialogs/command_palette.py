@@ -38,7 +38,7 @@ LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageD
 
 
 class LetterFilter(QSortFilterProxyModel):
-    """Lets through the rows that hold every typed word's letters in order, beginnings first."""
+    """Lets through rows that hold the typed letters or words, in name or tip, best match first."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,25 +53,28 @@ class LetterFilter(QSortFilterProxyModel):
 
     def filterAcceptsRow(self, row: int, parent: object) -> bool:  # noqa: ARG002 - Qt's
         """Say whether a row holds the letters."""
-        return match_rank(self._wanted, self._text(row)) is not None
+        return match_rank(self._wanted, *self._texts(row)) is not None
 
     def lessThan(self, left: object, right: object) -> bool:
         """Put the better match first; equals stay in the order of the menus."""
         rows = [index.row() for index in (left, right)]  # type: ignore[attr-defined]
-        ranks = [(match_rank(self._wanted, self._text(row)) or 0, row) for row in rows]
+        ranks = [(match_rank(self._wanted, *self._texts(row)) or 0, row) for row in rows]
         return ranks[0] < ranks[1]
 
-    def _text(self, row: int) -> str:
+    def _texts(self, row: int) -> tuple[str, str]:
         model = self.sourceModel()
-        return " ".join(str(model.index(row, column).data()) for column in (0, 1)).casefold()
+        name = " ".join(str(model.index(row, column).data()) for column in (0, 1))
+        tip = str(model.index(row, 0).data(Qt.ItemDataRole.ToolTipRole))
+        return name.casefold(), tip.casefold()
 
 
-def match_rank(wanted: str, text: str) -> int | None:
+def match_rank(wanted: str, text: str, tip: str = "") -> int | None:
     """Return how well a text answers what was typed, 0 best; None when it does not.
 
     Args:
         wanted: What was typed, in lower case.
-        text: What is looked through, in lower case.
+        text: What is looked through, in lower case: the name and its menu.
+        tip: What it does, in lower case. Only whole beginnings of its words count, in any order.
     """
     if text.startswith(wanted):
         return 0
@@ -79,8 +82,11 @@ def match_rank(wanted: str, text: str) -> int | None:
         return 1
     if wanted in text:
         return 2
+    words = f"{text} {tip}".split()
+    if all(any(word.startswith(part) for word in words) for part in wanted.split()):
+        return 3
     letters = iter(text)
-    return 3 if all(letter in letters for letter in wanted.replace(" ", "")) else None
+    return 4 if all(letter in letters for letter in wanted.replace(" ", "")) else None
 
 
 class CommandPalette(QDialog):
@@ -92,6 +98,7 @@ class CommandPalette(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._window = parent
         self._actions = actions
+        self._rows = QStandardItemModel(self)
         self._search = QLineEdit()
         self._search.setPlaceholderText(tr("What do you want to do?"))
         self._search.setAccessibleName(tr("Find a command"))
@@ -104,6 +111,8 @@ class CommandPalette(QDialog):
         self._lay_out()
         self._search.textChanged.connect(self._look_for)
         self._search.returnPressed.connect(self._do_chosen)
+        actions.dressed.connect(self._dress)
+        self._dress()
         self._look_for("")
 
     def _lay_out(self) -> None:
@@ -147,7 +156,6 @@ class CommandPalette(QDialog):
         return True
 
     def _model(self) -> QStandardItemModel:
-        self._rows = QStandardItemModel(self)
         for command in TABLE:
             if self._actions[command].isEnabled():
                 self._rows.appendRow(self._row(command))
@@ -155,15 +163,28 @@ class CommandPalette(QDialog):
 
     def _row(self, command: Command) -> list[QStandardItem]:
         action = self._actions[command]
-        icon = self._blank if action.icon().isNull() else action.icon()
-        item = QStandardItem(icon, action.text().replace("&", ""))
+        item = QStandardItem(action.text().replace("&", ""))
         item.setToolTip(action.toolTip())
         item.setData(command, COMMAND_ROLE)
         menu = QStandardItem(tr(command.menu.value).replace("&", ""))
-        menu.setForeground(self.palette().brush(QPalette.ColorRole.PlaceholderText))
         keys = QStandardItem(self._actions.keys_in_words(command))
         keys.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         return [item, menu, keys]
+
+    def _dress(self) -> None:
+        """Take on the ink of the theme."""
+        quiet = self.palette().brush(QPalette.ColorRole.PlaceholderText)
+        for row in range(self._rows.rowCount()):
+            name, menu = self._rows.item(row, 0), self._rows.item(row, 1)
+            icon = self._actions[name.data(COMMAND_ROLE)].icon()
+            name.setIcon(self._blank if icon.isNull() else icon)
+            menu.setForeground(quiet)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the colours of the application."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange:
+            self._dress()
 
     def _look_for(self, text: str) -> None:
         self._filter.look_for(text)

@@ -6,6 +6,7 @@ from spatialstudio.ui.commands.command import Menu
 from spatialstudio.ui.commands.frame import OPEN_RUN, QUIT
 from spatialstudio.ui.commands.table import TABLE
 from spatialstudio.ui.dialogs.command_palette import CommandPalette, match_rank
+from spatialstudio.ui.window_settings import ThemeChoice
 
 
 @pytest.fixture
@@ -36,6 +37,21 @@ def test_all_names_begin_at_one_edge(palette):
     model = palette.findChild(QTreeView).model()
     marks = [model.index(row, 0).data(Qt.ItemDataRole.DecorationRole) for row in range(len(TABLE))]
     assert not any(mark.isNull() for mark in marks)
+
+
+def test_marks_take_on_other_colours_at_once(palette, window, appearance):
+    model = palette.findChild(QTreeView).model()
+
+    def inks():
+        marks = (model.index(row, 0).data(Qt.ItemDataRole.DecorationRole) for row in range(9))
+        images = [mark.pixmap(16, 16).toImage() for mark in marks]
+        return [bytes(image.constBits()) for image in images]
+
+    before = inks()
+    quiet = model.index(0, 1).data(Qt.ItemDataRole.ForegroundRole).color()
+    appearance.choose(ThemeChoice.DARK)
+    assert inks() != before
+    assert model.index(0, 1).data(Qt.ItemDataRole.ForegroundRole).color() != quiet
 
 
 def test_letters_find_a_command_and_return_carries_it_out(qtbot, palette, done):

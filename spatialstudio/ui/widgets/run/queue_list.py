@@ -1,25 +1,23 @@
 """What is drawn, waits, failed or was interrupted: a list whose order can be changed."""
 
 from dataclasses import dataclass
+from typing import cast
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QDropEvent, QFontMetrics, QIcon, QImage, QKeyEvent, QPainter, QPen
+from PySide6.QtGui import QDropEvent, QFontMetrics, QIcon, QImage, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QListWidget,
-    QListWidgetItem,
-    QStyle,
-    QStyledItemDelegate,
     QStyleOptionViewItem,
 )
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.run.cell_painter import ROLE, CellPainter, described_item
 
 ROW_EM = 3.1
 PAD_EM = 0.4
-ROLE = Qt.ItemDataRole.UserRole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -52,12 +50,8 @@ class QueueRow:
         return f"{self.state}: {self.title}, {self.detail}"
 
 
-class QueueRowPainter(QStyledItemDelegate):
+class QueueRowPainter(CellPainter):
     """Draws the rows of a queue."""
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
 
     def sizeHint(
         self,
@@ -67,31 +61,15 @@ class QueueRowPainter(QStyledItemDelegate):
         """Ask for two lines."""
         return QSize(em(10), em(ROW_EM))
 
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
+    def draw(self, painter: QPainter, place: QRectF, content: object, is_chosen: bool) -> None:  # noqa: ARG002 - alike
         """Draw picture, title, detail and state."""
-        row: QueueRow = index.data(ROLE)
-        place = QRectF(option.rect)
-        state = option.state
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        if state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(place, self._theme.colour("hover"))
-        if state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(self._theme.colour("accent"), 1.5))
-            painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), em(0.2), em(0.2))
+        row = cast("QueueRow", content)
         pad = em(PAD_EM)
         side = place.height() - 2 * pad
         square = QRectF(place.left() + pad, place.top() + pad, side, side)
         self._draw_picture(painter, square, row)
         words = place.adjusted(side + 3 * pad, pad, -pad, -pad)
         self._draw_words(painter, words, row)
-        painter.restore()
 
     def _draw_picture(self, painter: QPainter, square: QRectF, row: QueueRow) -> None:
         painter.fillRect(square, self._theme.colour("sunken"))
@@ -166,10 +144,7 @@ class QueueList(QListWidget):
         picked, current = self.picked, self._current_key()
         self.clear()
         for row in rows:
-            item = QListWidgetItem()
-            item.setData(ROLE, row)
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, row.words)
-            item.setToolTip(row.words)
+            item = described_item(row, row.words)
             if not row.can_move:
                 item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsDragEnabled)
             self.addItem(item)

@@ -1,16 +1,15 @@
 """A film strip of results: small pictures, each with its verdict, its seed and its baseline."""
 
 from dataclasses import dataclass
+from typing import cast
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QImage, QKeyEvent, QPainter, QPen
+from PySide6.QtGui import QImage, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QListView,
     QListWidget,
     QListWidgetItem,
-    QStyle,
-    QStyledItemDelegate,
     QStyleOptionViewItem,
 )
 
@@ -19,13 +18,12 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.outcome_mark import draw_outcome
+from spatialstudio.ui.widgets.run.cell_painter import ROLE, CellPainter, described_item
 
 PICTURE_EM = 4.4
 CAPTION_EM = 1.3
 PAD_EM = 0.3
 MARK_EM = 1.05
-ROLE = Qt.ItemDataRole.UserRole
-SELECTED = QStyle.StateFlag.State_Selected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,12 +45,11 @@ class Result:
     words: str
 
 
-class ResultPainter(QStyledItemDelegate):
+class ResultPainter(CellPainter):
     """Draws the places of a film strip."""
 
-    def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
+    ground = "line"
+    rounding_em = 0.3
 
     def sizeHint(
         self,
@@ -64,27 +61,9 @@ class ResultPainter(QStyledItemDelegate):
         width = len(result.pictures) * em(PICTURE_EM) + 2 * em(PAD_EM)
         return QSize(width, em(PICTURE_EM) + em(CAPTION_EM) + 2 * em(PAD_EM))
 
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
+    def draw(self, painter: QPainter, place: QRectF, content: object, is_chosen: bool) -> None:
         """Draw the pictures side by side, their marks and captions."""
-        result: Result = index.data(ROLE)
-        place = QRectF(option.rect)
-        state = option.state
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        if state & SELECTED:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._theme.colour("line"))
-            painter.drawRoundedRect(place, em(0.3), em(0.3))
-        if state & QStyle.StateFlag.State_HasFocus:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(self._theme.colour("accent"), 1.5))
-            painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), em(0.3), em(0.3))
+        result = cast("Result", content)
         pad, side = em(PAD_EM), em(PICTURE_EM)
         for number, picture in enumerate(result.pictures):
             square = QRectF(place.left() + pad + number * side, place.top() + pad, side, side)
@@ -92,9 +71,8 @@ class ResultPainter(QStyledItemDelegate):
             if (outcome := result.outcomes[number]) is not None:
                 corner = QRectF(square.left(), square.top(), em(MARK_EM), em(MARK_EM))
                 draw_outcome(painter, self._theme, outcome, corner)
-        painter.setPen(self._theme.colour("text" if state & SELECTED else "muted"))
+        painter.setPen(self._theme.colour("text" if is_chosen else "muted"))
         self._draw_captions(painter, place.adjusted(pad, pad + side, -pad, -pad), result)
-        painter.restore()
 
     def _draw_picture(self, painter: QPainter, square: QRectF, picture: QImage) -> None:
         painter.fillRect(square, self._theme.colour("sunken"))
@@ -152,11 +130,7 @@ class ResultStrip(QListWidget):
         picked = "" if current is None else current.data(ROLE).key
         self.clear()
         for result in results:
-            item = QListWidgetItem()
-            item.setData(ROLE, result)
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, result.words)
-            item.setToolTip(result.words)
-            self.addItem(item)
+            self.addItem(described_item(result, result.words))
         self.show_picked(picked)
 
     def show_picked(self, key: str) -> None:
