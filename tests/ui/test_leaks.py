@@ -1,16 +1,22 @@
 """Runs, workspaces and another size of text leave no widget, timer or action behind."""
 
+import threading
 from collections import Counter
 
 import pytest
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QDockWidget, QLabel, QWidget
 
+from spatialstudio.ui.commands.frame import MESSAGES, PALETTE, SETTINGS, SHORTCUTS, TOUR
+from spatialstudio.ui.commands.generate import LAYOUTS, SWEEP
 from spatialstudio.ui.widgets.evaluate.verdict_card import VerdictCard
 from spatialstudio.ui.workspaces.registry import WORKSPACES
 from tests.ui.scripted_engine import PROMPT
+
+DIALOGS = (PALETTE, SHORTCUTS, MESSAGES, TOUR, SETTINGS, LAYOUTS, SWEEP)
+TIMES = 5
 
 
 def settle():
@@ -46,7 +52,7 @@ def draw(qtbot, window, engine, studio):
 
     def is_shown():
         """Tell whether the panels, which draw one a turn, have come to the second verdict."""
-        done = [label for label in window.findChildren(QLabel) if label.text().startswith("Done")]
+        done = [label for label in window.findChildren(QLabel) if label.text().startswith("Drawn")]
         cards = [card for card in window.findChildren(VerdictCard) if card.isVisible()]
         return bool(done) and len(cards) == 2
 
@@ -85,3 +91,34 @@ def test_another_size_of_text_leaves_nothing_behind(qtbot, window, appearance):
     settle()
     assert alive(window) == before
     assert not shiboken6.isValid(first)
+
+
+@pytest.mark.parametrize("command", DIALOGS, ids=lambda command: command.id)
+def test_dialogs_leave_nothing_behind(window, command):
+    def open_and_close():
+        window.context.actions[command].trigger()
+        (dialog,) = [each for each in window.findChildren(QDialog) if each.isVisible()]
+        dialog.close()
+
+    open_and_close()
+    before = alive_anywhere(window), threading.active_count()
+    for _time in range(TIMES):
+        open_and_close()
+    assert (alive_anywhere(window), threading.active_count()) == before
+
+
+@pytest.mark.parametrize("workspace", WORKSPACES, ids=lambda workspace: workspace.id)
+def test_docks_that_are_closed_and_opened_leave_nothing_behind(window, workspace):
+    window.use_workspace(workspace)
+
+    def toggle_all():
+        for dock in window.findChildren(QDockWidget):
+            if dock.parent() is window:
+                dock.toggleViewAction().trigger()
+
+    toggle_all()
+    toggle_all()
+    before = alive_anywhere(window), threading.active_count()
+    for _time in range(2 * TIMES):
+        toggle_all()
+    assert (alive_anywhere(window), threading.active_count()) == before
