@@ -1,15 +1,38 @@
-"""What one prediction says of the finished latents, for every way of mixing in noise."""
+"""What one prediction says of the finished latents, for every way of mixing in noise.
+
+Samplers for models of EDM (Karras et al. 2022, arXiv:2206.00364) expect latents of a variance of
+their own; their denoisers predict the velocity, forward or back.
+"""
 
 import math
+from enum import Enum
 from typing import Any
 
 import torch
+from diffusers import EDMDPMSolverMultistepScheduler, EDMEulerScheduler
 
 from spatialstudio.adapters.backends.families import LatentForm
 
 PATCH = 2
 LEAST_SIGNAL = 0.0047
+EDM_SAMPLERS = (EDMEulerScheduler, EDMDPMSolverMultistepScheduler)
 FLOW_PREDICTION = "flow_prediction"
+
+
+class Predicted(Enum):
+    """What a denoiser predicts, as schedulers call it.
+
+    Attributes:
+        NOISE: The noise.
+        CLEAN: The finished latents.
+        VELOCITY: The way from these to the noise.
+        RETURN: The way back, which schedulers for EDM call "epsilon".
+    """
+
+    NOISE = "epsilon"
+    CLEAN = "sample"
+    VELOCITY = "v_prediction"
+    RETURN = "return"
 
 
 def predicted_clean_latents(
@@ -37,12 +60,15 @@ def predicted_clean_latents(
     signal = signal_of(scheduler, timestep, input_scale)
     signal_share, noise_share = math.sqrt(signal), math.sqrt(1 - signal)
     vp_latents = latents * input_scale
-    match scheduler.config.prediction_type:
-        case "v_prediction":
-            return signal_share * vp_latents - noise_share * output
-        case "sample":
+    spread = scheduler.config.sigma_data if is_edm(scheduler) else 1.0
+    match _predicted_by(scheduler):
+        case Predicted.VELOCITY:
+            return spread * (signal_share * vp_latents - noise_share * output)
+        case Predicted.RETURN:
+            return spread * (signal_share * vp_latents + noise_share * output)
+        case Predicted.CLEAN:
             return output
-        case _:
+        case Predicted.NOISE:
             return (vp_latents - noise_share * output) / signal_share
 
 
@@ -54,6 +80,8 @@ def signal_of(scheduler: Any, timestep: torch.Tensor, input_scale: float) -> flo
         timestep: Scheduler time.
         input_scale: From its latents to variance-preserving units; 1 where they already are.
     """
+    if is_edm(scheduler):
+        return min((input_scale * float(scheduler.config.sigma_data)) ** 2, 1.0)
     if input_scale < 1:
         return input_scale**2
     return float(scheduler.alphas_cumprod[int(timestep)])
@@ -77,12 +105,14 @@ def corrected(
     share = math.sqrt(max(signal, LEAST_SIGNAL))
     if is_flow(scheduler):
         return output + noise * (share + math.sqrt(1 - share**2)) / share
-    match scheduler.config.prediction_type:
-        case "v_prediction":
+    match _predicted_by(scheduler):
+        case Predicted.VELOCITY:
             return output + noise / share
-        case "sample":
+        case Predicted.RETURN:
+            return output - noise / share
+        case Predicted.CLEAN:
             return output - noise * math.sqrt(1 - share**2) / share
-        case _:
+        case Predicted.NOISE:
             return output + noise
 
 
@@ -90,6 +120,16 @@ def is_flow(scheduler: Any) -> bool:
     """Tell whether a scheduler mixes latents and noise by rectified flow."""
     prediction = getattr(scheduler.config, "prediction_type", FLOW_PREDICTION)
     return bool(prediction == FLOW_PREDICTION)
+
+
+def is_edm(scheduler: Any) -> bool:
+    """Tell whether a scheduler is for models of EDM."""
+    return isinstance(scheduler, EDM_SAMPLERS)
+
+
+def _predicted_by(scheduler: Any) -> Predicted:
+    told = Predicted(scheduler.config.prediction_type)
+    return Predicted.RETURN if is_edm(scheduler) and told is Predicted.NOISE else told
 
 
 def as_picture(latents: torch.Tensor, form: LatentForm, size: tuple[int, int]) -> torch.Tensor:

@@ -19,6 +19,7 @@ from spatialstudio.adapters.backends.attention_layers import (
     decoder_levels,
     guiding_layers,
 )
+from spatialstudio.adapters.backends.clean_latents import EDM_SAMPLERS
 from spatialstudio.adapters.backends.families import (
     FAMILIES,
     STABLE_DIFFUSION,
@@ -166,7 +167,8 @@ class LoadedPipeline:
         """
         kinds = {type(self.own_scheduler).__name__: type(self.own_scheduler)}
         if scheduler_id:
-            kinds |= {kind.__name__: kind for kind in self.own_scheduler.compatibles}
+            others = [kind for kind in self.own_scheduler.compatibles if kind not in EDM_SAMPLERS]
+            kinds |= {kind.__name__: kind for kind in others}
         kind = kinds.get(scheduler_id or type(self.own_scheduler).__name__)
         if kind is None:
             raise RequestError(

@@ -3,11 +3,17 @@ import torch
 from diffusers import (
     DDIMScheduler,
     DPMSolverMultistepScheduler,
+    EDMEulerScheduler,
     EulerDiscreteScheduler,
     FlowMatchEulerDiscreteScheduler,
 )
 
-from spatialstudio.adapters.backends.clean_latents import as_picture, predicted_clean_latents
+from spatialstudio.adapters.backends.clean_latents import (
+    as_picture,
+    corrected,
+    predicted_clean_latents,
+    signal_of,
+)
 from spatialstudio.adapters.backends.families import LatentForm
 
 SIGMA = 3.0
@@ -64,6 +70,21 @@ def test_rectified_flow_gives_the_same(clean, noise, scheduler):
         scheduler, noise - clean, torch.tensor(400.0), noisy, input_scale=1.0
     )
     torch.testing.assert_close(found, clean, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("prediction_type", ["epsilon", "v_prediction"])
+def test_models_of_edm_are_understood_as_their_sampler_does(clean, noise, prediction_type):
+    scheduler = EDMEulerScheduler(sigma_data=0.5, prediction_type=prediction_type)
+    noisy, timestep = 0.5 * clean + SIGMA * noise, torch.tensor(0.0)
+    scale = (SIGMA**2 + 0.5**2) ** -0.5
+    signal = signal_of(scheduler, timestep, scale)
+    assert signal == pytest.approx(0.5**2 * scale**2)
+    theirs = scheduler.precondition_outputs(noisy, noise, SIGMA)
+    found = predicted_clean_latents(scheduler, noise, timestep, noisy, scale)
+    torch.testing.assert_close(found, theirs)
+    more = corrected(scheduler, noise, clean, signal)
+    moved = predicted_clean_latents(scheduler, more, timestep, noisy, scale)
+    torch.testing.assert_close(noisy - moved, noisy - theirs + SIGMA * clean)
 
 
 @pytest.mark.parametrize("form", LatentForm, ids=lambda form: form.value)

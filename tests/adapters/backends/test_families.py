@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from diffusers import EDMDPMSolverMultistepScheduler, EDMEulerScheduler
 
 from spatialstudio.adapters.backends.attention_reader import AttentionReader
 from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
@@ -313,6 +314,25 @@ def test_idle_guidance_changes_nothing_under_any_sampler(
     plain = drawn.draw(request)[-1].image
     assert np.array_equal(drawn.draw(replace(request, guidance=IDLE))[-1].image, plain)
     assert not np.array_equal(drawn.draw(replace(request, guidance=STRONG))[-1].image, plain)
+
+
+@pytest.mark.parametrize("kind", [EDMEulerScheduler, EDMDPMSolverMultistepScheduler])
+def test_a_model_of_edm_is_guided_by_its_own_sampler_alone(samplers_model, make_request, kind):
+    drawn = samplers_model("StableDiffusionXLPipeline")
+    request = make_request(drawn.tiny.size, steps=4, capture=CaptureSettings())
+    drawn.draw(request)
+    with pytest.raises(RequestError, match="cannot be sampled"):
+        drawn.draw(replace(request, scheduler_id=kind.__name__))
+    usual, edm = drawn.loaded, replace(drawn.loaded, own_scheduler=kind())
+    drawn.backend._loaded = edm
+    plain, idle, strong = (
+        drawn.draw(replace(request, guidance=guidance))
+        for guidance in (GuidanceSettings(), IDLE, STRONG)
+    )
+    drawn.backend._loaded = usual
+    assert np.array_equal(idle[-1].image, plain[-1].image)
+    assert not np.array_equal(strong[-1].image, plain[-1].image)
+    assert all(event.preview is not None for event in plain if isinstance(event, StepEvent))
 
 
 @pytest.fixture(scope="module")
