@@ -96,7 +96,13 @@ CLEAN_COPY = _file(
     tip="The pixels alone, without a word of how they were made",
 )
 COPY_PICTURE = _file("copy_picture", text="Copy the picture with its legend", keys="Ctrl+Shift+C")
-EXPORT = _file("export", text="Export…", keys="Ctrl+E", icon="export")
+EXPORT = _file(
+    "export",
+    text="Export…",
+    keys="Ctrl+E",
+    icon="export",
+    tip="As an annotated picture, sheet, storyboard, film, table, masks, bundle or report",
+)
 IMPORT = _file("import_bundle", text="Import a bundle…")
 
 FILES = (SAVE_AS, CLEAN_COPY, COPY_PICTURE, EXPORT, IMPORT)

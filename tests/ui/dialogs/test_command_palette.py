@@ -4,6 +4,7 @@ from PySide6.QtWidgets import QLineEdit, QTreeView
 
 from spatialstudio.ui.commands.command import Menu
 from spatialstudio.ui.commands.frame import OPEN_RUN, QUIT
+from spatialstudio.ui.commands.gallery import EXPORT
 from spatialstudio.ui.commands.table import TABLE
 from spatialstudio.ui.dialogs.command_palette import CommandPalette, match_rank
 from spatialstudio.ui.window_settings import ThemeChoice
@@ -117,9 +118,19 @@ def test_control_k_opens_it(qtbot, window):
         ("qu", "quit", 0),
         ("run", "open a run", 1),
         ("pen", "open a run", 2),
-        ("onr", "open a run", 3),
+        ("run op", "open a run", 3),
+        ("onr", "open a run", 4),
         ("rno", "open a run", None),
     ],
 )
 def test_the_beginning_of_a_text_counts_most(wanted, text, rank):
     assert match_rank(wanted, text) == rank
+
+
+def test_a_command_is_found_by_what_it_does(qtbot, palette):
+    qtbot.keyClicks(palette.findChild(QLineEdit), "export annotated")
+    assert rows(palette) == [EXPORT.text]
+
+
+def test_letters_scattered_in_a_tip_do_not_count():
+    assert match_rank("onr", "quit", "open a run") is None

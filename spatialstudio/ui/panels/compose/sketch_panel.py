@@ -44,7 +44,7 @@ class SketchPanel(Panel):
         self._run_id = ""
         self._action = context.actions[SKETCH]
         self._hint = TextLabel("", Tone.MUTED)
-        self._hint.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._sketch = LayoutSketch(context.theme, BLOB_SIDE)
         self._sketch.blob_moved.connect(self._preview)
         self._sketch.blob_dropped.connect(self._take)
@@ -60,6 +60,7 @@ class SketchPanel(Panel):
         column.addWidget(self._sketch, 1)
         column.addLayout(foot)
         self.setFocusProxy(self._sketch)
+        context.switchboard.prompt_offered.connect(self._begin_anew)
         context.actions.bind_switch(SKETCH, self._stage.show_sketch)
         self._stage.sketching_changed.connect(self._follow_switch)
         self._follow_switch()
@@ -95,6 +96,14 @@ class SketchPanel(Panel):
             if has_things
             else tr("Name two things in the prompt, for example: a cat and a dog.")
         )
+
+    def _begin_anew(self, prompt: str) -> None:
+        """Forget where things were pushed: a prompt that is taken over brings its own layout."""
+        self._places = {}
+        scene = self._scene
+        if scene is not None and scene.prompt.text == prompt:
+            self._places = arranged(scene, {})
+            self._show(scene)
 
     def _moved(self, key: MentionId, place: QPointF) -> Sketched | None:
         """Return what the sketch would say with a thing in another place."""

@@ -53,6 +53,17 @@ def test_a_push_is_undone_with_its_place(qtbot, sketch, studio, window):
     qtbot.waitUntil(lambda: sketch.place_of("m1") == before)
 
 
+@pytest.mark.parametrize("prompt", [PROMPT, "a dog to the left of a car, and a cat"])
+def test_a_layout_taken_over_forgets_where_things_were_pushed(
+    qtbot, sketch, studio, window, prompt
+):
+    before = sketch.place_of("m1")
+    push(qtbot, sketch, "m1", 0.1)
+    qtbot.waitUntil(lambda: sketch.place_of("m1") != before)
+    window.context.switchboard.prompt_offered.emit(prompt)
+    qtbot.waitUntil(lambda: said(studio) == prompt and sketch.place_of("m1") == before)
+
+
 def test_while_a_thing_is_held_the_sketch_tells_what_it_would_say(qtbot, sketch, studio):
     start = sketch.place_of("m1").toPoint()
     qtbot.mousePress(sketch, Qt.MouseButton.LeftButton, pos=start)
