@@ -48,7 +48,7 @@ def read_filter(line: str) -> Filter:
         raise SettingsError("The filter is too long.", hint="Look for fewer things at once.")
     conditions: list[Condition] = []
     words: list[Word] = []
-    for part in _PART.finditer(line.strip()):
+    for part in _PART.finditer(_as_text(line).strip()):
         is_negated = bool(part["minus"])
         if part["field"]:
             conditions.append(_condition(part, is_negated=is_negated))
@@ -58,6 +58,11 @@ def read_filter(line: str) -> Filter:
             quoted = part["word"].startswith('"')
             words.append(Word(text=text, is_phrase=quoted, is_negated=is_negated))
     return Filter(conditions=tuple(conditions), words=tuple(words))
+
+
+def _as_text(line: str) -> str:
+    """Return what indexes take: without zeros, and "?" for halves of characters."""
+    return line.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
 
 
 def _condition(part: re.Match[str], *, is_negated: bool) -> Condition:

@@ -65,6 +65,21 @@ def test_a_filter_finds_its_runs(found, line, seeds):
     assert found(line) == seeds
 
 
+@pytest.mark.parametrize(
+    ("line", "seeds"),
+    [
+        ("cat\0", [1, 2]),
+        ('"a cat\0"', [1, 2]),
+        ("\0", [1, 2, 3, 4]),
+        ("model:\ud800", []),
+        ("cat NEAR(a b)", []),
+    ],
+    ids=["zero", "zero in a phrase", "zero alone", "half a character", "words of the index"],
+)
+def test_an_odd_filter_finds_what_there_is(found, line, seeds):
+    assert found(line) == seeds
+
+
 def test_the_newest_run_comes_first(library):
     created = [entry.summary.created for entry in library.entries(library.find(EVERYTHING))]
     assert created == sorted(created, reverse=True)
