@@ -166,9 +166,9 @@ def _left_to_group() -> Iterator[int]:
             limit = limit_file.read_text(encoding="ascii").strip()
             used = int(used_file.read_text(encoding="ascii"))
             rows = (limit_file.parent / "memory.stat").read_text(encoding="ascii").splitlines()
-            counts = dict(row.split() for row in rows)
+            spare = sum(int(row.split()[1]) for row in rows if row.startswith("inactive_file "))
             if limit.isdecimal():
-                yield max(int(limit) - used + int(counts.get("inactive_file", 0)), 0)
+                yield max(int(limit) - used + spare, 0)
 
 
 def _left_to_process() -> Iterator[int]:

@@ -8,15 +8,15 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QWidget
 
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.texts import tr
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.metrics import LOW_WINDOW_EM, em
 from spatialstudio.ui.widgets.basic.dock_title import DockTitle
 from spatialstudio.ui.window_settings import LAYOUT_VERSION, Density
 from spatialstudio.ui.workspaces.workspace import BOTTOM, LEFT, RIGHT, DockPlan, Workspace
 
 USUAL_SIZE_EM = (90, 56)
 """Of a window in which docks have the sizes that are planned."""
-LOW_EM, NARROW_EM = 42, 52
-"""Of a window too low or too narrow for its text: docks share places there, as tabs."""
+NARROW_EM = 52
+"""Of a window too narrow for its text: docks share places there, as in one that is too low."""
 LOW, NARROW = "low", "narrow"
 SHARING = {LOW: (BOTTOM,), NARROW: (LEFT, RIGHT)}
 """The sides of the stage whose docks share one place in such a window."""
@@ -178,7 +178,7 @@ class DockRack:
                 self._docks[plan.id].raise_()
 
     def _cramped_now(self) -> tuple[str, ...]:
-        is_low = self._window.height() < em(LOW_EM)
+        is_low = self._window.height() < em(LOW_WINDOW_EM)
         is_narrow = self._window.width() < em(NARROW_EM)
         return (LOW,) * is_low + (NARROW,) * is_narrow
 

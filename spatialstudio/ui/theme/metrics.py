@@ -4,6 +4,8 @@ from PySide6.QtGui import QFont, QFontMetricsF, QGuiApplication
 
 SMALL = 0.88
 LARGE = 1.25
+LOW_WINDOW_EM = 42
+"""Height of a window below which it is too low for its text: less is shown at a time."""
 
 
 def em(count: float = 1.0) -> int:

@@ -16,7 +16,6 @@ from spatialstudio.application.session import (
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.commands import inspect
-from spatialstudio.ui.dock_rack import LOW_EM
 from spatialstudio.ui.held_key import HeldKey
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.map_contents import (
@@ -26,11 +25,12 @@ from spatialstudio.ui.panels.contents.map_contents import (
     word_tags,
 )
 from spatialstudio.ui.texts import tr
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.metrics import LOW_WINDOW_EM, em
 from spatialstudio.ui.widgets.basic.segments import Segments
 from spatialstudio.ui.widgets.inspect.word_chips import WordChips
 
-NARROW_EM = 22
+WORDS_EM = 18
+"""With less beside the choices, the words have lines of their own."""
 
 
 class WordBar(Panel):
@@ -121,6 +121,7 @@ class WordBar(Panel):
         self._views.show_choice(look.is_grid)
         self._whose.show_choice(look.whose)
         self._whose.setVisible(look.is_grid and self._session.baseline is not None)
+        self._break_line()
         if run is not None:
             maps = maps_at(run, self._session.step, sight_of(self._maps, run))
             self._chips.show_words(word_tags(run, maps))
@@ -129,16 +130,23 @@ class WordBar(Panel):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Let the words have lines of their own where it is narrow, few of them where it is low."""
         super().resizeEvent(event)
-        narrow = self.width() < em(NARROW_EM)
-        way = QBoxLayout.Direction.BottomToTop if narrow else QBoxLayout.Direction.LeftToRight
+        self._break_line()
+        self._chips.show_brief(self.window().height() < em(LOW_WINDOW_EM))
+
+    def _break_line(self) -> None:
+        is_narrow = self.width() - self._choices.sizeHint().width() < em(WORDS_EM)
+        way = QBoxLayout.Direction.BottomToTop if is_narrow else QBoxLayout.Direction.LeftToRight
         self._row.setDirection(way)
-        self._row.setSpacing(em(0.2) if narrow else em(1))
-        self._chips.show_brief(self.window().height() < em(LOW_EM))
+        self._row.setSpacing(em(0.2) if is_narrow else em(1))
 
     def _lay_out(self) -> None:
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self._row = row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, em(0.3))
         row.addWidget(self._chips, 1)
+        self._choices = choices = QHBoxLayout()
+        choices.setSpacing(em(1))
+        choices.addStretch()
         for choice in (self._whose, self._views):
-            row.addWidget(choice, 0, Qt.AlignmentFlag.AlignTop)
+            choices.addWidget(choice, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(choices)
