@@ -17,15 +17,16 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from spatialstudio.domain.generation import PSG_PRESENCE, GuidanceSettings
 from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.verdict import Evaluation, Outcome
 from spatialstudio.science.visor import visor_picture
 from tests.performance.intervals import Floats, bootstrap, ratio, wilson
 from tests.performance.prompt_lists import PAIR, ListedPrompt, chain_prompts, spatialbench_prompts
-from tests.performance.studio_pictures import METHODS, Drawn, Wanted, draw, show
+from tests.performance.studio_pictures import METHODS, Change, Drawn, Wanted, draw, show
 
 MOST_OBJECTS = 4
 MOST_PROMPTS = 200
@@ -99,7 +100,7 @@ def main() -> int:
     missing = [picture for picture in wanted if picture.key not in {row.key for row in done}]
     options.rows.parent.mkdir(parents=True, exist_ok=True)
     with options.rows.open("a", encoding="utf-8") as file:
-        drawn = draw(missing, options.rows.parent / "runs", strength=options.strength)
+        drawn = draw(missing, options.rows.parent / "runs", change=change_of(options))
         for number, picture in enumerate(drawn, 1):
             row = row_of(picture)
             file.write(json.dumps(asdict(row)) + "\n")
@@ -118,7 +119,21 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--prompts", type=int, default=MOST_PROMPTS, help="spread over all")
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--strength", type=float, help="of PSG; the model's own by default")
+    parser.add_argument("--presence", type=float, help="weight of presence joined with PSG")
     return parser.parse_args()
+
+
+def change_of(options: argparse.Namespace) -> Change:
+    """Return what makes the wanted guidance of PSG as the model recommends it."""
+
+    def change(guidance: GuidanceSettings) -> GuidanceSettings:
+        if options.strength is not None:
+            guidance = replace(guidance, strength=options.strength)
+        if options.presence is None:
+            return guidance
+        return replace(guidance, method_id=PSG_PRESENCE, presence_weight=options.presence)
+
+    return change
 
 
 def prompts_of(objects: int, count: int) -> list[ListedPrompt]:

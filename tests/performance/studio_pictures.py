@@ -1,20 +1,29 @@
 """Has the studio draw and judge pictures, one after the other."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from spatialstudio.application.engine.messages import JobFailed, PictureJudged
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.generation import CaptureSettings, GenerationFailed, GenerationFinished
+from spatialstudio.domain.generation import (
+    CaptureSettings,
+    GenerationFailed,
+    GenerationFinished,
+    GuidanceSettings,
+)
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import Evaluation
 from tests.performance.prompt_lists import ListedPrompt
 
 METHODS = ("none", "psg")
 NOTHING_CAPTURED = CaptureSettings(attention_every=0, preview_every=0)
+
+Change: TypeAlias = Callable[[GuidanceSettings], GuidanceSettings]
+"""Makes other settings of the model's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,27 +72,29 @@ def draw(
     wanted: Iterable[Wanted],
     runs_folder: Path,
     *,
-    strength: float | None = None,
+    change: Change | None = None,
     steps: int | None = None,
 ) -> Iterator[Drawn]:
     """Draw pictures with the embedded model, by its own choice of what is left out.
 
-    A failure ends the script.
+    Where guidance is changed, "psg" stands for what comes of it. A failure ends the script.
     """
     studio = Studio.open("inline", runs_folder=runs_folder)
     studio.start()
     try:
         for picture in wanted:
-            yield _draw_one(studio, picture, strength, steps)
+            yield _draw_one(studio, picture, change, steps)
     finally:
         studio.close()
 
 
-def _draw_one(studio: Studio, wanted: Wanted, strength: float | None, steps: int | None) -> Drawn:
+def _draw_one(studio: Studio, wanted: Wanted, change: Change | None, steps: int | None) -> Drawn:
     scene = studio.scene_of(wanted.prompt.text)
     studio.edit_scene(scene)
     guided = wanted.method == METHODS[1]
-    request = studio.new_request(seed=wanted.seed, steps=steps, strength=strength, guided=guided)
+    request = studio.new_request(seed=wanted.seed, steps=steps, guided=guided)
+    if guided and change is not None:
+        request = replace(request, guidance=change(request.guidance))
     listener = Listener()
     unsubscribe = studio.bus.subscribe(listener.hear)
     studio.generate(replace(request, capture=NOTHING_CAPTURED))

@@ -1,8 +1,11 @@
 """The table that compares guidance with none counts what it says."""
 
+from argparse import Namespace
+
 import pytest
 
-from tests.performance.compare_guidance import MEASURES, Row, prompts_of, table
+from spatialstudio.domain.generation import PSG, PSG_PRESENCE, GuidanceSettings
+from tests.performance.compare_guidance import MEASURES, Row, change_of, prompts_of, table
 
 FOUND, PLACED_OF_FOUND, PLACED_OF_ALL = MEASURES[:3]
 
@@ -56,3 +59,20 @@ def test_fewer_prompts_are_spread_over_all(objects):
     every = [prompt.id for prompt in prompts_of(objects, 200)]
     assert len(set(every)) == 200
     assert [prompt.id for prompt in prompts_of(objects, 50)] == every[::4]
+
+
+@pytest.mark.parametrize(
+    ("strength", "presence", "wanted"),
+    [
+        (None, None, GuidanceSettings(method_id=PSG, strength=20)),
+        (5.0, None, GuidanceSettings(method_id=PSG, strength=5)),
+        (
+            None,
+            0.3,
+            GuidanceSettings(method_id=PSG_PRESENCE, strength=20, presence_weight=0.3),
+        ),
+    ],
+)
+def test_options_change_the_recommended_guidance(strength, presence, wanted):
+    change = change_of(Namespace(strength=strength, presence=presence))
+    assert change(GuidanceSettings(method_id=PSG, strength=20)) == wanted
