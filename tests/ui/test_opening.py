@@ -1,5 +1,7 @@
 """Pictures from elsewhere: their own prompt, the one that stands there, or none at all."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PIL import Image, PngImagePlugin
@@ -123,3 +125,12 @@ def test_a_judged_picture_is_judged_again_only_by_other_words(context, studio, p
     follow(panel, studio)
     buttons = [each for each in panel.findChildren(QPushButton) if each.isVisible()]
     assert [each.text() for each in buttons] == []
+
+
+def test_muting_a_relation_gives_nothing_new_to_judge(context, studio, panel):
+    run = judged_run(DOG, CAR)
+    muted = [replace(each, is_muted=True) for each in run.scene.relations]
+    studio.session.open(run)
+    studio.edit_scene(replace(run.scene, relations=tuple(muted)))
+    follow(panel, studio)
+    assert not any(each.isVisible() for each in panel.findChildren(QPushButton))

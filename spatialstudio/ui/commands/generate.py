@@ -2,7 +2,10 @@
 
 from spatialstudio.ui.commands.command import Command, Menu
 
-GENERATE = Command("generate", Menu.RUN, "Generate", "Ctrl+Return", "generate")
+GENERATE = Command(
+    *("generate", Menu.RUN, "Generate", "Ctrl+Return", "generate"),
+    tip="Draw and judge the picture",
+)
 GENERATE_FOUR = Command(
     *("generate_four", Menu.RUN, "Generate four seeds", "Alt+Return"),
     tip="Four pictures of the same prompt, each from a seed of its own",

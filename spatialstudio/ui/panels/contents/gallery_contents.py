@@ -192,7 +192,7 @@ def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
 
 def guidance_in_words(told: RunSummary) -> str:
     """Return what held the layout: "psg, step size 5"."""
-    if told.method_id == UNGUIDED or not told.strength:
+    if not _is_guided(told):
         return tr("off")
     return tr("{method}, step size {size:g}").format(method=told.method_id, size=told.strength)
 
@@ -200,7 +200,14 @@ def guidance_in_words(told: RunSummary) -> str:
 def _caption(entry: LibraryEntry) -> str:
     """Tell a run from others of its prompt; a picture that tells nothing goes by its name."""
     told = entry.summary
-    return tr("seed {seed}").format(seed=told.seed) if told.is_making_told else entry.path.name
+    if not told.is_making_told:
+        return entry.path.name
+    words = tr("seed {seed}") if _is_guided(told) else tr("seed {seed}, unguided")
+    return words.format(seed=told.seed)
+
+
+def _is_guided(told: RunSummary) -> bool:
+    return told.method_id != UNGUIDED and bool(told.strength)
 
 
 def tags_in(text: str) -> tuple[str, ...]:

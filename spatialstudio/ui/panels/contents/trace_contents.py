@@ -174,7 +174,7 @@ def _last_word(run: OpenRun) -> str:
         return tr(ENDED[run.state]) if run.state in ENDED else ""
     if run.seconds is None:
         return tr("Opened, not judged yet" if run.evaluation is None else "Judged")
-    return tr("Done in {seconds} s").format(seconds=f"{run.seconds:.1f}")
+    return tr("Drawn in {seconds} s").format(seconds=f"{run.seconds:.1f}")
 
 
 def _detail(done: int, total: int, passes: int) -> str:

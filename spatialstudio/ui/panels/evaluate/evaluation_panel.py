@@ -14,6 +14,7 @@ from spatialstudio.application.session import (
     RunState,
     SceneChanged,
 )
+from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import AbstentionReason, Evaluation
 from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.commands import evaluate as commands
@@ -123,7 +124,7 @@ class EvaluationPanel(Panel):
             and run.is_over
             and scene is not None
             and bool(scene.relations)
-            and (scene.prompt.text, scene.relations) != (run.scene.prompt.text, run.scene.relations)
+            and _said(scene) != _said(run.scene)
         )
         self._again.setVisible(can)
         self._judge_action.setEnabled(can)
@@ -182,6 +183,11 @@ class EvaluationPanel(Panel):
                 score = lower_threshold(verdict, looked_at.seen)
                 name = tr("lower threshold")
                 self._judgement.try_setting(looked_at.run, "detection_score", score or 0.0, name)
+
+
+def _said(scene: SceneGraph) -> tuple[object, ...]:
+    """Return what a picture is judged by; how much guidance cares for it changes no verdict."""
+    return scene.prompt.text, *((each.id, each.type, each.ends) for each in scene.relations)
 
 
 def _waiting_for(run: OpenRun | None) -> str:

@@ -69,7 +69,7 @@ class GenerationPanel(Panel):
         self._studio = context.studio
         self._context = context
         self._run_id = ""
-        self._shows_running = False
+        self._shown_run: tuple[bool, RequestId | None] = (False, None)
         self._unreadable: ErrorReport | None = None
         self._form = RunForm(context.theme)
         variants = tuple(context.actions[command] for command in commands.VARIANTS)
@@ -167,9 +167,11 @@ class GenerationPanel(Panel):
     def _follow(self) -> None:
         running = self.is_running
         self._context.actions[commands.STOP_AFTER].setChecked(self._studio.queue.is_held)
-        if running == self._shows_running:
+        entry = self._studio.queue.running
+        shown = (running, entry.id if entry else None)
+        if shown == self._shown_run:
             return
-        self._shows_running = running
+        self._shown_run = shown
         self._foot.show_running(running)
         self._context.actions[commands.CANCEL].setEnabled(running)
         self.running_changed.emit(running)
@@ -188,7 +190,13 @@ class GenerationPanel(Panel):
         self._context.switchboard.fix_wanted.connect(self._save_memory)
         self._context.switchboard.settings_offered.connect(self._take_offered)
 
+    def _show_tips(self) -> None:
+        told = (commands.GENERATE, commands.CANCEL)
+        self._foot.show_tips(*(self._context.actions[command].toolTip() for command in told))
+
     def _bind(self, actions: Actions) -> None:
+        actions.keys_changed.connect(self._show_tips)
+        self._show_tips()
         actions.bind(commands.GENERATE, self.generate)
         actions.bind(commands.GENERATE_FOUR, lambda: self.generate(pictures=A_FEW))
         actions.bind(commands.GENERATE_NEXT, lambda: self.generate(Place.FIRST))

@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QVBoxLayout
 from spatialstudio.application.run_queue import QueueChanged
 from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged
 from spatialstudio.ui.bridge import SightClock
+from spatialstudio.ui.commands import generate as commands
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.trace_contents import progress_of
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.run.phase_bar import PhaseBar, Progress
 
-READY = "Ready. Write a prompt, then press Ctrl+Enter."
 PULSE_MS = 1000
 
 
@@ -31,6 +31,7 @@ class ProgressPanel(Panel):
     def __init__(self, context: WindowContext, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self._studio = context.studio
+        self._actions = context.actions
         self._bar = PhaseBar()
         self._frames = SightClock(self._draw, self)
         self._now = clock
@@ -41,7 +42,8 @@ class ProgressPanel(Panel):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._bar)
-        self._bar.show_progress(Progress(message=tr(READY)))
+        self._draw()
+        self._actions.keys_changed.connect(self._frames.request)
 
     def handle(self, event: object) -> None:
         """Follow the runs and the queue."""
@@ -55,13 +57,25 @@ class ProgressPanel(Panel):
         shown = queue.running
         run, baseline = (shown.run, shown.baseline) if shown else (session.run, session.baseline)
         if queue.is_held and queue.waiting and shown is None:
-            message = tr("Stopped; {count} waiting. Ctrl+Enter or Shift+Esc goes on.")
-            waiting = message.format(count=len(queue.waiting))
+            message = tr("Stopped; {count} waiting. {generate} or {stop} goes on.")
+            waiting = message.format(count=len(queue.waiting), **self._keys())
             self._bar.show_progress(Progress(message=waiting))
-        elif run is not None:
+        elif run is None:
+            ready = tr("Ready. Write a prompt, then press {generate}.").format(**self._keys())
+            self._bar.show_progress(Progress(message=ready))
+        else:
             progress = self._progress(run, baseline)
             self._bar.show_progress(progress)
             self._keep_pulse(progress.current is not None)
+
+    def _keys(self) -> dict[str, str]:
+        """Return what goes on, by its keys, or its name where the user took them away."""
+        told = {"generate": commands.GENERATE, "stop": commands.STOP_AFTER}
+        actions = self._actions
+        return {
+            name: actions.keys_in_words(command) or actions[command].text()
+            for name, command in told.items()
+        }
 
     def _keep_pulse(self, is_beating: bool) -> None:
         """Draw every second while something runs, so that it is never silent for long."""

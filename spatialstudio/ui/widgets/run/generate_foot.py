@@ -34,7 +34,6 @@ class GenerateFoot(QWidget):
         self._offer.clicked.connect(self.offer_picked)
         self._generate = QPushButton(tr("Generate"))
         self._generate.setProperty("kind", "primary")
-        self._generate.setToolTip(tr("Draw and judge the picture (Ctrl+Enter)"))
         self._generate.clicked.connect(self.generate_picked)
         self._more = QToolButton()
         self._more.setAccessibleName(tr("More ways to generate"))
@@ -45,13 +44,17 @@ class GenerateFoot(QWidget):
         menu.addActions(variants)
         self._more.setMenu(menu)
         self._cancel = QPushButton(tr("Cancel"))
-        self._cancel.setToolTip(tr("Stop before the next model call (Esc Esc)"))
         self._cancel.clicked.connect(self.cancel_picked)
         self._lay_out()
         self.show_estimate("")
         self.show_running(False)
         theme.changed.connect(self._dress)
         self._dress()
+
+    def show_tips(self, generate: str, cancel: str) -> None:
+        """Say what the two buttons do, and by which keys."""
+        self._generate.setToolTip(generate)
+        self._cancel.setToolTip(cancel)
 
     def show_estimate(self, text: str, offer: str = "") -> None:
         """Say what the run will take, and offer something lighter where that is much."""

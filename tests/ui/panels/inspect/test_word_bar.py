@@ -161,3 +161,22 @@ def test_the_panel_shows_what_was_chosen_by_key(qtbot, inspected):
     box = inspected.panel(MapsPanel).findChild(QCheckBox)
     qtbot.keyClick(inspected, Qt.Key.Key_O)
     qtbot.waitUntil(box.isChecked)
+
+
+def test_words_have_lines_of_their_own_below_many_choices(qtbot, inspected):
+    bar = inspected.stage.words
+    inspected.context.maps.show_look(is_grid=True)
+    choices = [each for each in bar.findChildren(QToolButton) if each.text() in CHOICES]
+    qtbot.waitUntil(lambda: all(each.isVisible() for each in choices))
+    inspected.resize(1280, 800)
+    word = chip(inspected, DOG)
+    qtbot.waitUntil(lambda: top(word, bar) > max(top(each, bar) for each in choices))
+    inspected.resize(1900, 900)
+    qtbot.waitUntil(lambda: top(word, bar) <= max(top(each, bar) for each in choices))
+
+
+CHOICES = [*(each.value for each in Whose), "Picture", "Grid"]
+
+
+def top(widget, bar):
+    return widget.mapTo(bar, widget.rect().topLeft()).y()

@@ -1,9 +1,11 @@
 """The bar at the foot is never silent while something runs."""
 
 import pytest
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QLabel
 
 from spatialstudio.application.engine.messages import Phase, PhaseChanged
+from spatialstudio.ui.commands.generate import GENERATE
 from spatialstudio.ui.panels.run.progress_panel import ProgressPanel
 from tests.ui.scripted_engine import PROMPT
 
@@ -48,5 +50,11 @@ def test_the_seconds_of_a_long_silence_are_told(qtbot, window, panel, engine, cl
 
 
 def test_when_all_is_done_nothing_beats(qtbot, drawn, panel, studio):
-    qtbot.waitUntil(lambda: any(text.startswith("Done") for text in seen(panel)))
+    qtbot.waitUntil(lambda: any(text.startswith("Drawn") for text in seen(panel)))
     assert not panel._pulse.isActive()
+
+
+def test_the_first_word_names_the_keys_as_the_user_has_set_them(qtbot, window, panel):
+    assert seen(panel) == ["Ready. Write a prompt, then press Ctrl+Return."]
+    window.context.actions.use_keys(GENERATE, QKeySequence("F5"))
+    qtbot.waitUntil(lambda: seen(panel) == ["Ready. Write a prompt, then press F5."])

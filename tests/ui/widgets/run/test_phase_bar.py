@@ -42,8 +42,8 @@ def test_an_unknown_share_keeps_moving(bar):
 
 def test_when_nothing_runs_only_the_message_is_left(bar):
     bar.show_progress(Progress("Guided", PHASES, 1))
-    bar.show_progress(Progress(message="Done in 2.5 s"))
-    assert [text for text in seen(bar) if text] == ["Done in 2.5 s"]
+    bar.show_progress(Progress(message="Drawn in 2.5 s"))
+    assert [text for text in seen(bar) if text] == ["Drawn in 2.5 s"]
     assert not any(meter.isVisible() for meter in meters(bar).values())
 
 
