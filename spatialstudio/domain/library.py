@@ -137,7 +137,7 @@ class LibraryEntry:
 
 
 EntryId = NewType("EntryId", int)
-"""Of a run in the index; valid until the index is built anew."""
+"""Of a run in the index, until that is built anew; never that of another run."""
 
 
 class Field(Enum):

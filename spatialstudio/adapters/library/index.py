@@ -86,6 +86,7 @@ class LibraryIndex:
         self._read = read
         self._lock = threading.RLock()
         self._connection = open_tables(path)
+        self._last = self._highest()
 
     def close(self) -> None:
         """Give the database back."""
@@ -97,10 +98,16 @@ class LibraryIndex:
         return dict(self._rows("SELECT path, stamp FROM run WHERE is_missing = 0"))
 
     def put(self, runs: Iterable[IndexedRun]) -> None:
-        """Take runs in, in place of what was known of their paths; known paths keep their ids."""
+        """Take runs in, in place of what was known of their paths; known paths keep their ids.
+
+        An id is never given to another run, so that nobody who knows one from before the tables
+        were made anew takes one run for another.
+        """
         with self._transaction() as connection:
             for run in runs:
                 key = _key_of(connection, run.path)
+                if key is None:
+                    key = self._last = max(self._last, self._highest()) + 1
                 _remove(connection, [run.path])
                 _insert(connection, run, key)
 
@@ -119,11 +126,13 @@ class LibraryIndex:
     def clear(self) -> None:
         """Forget everything, in new tables; in memory where they cannot be written."""
         with self._lock:
+            self._last = max(self._last, self._highest())
             self._connection = open_empty(self._path, self._connection)
 
     def leave_file(self) -> None:
         """Go on in memory, empty, as the file cannot be written any more."""
         with self._lock:
+            self._last = max(self._last, self._highest())
             self._connection.close()
             self._path, self._connection = None, open_tables(None)
 
@@ -211,6 +220,14 @@ class LibraryIndex:
             self.put([run])
         return run
 
+    def _highest(self) -> int:
+        """Return the highest id in use; 0 where none is, or the table is damaged."""
+        try:
+            (last,) = self._connection.execute("SELECT max(id) FROM run").fetchone()
+        except sqlite3.DatabaseError:
+            return 0
+        return last or 0
+
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         with self._lock:
             return self._connection.execute(query, tuple(values)).fetchall()
@@ -238,7 +255,7 @@ def _listed(listing: object, path: str) -> IndexedRun | None:
         return None
 
 
-def _insert(connection: sqlite3.Connection, run: IndexedRun, key: int | None) -> None:
+def _insert(connection: sqlite3.Connection, run: IndexedRun, key: int) -> None:
     told, marks = run.summary, run.marks
     row = (
         *(key, run.path, run.stamp, told.created.isoformat(), told.request_id, told.model_id),
@@ -248,7 +265,7 @@ def _insert(connection: sqlite3.Connection, run: IndexedRun, key: int | None) ->
         *(told.sweep and told.sweep.sweep_id, run.deleted and run.deleted.isoformat()),
         *(told.parent_run_id, json_bytes(encode(run, {}))),
     )
-    key = connection.execute(_INSERT, [_storable(value) for value in row]).lastrowid
+    connection.execute(_INSERT, [_storable(value) for value in row])
     connection.executemany(
         "INSERT INTO claim VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [

@@ -125,6 +125,14 @@ def test_a_damaged_row_of_a_picture_that_is_gone_goes_as_well(library, tmp_path,
     assert library.find(read_filter("is:missing")) == ()
 
 
+def test_an_id_from_before_a_rebuild_is_never_that_of_another_run(library, pictures):
+    before = library.find(EVERYTHING)
+    pictures[3].unlink()
+    library.reindex()
+    assert library.entries(before) == ()
+    assert set(before).isdisjoint(library.find(EVERYTHING))
+
+
 def test_reindexing_changes_nothing(library):
     before = content(library)
     assert library.reindex() == 4
