@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy
 
@@ -132,6 +132,12 @@ class WordBar(Panel):
         super().resizeEvent(event)
         self._break_line()
         self._chips.show_brief(self.window().height() < em(LOW_WINDOW_EM))
+
+    def event(self, event: QEvent) -> bool:
+        """Break the line anew when the choices turn out wider: they are styled on being shown."""
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._break_line()
+        return super().event(event)
 
     def _break_line(self) -> None:
         is_narrow = self.width() - self._choices.sizeHint().width() < em(WORDS_EM)

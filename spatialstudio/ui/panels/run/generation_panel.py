@@ -58,7 +58,7 @@ BASELINE = RequestId("baseline")
 class GenerationPanel(Panel):
     """Lets the user set how pictures are drawn, and have them drawn or stopped.
 
-    Emits ``running_changed`` when work begins or ends.
+    Emits ``running_changed`` when work begins or ends, and when the next in the queue begins.
     """
 
     title = "Generation"

@@ -175,6 +175,16 @@ def test_words_have_lines_of_their_own_below_many_choices(qtbot, inspected):
     qtbot.waitUntil(lambda: top(word, bar) <= max(top(each, bar) for each in choices))
 
 
+def test_choices_that_appear_later_break_the_line_at_once(qtbot, inspected):
+    bar = inspected.stage.words
+    inspected.resize(1280, 800)
+    qtbot.waitUntil(lambda: bar.isVisible() and bar.width() < 1280)
+    inspected.context.maps.show_look(is_grid=True)
+    choices = [each for each in bar.findChildren(QToolButton) if each.text() in CHOICES]
+    word = chip(inspected, DOG)
+    qtbot.waitUntil(lambda: top(word, bar) > max(top(each, bar) for each in choices))
+
+
 CHOICES = [*(each.value for each in Whose), "Picture", "Grid"]
 
 

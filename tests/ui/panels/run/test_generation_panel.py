@@ -169,6 +169,8 @@ def test_cancelling_is_seen_at_once_and_the_next_one_comes(qtbot, panel, engine)
     for job in tuple(engine.jobs):
         engine.report(GenerationCancelled(request_id=job.job_id, at_step=0))
     qtbot.waitUntil(lambda: len(engine.jobs) == 4)
+    qtbot.waitUntil(lambda: foot(panel, "Cancel") is not None)
+    assert foot(panel, "Cancel").isEnabled()
 
 
 def test_the_estimate_follows_what_is_set(qtbot, panel, engine):
