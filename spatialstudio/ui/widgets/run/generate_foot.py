@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QVBo
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.steady_button import SteadyButton
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 
@@ -32,7 +33,7 @@ class GenerateFoot(QWidget):
         self._offer = QPushButton()
         self._offer.setProperty("kind", "quiet")
         self._offer.clicked.connect(self.offer_picked)
-        self._generate = QPushButton(tr("Generate"))
+        self._generate = SteadyButton(tr("Generate"), tr("Add to queue"))
         self._generate.setProperty("kind", "primary")
         self._generate.clicked.connect(self.generate_picked)
         self._more = QToolButton()
@@ -43,7 +44,7 @@ class GenerateFoot(QWidget):
         menu = QMenu(self._more)
         menu.addActions(variants)
         self._more.setMenu(menu)
-        self._cancel = QPushButton(tr("Cancel"))
+        self._cancel = SteadyButton(tr("Cancel"), tr("Cancelling…"))
         self._cancel.clicked.connect(self.cancel_picked)
         self._lay_out()
         self.show_estimate("")
@@ -67,7 +68,7 @@ class GenerateFoot(QWidget):
         """Show whether there is something to cancel, and that pictures can be queued behind it."""
         self._cancel.setEnabled(running)
         self._cancel.setText(tr("Cancel"))
-        self._generate.setText(tr("Add to the queue") if running else tr("Generate"))
+        self._generate.setText(tr("Add to queue") if running else tr("Generate"))
 
     def show_cancelling(self) -> None:
         """Show that the wish to stop was heard."""

@@ -77,8 +77,8 @@ def test_what_is_set_can_be_undone(qtbot, panel, window):
 
 def test_while_it_runs_the_next_one_waits(qtbot, panel, engine, studio):
     panel.generate()
-    qtbot.waitUntil(lambda: foot(panel, "Add to the queue") is not None)
-    qtbot.mouseClick(foot(panel, "Add to the queue"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: foot(panel, "Add to queue") is not None)
+    qtbot.mouseClick(foot(panel, "Add to queue"), Qt.MouseButton.LeftButton)
     assert len(engine.jobs) == 2  # guided and baseline
     assert len(studio.queue.waiting) == 1
 
