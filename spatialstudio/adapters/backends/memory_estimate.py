@@ -34,6 +34,9 @@ HELD_BY_RESNET = 16
 """The same in a UNet's last resnet, where the finest level has no attention."""
 
 DECODER_HELD_AT_ONCE = 3
+PICTURE_VALUES = 12
+"""A pixel, in full precision: the finished picture and its copies on the way to bytes."""
+
 TILE_SIDE = 512
 FLOAT32_BYTES = 4
 ROWS = 2
@@ -57,7 +60,8 @@ def estimate_memory(loaded: LoadedPipeline, request: GenerationRequest) -> Memor
         weights_bytes=stored * item // loaded.denoiser.dtype.itemsize,
         guiding_bytes=_guiding_bytes(loaded, request, latent_size),
         denoising_bytes=ROWS * item * _held_values(loaded, latent_size),
-        decoding_bytes=item * _decoded_values(loaded, request, height, width),
+        decoding_bytes=item * _decoded_values(loaded, request, height, width)
+        + PICTURE_VALUES * FLOAT32_BYTES * height * width,
     )
 
 
