@@ -1,7 +1,7 @@
 """Where each word is attended to, step by step, and what PoS makes of it."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QScrollArea, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from spatialstudio.application.inspection import relation_in_words
 from spatialstudio.application.session import (
@@ -73,6 +73,7 @@ class AttentionPanel(Panel):
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         stack = QWidget()
         stack.setMinimumHeight(em(TRACE_EM))
+        stack.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
         self._stack = QStackedLayout(stack)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._area)

@@ -12,8 +12,8 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSizePolicy, QTableView, QWidget
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
@@ -22,6 +22,7 @@ Role = Qt.ItemDataRole
 Index = QModelIndex | QPersistentModelIndex
 NOT_MEASURED = "–"  # noqa: RUF001 - a dash
 USUAL_EM = (20, 8)
+LOWEST_EM = 6
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -140,11 +141,13 @@ class NumberTable(QTableView):
         across.setTextElideMode(Qt.TextElideMode.ElideRight)
         across.setDefaultSectionSize(em(5.4))
         across.setMinimumHeight(em(2.9))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        self.setMinimumHeight(em(LOWEST_EM))
         self._is_showing = False
         self.selectionModel().currentRowChanged.connect(self._tell)
 
     def sizeHint(self) -> QSize:
-        """Ask for the names and a few rows: what holds the table needs no bar of its own then."""
+        """Ask for the names and a few rows; with less room the table scrolls, not what holds it."""
         return QSize(em(USUAL_EM[0]), em(USUAL_EM[1]))
 
     def show_numbers(
@@ -165,6 +168,11 @@ class NumberTable(QTableView):
         self._is_showing = True
         self.selectRow(self._model.steps.index(step))
         self._is_showing = False
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the row of the step in sight."""
+        super().resizeEvent(event)
+        self.scrollTo(self.currentIndex())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy the chosen rows on the usual keys."""

@@ -76,10 +76,11 @@ class EmptyStage(QScrollArea):
         self.setWidget(content)
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        column = QVBoxLayout(content)
+        self._column = column = QVBoxLayout(content)
         column.setSpacing(em(0.5))
         column.addStretch(2)
-        column.addWidget(SceneDrawing(theme), 0, Qt.AlignmentFlag.AlignHCenter)
+        self._drawing = SceneDrawing(theme)
+        column.addWidget(self._drawing, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(em(0.8))
         title = QLabel(tr("Say what stands where"))
         title.setFont(font(LARGE * LARGE, bold=True))
@@ -117,10 +118,14 @@ class EmptyStage(QScrollArea):
         return QSize(em(NARROWEST_EM), em(LOWEST_EM))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Break the sentence where the stage is narrow."""
+        """Break the sentence where the stage is narrow, do without the drawing where it is low."""
         super().resizeEvent(event)
         width = min(em(SENTENCE_EM), self.width() - em(2))
         self._sentence.setFixedSize(width, self._sentence.heightForWidth(width))
+        self._drawing.hide()
+        words = self._column.heightForWidth(self.viewport().width())
+        spare = self.viewport().height() - words
+        self._drawing.setVisible(spare >= self._drawing.sizeHint().height() + em(1))
 
     def _density_question(self) -> QWidget:
         choices = Segments(

@@ -3,7 +3,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
 from spatialstudio.ui.panels.inspect.attention_panel import AttentionPanel
-from spatialstudio.ui.widgets.inspect.map_strip import MapTile
+from spatialstudio.ui.widgets.inspect.map_strip import MapStrip, MapTile
 from spatialstudio.ui.widgets.inspect.replay_bar import ReplayBar
 from tests.ui.scripted_engine import PROMPT
 
@@ -34,3 +34,10 @@ def test_space_on_a_tile_picks_the_word_and_does_not_play(qtbot, live, studio):
     qtbot.keyClick(tile, Qt.Key.Key_Space)
     assert studio.session.mention_id == studio.session.run.scene.mentions[1].id
     assert not live.window().findChild(ReplayBar).is_playing
+
+
+def test_maps_take_the_room_there_is_and_ask_for_no_more(qtbot, live):
+    """Else their meaning below them is pushed out of a low dock."""
+    qtbot.waitUntil(lambda: any("of draws" in text for text in said(live)))
+    maps = live.findChild(MapStrip)
+    assert live.heightForWidth(live.width()) < maps.sizeHint().height()

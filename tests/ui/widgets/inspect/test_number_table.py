@@ -67,3 +67,12 @@ def test_the_chosen_rows_can_be_copied(qtbot, table):
     with qtbot.waitSignal(table.copy_asked) as asked:
         qtbot.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert asked.args == [[1]]
+
+
+def test_the_row_of_the_step_stays_in_sight_when_there_is_less_room(qtbot, table):
+    table.show_numbers(COLUMNS, tuple(range(20)), ROWS[:1] * 20)
+    table.show_step(12)
+    table.resize(400, 120)
+    row = table.visualRect(table.currentIndex())
+    assert table.viewport().rect().contains(row.center())
+    assert table.viewport().rect().bottom() >= row.bottom()

@@ -1,7 +1,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QPushButton
 
-from spatialstudio.ui.widgets.stage.empty_stage import EXAMPLES, EmptyStage
+from spatialstudio.ui.widgets.stage.empty_stage import EXAMPLES, EmptyStage, SceneDrawing
 
 
 def test_an_example_can_be_clicked(qtbot, theme):
@@ -34,3 +34,17 @@ def test_examples_keep_clear_of_messages(qtbot, theme):
     stage.show()
     stage.leave_room(150)
     assert stage.viewport().geometry().bottom() < 550
+
+
+def test_a_low_stage_does_without_the_drawing_and_shows_all_examples(qtbot, theme):
+    stage = EmptyStage(theme)
+    qtbot.addWidget(stage)
+    stage.resize(700, 700)
+    stage.show()
+    drawing = stage.findChild(SceneDrawing)
+    assert drawing.isVisible()
+    stage.resize(700, 300)
+    assert not drawing.isVisible()
+    qtbot.waitUntil(lambda: stage.verticalScrollBar().maximum() == 0)
+    stage.resize(700, 700)
+    assert drawing.isVisible()
