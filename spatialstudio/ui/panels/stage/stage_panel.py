@@ -148,23 +148,37 @@ class StagePanel(Panel):
 
     def _show_sketch(self) -> None:
         """Let the sketch stand in the place of all else, or all else come back."""
-        sketching = self._stage.is_sketching
+        sketching, holder = self._stage.is_sketching, self._keyboard_holder()
         for part in (self._empty, self.words, self._pictures, self._grid):
             part.hide()
         self.sketch.setVisible(sketching)
         self._empty.setVisible(not sketching and self._session.run is None)
         self._draw()
+        self._pass_keyboard_on(holder)
+
+    def _keyboard_holder(self) -> QWidget | None:
+        """Return which of the parts that take turns has the keyboard; None when none has."""
+        focus = self.window().focusWidget()
+        parts = (self._empty, self.sketch, self._grid, self._pictures)
+        return next((part for part in parts if focus and part.isAncestorOf(focus)), None)
+
+    def _pass_keyboard_on(self, holder: QWidget | None) -> None:
+        """Give the keyboard to what came in the place of the part that had it."""
+        if holder is not None and holder.isHidden():
+            self.take_focus()
 
     def _draw(self) -> None:
         run = self._session.run
         baseline = self._session.baseline if self._stage.has_beside else None
         if run is None or self._stage.is_sketching:
             return
+        holder = self._keyboard_holder()
         self._empty.hide()
         shows_grid = self._stage.shows_words and self._maps.look.is_grid
         self.words.setVisible(self._stage.shows_words)
         self._grid.setVisible(shows_grid)
         self._pictures.setVisible(not shows_grid)
+        self._pass_keyboard_on(holder)
         if shows_grid:
             self._draw_grid(run)
             return

@@ -8,6 +8,7 @@ from spatialstudio.ui.stage_view import WHOLE
 from spatialstudio.ui.widgets.inspect.step_scrubber import StepScrubber
 from spatialstudio.ui.widgets.stage.empty_stage import EmptyStage
 from spatialstudio.ui.widgets.stage.picture_view import PictureView
+from tests.ui.judged_runs import CAR, DOG, judged_run
 
 PART = QRectF(0.25, 0.25, 0.5, 0.5)
 STILL = 20
@@ -86,3 +87,18 @@ def test_evaluate_shows_the_finished_picture_and_gives_the_step_back(qtbot, draw
     assert studio.session.step == 1
     drawn.context.actions[frame.INSPECT_WORKSPACE].trigger()
     qtbot.waitUntil(lambda: "step 2 of" in views[0].accessibleDescription())
+
+
+def test_the_first_picture_takes_over_the_keyboard_from_the_examples(qtbot, window, studio):
+    window.stage.take_focus()
+    assert window.stage.findChild(EmptyStage).isAncestorOf(window.focusWidget())
+    studio.session.open(judged_run(DOG, CAR))
+    qtbot.waitUntil(lambda: isinstance(window.focusWidget(), PictureView))
+
+
+def test_a_prompt_that_is_being_written_keeps_the_keyboard(qtbot, window, studio):
+    window.prompt.setFocus()
+    writing = window.focusWidget()
+    studio.session.open(judged_run(DOG, CAR))
+    qtbot.waitUntil(lambda: window.stage.findChild(PictureView).isVisible())
+    assert window.focusWidget() is writing
