@@ -194,6 +194,7 @@ class TimePanel(Panel):
         run, second = self._session.run, self._session.baseline
         if run is not None:
             self._replay.set_step_count(len(run.steps))
+            self._draw_step()
             self._show_commands(has_run=run.request is not None, has_second=second is not None)
         self._runs_clock.request()
 
@@ -205,7 +206,7 @@ class TimePanel(Panel):
         contents = time_contents(run, second)
         self._chart.show_contents(contents)
         self._header.show_contents(contents)
-        self._draw_step()
+        self._chart.show_step(self._session.step)
         self._draw_means()
 
     def _draw_step(self) -> None:
