@@ -13,8 +13,9 @@ from PySide6.QtWidgets import (
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.command_button import ICON_EM, command_button
 from spatialstudio.ui.commands import frame
-from spatialstudio.ui.commands.command import Menu
+from spatialstudio.ui.commands.command import Menu, Scope
 from spatialstudio.ui.dock_rack import DockRack
+from spatialstudio.ui.scoped_keys import KeysOfOthers
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.workspaces.workspace import Workspace
@@ -64,6 +65,7 @@ class WindowBar(QObject):
             row.addWidget(button)
         self._search = self._search_button()
         row.addWidget(self._search)
+        self._keep_keys_out()
         self._give_room()
         corner.show()
         self._bar.installEventFilter(self)
@@ -100,6 +102,13 @@ class WindowBar(QObject):
             row.addWidget(command_button(self._actions[command], "icon"))
         self._tools.addWidget(page)
         return page
+
+    def _keep_keys_out(self) -> None:
+        own = self._actions.of_scope(Scope.WINDOW)
+        places = [scope for scope in Scope if scope is not Scope.WINDOW]
+        others = [action for place in places for action in self._actions.of_scope(place)]
+        for button in self._corner.findChildren(QToolButton):
+            KeysOfOthers(others, own, button)
 
     def _give_room(self) -> None:
         """Show all buttons where menus and buttons fit side by side, else those that matter."""

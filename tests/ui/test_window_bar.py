@@ -2,7 +2,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton
 
 from spatialstudio.ui.commands import frame
+from spatialstudio.ui.commands.command import Scope
 from spatialstudio.ui.commands.gallery import EXPORT
+from spatialstudio.ui.widgets.inspect.replay_bar import ReplayBar
+from spatialstudio.ui.widgets.stage.picture_layers import Layer
 
 
 def buttons(window):
@@ -52,3 +55,22 @@ def test_a_workspace_shows_its_own_tools(window):
     window.context.actions[frame.GALLERY_WORKSPACE].trigger()
     assert not has_button_of(window, frame.OPEN_PICTURE)
     assert has_button_of(window, EXPORT)
+
+
+def test_a_digit_on_a_workspace_button_means_what_it_means_in_the_window(qtbot, drawn):
+    drawn.context.actions[frame.EVALUATE_WORKSPACE].trigger()
+    for in_gallery in drawn.context.actions.of_scope(Scope.GALLERY):
+        in_gallery.setEnabled(True)  # as they are once a run was picked there
+    button = button_of(drawn, frame.EVALUATE_WORKSPACE)
+    button.setFocus()
+    before = Layer.BOXES in drawn.context.stage.layers
+    qtbot.keyClick(button, Qt.Key.Key_4)
+    assert (Layer.BOXES in drawn.context.stage.layers) is not before
+
+
+def test_space_presses_a_workspace_button_and_does_not_play(qtbot, drawn):
+    button = button_of(drawn, frame.INSPECT_WORKSPACE)
+    button.setFocus()
+    qtbot.keyClick(button, Qt.Key.Key_Space)
+    assert drawn.context.actions[frame.INSPECT_WORKSPACE].isChecked()
+    assert not drawn.findChild(ReplayBar).is_playing
