@@ -24,6 +24,7 @@ from spatialstudio.adapters.backends.clean_latents import corrected, is_flow, si
 from spatialstudio.adapters.backends.denoiser_call import CallLayout, DenoiserCall
 from spatialstudio.adapters.backends.invalid_numbers import refuse_invalid
 from spatialstudio.adapters.backends.latent_updates import Guidance, LatentUpdates
+from spatialstudio.adapters.backends.sampler_memory import move_along
 from spatialstudio.adapters.backends.wrapped import wrapped
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.ports import CancelToken
@@ -231,7 +232,9 @@ class GuidanceHook:
             if self._guidance.corrects_prediction:
                 output = corrected(self._scheduler, output, shift, self._now.signal)
             else:
-                sample = sample - shift / self._now.input_scale
+                shift = shift / self._now.input_scale
+                sample = sample - shift
+                move_along(self._scheduler, shift)
         result = step(output, timestep, sample, *args, **kwargs)
         refuse_invalid(result[0])
         ended, self._now = self._now, DenoisingStep(index=self._now.index + 1)
