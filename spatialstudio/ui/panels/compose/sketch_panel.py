@@ -21,6 +21,9 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.compose.layout_sketch import LayoutSketch
 
+TOLD = "Push the things where they shall stand; the prompt follows."
+INVITATION = "Name two things in the prompt, for example: a cat and a dog."
+
 
 @dataclass(frozen=True, slots=True)
 class Sketched:
@@ -43,9 +46,9 @@ class SketchPanel(Panel):
         self._places: Places = {}
         self._run_id = ""
         self._action = context.actions[SKETCH]
-        self._hint = TextLabel("", Tone.MUTED)
+        self._hint = TextLabel(tr(TOLD), Tone.MUTED)
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._sketch = LayoutSketch(context.theme, BLOB_SIDE)
+        self._sketch = LayoutSketch(context.theme, BLOB_SIDE, tr(INVITATION))
         self._sketch.blob_moved.connect(self._preview)
         self._sketch.blob_dropped.connect(self._take)
         self._sketch.blob_picked.connect(self._studio.session.pick_mention)
@@ -91,11 +94,7 @@ class SketchPanel(Panel):
             blobs, links = sketch_blobs(scene, self._places), sketch_links(scene)
             self._sketch.show_sketch(blobs, links)
         has_things = scene is not None and bool(scene.mentions)
-        self._hint.setText(
-            tr("Push the things where they shall stand; the prompt follows.")
-            if has_things
-            else tr("Name two things in the prompt, for example: a cat and a dog.")
-        )
+        self._hint.setText(tr(TOLD) if has_things else "")
 
     def _begin_anew(self, prompt: str) -> None:
         """Forget where things were pushed: a prompt that is taken over brings its own layout."""

@@ -22,7 +22,7 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.inspect.map_strip import MapStrip
 
-TRACE_EM = 9
+TRACE_EM = 6
 NOTHING_YET = "While a picture is drawn, each object word's attention map appears here."
 NO_TRACE = (
     "This picture has no trace: it was not drawn here, or the run ended before its first step."

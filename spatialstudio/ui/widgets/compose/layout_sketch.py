@@ -83,22 +83,25 @@ class LayoutSketch(QWidget):
     Args:
         theme: The look.
         blob_side: Side of a blob, share of the sketch.
+        invitation: Said in the middle while there is no thing.
     """
 
     blob_moved = Signal(object, QPointF)
     blob_dropped = Signal(object, QPointF)
     blob_picked = Signal(object)
 
-    def __init__(self, theme: Theme, blob_side: float) -> None:
+    def __init__(self, theme: Theme, blob_side: float, invitation: str = "") -> None:
         super().__init__()
         self._theme = theme
         self._blob_side = blob_side
+        self._invitation = invitation
         self._blobs: tuple[Blob, ...] = ()
         self._links: tuple[Link, ...] = ()
         self._picked: Hashable = None
         self._held: Blob | None = None
         self._grip = QPointF()
         self.setAccessibleName(tr("Layout sketch"))
+        self.setAccessibleDescription(invitation)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -119,7 +122,7 @@ class LayoutSketch(QWidget):
             )
             for blob in blobs
         ]
-        self.setAccessibleDescription(" ".join([*said, *places]))
+        self.setAccessibleDescription(" ".join([*said, *places]) or self._invitation)
         self.update()
 
     def show_picked(self, key: Hashable) -> None:
@@ -152,6 +155,8 @@ class LayoutSketch(QWidget):
         painter.drawPath(shape)
         self._draw_thirds(painter, frame)
         painter.setClipPath(shape)
+        if not self._blobs:
+            self._draw_invitation(painter, frame)
         for blob in self._blobs:
             self._draw_blob(painter, blob)
         for link in self._links:
@@ -245,6 +250,11 @@ class LayoutSketch(QWidget):
             y = round(frame.top() + frame.height() * number / THIRDS)
             painter.drawLine(QPointF(x, frame.top() + 1), QPointF(x, frame.bottom() - 1))
             painter.drawLine(QPointF(frame.left() + 1, y), QPointF(frame.right() - 1, y))
+
+    def _draw_invitation(self, painter: QPainter, frame: QRectF) -> None:
+        painter.setPen(self._theme.colour("muted"))
+        words = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
+        painter.drawText(frame.adjusted(em(2), 0, -em(2), 0), words, self._invitation)
 
     def _draw_blob(self, painter: QPainter, blob: Blob) -> None:
         middle, radius = self.place_of(blob.key), self._radius()

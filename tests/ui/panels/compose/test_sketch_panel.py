@@ -99,3 +99,11 @@ def test_the_empty_stage_offers_the_sketch_and_comes_back(qtbot, window):
     assert not empty.isVisible()
     window.context.actions[SKETCH].trigger()
     assert empty.isVisible()
+
+
+def test_an_empty_sketch_says_how_to_begin(qtbot, window):
+    window.context.actions[SKETCH].trigger()
+    sketch = window.stage.findChild(LayoutSketch)
+    assert sketch.accessibleDescription().startswith("Name two things")
+    window.prompt.use_prompt(PROMPT)
+    qtbot.waitUntil(lambda: "Name two things" not in sketch.accessibleDescription())
