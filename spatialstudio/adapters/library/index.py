@@ -22,6 +22,7 @@ from spatialstudio.adapters.stores.json_text import json_bytes, parse_json
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import UNGUIDED, RequestId
 from spatialstudio.domain.library import (
+    ClaimSummary,
     EntryId,
     Filter,
     LibraryEntry,
@@ -42,6 +43,7 @@ _LISTED = np.dtype(
 )
 _NEWEST_FIRST = "ORDER BY created DESC, path"
 _BATCH_BYTES = 8
+_WHOLE_NUMBERS = range(-(2**63), 2**63)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +188,7 @@ class LibraryIndex:
         """Return the runs that were made from one and are not deleted, newest first."""
         query = f"""SELECT path, is_missing, listing FROM run
             WHERE parent = ? AND deleted IS NULL {_NEWEST_FIRST}"""
-        return tuple(self._entries(self._rows(query, (_storable(run_id),))))
+        return tuple(self._entries(self._rows(query, (run_id,))))
 
     def missing_of(self, request_id: RequestId) -> str | None:
         """Return the last known path of a run of a request whose picture is gone."""
@@ -230,7 +232,7 @@ class LibraryIndex:
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         with self._lock:
-            return self._connection.execute(query, tuple(values)).fetchall()
+            return self._connection.execute(query, tuple(map(_storable, values))).fetchall()
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -268,18 +270,20 @@ def _insert(connection: sqlite3.Connection, run: IndexedRun, key: int) -> None:
     connection.execute(_INSERT, [_storable(value) for value in row])
     connection.executemany(
         "INSERT INTO claim VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (
-                *(key, claim.type_id, _storable(claim.subject), _storable(claim.object)),
-                *(claim.pos, claim.outcome and claim.outcome.value, claim.pse, claim.confidence),
-            )
-            for claim in told.claims
-        ],
+        [[_storable(value) for value in (key, *_columns_of(claim))] for claim in told.claims],
     )
     tags = [_storable(tag) for tag in marks.tags]
     connection.executemany("INSERT INTO tag VALUES (?, ?)", [(key, tag) for tag in tags])
     text = _storable("\n".join([told.prompt, *marks.tags, marks.note]))
     connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (key, text))
+
+
+def _columns_of(claim: ClaimSummary) -> tuple[object, ...]:
+    outcome = claim.outcome and claim.outcome.value
+    return (
+        *(claim.type_id, claim.subject, claim.object),
+        *(claim.pos, outcome, claim.pse, claim.confidence),
+    )
 
 
 def _remove(connection: sqlite3.Connection, paths: Sequence[str]) -> None:
@@ -310,5 +314,12 @@ def _ratio_of(told: RunSummary) -> float:
 
 
 def _storable(value: object) -> object:
-    """Return what SQLite takes: halves of characters, which are no text, become "?"."""
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+    """Return what SQLite takes of a value.
+
+    Halves of characters, which are no text, become "?", and whole numbers beyond 64 bits decimal.
+    """
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, int) and value not in _WHOLE_NUMBERS:
+        return float(value)
+    return value

@@ -120,17 +120,20 @@ def _png_options(texts: EmbeddedTexts) -> Mapping[str, Any]:
     parameters = _written(texts.parameters)
     (chunks.add_text if parameters.isascii() else chunks.add_itxt)(PARAMETERS, parameters)
     chunks.add_itxt(OWN_RECORD, texts.record)
-    packet = provenance.write_packet(texts.creator, is_generated=texts.is_marked_as_generated)
+    packet = provenance.write_packet(
+        _written(texts.creator), is_generated=texts.is_marked_as_generated
+    )
     chunks.add_itxt(XMP, packet.decode("utf-8"))
     return {"pnginfo": chunks}
 
 
 def _exif_options(texts: EmbeddedTexts, kind: str) -> Mapping[str, Any]:
+    creator = _written(texts.creator)
     packet = provenance.write_packet(
-        texts.creator, is_generated=texts.is_marked_as_generated, record=texts.record
+        creator, is_generated=texts.is_marked_as_generated, record=texts.record
     )
     exif = Image.Exif()
-    exif[ExifTags.Base.Software] = texts.creator
+    exif[ExifTags.Base.Software] = creator
     details = exif.get_ifd(ExifTags.IFD.Exif)
     details[ExifTags.Base.UserComment] = _UNICODE + _written(texts.parameters).encode("utf-16-be")
     try:

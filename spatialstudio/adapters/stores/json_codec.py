@@ -7,6 +7,7 @@ under the path of their field, and the JSON holds that path.
 """
 
 import math
+import sys
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import UTC, datetime
@@ -194,23 +195,30 @@ def _read_time(_: Any, plain: Json, place: Place) -> object:
     text = _expect(str, plain, place)
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError as error:
+        if moment.tzinfo is None:
+            raise place.complaint("holds a time without its zone")
+        return moment.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
         raise place.complaint(f'holds "{text}", which is no time') from error
-    if moment.tzinfo is None:
-        raise place.complaint("holds a time without its zone")
-    return moment.astimezone(UTC)
 
 
 def _read_float(_: Any, plain: Json, place: Place) -> object:
     if plain in _NOT_FINITE:
         return float(plain)
     if isinstance(plain, int) and not isinstance(plain, bool):
-        return plain
+        return _whole(plain, place)
     return _expect(float, plain, place)
 
 
 def _read_leaf(hint: Any, plain: Json, place: Place) -> object:
-    return _expect(hint, plain, place)
+    value: object = _expect(hint, plain, place)
+    return _whole(value, place) if isinstance(value, int) else value
+
+
+def _whole(number: int, place: Place) -> int:
+    if abs(number) > sys.float_info.max:
+        raise place.complaint("holds a number that is too large")
+    return number
 
 
 def _expect(kind: type[T], plain: Json, place: Place) -> T:

@@ -29,7 +29,12 @@ def parse_json(content: bytes, name: str) -> Json:
         StoreError: They are no JSON.
     """
     try:
-        plain: Json = json.loads(content.decode("utf-8", "surrogatepass"))
+        text = content.decode("utf-8", "surrogatepass")
+        plain: Json = json.loads(text, parse_constant=_refused)
     except (ValueError, RecursionError) as error:
         raise StoreError(f'The file "{name}" is damaged.', hint=COPY_HINT) from error
     return plain
+
+
+def _refused(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")

@@ -11,7 +11,6 @@ It can be deleted: the picture and its trace do not need it.
 """
 
 import base64
-import binascii
 from dataclasses import dataclass, field, replace
 
 from spatialstudio.adapters.stores.array_file import AnyArray, pack_arrays, unpack_arrays
@@ -179,5 +178,5 @@ def _shelf(plain: dict[str, Json], name: str) -> dict[str, AnyArray]:
         return {}
     try:
         return unpack_arrays(base64.b64decode(str(packed), validate=True), name)
-    except binascii.Error as error:
+    except ValueError as error:  # NOTE: letters beyond ASCII do not raise binascii.Error
         raise StoreError(f'The arrays in "{name}" are damaged.', hint=_HINT) from error

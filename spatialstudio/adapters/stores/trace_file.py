@@ -22,7 +22,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
+from lzma import LZMAError
 from zipfile import BadZipFile, ZipFile, ZipInfo
+from zlib import error as ZlibError  # noqa: N812 - an exception class in lower case
 
 import numpy as np
 from PIL import Image
@@ -57,7 +59,10 @@ _PREVIEW_NAME = re.compile(r"previews/(\d{4,9})\.webp")
 _PEAK = "/peak"
 _LEVELS = 255
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
-BROKEN = (BadZipFile, OSError, KeyError, ValueError, EOFError, NotImplementedError, RuntimeError)
+BROKEN = (
+    *(BadZipFile, OSError, KeyError, ValueError, EOFError, NotImplementedError, RuntimeError),
+    *(ZlibError, LZMAError),
+)
 """What reading a damaged zip file raises."""
 
 

@@ -1,10 +1,14 @@
 """An index that is damaged in any way is read from the files again; they are the truth."""
 
+import json
 import shutil
 import sqlite3
 from contextlib import closing
+from io import BytesIO
 
 import pytest
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from spatialstudio.adapters.library.run_library import RunLibrary
 from spatialstudio.application.flow.read_filter import read_filter
@@ -147,3 +151,28 @@ def test_a_library_whose_cache_cannot_be_written_works_from_memory(
     library.refresh()
     assert len(library.find(read_filter("cat"))) == 2
     library.close()
+
+
+def a_picture_of_comfyui(seed):
+    info = PngInfo()
+    inputs = {"seed": seed, "steps": 20, "positive": ["6", 0], "latent_image": ["5", 0]}
+    info.add_text("prompt", json.dumps({"3": {"class_type": "KSampler", "inputs": inputs}}))
+    buffer = BytesIO()
+    Image.new("RGB", (8, 8)).save(buffer, "PNG", pnginfo=info)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("seed", [2**63, 2**64 - 1])
+def test_a_foreign_picture_with_a_seed_beyond_63_bits_is_listed(library, root, found, seed):
+    (root / "foreign.png").write_bytes(a_picture_of_comfyui(seed))
+    library.refresh()
+    assert found(f"seed:{seed}") == [seed]
+
+
+def test_a_sidecar_with_odd_claims_hinders_no_rebuild(library, pictures):
+    sidecar = pictures[0].with_suffix(".json")
+    plain = json.loads(sidecar.read_text())
+    plain["summary"]["claims"][0] |= {"type_id": "\ud800", "pos": 2**63}
+    plain["summary"]["request_id"] = "\udfff"
+    sidecar.write_text(json.dumps(plain))
+    assert library.reindex() == len(pictures)

@@ -107,6 +107,8 @@ def changed(plain, path, value):
         ("seed", None, 'The field "seed" is of the wrong type: NoneType, not int.'),
         ("guidance_scale", [], 'The field "guidance_scale" is of the wrong type: list, not float.'),
         ("guidance_scale", False, "is of the wrong type: bool, not float."),
+        ("seed", 10**400, 'The field "seed" holds a number that is too large.'),
+        ("guidance_scale", -(10**400), "holds a number that is too large."),
         ("width", 1.5, 'The field "width" is of the wrong type: float, not int.'),
         ("scene", [], 'The field "scene" is of the wrong type: list, not dict.'),
         ("scene.mentions", {}, 'The field "scene.mentions" is of the wrong type: dict, not list.'),
@@ -169,7 +171,11 @@ def test_an_array_must_be_there_and_of_its_kind(shelf, trouble):
         decode(Mask, plain, shelf)
 
 
-@pytest.mark.parametrize("text", ["yesterday", "2026-11-20T10:00:00"], ids=["words", "no zone"])
+@pytest.mark.parametrize(
+    "text",
+    ["yesterday", "2026-11-20T10:00:00", "0001-01-01T00:00:00+14:00"],
+    ids=["words", "no zone", "before all years"],
+)
 def test_a_time_needs_its_zone(text):
     with pytest.raises(StoreError, match='The field "created" holds'):
         decode(RunRecord, record_json(created=text), {})

@@ -1,5 +1,8 @@
 """A trace is exact while it is small, and never much larger than its budget."""
 
+from io import BytesIO
+from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZipFile
+
 import numpy as np
 import pytest
 
@@ -7,9 +10,11 @@ from spatialstudio.adapters.stores.trace_file import (
     BUDGET_BYTES,
     TraceContent,
     pack_trace_arrays,
+    read_members,
     unpack_trace_arrays,
     write_trace,
 )
+from spatialstudio.domain.errors import StoreError
 
 
 @pytest.fixture
@@ -71,6 +76,17 @@ def test_large_previews_lose_quality_before_they_burst_the_budget(noise):
     assert arrays.precision["preview_quality"] < 100
     assert len(write_trace({}, arrays)) <= BUDGET_BYTES
     assert again.previews.keys() == previews.keys()
+
+
+@pytest.mark.parametrize("method", [ZIP_DEFLATED, ZIP_LZMA], ids=["deflate", "lzma"])
+def test_noise_in_a_packed_member_is_damage(noise, method):
+    buffer = BytesIO()
+    with ZipFile(buffer, "w", method) as archive:
+        archive.writestr("run.json", noise.bytes(500).hex())
+    content = bytearray(buffer.getvalue())
+    content[60:300] = b"\xff" * 240
+    with pytest.raises(StoreError, match="is damaged"):
+        read_members(bytes(content), "run.strace")
 
 
 def test_equal_runs_give_equal_bytes():

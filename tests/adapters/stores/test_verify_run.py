@@ -93,6 +93,20 @@ def test_a_forged_summary_is_noticed(picture, forge):
     assert [fault.part for fault in RunFiles().verify(picture)] == ["evaluation"]
 
 
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda plain: plain.update(arrays="\ud800"),
+        lambda plain: plain["summary"].update(strength=float("nan")),
+        lambda plain: plain["summary"].update(created="0001-01-01T00:00:00+14:00"),
+    ],
+    ids=["no letters of arrays", "no number of JSON", "before all years"],
+)
+def test_an_unreadable_evaluation_is_a_fault(picture, forge):
+    change_sidecar(picture, forge)
+    assert [fault.part for fault in RunFiles().verify(picture)] == ["evaluation"]
+
+
 def test_a_missing_evaluation_is_called_by_its_name(picture):
     picture.with_suffix(".json").unlink()
     [fault] = RunFiles().verify(picture)
