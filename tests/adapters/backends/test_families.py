@@ -316,6 +316,16 @@ def test_idle_guidance_changes_nothing_under_any_sampler(
     assert not np.array_equal(drawn.draw(replace(request, guidance=STRONG))[-1].image, plain)
 
 
+def test_one_step_is_enough_for_samplers_that_tell_no_finished_latents(
+    samplers_model, make_request
+):
+    drawn = samplers_model("PixArtAlphaPipeline")
+    request = make_request(drawn.tiny.size, steps=1)
+    plain = drawn.draw(request)[-1].image
+    assert plain.std() > 0
+    assert not np.array_equal(drawn.draw(replace(request, guidance=STRONG))[-1].image, plain)
+
+
 @pytest.mark.parametrize("kind", [EDMEulerScheduler, EDMDPMSolverMultistepScheduler])
 def test_a_model_of_edm_is_guided_by_its_own_sampler_alone(samplers_model, make_request, kind):
     drawn = samplers_model("StableDiffusionXLPipeline")
