@@ -47,7 +47,7 @@ def _told_apart(arguments: Sequence[str], *, is_list: bool) -> Iterator[str]:
             yield from (word, *words)
         elif word == FILTER:
             value = next(words, None)
-            yield word if value is None else f"{word}={value}"
+            yield word if value in {None, NO_MORE_OPTIONS} else f"{word}={value}"
         elif is_list and word.startswith("-") and word != HELP and not word.startswith("--"):
             yield f"{FILTER}={word}"
         else:

@@ -65,9 +65,10 @@ def test_runs_may_be_chosen_by_a_filter_that_begins_with_a_minus(
     assert "No run fits" in terminal(*words, "-verdict:pass").err
 
 
-def test_a_filter_that_is_left_out_is_asked_for(terminal, capsys):
+@pytest.mark.parametrize("rest", [(), ("--",)], ids=["nothing", "no more options"])
+def test_a_filter_that_is_left_out_is_asked_for(terminal, capsys, rest):
     with pytest.raises(SystemExit, match="2"):
-        terminal("runs", "verify", "--filter")
+        terminal("runs", "verify", "--filter", *rest)
     assert "--filter: expected one argument" in capsys.readouterr().err
 
 

@@ -36,7 +36,8 @@ def folders_in(root: Path) -> Iterator[Path]:
 def runs_in(folder: Path, root: Path) -> dict[str, str]:
     """Return the runs right in a folder: the picture's path in the library, and its stamp.
 
-    The stamp changes when picture or sidecar do.
+    The stamp changes when picture or sidecar do. Files whose names are no text are left out, as no
+    index can name them.
     """
     found: dict[str, str] = {}
     seen: dict[str, os.stat_result] = {}
@@ -50,7 +51,7 @@ def runs_in(folder: Path, root: Path) -> dict[str, str]:
     inside = folder.relative_to(root).as_posix()
     prefix = "" if inside == "." else f"{inside}/"
     for name, stat in seen.items():
-        if name.endswith(PICTURE_ENDING):
+        if name.endswith(PICTURE_ENDING) and _is_text(prefix + name):
             beside = seen.get(name.removesuffix(PICTURE_ENDING) + SIDECAR_ENDING)
             found[prefix + name] = "-".join(_mark(s) for s in (stat, beside) if s is not None)
     return found
@@ -78,6 +79,11 @@ def read_run(picture: Path, path: str, stamp: str, thrown: Thrown | None = None)
 
 
 _ENDINGS = (PICTURE_ENDING, SIDECAR_ENDING)
+
+
+def _is_text(path: str) -> bool:
+    """Say whether a path is text: bytes that are none become halves of characters."""
+    return not any("\ud800" <= character <= "\udfff" for character in path)
 
 
 def _mark(stat: os.stat_result) -> str:

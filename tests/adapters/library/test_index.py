@@ -1,6 +1,7 @@
 """An index that is damaged in any way is read from the files again; they are the truth."""
 
 import json
+import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -175,4 +176,10 @@ def test_a_sidecar_with_odd_claims_hinders_no_rebuild(library, pictures):
     plain["summary"]["claims"][0] |= {"type_id": "\ud800", "pos": 2**63}
     plain["summary"]["request_id"] = "\udfff"
     sidecar.write_text(json.dumps(plain))
+    assert library.reindex() == len(pictures)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names are always text there")
+def test_a_picture_whose_name_is_no_text_hinders_no_other(library, root, pictures):
+    (root / os.fsdecode(b"caf\xe9.png")).write_bytes(a_picture_of_comfyui(1))
     assert library.reindex() == len(pictures)
