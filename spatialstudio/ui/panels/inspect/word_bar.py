@@ -128,10 +128,10 @@ class WordBar(Panel):
             self._chips.show_pins(self._maps.pins)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Let the words have lines of their own where it is narrow, few of them where it is low."""
+        """Show few words where it is low; let them have lines of their own where it is narrow."""
         super().resizeEvent(event)
+        self._chips.show_brief(self._is_low)
         self._break_line()
-        self._chips.show_brief(self.window().height() < em(LOW_WINDOW_EM))
 
     def event(self, event: QEvent) -> bool:
         """Break the line anew when the choices turn out wider: they are styled on being shown."""
@@ -139,8 +139,13 @@ class WordBar(Panel):
             self._break_line()
         return super().event(event)
 
+    @property
+    def _is_low(self) -> bool:
+        return self.window().height() < em(LOW_WINDOW_EM)
+
     def _break_line(self) -> None:
-        is_narrow = self.width() - self._choices.sizeHint().width() < em(WORDS_EM)
+        room = self.width() - self._choices.sizeHint().width()
+        is_narrow = room < em(WORDS_EM) and not self._is_low  # where lines are few, words are too
         way = QBoxLayout.Direction.BottomToTop if is_narrow else QBoxLayout.Direction.LeftToRight
         self._row.setDirection(way)
         self._row.setSpacing(em(0.2) if is_narrow else em(1))
