@@ -70,7 +70,10 @@ def with_listing(content: bytes, name: str, listing: Sidecar) -> bytes:
     Raises:
         StoreError: It is damaged, or from a newer version.
     """
-    return json_bytes(_checked(content, name) | _plain_listing(listing))
+    try:
+        return json_bytes(_checked(content, name) | _plain_listing(listing))
+    except ValueError as error:  # NOTE: Python reads 1e999, which no JSON can say again
+        raise StoreError(f'The file "{name}" is damaged.', hint=_HINT) from error
 
 
 def evaluation_hash(content: bytes, name: str) -> str:

@@ -16,6 +16,7 @@ from spatialstudio.adapters.metadata.picture_texts import XMP
 from spatialstudio.adapters.stores import run_files
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.application.flow.store_run import store_run
+from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.library import Marks
 from tests.adapters.stores.conftest import MARKS, NEAR, rewritten
 from tests.comparing import to_the_bit
@@ -105,6 +106,14 @@ def test_a_forged_summary_is_noticed(picture, forge):
 def test_an_unreadable_evaluation_is_a_fault(picture, forge):
     change_sidecar(picture, forge)
     assert [fault.part for fault in RunFiles().verify(picture)] == ["evaluation"]
+
+
+def test_marks_are_not_kept_beside_a_number_without_end(picture):
+    sidecar = picture.with_suffix(".json")
+    change_sidecar(picture, lambda plain: plain["evaluation"].update(odd=12345.5))
+    sidecar.write_text(sidecar.read_text().replace("12345.5", "1e999"))
+    with pytest.raises(StoreError, match="is damaged"):
+        RunFiles().mark(picture, Marks(stars=2))
 
 
 def test_a_missing_evaluation_is_called_by_its_name(picture):
