@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from diffusers import FluxTransformer2DModel
+from diffusers import EulerDiscreteScheduler, FluxTransformer2DModel
 
 from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.backends.load_pipeline import load_pipeline, load_streams
@@ -197,3 +197,11 @@ def test_a_number_format_that_nobody_knows_is_refused(whole, tmp_path):
     (card,) = cards_of(tmp_path)
     with pytest.raises(RequestError, match="int3"):
         load_pipeline(card, CPU)
+
+
+@pytest.mark.filterwarnings("ignore:__array_:DeprecationWarning")  # diffusers 0.42 with numpy 2
+@pytest.mark.parametrize("scheduler_id", ["DDIMScheduler", "DDPMScheduler"])
+def test_samplers_made_for_pixels_do_not_clip_latents(loaded, scheduler_id):
+    silent = replace(loaded, own_scheduler=EulerDiscreteScheduler())
+    silent.set_scheduler(scheduler_id)
+    assert not silent.pipeline.scheduler.config.clip_sample
