@@ -28,9 +28,13 @@ from typing import Any, get_type_hints
 from spatialstudio.adapters.model_kinds import DENOISER_PREFIX, MODEL_KINDS, ModelKind
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.ports import ModelCard, Surroundings
+from spatialstudio.domain.samplers import samplers_beside
 
 INDEX_FILE = "model_index.json"
 ADVICE_FILE = "studio.toml"
+SAMPLER_FILE = Path("scheduler", "scheduler_config.json")
+FLOW = "flow_prediction"
+NO_SIGNAL_LEFT = "squaredcos_cap_v2"
 BACKEND_ID = "diffusers"
 SIGNS_OF_DAMAGE = (OSError, ValueError, KeyError, TypeError)
 HEADER_LENGTH_BYTES = 8
@@ -150,6 +154,7 @@ def read_card(folder: Path) -> ModelCard:
             strength=advice.strength,
             dtype=advice.dtype,
             known_objects=_read_objects(folder / advice.objects) if advice.objects else {},
+            samplers=_samplers(folder / SAMPLER_FILE),
         )
     except SIGNS_OF_DAMAGE as error:
         raise ModelNotFound(
@@ -278,6 +283,19 @@ def _latent_pixels(folder: Path) -> int:
     of_encoder = autoencoder.get("encoder_block_out_channels")
     levels = of_encoder or autoencoder["block_out_channels"]
     return int(2 ** (len(levels) - 1))
+
+
+def _samplers(file: Path) -> tuple[str, ...]:
+    """Return what a model can be drawn with; one that was trained on flows knows its own alone."""
+    if not file.is_file():
+        return ()
+    config = _read_json(file)
+    own = str(config.get("_class_name", ""))
+    is_flow = config.get("use_flow_sigmas") or config.get("prediction_type") == FLOW
+    if own and is_flow:
+        return (own,)
+    ends = config.get("rescale_betas_zero_snr") or config.get("beta_schedule") == NO_SIGNAL_LEFT
+    return samplers_beside(own, begins_in_noise=bool(ends))
 
 
 def _read_advice(file: Path, kind: ModelKind) -> Advice:

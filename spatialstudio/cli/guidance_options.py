@@ -1,4 +1,4 @@
-"""The options that say how a picture is held to its prompt, how many are tried, and where."""
+"""The options that say how a picture is drawn and held to its prompt, how many, and where."""
 
 import argparse
 from dataclasses import replace
@@ -11,6 +11,7 @@ from spatialstudio.domain.generation import PSG, UNGUIDED, GenerationRequest, No
 from spatialstudio.domain.memory import Saving
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.run_settings import Preset
+from spatialstudio.domain.samplers import SAMPLERS, sampler_named
 from spatialstudio.science.guidance_presets import METHOD_IDS, PRESENCE_IDS
 
 ONE_PICTURE = NoiseSearch()
@@ -51,8 +52,29 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
         "--reuse-prediction", action="store_true", help="cheaper steps, a little less true"
     )
     group.add_argument("--checkpointing", action="store_true", help="less memory for more time")
+    _add_sampling(parser)
     _add_search(parser)
     _add_place(parser)
+
+
+def _add_sampling(parser: argparse.ArgumentParser) -> None:
+    sampling = parser.add_argument_group("sampling")
+    sampling.add_argument(
+        "--sampler",
+        type=sampler_named,
+        default="",
+        metavar="NAME",
+        help=f"{', '.join(SAMPLERS.values())}, or diffusers' name; the model's own by default",
+    )
+    sampling.add_argument(
+        "--guidance-scale",
+        type=float,
+        metavar="SCALE",
+        help="of classifier-free guidance; 1 is off; the model's own by default",
+    )
+    sampling.add_argument(
+        "--negative", default="", metavar="TEXT", help="what the picture shall not show"
+    )
 
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
@@ -112,7 +134,8 @@ def with_guidance(
     Raises:
         RequestError: The method was not published for models of this kind.
     """
-    has_work = request.scene.relations or options.guidance in PRESENCE_IDS
+    scene, scale = request.scene, options.guidance_scale
+    has_work = scene.relations or options.guidance in PRESENCE_IDS
     guidance = choose_guidance(
         options.guidance if has_work else UNGUIDED,
         model,
@@ -122,6 +145,9 @@ def with_guidance(
     )
     return replace(
         request,
+        scene=replace(scene, prompt=replace(scene.prompt, negative=options.negative)),
+        scheduler_id=options.sampler,
+        guidance_scale=request.guidance_scale if scale is None else scale,
         guidance=replace(
             guidance,
             goal=options.goal,

@@ -108,6 +108,8 @@ class ModelCard:
         base: Folder that completes a single file; None where the folder holds all.
         dtype: Number format of the weights, as torch names it; empty for what suits the device.
         revision: The hub's commit; empty for a folder of the user's.
+        samplers: Names in diffusers of those that it can be drawn with, its own first; empty when
+            they are not known.
     """
 
     id: str
@@ -125,6 +127,7 @@ class ModelCard:
     base: Path | None = None
     dtype: str = ""
     revision: str = ""
+    samplers: tuple[str, ...] = ()
 
 
 class ModelShelf(Protocol):

@@ -41,6 +41,7 @@ class RunSettings:
         steps: Denoising steps, >= 1.
         guidance_scale: Of classifier-free guidance, >= 0; None for the model's own.
         negative: What pictures shall not show; empty for nothing.
+        scheduler_id: Which sampler, one of the model's; empty for its own.
         seed: Of the next picture, 0 to ``MAX_SEED``.
         seed_mode: Which seed comes after it.
         pictures: How many are drawn at once, each from a seed of its own, >= 1.
@@ -60,6 +61,7 @@ class RunSettings:
     steps: int
     guidance_scale: float | None = None
     negative: str = ""
+    scheduler_id: str = ""
     seed: int = 0
     seed_mode: SeedMode = SeedMode.FIXED
     pictures: int = 1

@@ -6,6 +6,7 @@ import pytest
 from spatialstudio.adapters.model_files import ModelFolders, hub_caches, read_card
 from spatialstudio.adapters.model_kinds import MODEL_KINDS
 from spatialstudio.domain.errors import ModelNotFound
+from spatialstudio.domain.samplers import samplers_beside
 
 OBJECTS = """
 [[objects]]
@@ -45,6 +46,33 @@ def test_advice_beside_the_model_is_taken(tmp_path):
     card = read_card(write_model(tmp_path / "my-model", advice))
     assert (card.id, card.title, card.licence) == ("x", "X", "MIT")
     assert (card.steps, card.guidance_scale, card.strength) == (16, 7.5, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("config", "samplers"),
+    [
+        ({"_class_name": "EulerDiscreteScheduler"}, samplers_beside("EulerDiscreteScheduler")),
+        ({"_class_name": "LCMScheduler"}, ("LCMScheduler",)),
+        (
+            {"_class_name": "DPMSolverMultistepScheduler", "use_flow_sigmas": True},
+            ("DPMSolverMultistepScheduler",),
+        ),
+        (
+            {"_class_name": "DPMSolverMultistepScheduler", "prediction_type": "flow_prediction"},
+            ("DPMSolverMultistepScheduler",),
+        ),
+        (
+            {"_class_name": "DDPMScheduler", "beta_schedule": "squaredcos_cap_v2"},
+            samplers_beside("DDPMScheduler", begins_in_noise=True),
+        ),
+        ({}, ()),
+    ],
+)
+def test_samplers_stand_in_for_each_other_but_not_for_those_of_flows(tmp_path, config, samplers):
+    folder = write_model(tmp_path / "m")
+    (folder / "scheduler").mkdir()
+    (folder / "scheduler" / "scheduler_config.json").write_text(json.dumps(config), "utf-8")
+    assert read_card(folder).samplers == samplers
 
 
 def test_every_word_for_an_object_leads_to_the_one_that_is_drawn(tmp_path):

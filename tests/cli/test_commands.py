@@ -127,6 +127,14 @@ def test_where_and_in_which_numbers_to_draw_goes_into_the_request(terminal, regi
     assert (request.device, request.dtype) == ("cpu", "bfloat16")
 
 
+def test_the_ways_to_sample_go_into_the_request(terminal, registry, runs):
+    typed = ["--sampler", "euler", "--guidance-scale", "2.5", "--negative", "fog"]
+    terminal("generate", PROMPT, *typed, "--out", runs)
+    (request,) = registry.backend_made.requests
+    assert (request.scheduler_id, request.guidance_scale) == ("EulerDiscreteScheduler", 2.5)
+    assert request.scene.prompt.negative == "fog"
+
+
 def test_a_search_ends_early_and_tells_what_it_compared(terminal, registry, runs):
     done = terminal("generate", PROMPT, "--search", 4, "--out", runs)
     assert len(registry.backend_made.requests) == 1

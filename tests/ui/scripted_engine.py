@@ -26,6 +26,7 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.ports import ModelCard, Surroundings
 from spatialstudio.domain.prompt import TextSpan, TokenReading
+from spatialstudio.domain.samplers import samplers_beside
 from spatialstudio.domain.verdict import (
     ConfidenceComponents,
     Evaluation,
@@ -52,6 +53,7 @@ STICKERS = ModelCard(
     guidance_scale=4.0,
     strength=5.0,
     known_objects={},
+    samplers=samplers_beside("DDPMScheduler"),
 )
 
 

@@ -374,7 +374,7 @@ def _count_steps(scheduler: Any, steps: int) -> int:
         trial.set_timesteps(steps)
     except ValueError as error:
         raise RequestError(
-            f"The sampler cannot draw in {steps} steps.",
+            f"The sampler cannot draw in so few steps: {steps}.",
             hint="Take more steps, or another sampler.",
         ) from error
     return len(trial.timesteps)

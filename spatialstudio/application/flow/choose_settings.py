@@ -28,7 +28,7 @@ def usual_settings(model: ModelCard) -> RunSettings:
 
 
 def with_model(settings: RunSettings, model: ModelCard) -> RunSettings:
-    """Choose another model: size, steps and guidance become its own, the rest stays."""
+    """Choose another model: size, steps and guidance become its own, the rest stays if it can."""
     usual = usual_settings(model)
     return replace(
         settings,
@@ -37,6 +37,7 @@ def with_model(settings: RunSettings, model: ModelCard) -> RunSettings:
         height=usual.height,
         steps=usual.steps,
         guidance_scale=None,
+        scheduler_id=settings.scheduler_id if settings.scheduler_id in model.samplers else "",
         preset=usual.preset,
         guidance=usual.guidance,
     )
@@ -133,6 +134,7 @@ def request_of(
         width=None if is_own_size else settings.width,
         height=None if is_own_size else settings.height,
         guidance_scale=plain.guidance_scale if scale is None else scale,
+        scheduler_id=settings.scheduler_id,
         guidance=settings.guidance if has_work else plain.guidance,
         capture=replace(
             plain.capture, detail=settings.detail, preview_every=settings.preview_every
@@ -161,6 +163,7 @@ def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSetti
         steps=request.steps,
         guidance_scale=None if scale == model.guidance_scale else scale,
         negative=request.scene.prompt.negative,
+        scheduler_id=request.scheduler_id,
         seed=request.seed,
         guidance=request.guidance
         if is_guided

@@ -43,6 +43,14 @@ def test_another_model_brings_its_numbers_and_leaves_the_seed(settings):
     assert chosen == replace(usual_settings(SD), seed=7, pictures=3)
 
 
+@pytest.mark.parametrize(
+    ("samplers", "kept"), [(STICKERS.samplers, "EulerDiscreteScheduler"), (("Flow",), "")]
+)
+def test_another_model_leaves_the_sampler_if_it_can(settings, samplers, kept):
+    chosen = replace(settings, scheduler_id="EulerDiscreteScheduler")
+    assert with_model(chosen, replace(SD, samplers=samplers)).scheduler_id == kept
+
+
 def test_another_method_brings_its_settings():
     chosen = with_method(usual_settings(SD), SD, PSG, Preset.PUBLISHED)
     assert chosen.preset is Preset.PUBLISHED
@@ -94,7 +102,7 @@ def test_the_models_own_size_stays_the_models_own(settings):
 
 
 def test_a_request_tells_what_was_set(settings):
-    chosen = replace(settings, height=256, steps=9, seed=4)
+    chosen = replace(settings, height=256, steps=9, seed=4, scheduler_id="DDIMScheduler")
     request = request_of(scene_of(), STICKERS, chosen, 4)
     assert settings_of(request, STICKERS, settings) == chosen
 

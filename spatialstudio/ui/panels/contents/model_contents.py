@@ -1,17 +1,17 @@
-"""Turns the models on this machine into the choices of a field, damaged ones with their reason."""
+"""Turns models and their samplers into the choices of a field, damaged ones with their reason."""
 
 from collections.abc import Mapping, Sequence
 
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.perceivers import PerceptionCard, PerceptionRole
 from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.samplers import sampler_title
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.run.choice_field import Choice
 
 NO_MODEL = ""
-
-
 NOBODY = ""
+OWN = ""
 
 
 def detector_choices(
@@ -45,6 +45,21 @@ def model_choices(
     none = (Choice(id=NO_MODEL, title=tr("No model found"), is_usable=False),)
     usable = tuple(Choice(id=card.id, title=card.title) for card in models)
     return (usable or none) + _unusable(damaged)
+
+
+def sampler_choices(model: ModelCard, chosen: str) -> tuple[Choice, ...]:
+    """Return what a model can be drawn with, its own first.
+
+    Args:
+        model: Whose samplers.
+        chosen: Name of one, known or not; empty for the model's own.
+    """
+    title = tr("The model's own")
+    if model.samplers:
+        title = tr("{sampler}, the model's own").format(sampler=sampler_title(model.samplers[0]))
+    names = dict.fromkeys((*model.samplers[1:], *filter(None, [chosen])))
+    others = (Choice(id=name, title=sampler_title(name)) for name in names)
+    return (Choice(id=OWN, title=title), *others)
 
 
 def _gone(name: str) -> Choice:

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from spatialstudio.application.flow.compare_runs import SHORT_HASH
 from spatialstudio.application.inspection import evidence_of
 from spatialstudio.application.session import OpenRun
-from spatialstudio.domain.generation import ModelSetup
+from spatialstudio.domain.generation import GenerationRequest, ModelSetup
 from spatialstudio.domain.relation import Relation
+from spatialstudio.domain.samplers import sampler_title
 from spatialstudio.domain.verdict import Evaluation, Verdict
 from spatialstudio.ui.panels.contents.grounds import grounds_of, lower_threshold
 from spatialstudio.ui.texts import tr
@@ -61,7 +62,7 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
         facts += [
             (tr("Seed"), str(request.seed)),
             (tr("Model"), request.model.id),
-            (tr("Steps"), str(request.steps)),
+            (tr("Steps"), _steps_in_words(request)),
             (tr("Guidance"), _guidance_in_words(guidance.strength)),
         ]
     if run.image is not None:
@@ -86,6 +87,13 @@ def setup_facts(setup: ModelSetup) -> Iterator[tuple[str, str]]:
         (tr("Weights"), setup.weights_sha256[:SHORT_HASH]),
     )
     return ((name, value) for name, value in told if value)
+
+
+def _steps_in_words(request: GenerationRequest) -> str:
+    if not request.scheduler_id:
+        return str(request.steps)
+    sampler = sampler_title(request.scheduler_id)
+    return tr("{steps} by {sampler}").format(steps=request.steps, sampler=sampler)
 
 
 def _guidance_in_words(strength: float) -> str:

@@ -39,7 +39,11 @@ from spatialstudio.ui.panels.contents.estimate_contents import (
     estimate_in_words,
     size_in_words,
 )
-from spatialstudio.ui.panels.contents.model_contents import NO_MODEL, model_choices
+from spatialstudio.ui.panels.contents.model_contents import (
+    NO_MODEL,
+    model_choices,
+    sampler_choices,
+)
 from spatialstudio.ui.panels.run.settings_files import SettingsFiles
 from spatialstudio.ui.panels.run.sweeping import Sweeping
 from spatialstudio.ui.remedies import report_with_remedies
@@ -362,6 +366,7 @@ class GenerationPanel(Panel):
             recommended=recommended_strength(settings, model),
             presets=presets_of(settings.guidance.method_id, model),
             last_step=last_guided_step(settings),
+            samplers=sampler_choices(model, settings.scheduler_id),
         )
         self._context.actions[commands.BASELINE].setChecked(settings.with_baseline)
         self._show_devices()

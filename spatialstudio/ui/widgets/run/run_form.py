@@ -55,6 +55,7 @@ class RunForm(QWidget):
         self._model = ChoiceField(tr("Model"))
         self._size = SizeField(theme, SIDE_UNIT, LONGEST_SIDE)
         self._steps = count_field(tr("Denoising steps"), MOST_STEPS)
+        self._sampler = ChoiceField(tr("Sampler"))
         self._seed = SeedField(theme, MAX_SEED)
         self._seed_mode = SeedModeField()
         self._pictures = count_field(tr("Pictures"), MOST_PICTURES)
@@ -95,6 +96,7 @@ class RunForm(QWidget):
         recommended: float,
         presets: tuple[Preset, ...],
         last_step: int,
+        samplers: tuple[Choice, ...],
     ) -> None:
         """Show settings that someone else chose.
 
@@ -103,6 +105,7 @@ class RunForm(QWidget):
             recommended: Step size in the middle of the slider, > 0.
             presets: Whose settings there are of the method.
             last_step: The last step that is guided, from 0.
+            samplers: What the model can be drawn with, the chosen one among them.
         """
         self._settings = settings
         fields = (self._steps, self._pictures, self._baseline)
@@ -114,6 +117,7 @@ class RunForm(QWidget):
         for blocker in blocked:
             blocker.unblock()
         self._size.show_size(settings.width, settings.height)
+        self._sampler.show_choices(samplers, settings.scheduler_id)
         self._seed.show_seed(settings.seed)
         self._seed_mode.show_mode(settings.seed_mode)
         if self._negative.text() != settings.negative:
@@ -154,6 +158,9 @@ class RunForm(QWidget):
         self._guidance.settings_edited.connect(self.settings_edited)
         self._guidance.devices_wanted.connect(self.devices_wanted)
         self._size.size_picked.connect(self._pick_size)
+        self._sampler.choice_picked.connect(
+            lambda name: self._edit(tr("other sampler"), scheduler_id=name)
+        )
         self._seed.seed_picked.connect(lambda seed: self._edit(tr("other seed"), seed=seed))
         self._seed_mode.mode_picked.connect(self._pick_mode)
         self._pictures.valueChanged.connect(
@@ -206,6 +213,7 @@ class RunForm(QWidget):
             (tr("Model"), self._model),
             (tr("Size"), self._size),
             (tr("Steps"), self._counts()),
+            (tr("Sampler"), self._sampler),
             (tr("Seed"), self._seed),
             (tr("Next seed"), self._seed_mode),
             (tr("Not wanted"), self._negative),

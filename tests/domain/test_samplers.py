@@ -1,0 +1,33 @@
+import pytest
+
+from spatialstudio.domain.samplers import SAMPLERS, sampler_named, sampler_title, samplers_beside
+
+
+@pytest.mark.parametrize("own", SAMPLERS)
+def test_samplers_of_one_kind_stand_in_for_each_other_its_own_first(own):
+    names = samplers_beside(own)
+    assert names[0] == own
+    assert sorted(names) == sorted(SAMPLERS)
+
+
+def test_heun_is_not_offered_where_the_first_step_spans_too_much():
+    names = samplers_beside("DDPMScheduler", begins_in_noise=True)
+    assert set(SAMPLERS) - set(names) == {"HeunDiscreteScheduler"}
+
+
+def test_a_sampler_of_another_kind_stands_alone():
+    assert samplers_beside("FlowMatchEulerDiscreteScheduler") == (
+        "FlowMatchEulerDiscreteScheduler",
+    )
+    assert samplers_beside("") == ()
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_both_names_lead_to_the_sampler(name):
+    assert sampler_named(sampler_title(name).upper()) == name
+    assert sampler_named(name) == name
+
+
+def test_a_name_that_nobody_knows_stays():
+    assert sampler_named("LCMScheduler") == "LCMScheduler"
+    assert sampler_title("LCMScheduler") == "LCM"
