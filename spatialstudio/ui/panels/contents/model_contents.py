@@ -56,7 +56,7 @@ def sampler_choices(model: ModelCard, chosen: str) -> tuple[Choice, ...]:
     """
     title = tr("The model's own")
     if model.samplers:
-        title = tr("{sampler}, the model's own").format(sampler=sampler_title(model.samplers[0]))
+        title = tr("{sampler}, its own").format(sampler=sampler_title(model.samplers[0]))
     names = dict.fromkeys((*model.samplers[1:], *filter(None, [chosen])))
     others = (Choice(id=name, title=sampler_title(name)) for name in names)
     return (Choice(id=OWN, title=title), *others)

@@ -17,7 +17,7 @@ def field(panel):
 
 
 def test_the_models_own_is_usual(field):
-    assert field.currentText() == "DDPM, the model's own"
+    assert field.currentText() == "DDPM, its own"
     assert field.currentData() == ""
     assert field.count() == 9
 
