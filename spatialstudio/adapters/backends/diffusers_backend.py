@@ -373,8 +373,9 @@ def _count_steps(scheduler: Any, steps: int) -> int:
     try:
         trial.set_timesteps(steps)
     except ValueError as error:
+        noun = "step" if steps == 1 else "steps"
         raise RequestError(
-            f"The sampler cannot draw in so few steps: {steps}.",
+            f"The sampler cannot draw in {steps} {noun}.",
             hint="Take more steps, or another sampler.",
         ) from error
     return len(trial.timesteps)
