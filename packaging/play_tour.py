@@ -35,6 +35,7 @@ from spatialstudio.ui.dialogs.command_palette import CommandPalette
 from spatialstudio.ui.main_window import MainWindow
 from spatialstudio.ui.tour import FOLDER, STATIONS
 from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor
+from spatialstudio.ui.widgets.gallery.run_grid import RunGrid
 from spatialstudio.ui.window_settings import FILE_NAME, Density, ThemeChoice, WindowSettings
 
 RESOURCES = Path(__file__).resolve().parent.parent / "resources"
@@ -124,6 +125,8 @@ class Tour:
             self._press(generate.GENERATE)
             wait(self._is_all_stored)
         self._press(frame.GALLERY_WORKSPACE)
+        grid = wait(lambda: self._window.findChild(RunGrid))
+        wait(lambda: grid.current is not None and grid.face(grid.current) is not None)
         settle()
 
     def _find(self) -> None:
