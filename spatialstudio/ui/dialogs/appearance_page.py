@@ -47,6 +47,7 @@ class AppearancePage(SettingsPage):
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
         form.setVerticalSpacing(em(0.8))
+        form.setHorizontalSpacing(em(1))
         self._add(form, tr("Colours"), self._colours)
         self._add(form, tr("Size of the text"), self._size)
         self._add(form, tr("Controls"), self._all)

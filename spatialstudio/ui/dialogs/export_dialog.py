@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.domain.export import FORMATS, ExportKind, ExportLayer
+from spatialstudio.ui.dialogs.dialog_size import give_room
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
@@ -136,7 +137,7 @@ class ExportDialog(QDialog):
         self._lay_out()
         self._kinds.currentRowChanged.connect(self._follow_kind)
         self._kinds.setCurrentRow(0)
-        self.resize(*(em(side) for side in SIZE_EM))
+        give_room(self, QSize(*(em(side) for side in SIZE_EM)))
 
     @property
     def choice(self) -> ExportChoice:

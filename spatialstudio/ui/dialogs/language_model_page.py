@@ -129,6 +129,7 @@ class LanguageModelPage(SettingsPage):
     def _lay_out(self) -> None:
         form = QFormLayout()
         form.setVerticalSpacing(em(0.8))
+        form.setHorizontalSpacing(em(1))
         fields: tuple[tuple[str, QWidget], ...] = (
             (tr("Server"), self._server),
             (tr("Address"), self._url),

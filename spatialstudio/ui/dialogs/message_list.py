@@ -1,9 +1,10 @@
 """Earlier messages, to be read again."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
 
+from spatialstudio.ui.dialogs.dialog_size import give_room
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.toast_card import Toast
@@ -30,7 +31,7 @@ class MessageList(QDialog):
         column = QVBoxLayout(self)
         column.addWidget(self._text)
         column.addWidget(buttons)
-        self.resize(*(em(side) for side in SIZE_EM))
+        give_room(self, QSize(*(em(side) for side in SIZE_EM)))
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._text.toPlainText())

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.domain.picture_settings import FieldDifference
+from spatialstudio.ui.dialogs.dialog_size import give_room
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
@@ -115,7 +116,7 @@ class SettingsComparison(QDialog):
         for name, needed in needs.items():
             self._tie(name, needed)
         self._follow()
-        self.resize(*(em(side) for side in SIZE_EM))
+        give_room(self, QSize(*(em(side) for side in SIZE_EM)))
 
     @property
     def picked(self) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -13,8 +13,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from spatialstudio.ui.dialogs.dialog_size import give_room
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.dock_column import DockRoom
 
 SIZE_EM = (46, 30)
 PAGES_EM = 11
@@ -46,7 +48,7 @@ class SettingsDialog(QDialog):
         self._stack = QStackedWidget()
         for page in pages:
             self._list.addItem(tr(page.title))
-            self._stack.addWidget(page)
+            self._stack.addWidget(DockRoom(page))
         self._list.currentRowChanged.connect(self._stack.setCurrentIndex)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
@@ -58,7 +60,7 @@ class SettingsDialog(QDialog):
         column.setContentsMargins(em(1), em(1), em(1), em(0.8))
         column.addLayout(row)
         column.addWidget(buttons)
-        self.resize(*(em(side) for side in SIZE_EM))
+        give_room(self, QSize(*(em(side) for side in SIZE_EM)))
         self._list.setCurrentRow(0)
 
     @property

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.commands.command import Menu
+from spatialstudio.ui.dialogs.dialog_size import give_room
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.dock_column import DockRoom
@@ -58,9 +59,8 @@ class ShortcutSheet(QDialog):
         column.addWidget(room, 1)
         column.addWidget(TextLabel(note, Tone.MUTED))
         column.addWidget(buttons)
-        most = self.screen().availableSize() if parent is None else parent.size()
         bar = QSize(em(1), 0)  # for scrolling down, where the window is low
-        self.resize((self.sizeHint() + bar).boundedTo(most - QSize(em(2), em(2))))
+        give_room(self, self.sizeHint() + bar)
 
 
 def _keys_of(actions: Actions, menu: Menu) -> QGridLayout:

@@ -1,0 +1,16 @@
+"""How large dialogs are: never larger than what they stand over."""
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QDialog
+
+from spatialstudio.ui.theme.metrics import em
+
+EDGE_EM = 2
+"""Of the window that stays in sight around a dialog, both sides together."""
+
+
+def give_room(dialog: QDialog, wanted: QSize) -> None:
+    """Give a dialog its size, as far as its window, or else the screen, has room for it."""
+    window = dialog.parentWidget()
+    most = dialog.screen().availableSize() if window is None else window.window().size()
+    dialog.resize(wanted.boundedTo(most - QSize(em(EDGE_EM), em(EDGE_EM))))
