@@ -139,13 +139,12 @@ class AttentionTap:
     @contextmanager
     def on_duty(self) -> Iterator[None]:
         """Look on while one of the layers runs."""
-        with ONE_PASS_AT_A_TIME, self._watch.on_duty():
-            usual = functional.scaled_dot_product_attention
-            functional.scaled_dot_product_attention = partial(self._attend, usual)
-            try:
-                yield
-            finally:
-                functional.scaled_dot_product_attention = usual
+        with (
+            ONE_PASS_AT_A_TIME,
+            self._watch.on_duty(),
+            wrapped(functional, "scaled_dot_product_attention", self._attend),
+        ):
+            yield
 
     def see(self, run: Callable[[], Any]) -> Any:
         """Look at one forward pass; return its output, or None when it ended early.

@@ -79,7 +79,6 @@ from spatialstudio.science.guidance_schedule import GuidanceSchedule
 from spatialstudio.science.prompt_variants import objects_only
 from spatialstudio.science.relation_rules import can_guide
 
-ARCHIVES = "attention"
 WHITE = 255
 
 
