@@ -58,7 +58,11 @@ class Pictures:
         return self._metadata().read(path)
 
     def claim_of(self, told: PictureSettings | None) -> SceneGraph | None:
-        """Read the prompt that a picture tells; None when it claims nothing that can be judged."""
+        """Read the prompt that a picture tells; None when it claims nothing that can be judged.
+
+        Raises:
+            ModelNotFound: There is no model, so that nobody knows what can be judged.
+        """
         if told is None or not told.prompt:
             return None
         try:

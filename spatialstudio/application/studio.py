@@ -22,7 +22,7 @@ from spatialstudio.application.judging import Judging
 from spatialstudio.application.keeping import Keeping
 from spatialstudio.application.language_model import LanguageModel
 from spatialstudio.application.library import Library
-from spatialstudio.application.model_list import ModelList
+from spatialstudio.application.model_list import NO_MODEL_HINT, ModelList
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.pictures import Pictures
 from spatialstudio.application.queue_entry import waiting
@@ -376,7 +376,14 @@ class Studio:
         return GenerateJob(request=request, model=model, judges=self.judges)
 
     def _scene_for_judges(self, text: str) -> SceneGraph:
-        return self.scene_of(text) if self.judges.knows_stickers_only else self.parse(text)
+        """Read a prompt for those who judge; the sticker world's know the things of its models."""
+        if not self.judges.knows_stickers_only:
+            return self.parse(text)
+        if not self.models:
+            raise ModelNotFound(
+                "There is no model, so the picture cannot be judged.", hint=NO_MODEL_HINT
+            )
+        return self.scene_of(text)
 
     def _on_report(self, report: object) -> None:
         self.bus.publish(report)

@@ -37,7 +37,7 @@ from spatialstudio.ui.panels.run.generation_panel import GenerationPanel
 from spatialstudio.ui.panels.run.progress_panel import ProgressPanel
 from spatialstudio.ui.panels.stage.stage_panel import StagePanel
 from spatialstudio.ui.picture_offer import offer_picture
-from spatialstudio.ui.remedies import report_with_remedies
+from spatialstudio.ui.remedies import remedies_for, report_with_remedies
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.toast_card import Offer
@@ -187,7 +187,9 @@ class MainWindow(QMainWindow):
         except StudioError as error:
             title = tr("Opening {name}").format(name=path.name)
             another = Offer(tr("Open another…"), self.context.actions[frame.OPEN_PICTURE].trigger)
-            self.context.toasts.report(report_on(error, title), another)
+            report = report_on(error, title)
+            offers = remedies_for(self.context, report) or (another,)
+            self.context.toasts.report(report, *offers)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Lead Tab past docks that lie behind others: Qt counts them as visible."""

@@ -3,6 +3,7 @@
 from functools import partial
 from pathlib import Path
 
+from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.texts import tr
@@ -15,7 +16,8 @@ def open_picture(context: WindowContext, path: Path) -> None:
     """Open a picture that no run belongs to.
 
     One of our own brings its prompt along. Another is judged by the prompt that stands there; when
-    it tells one itself, that is offered. Without any it is shown until somebody says what it shows.
+    it tells one itself, that is offered. Without any it is shown until somebody says what it shows;
+    so it is where there is no model to judge it.
 
     Args:
         context: Of the window.
@@ -23,10 +25,15 @@ def open_picture(context: WindowContext, path: Path) -> None:
 
     Raises:
         ImageError: The file is not a picture that can be read.
+        ModelNotFound: There is no model, so that nobody can read what it claims.
     """
     pictures, scene = context.studio.pictures, context.studio.session.scene
     told = pictures.told_by(path)
-    claim = pictures.claim_of(told)
+    try:
+        claim = pictures.claim_of(told)
+    except ModelNotFound:
+        pictures.show(path)
+        raise
     if claim is not None and told is not None and told.record:
         context.studio.edit_scene(claim)
         pictures.judge(path, claim)

@@ -40,6 +40,7 @@ class Switchboard(QObject):
         settings_asked: Title of the page of the settings to open; empty for the first.
         library_moved: Runs are kept in another folder: whoever shows the library shows it anew.
         settings_offered: Settings of a picture to take over, as ``OfferedSettings``.
+        judges_chosen: Others look at what is judged from now on.
         server_told: What became of a language model's server, as an event of ``LanguageModel``.
     """
 
@@ -53,4 +54,5 @@ class Switchboard(QObject):
     settings_asked = Signal(str)
     library_moved = Signal()
     settings_offered = Signal(object)
+    judges_chosen = Signal()
     server_told = Signal(object)

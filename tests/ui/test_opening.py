@@ -134,3 +134,16 @@ def test_muting_a_relation_gives_nothing_new_to_judge(context, studio, panel):
     studio.edit_scene(replace(run.scene, relations=tuple(muted)))
     follow(panel, studio)
     assert not any(each.isVisible() for each in panel.findChildren(QPushButton))
+
+
+def test_without_a_model_the_picture_is_shown_and_its_way_out_offered(
+    qtbot, window, engine, studio, telling, monkeypatch
+):
+    monkeypatch.setattr(studio.model_list, "_cards", ())
+    told = []
+    window.context.toasts.told.connect(told.append)
+    window.open_path(telling)
+    assert np.array_equal(studio.session.run.image, PIXELS)
+    (toast,) = told
+    assert "no model" in toast.message
+    assert [each.text for each in toast.offers] == ["Show the models' folder", "Look again"]

@@ -21,8 +21,8 @@ CLEAR_EVIDENCE = Command(
 )
 
 JUDGE_AGAIN = Command(
-    *("judge_again", Menu.RUN, "Judge the picture by the prompt", "Ctrl+J"),
-    tip="Judge the open picture by the prompt as it stands now",
+    *("judge_again", Menu.RUN, "Judge the picture again", "Ctrl+J"),
+    tip="Judge the open picture by the prompt and the judges as they are now",
     starts_group=True,
 )
 KEEP_ADJUSTED = Command(

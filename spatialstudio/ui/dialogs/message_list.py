@@ -26,6 +26,7 @@ class MessageList(QDialog):
         self._text.setPlainText(said or tr("There was no message yet."))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         copy = buttons.addButton(tr("Copy all"), QDialogButtonBox.ButtonRole.ActionRole)
+        copy.setEnabled(bool(said))
         copy.clicked.connect(self._copy)
         buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)

@@ -19,3 +19,10 @@ def test_the_newest_message_comes_first_and_all_can_be_copied(qtbot, messages):
     copy = next(each for each in messages.findChildren(QPushButton) if each.text() == "Copy all")
     qtbot.mouseClick(copy, Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().text() == "new\nWhy.\n\nold\nWhy."
+
+
+def test_without_messages_there_is_nothing_to_copy(qtbot):
+    dialog = MessageList(())
+    qtbot.addWidget(dialog)
+    copy = next(each for each in dialog.findChildren(QPushButton) if each.text() == "Copy all")
+    assert not copy.isEnabled()

@@ -58,6 +58,8 @@ def chip_rows(scene: SceneGraph) -> tuple[ChipRow, ...]:
                 doubt=doubts[relation.id].message if relation.id in doubts else "",
                 fix=doubts[relation.id].fix if relation.id in doubts else "",
                 why=why(scene, relation),
+                is_first=relation is scene.relations[0],
+                is_last=relation is scene.relations[-1],
             ),
             offered,
         )

@@ -43,11 +43,12 @@ class EvaluationPanel(Panel):
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         self._session = context.studio.session
-        self._pictures = context.studio.pictures
+        self._studio = context.studio
         self._theme = context.theme
         self._judgement = context.judgement
         self._looking_at = LookingAt(context)
         self._run_id = ""
+        self._judges = context.studio.judges
         self._shown: tuple[Evaluation | None, ...] = ()
         self._wanted: list[tuple[JudgedRelation, bool]] = []
         self._cards: list[VerdictCard] = []
@@ -56,7 +57,7 @@ class EvaluationPanel(Panel):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(em(0.5))
         self._column.addWidget(self._waiting)
-        self._again = QPushButton(tr("Judge by this prompt"))
+        self._again = QPushButton()
         self._again.setToolTip(context.actions[commands.JUDGE_AGAIN].toolTip())
         self._again.clicked.connect(self.judge_again)
         self._column.addWidget(self._again)
@@ -64,6 +65,7 @@ class EvaluationPanel(Panel):
         context.actions.bind(commands.JUDGE_AGAIN, self.judge_again)
         self._clock = SightClock(self._draw, self)
         self._judgement.changed.connect(self._mark)
+        context.switchboard.judges_chosen.connect(self._offer_again)
         context.actions.bind(commands.CLEAR_EVIDENCE, partial(self._judgement.light, None))
         self._draw()
         self._offer_again()
@@ -74,6 +76,7 @@ class EvaluationPanel(Panel):
             case RunChanged(run=run):
                 if run.id != self._run_id:
                     self._run_id = run.id
+                    self._judges = self._studio.judges
                     self._judgement.light(None)
                 self._clock.request()
                 self._offer_again()
@@ -85,9 +88,9 @@ class EvaluationPanel(Panel):
                 self._offer_again()
 
     def judge_again(self) -> None:
-        """Judge the open picture by the prompt that stands there now."""
+        """Judge the open picture by the prompt and the judges that are chosen now."""
         if self._session.scene is not None:
-            self._pictures.judge_open(self._session.scene)
+            self._studio.pictures.judge_open(self._session.scene)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let Esc end the lighting of evidence."""
@@ -116,18 +119,21 @@ class EvaluationPanel(Panel):
         return [card for card in self._cards if not card.is_brief]
 
     def _offer_again(self) -> None:
-        """Offer to judge when the prompt claims something else than the open picture's."""
+        """Offer to judge when the prompt claims something else, or others are to look."""
         run, scene = self._session.run, self._session.scene
-        can = (
-            run is not None
-            and run.image is not None
-            and run.is_over
-            and scene is not None
-            and bool(scene.relations)
-            and _said(scene) != _said(run.scene)
-        )
+        can = False
+        if run is not None and run.image is not None and run.is_over and scene and scene.relations:
+            is_other = _said(scene) != _said(run.scene)
+            self._again.setText(tr("Judge by this prompt" if is_other else "Judge again"))
+            can = is_other or self._has_other_judges(run)
         self._again.setVisible(can)
         self._judge_action.setEnabled(can)
+
+    def _has_other_judges(self, run: OpenRun) -> bool:
+        """Whether others are chosen now than looked at the open picture."""
+        chosen, evaluation = self._studio.judges, run.evaluation
+        lacks_second = evaluation is not None and evaluation.looks.second is None
+        return chosen != self._judges or (chosen.second_id is not None and lacks_second)
 
     def _let_go(self) -> None:
         """Throw away the cards that say something else than is wanted."""

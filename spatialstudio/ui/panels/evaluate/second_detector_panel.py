@@ -3,11 +3,8 @@
 from dataclasses import replace
 
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QVBoxLayout
 
-from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.session import OpenRun, RunChanged
-from spatialstudio.domain.errors import StudioError
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.model_contents import NOBODY, detector_choices
 from spatialstudio.ui.texts import tr
@@ -20,7 +17,7 @@ USED = "Its boxes are a layer of the picture; where it disagrees, verdicts are l
 
 
 class SecondDetectorPanel(Panel):
-    """Lets the user choose a second detector, and have the open picture judged with it."""
+    """Lets the user choose a second detector; the verdict's panel then offers to judge again."""
 
     title = "Second detector"
 
@@ -31,20 +28,10 @@ class SecondDetectorPanel(Panel):
         self._is_listed = False
         self._field = ChoiceField(tr("Second detector"))
         self._field.choice_picked.connect(self._pick)
-        self._again = QPushButton(tr("Judge again"))
-        self._again.setToolTip(tr("Judge the open picture once more, by those who are chosen now"))
-        self._again.clicked.connect(self._judge_again)
         self._note = TextLabel(tr(NONE_HERE), Tone.MUTED, small=True)
         self._lay_out()
-        self._show_run(context.studio.session.run)
         if context.settings.second_detector:
             self._list()
-
-    def handle(self, event: object) -> None:
-        """Follow whether there is a picture to judge."""
-        match event:
-            case RunChanged(run=run):
-                self._show_run(run)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Look for detectors when someone looks at the field for the first time."""
@@ -73,19 +60,7 @@ class SecondDetectorPanel(Panel):
         self._studio.judges = replace(self._studio.judges, second_id=detector_id or None)
         self._context.settings.second_detector = detector_id
         self._field.show_chosen(detector_id)
-
-    def _show_run(self, run: OpenRun | None) -> None:
-        can_judge = run is not None and run.image is not None and run.is_over
-        self._again.setEnabled(can_judge and bool(run and run.scene.relations))
-
-    def _judge_again(self) -> None:
-        run = self._studio.session.run
-        if run is None:
-            return
-        try:
-            self._studio.pictures.judge_open(run.scene)
-        except StudioError as error:
-            self.problem_met.emit(report_on(error, tr("Judging the picture")))
+        self._context.switchboard.judges_chosen.emit()
 
     def _lay_out(self) -> None:
         column = QVBoxLayout(self)
@@ -93,10 +68,6 @@ class SecondDetectorPanel(Panel):
         column.setSpacing(em(0.4))
         label = TextLabel(tr("Second detector"), Tone.HEADING)
         label.setBuddy(self._field)
-        row = QHBoxLayout()
-        row.setSpacing(em(0.4))
-        row.addWidget(self._field, 1)
-        row.addWidget(self._again)
         column.addWidget(label)
-        column.addLayout(row)
+        column.addWidget(self._field)
         column.addWidget(self._note)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.compose.relation_wheel import Choice
 from spatialstudio.ui.widgets.compose.word_handle import ThingWord
 
@@ -22,6 +23,8 @@ class ChipClaim:
         doubt: Why it cannot hold; empty when nothing speaks against it.
         fix: The step that mends that, in words.
         why: Why it stands here.
+        is_first: Whether none ranks above it.
+        is_last: Whether none ranks below it.
     """
 
     ends: tuple[ThingWord, ...]
@@ -32,6 +35,8 @@ class ChipClaim:
     doubt: str = ""
     fix: str = ""
     why: str = ""
+    is_first: bool = False
+    is_last: bool = False
 
     @property
     def sentence(self) -> str:
@@ -42,3 +47,13 @@ class ChipClaim:
         """Return another claim in words."""
         subject, *others = (end.phrase for end in ends)
         return f"{subject} {choice.phrase} {' and '.join(others)}"
+
+    @property
+    def remarks(self) -> str:
+        """What the chip's look says beside the claim, for screen readers."""
+        said = [self.doubt]
+        if self.is_muted:
+            said.append(tr("Muted."))
+        if self.weight != USUAL:
+            said.append(tr("Weight {weight}.").format(weight=f"{self.weight:g}"))
+        return " ".join(part for part in [*said, self.why] if part)

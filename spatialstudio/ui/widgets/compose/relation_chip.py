@@ -109,7 +109,7 @@ class RelationChip(QFrame):
         self._is_carried = False
         self.setProperty("kind", "doubtful" if claim.doubt else "card")
         self.setAccessibleName(tr("Relation: {claim}").format(claim=claim.sentence))
-        self.setAccessibleDescription(self._in_words())
+        self.setAccessibleDescription(self._claim.remarks)
         self.setToolTip(claim.doubt or claim.sentence)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.middle = self._middle_button()
@@ -316,7 +316,7 @@ class RelationChip(QFrame):
         button.setProperty("kind", "pill")
         button.setText(phrase)
         button.setAccessibleName(tr("Relation type: {phrase}").format(phrase=phrase))
-        button.setAccessibleDescription(self._in_words())
+        button.setAccessibleDescription(self._claim.remarks)
         button.setToolTip(tr("Pick another relation; right-click for more"))
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         font = button.font()
@@ -363,8 +363,13 @@ class RelationChip(QFrame):
         mute.setChecked(claim.is_muted)
         mute.triggered.connect(lambda on: self.mute_picked.emit(on))
         self._add_weights(menu)
-        menu.addAction(tr("Move up")).triggered.connect(lambda: self.move_asked.emit(-1))
-        menu.addAction(tr("Move down")).triggered.connect(lambda: self.move_asked.emit(1))
+        for name, ranks, is_end in (
+            (tr("Move up"), -1, claim.is_first),
+            (tr("Move down"), 1, claim.is_last),
+        ):
+            move = menu.addAction(name)
+            move.setEnabled(not is_end)
+            move.triggered.connect(partial(self._move, ranks))
         menu.addSeparator()
         why = menu.addAction(tr("Why this?"))
         why.setCheckable(True)
@@ -372,6 +377,9 @@ class RelationChip(QFrame):
         why.triggered.connect(lambda on: self._why.setVisible(on))
         menu.addAction(tr("Remove")).triggered.connect(self.removal_asked)
         return menu
+
+    def _move(self, ranks: int) -> None:
+        self.move_asked.emit(ranks)
 
     def _add_weights(self, menu: QMenu) -> None:
         weights = menu.addMenu(tr("Weight"))
@@ -383,16 +391,6 @@ class RelationChip(QFrame):
 
     def _pick_weight(self, weight: float) -> None:
         self.weight_picked.emit(weight)
-
-    def _in_words(self) -> str:
-        """Return what the chip's look says, for screen readers."""
-        claim = self._claim
-        said = [claim.doubt]
-        if claim.is_muted:
-            said.append(tr("Muted."))
-        if claim.weight != USUAL:
-            said.append(tr("Weight {weight}.").format(weight=f"{claim.weight:g}"))
-        return " ".join(part for part in [*said, claim.why] if part)
 
     def _dress(self) -> None:
         self._remove.setIcon(self._theme.icon("close", "muted"))

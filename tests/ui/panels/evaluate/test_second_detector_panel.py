@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import ModelRef
 from spatialstudio.domain.perceivers import PerceptionCard, PerceptionRole
+from spatialstudio.ui.panels.evaluate.evaluation_panel import EvaluationPanel
 from spatialstudio.ui.panels.evaluate.second_detector_panel import SecondDetectorPanel
 from spatialstudio.ui.widgets.run.choice_field import ChoiceField
 from tests.ui.scripted_engine import PROMPT
@@ -100,16 +101,23 @@ def test_a_detector_that_has_gone_is_named_but_not_asked(qtbot, shelf, context):
     assert context.studio.judges.second_id is None
 
 
-def test_the_open_picture_is_judged_again(qtbot, shelf, drawn, engine):
-    panel = drawn.panel(SecondDetectorPanel)
-    button = panel.findChild(QPushButton)
-    qtbot.waitUntil(button.isEnabled)
+def test_the_verdicts_panel_judges_again_once_another_is_chosen(qtbot, shelf, drawn, engine):
+    drawn.context.switchboard.workspace_asked.emit("evaluate")
+    verdicts = drawn.panel(EvaluationPanel)
+    again = next(
+        each for each in verdicts.findChildren(QPushButton) if each.text().startswith("Judge")
+    )
+    qtbot.waitUntil(again.isHidden)
     engine.jobs.clear()
-    field_of(panel).choice_picked.emit("detr")
-    button.click()
+    field = field_of(drawn.panel(SecondDetectorPanel))
+    qtbot.waitUntil(lambda: field.count() == 4)
+    qtbot.keyClick(field, Qt.Key.Key_Down)
+    qtbot.waitUntil(again.isVisible)
+    assert again.text() == "Judge again"
+    qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
     (job,) = engine.jobs
-    assert job.judges.second_id == "detr"
-    qtbot.waitUntil(lambda: not button.isEnabled())
+    assert job.judges.second_id == "dino"
+    qtbot.waitUntil(again.isHidden)
 
 
 def test_where_there_is_none_it_is_said_where_they_are_looked_for(qtbot, shelf, context):

@@ -102,6 +102,20 @@ def test_alt_and_an_arrow_ask_for_another_rank(qtbot, chip, middle, key, ranks):
     assert asked.args == [ranks]
 
 
+@pytest.mark.parametrize(("name", "ranks"), [("Move up", -1), ("Move down", 1)])
+def test_the_menu_moves_it_by_a_rank(qtbot, chip, menu_of, name, ranks):
+    with qtbot.waitSignal(chip.move_asked) as asked:
+        entry(menu_of(chip), name).trigger()
+    assert asked.args == [ranks]
+
+
+def test_the_first_cannot_rise_and_the_last_cannot_sink(make, menu_of):
+    first = menu_of(make(is_first=True))
+    assert [entry(first, name).isEnabled() for name in ("Move up", "Move down")] == [False, True]
+    last = menu_of(make(is_last=True))
+    assert [entry(last, name).isEnabled() for name in ("Move up", "Move down")] == [True, False]
+
+
 def test_turning_round_is_in_the_menu(qtbot, chip, menu_of):
     with qtbot.waitSignal(chip.type_picked) as picked:
         entry(menu_of(chip), "Turn round").trigger()
