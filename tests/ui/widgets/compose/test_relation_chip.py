@@ -109,11 +109,12 @@ def test_the_menu_moves_it_by_a_rank(qtbot, chip, menu_of, name, ranks):
     assert asked.args == [ranks]
 
 
-def test_the_first_cannot_rise_and_the_last_cannot_sink(make, menu_of):
-    first = menu_of(make(is_first=True))
-    assert [entry(first, name).isEnabled() for name in ("Move up", "Move down")] == [False, True]
-    last = menu_of(make(is_last=True))
-    assert [entry(last, name).isEnabled() for name in ("Move up", "Move down")] == [True, False]
+@pytest.mark.parametrize(
+    ("end", "can_move"), [("is_first", [False, True]), ("is_last", [True, False])]
+)
+def test_the_first_cannot_rise_and_the_last_cannot_sink(make, menu_of, end, can_move):
+    menu = menu_of(make(**{end: True}))
+    assert [entry(menu, name).isEnabled() for name in ("Move up", "Move down")] == can_move
 
 
 def test_turning_round_is_in_the_menu(qtbot, chip, menu_of):
