@@ -81,3 +81,10 @@ def test_showing_the_window_loads_no_model_library(tmp_path):
         check=True,
     )
     assert done.stdout.split("\n")[:2] == [FAMILY, "[]"]
+
+
+def test_the_programs_own_sources_are_not_read_for_words_of_qt():
+    program = "import linecache, spatialstudio.ui.app; print(*linecache.cache)"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True)
+    assert "spatialstudio" not in done.stdout
