@@ -49,7 +49,7 @@ def due_steps(run: OpenRun) -> tuple[int, ...]:
     """Return the steps so far on which guidance was due, whether it acted or rested."""
     if run.request is None or run.request.guidance.method_id == UNGUIDED:
         return ()
-    schedule = GuidanceSchedule(run.request.guidance, run.total_steps)
+    schedule = GuidanceSchedule(run.request.guidance, run.request.steps)
     return tuple(
         event.step
         for event in run.steps

@@ -196,7 +196,7 @@ class GenerationStarted:
 
     Attributes:
         request_id: The request.
-        total_steps: Model calls that follow.
+        total_steps: Denoising steps that follow, each of one model call or more.
         token_spans: Where the text encoders hold the mentions.
         device: Where the model runs.
         attention_files: What will be kept on disk; their ``size_bytes`` are exact.

@@ -24,7 +24,7 @@ class GuidanceSchedule:
 
     Attributes:
         settings: How the layout is held.
-        total_steps: Denoising steps of the run.
+        total_steps: Denoising steps that were asked for; PNDM makes one more.
     """
 
     settings: GuidanceSettings
@@ -48,7 +48,7 @@ class GuidanceSchedule:
             step: From 0.
             signal: Share of the picture in the variance of the latents, 1 / (sigma^2 + 1), (0, 1].
         """
-        progress = step / max(self.total_steps - 1, 1)
+        progress = min(step / max(self.total_steps - 1, 1), 1)
         ratio = 1 + (self.settings.decay - 1) * progress
         length = self.settings.strength * sqrt(ratio)
         return length * signal if self.settings.unit is StepUnit.SIGMA else length

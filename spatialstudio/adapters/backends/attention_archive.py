@@ -39,7 +39,7 @@ def plan_archive(
     Args:
         loaded: The model.
         request: Says how much is kept.
-        total_steps: Model calls of the run.
+        total_steps: Denoising steps of the run.
         folder: For this run alone.
 
     Raises:

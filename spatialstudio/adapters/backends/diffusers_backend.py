@@ -291,7 +291,7 @@ class _Drawing:
             return None
         return Guidance(
             loss=method.make_loss(settings),
-            schedule=GuidanceSchedule(settings, self._total_steps),
+            schedule=GuidanceSchedule(settings, self._request.steps),
             corrects_prediction=method.corrects_prediction,
             reads_decoder=method.reads_decoder,
         )
@@ -367,8 +367,9 @@ def _is_due(step: int, every: int) -> bool:
 
 
 def _count_steps(scheduler: Any, steps: int) -> int:
-    """Return how many model calls a scheduler makes of ``steps``; some add one."""
-    trial = type(scheduler).from_config(scheduler.config)
+    """Return how many steps a scheduler makes of ``steps``; PNDM adds one."""
+    config = {**scheduler.config, "use_dynamic_shifting": False}  # needs the picture's size
+    trial = type(scheduler).from_config(config)
     try:
         trial.set_timesteps(steps)
     except ValueError as error:
@@ -377,7 +378,7 @@ def _count_steps(scheduler: Any, steps: int) -> int:
             f"The sampler cannot draw in {steps} {noun}.",
             hint="Take more steps, or another sampler.",
         ) from error
-    return len(trial.timesteps)
+    return -(-len(trial.timesteps) // int(trial.order))
 
 
 def _to_picture(colours: np.ndarray) -> RgbImage:

@@ -4,22 +4,27 @@ A wrapper around the denoiser's ``forward`` sees every model call. On a guided s
 each picture are moved first, by ``LatentUpdates``; the denoiser then gets the moved input, and
 through the wrapped ``scheduler.step`` the pipeline's own latents move by the same amount in their
 own units. The ordinary pass is read on every step, at next to no cost, so a step can rest on what
-the last one showed: guidance that has reached its goal makes no pass until a relation falls.
+the last one showed: guidance that has reached its goal makes no pass until a relation falls. Of
+pictures that are drawn at once, each rests by its own relations.
 
-A method may correct the predicted noise instead. And a step may take the prompt's prediction from
-the last guiding pass; then only the other half is computed anew, where that pass began, because
-classifier-free guidance would magnify what two different places have between them.
+Some samplers make several calls for a step. It is read and guided on the first; the others go on
+from where that has moved the latents to.
+
+A method may correct the predicted noise instead, on every call. And a step may take the prompt's
+prediction from the last guiding pass; then only the other half is computed anew, where that pass
+began, because classifier-free guidance would magnify what two different places have between them.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
 
 from spatialstudio.adapters.backends.attention_reader import AttentionReader
-from spatialstudio.adapters.backends.attention_tap import AttentionTap
+from spatialstudio.adapters.backends.attention_tap import AttentionTap, LayerWatch
 from spatialstudio.adapters.backends.clean_latents import corrected, is_flow, signal_of
 from spatialstudio.adapters.backends.denoiser_call import CallLayout, DenoiserCall
 from spatialstudio.adapters.backends.invalid_numbers import refuse_invalid
@@ -35,14 +40,19 @@ from spatialstudio.domain.relation import RelationId
 class DenoisingStep:
     """One step, filled in while it goes on. Stays on the thread of the model.
 
+    Where several pictures are drawn at once, what is read is that of the first.
+
     Attributes:
-        index: From 0.
+        index: Of the step, from 0.
+        call: The model call that is awaited or made, from 0 over the whole run.
+        prediction: Of the step's first call, as soon as that has ended.
         snapshot: Attention before any update; None when nothing was read.
         pos: Relation id to PoS of the snapshot.
         pos_after: The same after the updates; empty where guidance did not act.
-        loss: Before the update; None where guidance did not act.
-        step_size: Step length applied, VP units; None where guidance did not act.
-        passes: Guiding passes made.
+        guided: Numbers of the pictures that did not rest; none outside the guided window.
+        loss: Before the update, of the first picture that was moved; None where none was.
+        step_size: Step length applied, VP units; None where no picture was moved.
+        passes: Guiding passes made, of all pictures together.
         has_begun: Whether the denoiser was called; pipelines may call it once more for the
             other half of classifier-free guidance.
         shift: (pictures, ...) taken off the denoiser's input, or added to the predicted noise.
@@ -54,9 +64,12 @@ class DenoisingStep:
     """
 
     index: int
+    call: int = 0
+    prediction: "Prediction | None" = None
     snapshot: AttentionSnapshot | None = None
     pos: Mapping[RelationId, float] = field(default_factory=dict)
     pos_after: Mapping[RelationId, float] = field(default_factory=dict)
+    guided: tuple[int, ...] = ()
     loss: float | None = None
     step_size: float | None = None
     passes: int = 0
@@ -110,7 +123,7 @@ class GuidanceHook:
         self._calls = CallLayout()
         self._denoiser = torch.nn.Module()
         self._scheduler: Any = None
-        self._last_pos: Mapping[RelationId, float] = {}
+        self._last_pos: dict[int, Mapping[RelationId, float]] = {}
         self._now = DenoisingStep(index=0)
 
     @contextmanager
@@ -143,22 +156,25 @@ class GuidanceHook:
         call, now = DenoiserCall(self._calls, args, kwargs), self._now
         is_repeated, now.has_begun = now.has_begun, True
         now.latent_size = call.latent_size
-        if self._reader is None:
+        if self._reader is None or now.prediction is not None:
             return denoise(call)
         if is_repeated:
             return denoise(self._moved(call))
-        if self._guidance is None or not self._acts(self._guidance, self._reader):
+        now.guided = self._awake(self._reader)
+        if self._guidance is None or not now.guided:
             return self._read(self._reader, denoise, call)
         updates = self._update(self._guidance, self._reader, denoise, call)
         if self._guidance.schedule.settings.reuses_prediction:
-            other = call.without_prompt()
-            rest = None if other is None else denoise(other)
-            return call.joined([one.output for one in updates], rest)
+            return _joined(call, updates, denoise)
         return self._read(self._reader, denoise, self._moved(call))
 
-    def _acts(self, guidance: Guidance, reader: AttentionReader) -> bool:
-        schedule, last_pos = guidance.schedule, reader.guided_pos(self._last_pos)
-        return schedule.guides(self._now.index) and not schedule.may_rest(last_pos)
+    def _awake(self, reader: AttentionReader) -> tuple[int, ...]:
+        """Return the numbers of the pictures that guidance acts on now."""
+        if self._guidance is None or not self._guidance.schedule.guides(self._now.index):
+            return ()
+        may_rest = self._guidance.schedule.may_rest
+        known = [self._last_pos.get(number, {}) for number in range(self._calls.pictures)]
+        return tuple(n for n, pos in enumerate(known) if not may_rest(reader.guided_pos(pos)))
 
     def _update(
         self,
@@ -166,24 +182,28 @@ class GuidanceHook:
         reader: AttentionReader,
         denoise: Callable[[DenoiserCall], Any],
         call: DenoiserCall,
-    ) -> list[LatentUpdates]:
-        """Make the updates of all pictures and note those of the first."""
+    ) -> Mapping[int, LatentUpdates]:
+        """Make the updates of the pictures that are guided, and note them."""
         now = self._now
         if is_flow(self._scheduler):
-            noise = float(self._scheduler.sigmas[now.index])
+            noise = float(self._scheduler.sigmas[now.call])
             now.spread = (1 - noise) ** 2 + noise**2
             now.signal = (1 - noise) ** 2 / now.spread
         length = guidance.schedule.length(now.index, now.signal)
-        updates = [
-            LatentUpdates(guidance, reader, self._denoiser, denoise, call.of_picture(index))
-            for index in range(self._calls.pictures)
-        ]
-        snapshots = [each.make(now.index, length * now.spread) for each in updates]
-        first = updates[0]
-        now.shift = torch.cat([each.shift for each in updates])
-        now.passes, now.loss = first.passes, first.loss
-        now.step_size = None if first.loss is None else length
-        self._note(reader, snapshots[0])
+        updates = {
+            number: LatentUpdates(
+                guidance, reader, self._denoiser, denoise, call.of_picture(number)
+            )
+            for number in now.guided
+        }
+        for number, own in updates.items():
+            self._note(reader, number, own.make(now.index, length * now.spread))
+        still = torch.zeros_like(next(iter(updates.values())).shift)
+        shifts = [updates[n].shift if n in updates else still for n in range(self._calls.pictures)]
+        now.shift = torch.cat(shifts)
+        now.passes = sum(own.passes for own in updates.values())
+        now.loss = next((own.loss for own in updates.values() if own.loss is not None), None)
+        now.step_size = None if now.loss is None else length
         return updates
 
     def _moved(self, call: DenoiserCall) -> DenoiserCall:
@@ -194,21 +214,30 @@ class GuidanceHook:
     def _read(
         self, reader: AttentionReader, denoise: Callable[[DenoiserCall], Any], call: DenoiserCall
     ) -> Any:
-        """Make an ordinary pass and read it."""
-        size, mean = call.latent_size, reader.mean()
-        tap = AttentionTap(reader.watch, mean.take, size, call.first_row)
-        with tap.on_duty():
-            output = tap.see(lambda: denoise(call))
-        self._note(reader, reader.snapshot(reader.read(mean, size)))
+        """Make an ordinary pass and read it, every picture's rows."""
+        size, means = call.latent_size, [reader.mean() for _ in range(self._calls.pictures)]
+        see: Callable[[], Any] = partial(denoise, call)
+        with ExitStack() as taps:
+            for number, mean in enumerate(means):
+                watch = reader.watch if number == 0 else LayerWatch(reader.watch.layers)
+                tap = AttentionTap(watch, mean.take, size, call.first_row + number)
+                taps.enter_context(tap.on_duty())
+                see = partial(tap.see, see)
+            output = see()
+        for number, mean in enumerate(means):
+            self._note(reader, number, reader.snapshot(reader.read(mean, size)))
         return output
 
-    def _note(self, reader: AttentionReader, snapshot: AttentionSnapshot) -> None:
-        """Keep a step's first reading, and the PoS of its last."""
-        self._last_pos = reader.pos(snapshot)
-        if self._now.snapshot is None:
-            self._now.snapshot, self._now.pos = snapshot, self._last_pos
+    def _note(self, reader: AttentionReader, number: int, snapshot: AttentionSnapshot) -> None:
+        """Keep a picture's last PoS; of the first also the step's first reading."""
+        now, pos = self._now, reader.pos(snapshot)
+        self._last_pos[number] = pos
+        if number > 0:
+            return
+        if now.snapshot is None:
+            now.snapshot, now.pos = snapshot, pos
         else:
-            self._now.pos_after = self._last_pos
+            now.pos_after = pos
 
     def _scale(
         self, scale: Callable[..., torch.Tensor], sample: torch.Tensor, timestep: torch.Tensor
@@ -227,19 +256,44 @@ class GuidanceHook:
         *args: Any,
         **kwargs: Any,
     ) -> Any:
-        if self._now.shift is not None and self._guidance is not None:
-            shift = self._now.shift.to(sample.dtype).reshape(sample.shape)
+        now = self._now
+        if now.shift is not None and self._guidance is not None:
+            shift = now.shift.to(sample.dtype).reshape(sample.shape)
             if self._guidance.corrects_prediction:
-                output = corrected(self._scheduler, output, shift, self._now.signal)
-            else:
-                shift = shift / self._now.input_scale
+                output = corrected(self._scheduler, output, shift, now.signal)
+            elif now.prediction is None:
+                shift = shift / now.input_scale
                 sample = sample - shift
                 move_along(self._scheduler, shift)
         result = step(output, timestep, sample, *args, **kwargs)
         refuse_invalid(result[0])
-        ended, self._now = self._now, DenoisingStep(index=self._now.index + 1)
-        self._finish_step(ended, Prediction(output, timestep, sample))
+        self._end_call(Prediction(output, timestep, sample))
         return _with_finished(result)
+
+    def _end_call(self, prediction: Prediction) -> None:
+        """Go on to the step's next call, or to the next step."""
+        now = self._now
+        now.prediction = first = now.prediction or prediction
+        now.has_begun = False
+        now.call += 1
+        calls = len(self._scheduler.timesteps)
+        if now.call % self._scheduler.order == 0 or now.call == calls:
+            self._now = DenoisingStep(index=now.index + 1, call=now.call)
+            self._finish_step(now, first)
+
+
+def _joined(
+    call: DenoiserCall,
+    updates: Mapping[int, LatentUpdates],
+    denoise: Callable[[DenoiserCall], Any],
+) -> Any:
+    """Put a call's output together, taking the prompt's predictions of the guiding passes."""
+    with_prompt = [
+        updates[n].output if n in updates else denoise(call.of_picture(n))
+        for n in range(call.layout.pictures)
+    ]
+    other = call.without_prompt()
+    return call.joined(with_prompt, None if other is None else denoise(other))
 
 
 def _with_finished(result: Any) -> Any:

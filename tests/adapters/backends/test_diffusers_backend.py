@@ -31,6 +31,10 @@ from spatialstudio.domain.relation import IN_FRONT_OF
 from tests.adapters.backends.tiny_pipeline import save_tiny_pipeline
 from tests.fakes import CountingToken, scene_of
 
+pytestmark = pytest.mark.filterwarnings(  # diffusers 0.42 with numpy 2
+    "ignore:__array_:DeprecationWarning"
+)
+
 STRONG = GuidanceSettings(method_id="psg", strength=500.0)
 
 
@@ -182,9 +186,40 @@ def test_one_given_side_leaves_the_other_as_the_model_has_it(draw, tiny_request)
     assert picture_of(draw(replace(tiny_request, width=64))).shape == (128, 64, 3)
 
 
-def test_steps_are_counted_as_the_sampler_takes_them(draw, tiny_request):
-    started, _, *steps, _ = draw(replace(tiny_request, scheduler_id="PNDMScheduler"))
-    assert started.total_steps == len(steps) > 4
+@pytest.mark.parametrize(
+    ("scheduler_id", "steps", "calls"),
+    [
+        ("DDIMScheduler", 4, 4),
+        ("PNDMScheduler", 5, 5),
+        ("HeunDiscreteScheduler", 4, 7),
+        ("KDPM2DiscreteScheduler", 4, 7),
+        ("KDPM2AncestralDiscreteScheduler", 4, 7),
+    ],
+)
+def test_a_step_is_told_once_however_many_calls_the_sampler_makes_of_it(
+    draw, backend, tiny_request, scheduler_id, steps, calls
+):
+    capture = CaptureSettings(attention_every=2, preview_every=1, detail=AttentionDetail.EVERY_WORD)
+    request = replace(tiny_request, scheduler_id=scheduler_id, capture=capture)
+    draw(tiny_request)
+    made = []
+    hook = backend._loaded.denoiser.register_forward_pre_hook(lambda *_: made.append(1))
+    started, _, *told, _ = draw(request)
+    hook.remove()
+    assert started.total_steps == steps
+    assert [event.step for event in told] == list(range(steps))
+    assert [event.attention is not None for event in told] == [n % 2 == 0 for n in range(steps)]
+    assert all(event.preview is not None for event in told)
+    assert {file.shape[0] for file in started.attention_files} == {-(-steps // 2)}
+    assert len(made) == calls
+
+
+@pytest.mark.parametrize("scheduler_id", ["", "HeunDiscreteScheduler", "KDPM2DiscreteScheduler"])
+def test_half_of_the_steps_is_half_of_the_run_under_any_sampler(draw, tiny_request, scheduler_id):
+    request = replace(tiny_request, scheduler_id=scheduler_id, guidance=STRONG)
+    _, _, *steps, _ = draw(request)
+    assert [step.guiding_passes for step in steps] == [1, 1, 0, 0]
+    assert [step.step_size is not None for step in steps] == [True, True, False, False]
 
 
 def test_cancelling_after_a_step_ends_the_run_before_the_next_model_call(
@@ -228,9 +263,13 @@ def test_an_unknown_sampler_is_refused(draw, tiny_request):
     assert "DDIMScheduler" in refusal.value.hint
 
 
-def test_a_sampler_that_needs_more_steps_is_told(draw, tiny_request):
+def test_a_sampler_that_needs_more_steps_is_told(draw, backend, tiny_request, monkeypatch):
+    draw(tiny_request)
+    begins_slowly = loading.diffusers.PNDMScheduler(skip_prk_steps=False)
+    own = replace(backend._loaded, own_scheduler=begins_slowly)
+    monkeypatch.setattr(backend, "_loaded", own)
     with pytest.raises(RequestError, match="in 2 steps"):
-        draw(replace(tiny_request, scheduler_id="PNDMScheduler", steps=2))
+        draw(replace(tiny_request, steps=2))
 
 
 def test_a_sampler_that_lacks_its_library_is_told(draw, tiny_request, loaded, monkeypatch):

@@ -5,6 +5,7 @@ import torch
 
 from spatialstudio.adapters.backends.attention_reader import AttentionReader
 from spatialstudio.adapters.backends.attention_tap import tapped
+from spatialstudio.adapters.backends.denoiser_call import CallLayout
 from spatialstudio.adapters.backends.guidance_hook import GuidanceHook
 from spatialstudio.adapters.backends.latent_updates import Guidance
 from spatialstudio.adapters.backends.token_spans import token_spans
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.filterwarnings(  # diffusers 0.42 with numpy 2
 )
 
 STEPS = 4
+SEEDS = (7, 8)
 STRONG = 500.0  # random weights attend almost evenly, so that small steps do little
 SCENE = scene_of("dog", "car")
 
@@ -70,17 +72,20 @@ def make_hook(loaded):
 def draw(loaded):
     """Run the pipeline itself, with a hook or untouched, to its last latents."""
 
-    def run(hook=None, scheduler_id="", scene=SCENE, guidance_scale=4.0, size=(128, 128)):
+    def run(
+        hook=None, scheduler_id="", scene=SCENE, guidance_scale=4.0, size=(128, 128), seeds=(7,)
+    ):
         loaded.set_scheduler(scheduler_id)
-        scheduler = loaded.pipeline.scheduler
-        with hook.attached(loaded.denoiser, scheduler) if hook else nullcontext():
+        scheduler, calls = loaded.pipeline.scheduler, CallLayout(pictures=len(seeds))
+        with hook.attached(loaded.denoiser, scheduler, calls) if hook else nullcontext():
             return loaded.pipeline(
                 prompt=scene.prompt.text,
                 height=size[0],
                 width=size[1],
                 num_inference_steps=STEPS,
                 guidance_scale=guidance_scale,
-                generator=torch.Generator("cpu").manual_seed(7),
+                generator=[torch.Generator("cpu").manual_seed(seed) for seed in seeds],
+                num_images_per_prompt=len(seeds),
                 output_type="latent",
             ).images
 
@@ -185,11 +190,38 @@ def test_guidance_acts_within_its_window_only(steps_of):
     assert [step.step_size is not None for step in steps] == [False, True, True, False]
 
 
+@schedulers
+def test_every_guided_step_makes_one_pass_under_any_sampler(steps_of, scheduler_id):
+    steps = steps_of(STRONG, scheduler_id, first_step=1, last_step=2)
+    assert [step.passes for step in steps[:STEPS]] == [0, 1, 1, 0]
+
+
 def test_guidance_rests_once_the_goal_is_reached(steps_of):
     steps = steps_of(STRONG, last_step=3, goal=0.52)
     assert steps[0].loss is not None
     assert steps[-1].loss is None
     assert steps[-1].pos["r1"] >= 0.52
+
+
+@pytest.mark.parametrize("reuses", [False, True], ids=["own passes", "guiding passes reused"])
+def test_of_pictures_drawn_at_once_each_rests_by_its_own_relations(draw, make_hook, reuses):
+    def guided(*seeds, goal):
+        steps = []
+        settings = {"last_step": 3, "goal": goal, "reuses_prediction": reuses}
+        hook = make_hook(STRONG, finish_step=lambda step, _: steps.append(step), **settings)
+        return steps, draw(hook, seeds=seeds)
+
+    restless = [guided(seed, goal=1)[0][1].pos["r1"] for seed in SEEDS]
+    goal = sum(restless) / 2  # one picture reaches it sooner than the other
+    alone = [guided(seed, goal=goal) for seed in SEEDS]
+    steps, together = guided(*SEEDS, goal=goal)
+    awake = [tuple(n for n in (0, 1) if alone[n][0][step].guided) for step in range(STEPS)]
+    assert [step.guided for step in steps] == awake
+    assert {(0,), (1,)} & set(awake)
+    for step, *own in zip(steps, *(of_one for of_one, _ in alone), strict=True):
+        assert step.passes == sum(each.passes for each in own)
+    for number, (_, latents) in enumerate(alone):
+        torch.testing.assert_close(together[number], latents[0], atol=1e-3, rtol=1e-3)
 
 
 def test_more_inner_updates_go_further(steps_of):

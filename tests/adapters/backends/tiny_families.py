@@ -151,6 +151,11 @@ def sd_scheduler(kind=DDIMScheduler, **settings):
     return kind(**betas, **settings)
 
 
+def shifting_scheduler():
+    """Make one whose noise depends on the picture's size."""
+    return FlowMatchEulerDiscreteScheduler(use_dynamic_shifting=True, shift=3.0)
+
+
 def stable_diffusion():
     tokenizer = tiny_clip_tokenizer()
     return {
@@ -245,7 +250,7 @@ def flux():
             axes_dims_rope=(4, 6, 6),
             guidance_embeds=True,
         ),
-        "scheduler": FlowMatchEulerDiscreteScheduler(),
+        "scheduler": shifting_scheduler(),
     }
 
 
@@ -274,7 +279,9 @@ def sana():
             caption_channels=HALF,
             sample_size=16,
         ),
-        "scheduler": FlowMatchEulerDiscreteScheduler(shift=3.0),
+        "scheduler": DPMSolverMultistepScheduler(
+            use_flow_sigmas=True, prediction_type="flow_prediction", flow_shift=3.0
+        ),
     }
 
 
@@ -300,7 +307,7 @@ def qwen_image():
             joint_attention_dim=HALF,
             axes_dims_rope=(4, 6, 6),
         ),
-        "scheduler": FlowMatchEulerDiscreteScheduler(),
+        "scheduler": shifting_scheduler(),
     }
 
 
@@ -368,7 +375,7 @@ def flux2_klein():
             axes_dims_rope=(4, 4, 4, 4),
             guidance_embeds=False,
         ),
-        "scheduler": FlowMatchEulerDiscreteScheduler(),
+        "scheduler": shifting_scheduler(),
     }
 
 
