@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 import numpy as np
 import torch
@@ -25,7 +24,11 @@ from spatialstudio.adapters.backends.guidance_hook import (
     GuidanceHook,
     Prediction,
 )
-from spatialstudio.adapters.backends.invalid_numbers import refuse_invalid
+from spatialstudio.adapters.backends.invalid_numbers import (
+    InvalidNumbers,
+    refuse_invalid,
+    what_may_help,
+)
 from spatialstudio.adapters.backends.latent_updates import Guidance
 from spatialstudio.adapters.backends.load_pipeline import (
     LoadedPipeline,
@@ -60,7 +63,7 @@ from spatialstudio.adapters.device import (
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import ATTENTION_FOLDER
 from spatialstudio.domain.devices import DeviceCard
-from spatialstudio.domain.errors import OutOfMemory, RequestError
+from spatialstudio.domain.errors import BackendError, OutOfMemory, RequestError
 from spatialstudio.domain.generation import (
     UNGUIDED,
     GenerationEvent,
@@ -236,7 +239,7 @@ class _Drawing:
         self._loaded = loaded
         self._token = token
         self._emit = emit
-        self._total_steps = _count_steps(loaded.pipeline.scheduler, request.steps)
+        self._total_steps = loaded.count_steps(request.steps)
 
     def draw(self, archive_folder: Path) -> RgbImage:
         """Run the pipeline and report its steps."""
@@ -266,8 +269,18 @@ class _Drawing:
             hook.attached(denoiser, pipeline.scheduler, calls),
             wrapped(pipeline.scheduler, "set_timesteps", self._begin_denoising),
         ):
-            pictures = pipeline(**arguments).images
-        return _to_picture(pictures[0])
+            try:
+                return _to_picture(pipeline(**arguments).images[0])
+            except InvalidNumbers as error:
+                raise self._advised(error, hook) from error
+
+    def _advised(self, error: InvalidNumbers, hook: GuidanceHook) -> BackendError:
+        hint = what_may_help(
+            was_moved=hook.has_moved,
+            dtype=self._loaded.denoiser.dtype,
+            guidance_scale=self._request.guidance_scale,
+        )
+        return BackendError(error.message, hint=hint)
 
     def _begin_denoising(
         self, set_timesteps: Callable[..., None], *args: object, **kwargs: object
@@ -364,21 +377,6 @@ def _estimate(
 
 def _is_due(step: int, every: int) -> bool:
     return every > 0 and step % every == 0
-
-
-def _count_steps(scheduler: Any, steps: int) -> int:
-    """Return how many steps a scheduler makes of ``steps``; PNDM adds one."""
-    config = {**scheduler.config, "use_dynamic_shifting": False}  # needs the picture's size
-    trial = type(scheduler).from_config(config)
-    try:
-        trial.set_timesteps(steps)
-    except ValueError as error:
-        noun = "step" if steps == 1 else "steps"
-        raise RequestError(
-            f"The sampler cannot draw in {steps} {noun}.",
-            hint="Take more steps, or another sampler.",
-        ) from error
-    return -(-len(trial.timesteps) // int(trial.order))
 
 
 def _to_picture(colours: np.ndarray) -> RgbImage:

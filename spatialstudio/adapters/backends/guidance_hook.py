@@ -107,6 +107,9 @@ class GuidanceHook:
         guidance: None for none; needs a reader.
         token: Asked before every model call.
         finish_step: Takes each step when it has ended.
+
+    Attributes:
+        has_moved: Whether guidance has moved a picture so far.
     """
 
     def __init__(
@@ -116,6 +119,7 @@ class GuidanceHook:
         token: CancelToken,
         finish_step: FinishStep,
     ) -> None:
+        self.has_moved = False
         self._reader = reader
         self._guidance = guidance
         self._token = token
@@ -197,7 +201,10 @@ class GuidanceHook:
             for number in now.guided
         }
         for number, own in updates.items():
-            self._note(reader, number, own.make(now.index, length * now.spread))
+            try:
+                self._note(reader, number, own.make(now.index, length * now.spread))
+            finally:
+                self.has_moved |= own.loss is not None
         still = torch.zeros_like(next(iter(updates.values())).shift)
         shifts = [updates[n].shift if n in updates else still for n in range(self._calls.pictures)]
         now.shift = torch.cat(shifts)

@@ -187,6 +187,25 @@ class LoadedPipeline:
                 hint="Choose another sampler, or leave the choice to the model.",
             ) from error
 
+    def count_steps(self, wanted: int) -> int:
+        """Return how many steps the scheduler makes of those wanted; PNDM adds one.
+
+        Raises:
+            RequestError: It needs more steps.
+        """
+        scheduler = self.pipeline.scheduler
+        config = {**scheduler.config, "use_dynamic_shifting": False}  # needs the picture's size
+        trial = type(scheduler).from_config(config)
+        try:
+            trial.set_timesteps(wanted)
+        except ValueError as error:
+            noun = "step" if wanted == 1 else "steps"
+            raise RequestError(
+                f"The sampler cannot draw in {wanted} {noun}.",
+                hint="Take more steps, or another sampler.",
+            ) from error
+        return -(-len(trial.timesteps) // int(trial.order))
+
 
 def import_libraries() -> None:
     """Import what the embedded models need, which takes longer than to load them."""

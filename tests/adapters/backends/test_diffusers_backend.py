@@ -294,8 +294,9 @@ def test_a_mention_beyond_the_encoders_limit_is_refused(draw, tiny_request):
 
 def test_too_strong_guidance_is_told_when_numbers_turn_invalid(draw, tiny_request):
     broken = GuidanceSettings(method_id="psg", strength=1e38)
-    with pytest.raises(BackendError, match="invalid numbers"):
+    with pytest.raises(BackendError, match="invalid numbers") as told:
         draw(replace(tiny_request, guidance=broken))
+    assert "strength" in told.value.hint
 
 
 @pytest.fixture
