@@ -25,7 +25,9 @@ SWITCHES = (frame.STAGE_ONLY, frame.DARK, frame.SETTINGS, frame.SHORTCUTS)
 
 
 class WindowBar(QObject):
-    """Fills the menu bar of a window; where it is narrow, buttons make room for the menus.
+    """Fills the menu bar of a window.
+
+    Where it is narrow, buttons make room for the menus, then the menus become parts of one.
 
     Args:
         window: Whose menu bar is filled.
@@ -46,9 +48,11 @@ class WindowBar(QObject):
         self._rack = rack
         self._docks = QMenu(tr("&Docks"), window)
         self._docks.aboutToShow.connect(self._list_docks)
-        for menu in Menu:
-            self._fill(window.menuBar().addMenu(tr(menu.value)), menu)
         self._bar = window.menuBar()
+        self._menus = tuple(self._menu_of(menu) for menu in Menu)
+        self._menu_of_all = QMenu(tr("&Menu"), self._bar)
+        for each in self._menus:
+            self._menu_of_all.addMenu(each)
         self._corner = corner = QWidget(self._bar)
         self._tools = QStackedWidget()
         self._row = row = QHBoxLayout(corner)
@@ -111,12 +115,24 @@ class WindowBar(QObject):
             KeysOfOthers(others, own, button)
 
     def _give_room(self) -> None:
-        """Show all buttons where menus and buttons fit side by side, else those that matter."""
-        self._show_all(True)
-        if self._bar.sizeHint().width() > self._bar.width():
-            self._show_all(False)
+        """Show all that fits: buttons that can be done without give way first, then the menus."""
+        for buttons, menus in (
+            (True, self._menus),
+            (False, self._menus),
+            (False, (self._menu_of_all,)),
+        ):
+            self._show_menus(menus)
+            self._show_buttons(buttons)
+            if self._bar.sizeHint().width() <= self._bar.width():
+                return
 
-    def _show_all(self, shown: bool) -> None:
+    def _show_menus(self, menus: tuple[QMenu, ...]) -> None:
+        wanted = [menu.menuAction() for menu in menus]
+        if self._bar.actions() != wanted:
+            self._bar.clear()
+            self._bar.addActions(wanted)
+
+    def _show_buttons(self, shown: bool) -> None:
         for button in self._switches:
             button.setVisible(shown)
         words = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
@@ -124,13 +140,15 @@ class WindowBar(QObject):
         self._row.activate()
         self._bar.setCornerWidget(self._corner, Qt.Corner.TopRightCorner)  # gives it room anew
 
-    def _fill(self, made: QMenu, menu: Menu) -> None:
+    def _menu_of(self, menu: Menu) -> QMenu:
+        made = QMenu(tr(menu.value), self._bar)
         for command, action in self._actions.of_menu(menu):
             if command.starts_group:
                 made.addSeparator()
             made.addAction(action)
             if command == frame.RESET_LAYOUT:
                 made.addMenu(self._docks)
+        return made
 
     def _list_docks(self) -> None:
         self._docks.clear()

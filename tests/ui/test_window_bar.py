@@ -1,9 +1,12 @@
+import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QApplication, QToolButton
 
+from spatialstudio.application.paths import resources_folder
 from spatialstudio.ui.commands import frame
-from spatialstudio.ui.commands.command import Scope
+from spatialstudio.ui.commands.command import Menu, Scope
 from spatialstudio.ui.commands.gallery import EXPORT
+from spatialstudio.ui.theme.fonts import use_bundled_font
 from spatialstudio.ui.widgets.inspect.replay_bar import ReplayBar
 from spatialstudio.ui.widgets.stage.picture_layers import Layer
 
@@ -38,6 +41,47 @@ def test_the_buttons_come_back_with_the_room(window):
     window.resize(900, 700)
     window.resize(1280, 800)
     assert has_button_of(window, frame.STAGE_ONLY)
+
+
+def titles(window):
+    return [action.text().replace("&", "") for action in window.menuBar().actions()]
+
+
+def in_sight(bar):
+    corner = bar.cornerWidget().geometry()
+    places = [bar.actionGeometry(action) for action in bar.actions()]
+    return all(not place.isEmpty() and place.right() < corner.left() for place in places)
+
+
+@pytest.mark.parametrize("percent", [100, 150, 200])
+def test_every_menu_can_be_reached_at_any_size_of_text(qtbot, qapp, window, appearance, percent):
+    use_bundled_font(qapp, resources_folder() / "fonts")
+    appearance.use_text_percent(percent)
+    qtbot.wait(0)
+    window.resize(1280, 800)
+    qtbot.waitUntil(lambda: in_sight(window.menuBar()))
+    menus = [menu.value.replace("&", "") for menu in Menu]
+    assert titles(window) == (menus if percent == 100 else ["Menu"])
+
+
+def test_one_menu_holds_all_where_the_bar_is_narrow(qtbot, window):
+    window.resize(640, 700)
+    assert titles(window) == ["Menu"]
+    whole = window.menuBar().actions()[0].menu()
+    parts = [action.text().replace("&", "") for action in whole.actions()]
+    assert parts == [menu.value.replace("&", "") for menu in Menu]
+    whole.popup(window.pos())
+    qtbot.keyClick(whole, Qt.Key.Key_V)
+    view = QApplication.activePopupWidget()
+    assert window.context.actions[frame.ALL_CONTROLS] in view.actions()
+    view.close()
+    whole.close()
+
+
+def test_the_menus_come_back_with_the_room(window):
+    window.resize(640, 700)
+    window.resize(1280, 800)
+    assert "File" in titles(window)
 
 
 def test_workspaces_keep_their_places_whatever_tools_there_are(window, qtbot):
