@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from spatialstudio.domain.prompt import MentionId, ObjectMention
+from spatialstudio.domain.prompt import MentionId, ObjectMention, TextSpan, hues_of
 from spatialstudio.domain.relation import SceneGraph
 
 SCENES_KEPT = 16
@@ -23,8 +23,9 @@ class PromptWord:
         text: As it stands in the prompt.
         start: Of its characters in the prompt.
         stop: Behind them.
-        hue: The same everywhere; mentions have the first ones.
-        is_mention: Whether it names a thing.
+        hue: The same everywhere; that of a thing wherever it is named, others have later ones.
+        is_mention: Whether it names a thing first, so that the thing's maps are its own.
+        is_named_again: Whether it points back to a thing.
     """
 
     key: MentionId
@@ -32,7 +33,8 @@ class PromptWord:
     start: int
     stop: int
     hue: int
-    is_mention: bool
+    is_mention: bool = False
+    is_named_again: bool = False
 
 
 def words_of(scene: SceneGraph) -> tuple[PromptWord, ...]:
@@ -46,26 +48,37 @@ def _words_of(text: str, mentions: tuple[ObjectMention, ...]) -> tuple[PromptWor
 
 
 def _found(text: str, mentions: tuple[ObjectMention, ...]) -> Iterator[PromptWord]:
-    for hue, mention in enumerate(mentions):
-        span = mention.span
-        yield PromptWord(
-            key=mention.id,
-            text=mention.phrase,
-            start=span.start,
-            stop=span.stop,
-            hue=hue,
-            is_mention=True,
-        )
-    hue = len(mentions)
+    """List the words, those of things first; all others have hues behind those of the things."""
+    hues, taken = hues_of(mentions), set[int]()
+    for mention in mentions:
+        hue = hues[mention.id]
+        yield _word(mention.phrase, mention.span, hue, key=mention.id, is_mention=True)
+        for span in mention.named_again:
+            yield _word(span.of(text), span, hue, is_named_again=True)
+        for span in (mention.span, *mention.named_again):
+            taken.update(range(span.start, span.stop))
+    hue = max(hues.values(), default=-1)
     for match in _WORD.finditer(text):
-        start, stop = match.span()
-        if not any(m.span.start < stop and start < m.span.stop for m in mentions):
-            yield PromptWord(
-                key=MentionId(f"word-{start}"),
-                text=match.group(),
-                start=start,
-                stop=stop,
-                hue=hue,
-                is_mention=False,
-            )
+        if taken.isdisjoint(range(*match.span())):
             hue += 1
+            yield _word(match.group(), TextSpan(start=match.start(), stop=match.end()), hue)
+
+
+def _word(
+    text: str,
+    span: TextSpan,
+    hue: int,
+    *,
+    key: MentionId | None = None,
+    is_mention: bool = False,
+    is_named_again: bool = False,
+) -> PromptWord:
+    return PromptWord(
+        key=key or MentionId(f"word-{span.start}"),
+        text=text,
+        start=span.start,
+        stop=span.stop,
+        hue=hue,
+        is_mention=is_mention,
+        is_named_again=is_named_again,
+    )

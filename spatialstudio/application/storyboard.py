@@ -48,13 +48,15 @@ def pinned(run: OpenRun, step: int) -> BoardFrame:
         raise ExportError("This step has no picture.", hint="Pin a step that shows one.")
     maps = event.attention.maps if event is not None and event.attention is not None else {}
     pos = event.pos if event is not None else {}
+    shown = [mention for mention in run.scene.mentions if mention.id in maps]
     return BoardFrame(
         id=f"frame-{next(_NUMBERS)}",
         step=step,
         caption=_caption(run, step),
         prompt=run.scene.prompt.text,
         picture=picture,
-        maps=tuple((m.phrase, maps[m.id]) for m in run.scene.mentions if m.id in maps),
+        maps=tuple((m.phrase, maps[m.id]) for m in shown),
+        hues=tuple(run.scene.hues[m.id] for m in shown),
         pos=tuple((run.scene.sentence(r), pos[r.id]) for r in run.scene.relations if r.id in pos),
     )
 

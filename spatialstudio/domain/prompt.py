@@ -1,9 +1,14 @@
 """What the user typed, and where in it the things are named."""
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import NewType
 
 MentionId = NewType("MentionId", str)
+
+NUMBERED = "m"
+"""Begins the ids of mentions: "m1" has the first of the mentions' colours."""
 
 MOST_CHARACTERS = 20_000
 """Of a prompt; no text encoder reads nearly as much, what it leaves out is told elsewhere."""
@@ -51,6 +56,7 @@ class ObjectMention:
         attributes: Words before the head: ("red",).
         is_plural: Whether it names several: "two cats", "sheep" behind "three".
         span: The phrase in the prompt.
+        named_again: Where later words point back to it: "the cup", the second time.
     """
 
     id: MentionId
@@ -59,6 +65,28 @@ class ObjectMention:
     attributes: tuple[str, ...] = ()
     is_plural: bool = False
     span: TextSpan
+    named_again: tuple[TextSpan, ...] = ()
+
+
+def free_mention_id(taken: Collection[MentionId]) -> MentionId:
+    """Return the first id that no mention has yet."""
+    return next(name for n in count(1) if (name := MentionId(f"{NUMBERED}{n}")) not in taken)
+
+
+def hues_of(mentions: Iterable[ObjectMention]) -> Mapping[MentionId, int]:
+    """Return which of the mentions' colours each has, from 0.
+
+    The number of its id decides, so that a thing keeps its colour where the order changes; ids of
+    other kinds have the colours that are left.
+    """
+    names = [mention.id for mention in mentions]
+    hues = {name: int(name[1:]) - 1 for name in names if _is_numbered(name)}
+    left = (hue for hue in count() if hue not in set(hues.values()))
+    return {name: hues[name] if name in hues else next(left) for name in names}
+
+
+def _is_numbered(name: MentionId) -> bool:
+    return name.startswith(NUMBERED) and name[1:].isdecimal() and int(name[1:]) > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

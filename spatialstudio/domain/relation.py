@@ -4,13 +4,20 @@ The only module that spells relation ids. Directions are those of the picture: x
 grows down, depth grows away from the viewer.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import NewType
 
 from spatialstudio.domain.errors import PluginError
-from spatialstudio.domain.prompt import MentionId, Note, ObjectMention, Prompt, TextSpan
+from spatialstudio.domain.prompt import (
+    MentionId,
+    Note,
+    ObjectMention,
+    Prompt,
+    TextSpan,
+    hues_of,
+)
 
 RelationId = NewType("RelationId", str)
 
@@ -275,6 +282,11 @@ class SceneGraph:
                 raise ValueError(
                     f"Relation {relation.id} names a mention that is not in the scene."
                 )
+
+    @property
+    def hues(self) -> Mapping[MentionId, int]:
+        """Which of the mentions' colours each thing has, the same everywhere; see ``hues_of``."""
+        return hues_of(self.mentions)
 
     def mention(self, mention_id: MentionId) -> ObjectMention:
         """Return the mention with this id.

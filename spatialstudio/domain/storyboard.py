@@ -19,6 +19,7 @@ class BoardFrame:
         prompt: What the run was drawn from.
         picture: (H, W, 3) uint8, the preview or the finished picture.
         maps: Word and (h, w) attention, in the order of the prompt; may be empty.
+        hues: Which of the mentions' colours each of these words has.
         pos: Relation in words and PoS in [0, 1].
     """
 
@@ -28,4 +29,5 @@ class BoardFrame:
     prompt: str
     picture: RgbImage
     maps: tuple[tuple[str, FloatMap], ...]
+    hues: tuple[int, ...]
     pos: tuple[tuple[str, float], ...]

@@ -139,7 +139,7 @@ def _cell(frame: BoardFrame, at: tuple[float, float], look: ExportLook) -> Itera
         x, top = left + column * (TILE + TILE_GAP), y + row * (TILE + LINE_HEIGHT)
         pixels = heat(weights, look.palette)
         yield Raster(at=(x, top), width=TILE, height=TILE, pixels=pixels)
-        colour = look.palette.mention(place)
+        colour = look.palette.mention(frame.hues[place])
         name = elided(word, TILE + 2, SMALL)
         yield Text(at=(x, top + TILE + 8), text=name, colour=colour, size=SMALL)
     y += _map_rows(frame) * (TILE + LINE_HEIGHT) + 8

@@ -30,9 +30,9 @@ Pixels = npt.NDArray[np.uint8]
 
 def shown_mentions(run: ExportedRun, look: ExportLook) -> tuple[tuple[int, ObjectMention], ...]:
     """Return the mentions whose layers are shown, each with the number of its colour."""
-    mentions = enumerate(run.record.request.scene.mentions)
-    wanted = look.mention_ids
-    return tuple((i, m) for i, m in mentions if wanted is None or m.id in wanted)
+    scene, wanted = run.record.request.scene, look.mention_ids
+    hues = scene.hues
+    return tuple((hues[m.id], m) for m in scene.mentions if wanted is None or m.id in wanted)
 
 
 def map_at(run: ExportedRun, mention_id: MentionId, step: int | None) -> FloatMap | None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from spatialstudio.adapters.extractors.model_answers import AnsweredRelation, ModelAnswer
-from spatialstudio.domain.prompt import MentionId, Note, ObjectMention, Prompt, TextSpan
+from spatialstudio.domain.prompt import Note, ObjectMention, Prompt, TextSpan, free_mention_id
 from spatialstudio.domain.relation import Relation, RelationId, SceneGraph
 
 TELLING_APART = frozenset({"another", "other", "first", "second", "third"})
@@ -106,7 +106,7 @@ class _Anchors:
             return held[0] if held else ()
         span = spans[held.index([])]
         mention = ObjectMention(
-            id=MentionId(f"m{len(self.mentions) + 1}"),
+            id=free_mention_id({each.id for each in self.mentions}),
             phrase=span.of(self._prompt.text),
             head=name.lower(),
             span=span,

@@ -37,7 +37,7 @@ class ClauseReader:
     @property
     def mentions(self) -> tuple[ObjectMention, ...]:
         """Things named, in order of the text."""
-        return tuple(self._references.mentions)
+        return self._references.told
 
     @property
     def relations(self) -> Sequence[Relation]:

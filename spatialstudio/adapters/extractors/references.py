@@ -1,11 +1,18 @@
 """What the words of a prompt refer to: new mentions, earlier ones, pronouns."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from spatialstudio.adapters.extractors.antecedents import antecedents
 from spatialstudio.adapters.extractors.pieces import NounPhrase
 from spatialstudio.adapters.extractors.words import Word, WordKind
-from spatialstudio.domain.prompt import MentionId, Note, ObjectMention, TextSpan
+from spatialstudio.domain.prompt import (
+    MentionId,
+    Note,
+    ObjectMention,
+    TextSpan,
+    free_mention_id,
+)
 
 Ends = tuple[MentionId, ...]
 
@@ -29,6 +36,7 @@ class References:
         self.notes: list[Note] = []
         self.passed_over: set[MentionId] = set()
         self.alternatives: list[TextSpan] = []
+        self._named_again: dict[MentionId, list[TextSpan]] = {}
         self._persons: set[MentionId] = set()
         self._actors: set[MentionId] = set()
         self._places: set[MentionId] = set()
@@ -36,6 +44,14 @@ class References:
         self._collectives: set[MentionId] = set()
         self._groups: list[Ends] = []
         self._pair: Ends = ()
+
+    @property
+    def told(self) -> tuple[ObjectMention, ...]:
+        """The mentions with all places where they are named again."""
+        return tuple(
+            replace(each, named_again=tuple(dict.fromkeys(self._named_again[each.id])))
+            for each in self.mentions
+        )
 
     @property
     def latest(self) -> Ends:
@@ -58,9 +74,13 @@ class References:
         earlier = (
             antecedents(phrase, self.mentions, apart_from, topic)
             if phrase.is_definite
-            else self._named_again(phrase)
+            else self._by_name(phrase)
         )
-        return tuple(each.id for each in earlier) or (self._enter(phrase),)
+        if not earlier:
+            return (self._enter(phrase),)
+        if len(earlier) == 1:
+            self._named_again[earlier[0].id].append(phrase.span)
+        return tuple(each.id for each in earlier)
 
     def place(self, ends: Ends) -> None:
         """Remember what has a place: the same name again, without an article, is the same thing."""
@@ -123,7 +143,7 @@ class References:
     def _enter(self, phrase: NounPhrase) -> MentionId:
         """Remember a thing that was not named before."""
         mention = ObjectMention(
-            id=MentionId(f"m{len(self.mentions) + 1}"),
+            id=free_mention_id(self._named_again),
             phrase=phrase.text,
             head=phrase.head,
             attributes=phrase.attributes,
@@ -131,6 +151,7 @@ class References:
             span=phrase.span,
         )
         self.mentions.append(mention)
+        self._named_again[mention.id] = []
         if phrase.is_person:
             self._persons.add(mention.id)
         if phrase.is_actor:
@@ -157,7 +178,7 @@ class References:
             self._note(f'I read "{pronoun.text}" as "{chosen[0].phrase}".', pronoun)
         return tuple(mention.id for mention in chosen)
 
-    def _named_again(self, phrase: NounPhrase) -> Sequence[ObjectMention]:
+    def _by_name(self, phrase: NounPhrase) -> Sequence[ObjectMention]:
         """Find the dog in "cat left of dog, dog left of bird"."""
         if phrase.is_marked:
             return ()

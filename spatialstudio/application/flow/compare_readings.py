@@ -5,10 +5,16 @@ hand or taken up is never offered for removal, and stays while the prompt is typ
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from spatialstudio.domain.prompt import MentionId, Note, ObjectMention, TextSpan
+from spatialstudio.domain.prompt import (
+    MentionId,
+    Note,
+    ObjectMention,
+    TextSpan,
+    free_mention_id,
+)
 from spatialstudio.domain.relation import (
     BY_HAND,
     Basis,
@@ -109,6 +115,34 @@ def not_dismissed(offers: Iterable[Offer], dismissed: Iterable[str]) -> tuple[Of
     return tuple(kept)
 
 
+def keep_things(scene: SceneGraph, before: SceneGraph) -> SceneGraph:
+    """Return a scene read anew, whose things have the ids that they had before.
+
+    A thing is known again by its words where these are untouched, else by its name; a new one has
+    the first id that is free.
+    """
+    edit = _Edit(before.prompt.text, scene.prompt.text)
+    signs: tuple[Callable[[ObjectMention, ObjectMention], bool], ...] = (
+        lambda old, new: _is_untouched(old, new, edit),
+        lambda old, new: (old.head, old.attributes) == (new.head, new.attributes),
+        lambda old, new: old.head == new.head,
+    )
+    known, names = list(before.mentions), dict[MentionId, MentionId]()
+    for is_same in signs:
+        for new in scene.mentions:
+            same = next((old for old in known if new.id not in names and is_same(old, new)), None)
+            if same is not None:
+                names[new.id] = same.id
+                known.remove(same)
+    for new in scene.mentions:
+        names.setdefault(new.id, free_mention_id(names.values()))
+    return replace(
+        scene,
+        mentions=tuple(replace(each, id=names[each.id]) for each in scene.mentions),
+        relations=tuple(_renamed(each, names) for each in scene.relations),
+    )
+
+
 def keep_taken_up(scene: SceneGraph, before: SceneGraph) -> SceneGraph:
     """Return a scene read anew, with the relations of other readers that the user took up before.
 
@@ -155,6 +189,11 @@ class _Edit:
         return TextSpan(start=span.start + self._shift, stop=span.stop + self._shift)
 
 
+def _is_untouched(old: ObjectMention, new: ObjectMention, edit: _Edit) -> bool:
+    span = edit.moved(old.span)
+    return span is not None and _overlap(span, new.span)
+
+
 def _length_alike(one: str, other: str) -> int:
     """Return how many characters two texts share before they differ."""
     pairs = enumerate(zip(one, other, strict=False))
@@ -178,18 +217,13 @@ def _shown_names(shown: SceneGraph, later: SceneGraph) -> Mapping[MentionId, Men
     taken = {mention.id for mention in shown.mentions}
     for mention in later.mentions:
         same = next((one.id for one in shown.mentions if _overlap(one.span, mention.span)), None)
-        names[mention.id] = same or _free_name(taken)
+        names[mention.id] = same or free_mention_id(taken)
         taken.add(names[mention.id])
     return names
 
 
 def _overlap(one: TextSpan, other: TextSpan) -> bool:
     return one.start < other.stop and other.start < one.stop
-
-
-def _free_name(taken: set[MentionId]) -> MentionId:
-    numbers = range(1, len(taken) + 2)
-    return next(name for n in numbers if (name := MentionId(f"m{n}")) not in taken)
 
 
 def _free_id(relations: Sequence[Relation]) -> RelationId:

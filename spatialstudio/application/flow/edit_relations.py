@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from spatialstudio.application.flow.compare_readings import keep_taken_up
+from spatialstudio.application.flow.compare_readings import keep_taken_up, keep_things
 from spatialstudio.application.flow.write_prompt import rewrite
 from spatialstudio.domain.prompt import MentionId, TextSpan
 from spatialstudio.domain.relation import (
@@ -93,13 +93,14 @@ def with_relation_at(scene: SceneGraph, relation_id: RelationId, place: int) -> 
 
 
 def keep_hand(scene: SceneGraph, before: SceneGraph | None) -> SceneGraph:
-    """Return a scene read anew, with the weights and mutes that its claims had before.
+    """Return a scene read anew, with the things' ids and the claims' weights and mutes of before.
 
     A claim is known again by its type and by what its things are called; the second of two equal
     claims is the second one before. What was taken up of other readings stays as long as its words.
     """
     if before is None:
         return scene
+    scene = keep_things(scene, before)
     known = dict(zip(_claims(before), before.relations, strict=True))
     kept = (
         _as_before(each, known.get(claim))

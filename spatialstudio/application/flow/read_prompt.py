@@ -17,6 +17,7 @@ from spatialstudio.domain.prompt import (
     ObjectMention,
     Prompt,
     TextSpan,
+    free_mention_id,
 )
 from spatialstudio.domain.relation import (
     BY_HAND,
@@ -26,6 +27,8 @@ from spatialstudio.domain.relation import (
     SceneGraph,
     Shape,
 )
+
+COMMA = ", "
 
 
 def read_prompt(
@@ -49,6 +52,27 @@ def read_prompt(
         )
     scene = extractor.extract(Prompt(text=text))
     return scene if known_objects is None else with_known_heads(scene, known_objects)
+
+
+def read_thing(
+    text: str, extractor: RelationExtractor, known_objects: Mapping[str, str] | None = None
+) -> ObjectMention:
+    """Read the name of one thing, "red cup"; its id and span are those of this text.
+
+    Args:
+        text: As the user typed it.
+        extractor: Who reads it.
+        known_objects: As for ``read_prompt``.
+
+    Raises:
+        PromptError: It is empty, names none or several, or what the model does not know.
+    """
+    mentions = read_prompt(text, extractor, known_objects).mentions
+    if len(mentions) != 1:
+        raise PromptError(
+            f'"{text}" does not name one thing.', hint='Name a single thing, such as "red cup".'
+        )
+    return mentions[0]
 
 
 def with_known_heads(scene: SceneGraph, known_objects: Mapping[str, str]) -> SceneGraph:
@@ -123,6 +147,31 @@ def with_relation_added(
         source=BY_HAND,
     )
     return rewrite(replace(scene, relations=(*scene.relations, relation)))
+
+
+def with_thing_added(scene: SceneGraph, thing: ObjectMention) -> SceneGraph:
+    """Add a thing, named behind all others; an ending of style stays behind it.
+
+    Args:
+        scene: The scene.
+        thing: Read by itself; it gets an id and a span of the scene.
+    """
+    text = scene.prompt.text
+    stop = max((mention.span.stop for mention in scene.mentions), default=len(text))
+    start = stop + len(COMMA)
+    grown = replace(
+        thing,
+        id=free_mention_id({mention.id for mention in scene.mentions}),
+        span=TextSpan(start=start, stop=start + len(thing.phrase)),
+        named_again=(),
+    )
+    return rewrite(
+        replace(
+            scene,
+            prompt=replace(scene.prompt, text=f"{text[:stop]}{COMMA}{thing.phrase}{text[stop:]}"),
+            mentions=(*scene.mentions, grown),
+        )
+    )
 
 
 def with_relation_removed(scene: SceneGraph, relation_id: RelationId) -> SceneGraph:
@@ -211,7 +260,10 @@ def _with_words(scene: SceneGraph, span: TextSpan, words: str) -> SceneGraph:
     return replace(
         scene,
         prompt=replace(scene.prompt, text=text[: span.start] + words + text[span.stop :]),
-        mentions=tuple(replace(each, span=moved(each.span)) for each in scene.mentions),
+        mentions=tuple(
+            replace(each, span=moved(each.span), named_again=tuple(map(moved, each.named_again)))
+            for each in scene.mentions
+        ),
         relations=tuple(
             replace(each, span=moved(each.span) if each.span else None) for each in scene.relations
         ),

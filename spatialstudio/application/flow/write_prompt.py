@@ -55,7 +55,10 @@ def rewrite(scene: SceneGraph) -> SceneGraph:
     writer = _Writer(scene)
     writer.write()
     writer.text += _tail(scene)
-    placed = [replace(mention, span=writer.spans[mention.id]) for mention in scene.mentions]
+    placed = [
+        replace(each, span=writer.spans[each.id], named_again=tuple(writer.named_again[each.id]))
+        for each in scene.mentions
+    ]
     return replace(
         scene,
         prompt=replace(scene.prompt, text=writer.text),
@@ -104,6 +107,7 @@ class _Writer:
     def __init__(self, scene: SceneGraph) -> None:
         self.text = _lead(scene)
         self.spans: dict[MentionId, TextSpan] = {}
+        self.named_again: dict[MentionId, list[TextSpan]] = {m.id: [] for m in scene.mentions}
         self.relation_spans: dict[RelationId, TextSpan] = {}
         self._scene = scene
 
@@ -139,7 +143,9 @@ class _Writer:
     def _name(self, mention_id: MentionId) -> None:
         mention = self._scene.mention(mention_id)
         if mention_id in self.spans:
-            self.text += f"the {self._place_in_row(mention)}{mention.phrase}"
+            self.text += "the "
+            again = self._append(f"{self._place_in_row(mention)}{mention.phrase}")
+            self.named_again[mention_id].append(again)
             return
         measure = _measure(self._scene, mention)
         if measure:

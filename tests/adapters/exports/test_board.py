@@ -35,6 +35,7 @@ def frames():
             prompt="a dog left of a car",
             picture=np.full((16, 16, 3), 40 * step, np.uint8),
             maps=(("dog", np.eye(4, dtype=np.float32)), ("car", np.ones((4, 4), np.float32))),
+            hues=(0, 1),
             pos=(("dog left of car", step / 10),),
         )
         for step in range(5)

@@ -120,6 +120,7 @@ def test_letters_of_a_storyboard_that_no_font_has_are_told(exports, tmp_path, en
         prompt="",
         picture=np.zeros((8, 8, 3), np.uint8),
         maps=(),
+        hues=(),
         pos=(),
     )
     notes = []

@@ -90,3 +90,28 @@ def test_several_named_at_once_stay_one_mention():
 def test_a_measure_may_be_part_of_a_name(article):
     assert ends(f"a cat above {article} unicorn") == [(1, "above", 2)]
     assert not ends(f"a cat waiting over {article}, next to")
+
+
+@pytest.mark.parametrize(
+    ("text", "again"),
+    [
+        ("a cat left of a dog, the dog above a bird", {"dog": ["dog"]}),
+        ("cat left of dog, dog left of bird", {"dog": ["dog"]}),
+        ("a red cup left of a cup, the red cup on a table", {"red cup": ["red cup"]}),
+        ("a cup left of a cup, the second cup above a plate", {"cup": ["second cup"]}),
+        ("a cat left of a dog and above a bird", {}),
+        ("a cat left of a dog, both near a bird", {}),
+    ],
+)
+def test_where_a_thing_is_named_again_is_kept(text, again):
+    found = {
+        each.phrase: [span.of(text) for span in each.named_again]
+        for each in read(text).mentions
+        if each.named_again
+    }
+    assert found == again
+
+
+def test_the_first_naming_is_not_one_of_those_that_point_back():
+    (dog,) = [each for each in read("a dog above a cat, the dog barks").mentions if each.id == "m1"]
+    assert dog.span not in dog.named_again

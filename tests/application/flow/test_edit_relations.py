@@ -91,6 +91,34 @@ def test_weights_outlast_another_reading():
     assert [(each.weight, each.is_muted) for each in after.relations] == [(1.0, True), (2.0, False)]
 
 
+def names(scene):
+    return {mention.phrase: mention.id for mention in scene.mentions}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a dog to the right of a cat", {"dog": "m2", "cat": "m1"}),
+        ("a bird and a cat to the left of a dog", {"bird": "m3", "cat": "m1", "dog": "m2"}),
+        ("a cat to the left of a red dog", {"cat": "m1", "red dog": "m2"}),
+        ("a dog to the left of a bird", {"dog": "m2", "bird": "m1"}),
+        ("a lamp to the left of a dog", {"lamp": "m1", "dog": "m2"}),
+    ],
+)
+def test_things_are_the_same_ones_after_another_reading(text, expected):
+    before = read("a cat to the left of a dog")
+    after = keep_hand(read(text), before)
+    assert names(after) == expected
+    known = {mention.id for mention in after.mentions}
+    assert all(known.issuperset(relation.ends) for relation in after.relations)
+
+
+def test_of_two_things_of_one_name_each_stays_itself():
+    before = read("a cat to the left of a cat")
+    after = keep_hand(read("a red lamp above a cat to the left of a cat"), before)
+    assert [mention.id for mention in after.mentions] == ["m3", "m1", "m2"]
+
+
 def test_another_claim_starts_afresh():
     before = with_relation_weight(read("a cat left of a dog"), "r1", 2.0)
     assert keep_hand(read("a cat above a dog"), before).relations[0].weight == 1.0

@@ -265,4 +265,5 @@ def _isolines(weights: FloatMap) -> tuple[IsolineLayer, ...]:
 
 def _tag(word: PromptWord, maps: Maps) -> WordTag:
     reason = "" if word.is_mention or word.key in maps else tr(NO_MAP)
-    return WordTag(word.key, word.text, word.hue, is_quiet=not word.is_mention, reason=reason)
+    is_quiet = not (word.is_mention or word.is_named_again)
+    return WordTag(word.key, word.text, word.hue, is_quiet=is_quiet, reason=reason)

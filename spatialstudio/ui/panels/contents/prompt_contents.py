@@ -24,16 +24,19 @@ FLANKED = 3
 
 def things_of(scene: SceneGraph) -> tuple[ThingWord, ...]:
     """Return the things of a scene as words, in order of the text."""
+    hues = scene.hues
     return tuple(
-        ThingWord(mention.id, mention.phrase, hue) for hue, mention in enumerate(scene.mentions)
+        ThingWord(mention.id, mention.phrase, hues[mention.id]) for mention in scene.mentions
     )
 
 
 def marked_words(scene: SceneGraph) -> tuple[MarkedWord, ...]:
-    """Return the stretches of the prompt that name things."""
+    """Return the stretches of the prompt that name things, again or for the first time."""
+    hues = scene.hues
     return tuple(
-        MarkedWord(mention.span.start, mention.span.stop, hue, mention.id)
-        for hue, mention in enumerate(scene.mentions)
+        MarkedWord(span.start, span.stop, hues[mention.id], mention.id)
+        for mention in scene.mentions
+        for span in (mention.span, *mention.named_again)
     )
 
 
@@ -69,9 +72,10 @@ def chip_rows(scene: SceneGraph) -> tuple[ChipRow, ...]:
 
 def sketch_blobs(scene: SceneGraph, places: Places) -> tuple[Blob, ...]:
     """Return the things of a scene as blobs in their places."""
+    hues = scene.hues
     return tuple(
-        Blob(mention.id, mention.phrase, hue, *places[mention.id])
-        for hue, mention in enumerate(scene.mentions)
+        Blob(mention.id, mention.phrase, hues[mention.id], *places[mention.id])
+        for mention in scene.mentions
     )
 
 

@@ -43,8 +43,8 @@ FOUND = frozenset({Layer.MASKS, Layer.BOXES})
 
 
 def hue_of(scene: SceneGraph, mention_id: MentionId) -> int:
-    """Return a mention's hue: its place in the text, the same everywhere."""
-    return [mention.id for mention in scene.mentions].index(mention_id)
+    """Return a mention's hue, the same everywhere."""
+    return scene.hues[mention_id]
 
 
 def shows_result(run: OpenRun, step: int) -> bool:
@@ -112,12 +112,12 @@ def word_maps(run: OpenRun, baseline: OpenRun | None, step: int) -> tuple[WordMa
         WordMaps(
             key=mention.id,
             phrase=mention.phrase,
-            hue=hue,
+            hue=hue_of(run.scene, mention.id),
             guided=_map_of(event, mention.id),
             baseline=_map_of(beside, mention.id),
             has_baseline=baseline is not None,
         )
-        for hue, mention in enumerate(run.scene.mentions)
+        for mention in run.scene.mentions
     )
 
 

@@ -43,6 +43,33 @@ def test_the_prompt_is_said_the_other_way_round_and_back_by_undo(qtbot, panel, w
     qtbot.waitUntil(lambda: names(panel) == ["Relation: dog to the left of car"])
 
 
+def hues(panel):
+    return {word.word.phrase: word.word.hue for chip in chips(panel) for word in chip.words}
+
+
+def test_things_keep_their_colours_when_their_order_changes(qtbot, panel, window, studio):
+    window.context.actions[compose.COUNTERFACTUAL].trigger()
+    qtbot.waitUntil(lambda: names(panel) == ["Relation: car to the right of dog"])
+    assert hues(panel) == {"dog": 0, "car": 1}
+    editor = panel.findChild(PromptEditor)
+    editor.moveCursor(QTextCursor.MoveOperation.End)
+    qtbot.keyClicks(editor, ", at night")
+    qtbot.waitUntil(lambda: studio.session.scene.prompt.text.endswith("night"))
+    assert hues(panel) == {"dog": 0, "car": 1}
+
+
+def test_words_that_point_back_are_their_thing(qtbot, panel, studio):
+    panel.use_prompt("a cat to the left of a dog, the dog above a lamp")
+    qtbot.waitUntil(lambda: len(chips(panel)) == 2)
+    editor = panel.findChild(PromptEditor)
+    dog = studio.session.scene.mentions[1]
+    cursor = editor.textCursor()
+    cursor.setPosition(editor.toPlainText().rindex("dog") + 1)
+    editor.setTextCursor(cursor)
+    assert editor.thing_under_cursor() == dog.id
+    assert dog.head == "dog"
+
+
 def test_swapping_says_the_contrary(qtbot, panel):
     chips(panel)[0].swap_asked.emit()
     qtbot.waitUntil(lambda: names(panel) == ["Relation: car to the left of dog"])
