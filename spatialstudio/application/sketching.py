@@ -2,19 +2,32 @@
 
 from dataclasses import replace
 
+from spatialstudio.application.flow.read_prompt import with_thing_added
 from spatialstudio.application.flow.write_prompt import rewrite
-from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.prompt import MentionId, ObjectMention
 from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.science.articles import indefinite_article
 from spatialstudio.science.layout_sketch import (
     BLOB_SIDE,
     Places,
     Point,
     arrange,
+    free_place,
     on_a_ring,
     relations_after,
 )
 
-__all__ = ["BLOB_SIDE", "Places", "Point", "after_move", "arranged", "graph_places"]
+__all__ = [
+    "BLOB_SIDE",
+    "Places",
+    "Point",
+    "after_adding",
+    "after_move",
+    "arranged",
+    "free_place",
+    "graph_places",
+    "named_in",
+]
 
 
 def arranged(scene: SceneGraph, kept: Places) -> Places:
@@ -39,3 +52,30 @@ def after_move(scene: SceneGraph, places: Places, moved: MentionId) -> SceneGrap
     if relations == scene.relations:
         return scene
     return rewrite(replace(scene, relations=relations))
+
+
+def after_adding(
+    scene: SceneGraph, places: Places, thing: ObjectMention, place: Point
+) -> tuple[SceneGraph, Places, MentionId]:
+    """Put another thing on a sketch; it is related to its nearest neighbour, where it shows that.
+
+    Args:
+        scene: What was claimed.
+        places: Where its things stand.
+        thing: The new one; its id and span are those of another prompt.
+        place: Where it shall stand.
+
+    Returns:
+        The scene with the words that say it, where all stand now, and the id of the new thing.
+    """
+    known = {mention.id for mention in scene.mentions}
+    grown = with_thing_added(scene, thing)
+    (new,) = (mention.id for mention in grown.mentions if mention.id not in known)
+    where = arrange(grown, {**arrange(scene, places), new: place})
+    return after_move(grown, where, new), where, new
+
+
+def named_in(text: str, thing: ObjectMention) -> str:
+    """Return a prompt that names a thing behind what it says already: "at night, a cat"."""
+    name = thing.phrase if thing.is_plural else f"{indefinite_article(thing.phrase)} {thing.phrase}"
+    return ", ".join(part for part in (text.strip(), name) if part)

@@ -16,7 +16,7 @@ from spatialstudio.application.flow.choose_settings import request_of, seeds_of
 from spatialstudio.application.flow.compare_readings import ComparedReading, compare_readings
 from spatialstudio.application.flow.edit_relations import keep_hand
 from spatialstudio.application.flow.generate_image import new_request, new_request_id
-from spatialstudio.application.flow.read_prompt import only_known, read_prompt
+from spatialstudio.application.flow.read_prompt import only_known, read_prompt, read_thing
 from spatialstudio.application.judge_choice import DEFAULT_JUDGES
 from spatialstudio.application.judging import Judging
 from spatialstudio.application.keeping import Keeping
@@ -41,7 +41,7 @@ from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.perceivers import PerceptionCard
 from spatialstudio.domain.picture_settings import FieldDifference
 from spatialstudio.domain.ports import ModelCard, Trainer
-from spatialstudio.domain.prompt import Prompt, TokenSpan
+from spatialstudio.domain.prompt import ObjectMention, Prompt, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import RunSettings
 from spatialstudio.science.scene_consistency import contradictions_of
@@ -214,6 +214,15 @@ class Studio:
         """
         extractor = self._registry.extractor(EXTRACTOR_ID)
         return read_prompt(text, extractor, self.model(model_id).known_objects or None)
+
+    def thing_named(self, name: str, model_id: str | None = None) -> ObjectMention:
+        """Read the name of one thing that a model knows; its id and span are of no scene.
+
+        Raises:
+            PromptError: It does not name one thing, or the model cannot draw it.
+        """
+        known = self.model_list.known_objects(model_id)
+        return read_thing(name, self._registry.extractor(EXTRACTOR_ID), known or None)
 
     def token_spans(self, scene: SceneGraph, model_id: str | None = None) -> tuple[TokenSpan, ...]:
         """Say where a model's text encoders hold the mentions of a scene.

@@ -72,6 +72,11 @@ def arrange(scene: SceneGraph, kept: Places, settings: CheckerSettings = REPRODU
     return places
 
 
+def free_place(places: Places) -> Point:
+    """Return the place nearest to the middle that is free of other things."""
+    return _best_place(MentionId(""), (), places, REPRODUCE)
+
+
 def on_a_ring(places: Places) -> Places:
     """Spread things evenly over a ring, each on the side where it stands; for graphs.
 

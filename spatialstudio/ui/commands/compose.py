@@ -44,9 +44,13 @@ SKETCH = Command(
     is_switch=True,
     starts_group=True,
 )
+ADD_THING = Command(
+    *("add_thing", Menu.COMPOSE, "Add a thing to the sketch…", "Ctrl+Shift+T"),
+    tip="Name another thing and place it on the layout sketch; the prompt follows",
+)
 
 COMMANDS = (
     *(CHANGE_RELATION, SWAP, MUTE, COUNTERFACTUAL),
     *(HEAVIER, LIGHTER, EARLIER_PROMPT, LATER_PROMPT),
-    SKETCH,
+    *(SKETCH, ADD_THING),
 )

@@ -5,24 +5,38 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
+from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.session import (
     MentionPicked,
     RunChanged,
     SceneChanged,
 )
-from spatialstudio.application.sketching import BLOB_SIDE, Places, after_move, arranged
-from spatialstudio.domain.prompt import MentionId
+from spatialstudio.application.sketching import (
+    BLOB_SIDE,
+    Places,
+    after_adding,
+    after_move,
+    arranged,
+    free_place,
+    named_in,
+)
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.prompt import MentionId, ObjectMention
 from spatialstudio.domain.relation import SceneGraph
-from spatialstudio.ui.commands.compose import SKETCH
+from spatialstudio.ui.command_button import command_button
+from spatialstudio.ui.commands.compose import ADD_THING, SKETCH
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.prompt_contents import sketch_blobs, sketch_links
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.compose.layout_sketch import LayoutSketch
+from spatialstudio.ui.widgets.compose.thing_field import ThingField
 
-TOLD = "Push the things where they shall stand; the prompt follows."
-INVITATION = "Name two things in the prompt, for example: a cat and a dog."
+TOLD = "Push the things where they shall stand; double-click adds one. The prompt follows."
+INVITATION = (
+    "Name two things in the prompt, for example: a cat and a dog. Or double-click here to add one."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +59,9 @@ class SketchPanel(Panel):
         self._edits = context.edits
         self._places: Places = {}
         self._run_id = ""
+        self._model_id: str | None = None
+        self._new_place = QPointF()
+        self._switchboard = context.switchboard
         self._action = context.actions[SKETCH]
         self._hint = TextLabel(tr(TOLD), Tone.MUTED)
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -52,10 +69,14 @@ class SketchPanel(Panel):
         self._sketch.blob_moved.connect(self._preview)
         self._sketch.blob_dropped.connect(self._take)
         self._sketch.blob_picked.connect(self._studio.session.pick_mention)
+        self._sketch.place_asked.connect(self._ask_name)
+        self._field = ThingField(self._sketch)
+        self._field.name_entered.connect(self._add)
         done = QPushButton(tr("Close the sketch"))
         done.clicked.connect(lambda: self._stage.show_sketch(False))
         foot = QHBoxLayout()
         foot.addWidget(self._hint, 1)
+        foot.addWidget(command_button(context.actions[ADD_THING], "quiet"))
         foot.addWidget(done)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -63,8 +84,10 @@ class SketchPanel(Panel):
         column.addWidget(self._sketch, 1)
         column.addLayout(foot)
         self.setFocusProxy(self._sketch)
-        context.switchboard.prompt_offered.connect(self._begin_anew)
+        self._switchboard.prompt_offered.connect(self._begin_anew)
+        self._switchboard.model_picked.connect(self._use_model)
         context.actions.bind_switch(SKETCH, self._stage.show_sketch)
+        context.actions.bind(ADD_THING, self._begin_adding)
         self._stage.sketching_changed.connect(self._follow_switch)
         self._follow_switch()
 
@@ -123,6 +146,47 @@ class SketchPanel(Panel):
             before = Sketched(scene, self._places)
             name = tr("moved thing")
             self._edits.change(name, before, moved, self._show_sketched, merge_key=f"sketch {key}")
+
+    def _use_model(self, model_id: str) -> None:
+        self._model_id = model_id
+
+    def _begin_adding(self) -> None:
+        """Ask for a thing by key; it comes where there is room."""
+        self._stage.show_sketch(True)
+        self._ask_name(QPointF(*free_place(self._places)))
+
+    def _ask_name(self, place: QPointF) -> None:
+        self._new_place = place
+        known = self._studio.model_list.known_objects(self._model_id)
+        names = tuple(known) or self._studio.object_names
+        self._field.open_at(self._sketch.point_of(place).toPoint(), names)
+
+    def _add(self, name: str) -> None:
+        """Add the thing that was named; the field stays where it cannot be added."""
+        try:
+            thing = self._studio.thing_named(name, self._model_id)
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Adding a thing")))
+            return
+        self._field.give_back()
+        if (scene := self._scene) is None:
+            self._add_first(thing)
+            return
+        place = self._new_place.x(), self._new_place.y()
+        grown, places, new = after_adding(scene, self._places, thing, place)
+        before = Sketched(scene, self._places)
+        self._edits.change(tr("added thing"), before, Sketched(grown, places), self._show_sketched)
+        self._studio.session.pick_mention(new)
+
+    def _add_first(self, thing: ObjectMention) -> None:
+        """Write a thing into a prompt that names none yet, or cannot be read."""
+        self._switchboard.prompt_offered.emit(named_in(self._studio.keeping.draft.prompt, thing))
+        self._sketch.setFocus()
+        if (scene := self._scene) is not None:
+            new = scene.mentions[-1].id
+            self._places = arranged(scene, {new: (self._new_place.x(), self._new_place.y())})
+            self._show(scene)
+            self._studio.session.pick_mention(new)
 
     def _show_sketched(self, sketched: Sketched) -> None:
         self._places = sketched.places

@@ -77,8 +77,9 @@ class LayoutSketch(QWidget):
     """Shows things and what their places claim.
 
     Emits ``blob_moved`` with a thing's key and its new place while it is pushed, ``blob_dropped``
-    with them when it stays there, and ``blob_picked`` with a key when one is taken hold of. Keys:
-    Tab goes from thing to thing, the arrows push, Shift pushes ten times as far.
+    with them when it stays there, ``blob_picked`` with a key when one is taken hold of, and
+    ``place_asked`` with a place where there is none, on a double click. Keys: Tab goes from thing
+    to thing, the arrows push, Shift pushes ten times as far.
 
     Args:
         theme: The look.
@@ -89,6 +90,7 @@ class LayoutSketch(QWidget):
     blob_moved = Signal(object, QPointF)
     blob_dropped = Signal(object, QPointF)
     blob_picked = Signal(object)
+    place_asked = Signal(QPointF)
 
     def __init__(self, theme: Theme, blob_side: float, invitation: str = "") -> None:
         super().__init__()
@@ -140,8 +142,12 @@ class LayoutSketch(QWidget):
     def place_of(self, key: Hashable) -> QPointF:
         """Return where a thing's middle is, in widget coordinates."""
         blob = next(each for each in self._blobs if each.key == key)
+        return self.point_of(QPointF(blob.x, blob.y))
+
+    def point_of(self, place: QPointF) -> QPointF:
+        """Return where a place, shares of the sides, lies in widget coordinates."""
         frame = self.frame()
-        return QPointF(frame.left() + blob.x * frame.width(), frame.top() + blob.y * frame.height())
+        return frame.topLeft() + QPointF(place.x() * frame.width(), place.y() * frame.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
         """Draw the picture's frame, the relations, the blobs."""
@@ -191,6 +197,14 @@ class LayoutSketch(QWidget):
             place = self._share(event.position() - self._grip)
             if place != QPointF(held.x, held.y):
                 self.blob_dropped.emit(held.key, place)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Ask for a thing where there is none; another click takes hold of one."""
+        is_free = self._blob_at(event.position()) is None
+        if is_free and self.frame().contains(event.position()):
+            self.place_asked.emit(self._share(event.position()))
+        elif not is_free:
+            self.mousePressEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Push the thing that is looked at."""

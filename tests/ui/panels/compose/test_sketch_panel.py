@@ -1,10 +1,11 @@
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QPushButton
 
 from spatialstudio.domain.relation import BY_HAND
-from spatialstudio.ui.commands.compose import SKETCH
+from spatialstudio.ui.commands.compose import ADD_THING, SKETCH
 from spatialstudio.ui.widgets.compose.layout_sketch import LayoutSketch
+from spatialstudio.ui.widgets.compose.thing_field import ThingField
 from spatialstudio.ui.widgets.stage.empty_stage import EmptyStage
 from tests.ui.scripted_engine import PROMPT
 
@@ -107,3 +108,85 @@ def test_an_empty_sketch_says_how_to_begin(qtbot, window):
     assert sketch.accessibleDescription().startswith("Name two things")
     window.prompt.use_prompt(PROMPT)
     qtbot.waitUntil(lambda: "Name two things" not in sketch.accessibleDescription())
+
+
+def add(qtbot, sketch, name):
+    field = sketch.findChild(ThingField)
+    qtbot.waitUntil(field.hasFocus)
+    qtbot.keyClicks(field, name)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    return field
+
+
+def test_a_double_click_adds_a_thing_there(qtbot, sketch, studio, window):
+    place = sketch.point_of(QPointF(0.2, 0.9))
+    qtbot.mouseDClick(sketch, Qt.MouseButton.LeftButton, pos=place.toPoint())
+    field = add(qtbot, sketch, "cat")
+    qtbot.waitUntil(lambda: said(studio).endswith("a cat below the dog"))
+    qtbot.waitUntil(lambda: "cat" in sketch.accessibleDescription())
+    assert not field.isVisible()
+    assert (sketch.place_of("m3") - place).manhattanLength() < 3
+    assert studio.session.mention_id == "m3"
+    window.context.edits.undo()
+    assert said(studio) == PROMPT
+    window.context.edits.redo()
+    assert len(studio.session.scene.mentions) == 3
+
+
+def test_a_key_adds_a_thing_where_there_is_room_and_arrows_push_it(qtbot, sketch, studio, window):
+    qtbot.keyClick(
+        window,
+        Qt.Key.Key_T,
+        Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier,
+    )
+    add(qtbot, sketch, "cat")
+    qtbot.waitUntil(lambda: "cat" in sketch.accessibleDescription())
+    before = sketch.place_of("m3")
+    qtbot.waitUntil(sketch.hasFocus)
+    qtbot.keyClick(sketch, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(lambda: sketch.place_of("m3").y() > before.y())
+
+
+def test_a_double_click_on_a_thing_adds_none(qtbot, sketch):
+    place = sketch.place_of("m1").toPoint()
+    qtbot.mouseDClick(sketch, Qt.MouseButton.LeftButton, pos=place)
+    assert not sketch.findChild(ThingField).isVisible()
+
+
+@pytest.mark.parametrize("name", ["a dog and a car", "qwertz"])
+def test_what_names_no_single_thing_is_told_and_can_be_mended(qtbot, sketch, studio, window, name):
+    told = []
+    window.context.toasts.told.connect(told.append)
+    window.context.actions[ADD_THING].trigger()
+    field = add(qtbot, sketch, name)
+    assert len(told) == 1
+    assert said(studio) == PROMPT
+    assert field.text() == name
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    assert not field.isVisible()
+    assert sketch.hasFocus()
+
+
+def test_the_first_thing_is_added_to_an_empty_sketch(qtbot, window, studio):
+    window.context.actions[ADD_THING].trigger()
+    sketch = window.stage.findChild(LayoutSketch)
+    add(qtbot, sketch, "cat")
+    qtbot.waitUntil(lambda: studio.session.scene is not None)
+    assert said(studio) == "a cat"
+    assert sketch.hasFocus()
+    window.context.actions[ADD_THING].trigger()
+    add(qtbot, sketch, "dog")
+    qtbot.waitUntil(lambda: len(studio.session.scene.relations) == 1)
+    window.context.edits.undo()
+    window.context.edits.undo()
+    assert studio.session.scene is None
+
+
+def test_a_thing_keeps_its_colour_where_the_prompt_changes_its_order(qtbot, sketch, studio, window):
+    window.prompt.use_prompt("a cat above a dog to the left of a car")
+    qtbot.waitUntil(lambda: "cat" in sketch.accessibleDescription())
+    hues = {
+        mention.head: studio.session.scene.hues[mention.id]
+        for mention in studio.session.scene.mentions
+    }
+    assert hues == {"dog": 0, "car": 1, "cat": 2}
