@@ -3,8 +3,9 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from spatialstudio.domain.frozen import frozen
 
 STREAM_MARK = b"data:"
 STREAM_END = b"[DONE]"
@@ -13,7 +14,7 @@ ENDLESS_THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*\Z", re.DOT
 REASONINGS = ("reasoning_content", "reasoning")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChatAnswer:
     """What the model said.
 

@@ -8,7 +8,7 @@ import json
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from threading import Event
 from time import monotonic
@@ -20,6 +20,7 @@ import openai
 from spatialstudio.adapters.chat_answers import ChatAnswer, ServerFailure, read_body
 from spatialstudio.adapters.interruptible_call import BEAT_S, Hooks, InterruptibleCall
 from spatialstudio.adapters.server import ServerSettings, is_address
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import CancelToken
 
 NO_KEY = "none"
@@ -30,7 +31,7 @@ REFUSED_SCHEMA = {400, 422}
 BUSY = {408, 409, 429}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AnswerForm:
     """What an answer shall look like.
 
@@ -43,7 +44,7 @@ class AnswerForm:
     schema: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChatQuestion:
     """One question, complete in itself.
 

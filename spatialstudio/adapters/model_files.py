@@ -21,12 +21,13 @@ import json
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from spatialstudio.adapters.model_kinds import DENOISER_PREFIX, MODEL_KINDS, ModelKind
 from spatialstudio.domain.errors import ModelNotFound
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import ModelCard, Surroundings
 from spatialstudio.domain.samplers import samplers_beside
 
@@ -42,7 +43,7 @@ HUB_PREFIX = "models--"
 ADVISED = ("steps", "guidance_scale", "strength")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Advice:
     """What ``studio.toml`` says; the numbers default to those of the model's kind."""
 

@@ -1,8 +1,8 @@
 """The kinds of models that can be drawn with, as far as files tell. Imports no model library."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import PSG
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.science.guidance_presets import guidance_preset
@@ -11,7 +11,7 @@ DENOISER_PREFIX = "model.diffusion_model."
 """Of the denoiser's weights in a single file; files of a denoiser alone may lack it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ModelKind:
     """The models of one diffusers pipeline class.
 

@@ -4,11 +4,12 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import ModuleType
 from urllib.parse import urlsplit
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.servers import ServerChoice, ServerPreset
 
 SERVER_VARIABLE = "SPATIAL_STUDIO_LLM_SERVER"
@@ -24,7 +25,7 @@ SCHEMES = {"http", "https"}
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ServerSettings:
     """How a server is asked.
 

@@ -1,17 +1,17 @@
 """Makes the slightly changed pictures behind a verdict in a thread, while the window goes on."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Thread
 
 from spatialstudio.application.cancellation import CancelFlag
 from spatialstudio.application.flow.crop_evidence import crop_of, perturbed_crops
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.evidence import Evidence
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import Perturber
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class CropsMade:
     """The crops of one verdict. Made by ``CropMaker``; may cross threads.
 

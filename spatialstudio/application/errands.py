@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from typing import NewType, TypeAlias
@@ -11,6 +10,7 @@ from typing import NewType, TypeAlias
 from spatialstudio.application.cancellation import CancelFlag
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.errors import Cancelled, ErrorReport
+from spatialstudio.domain.frozen import frozen
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +21,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 """Told how many parts are done, and of how many; raises ``Cancelled`` when all shall stop."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ErrandMoved:
     """A part of an errand is done. Published by ``Errands``; may cross threads."""
 
@@ -30,7 +30,7 @@ class ErrandMoved:
     total: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ErrandEnded:
     """An errand is over. Published by ``Errands`` once an errand; may cross threads.
 

@@ -1,7 +1,7 @@
 """Stage 5: takes runs out of the studio as files, one or many at once, and bundles back in."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from spatialstudio.domain.export import (
     ExportKind,
     ExportLook,
 )
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationEvent, GenerationFinished, StepEvent
 from spatialstudio.domain.record import RunRecord
 from spatialstudio.domain.run_ports import Exporter, RunStore
@@ -29,7 +30,7 @@ NEUTRAL_NAME = "picture"
 """What files are called that shall tell nothing of how they were made."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ExportOrder:
     """How an export is carried out.
 
@@ -47,7 +48,7 @@ class ExportOrder:
 PLAIN_ORDER = ExportOrder()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Exports:
     """Writes exports of stored runs.
 

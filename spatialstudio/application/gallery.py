@@ -5,7 +5,6 @@ when it comes into sight.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from spatialstudio.application.errands import ErrandId, Errands, Progress
@@ -15,6 +14,7 @@ from spatialstudio.application.library import Library
 from spatialstudio.application.newest_wish import NewestWish
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import ErrorReport, StudioError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.library import EntryId, LibraryEntry, Marks
 from spatialstudio.domain.listing import Cells, Day
 
@@ -23,7 +23,7 @@ READING = 8
 """Tiles that are told of at once."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GalleryWish:
     """What shall be shown.
 
@@ -38,7 +38,7 @@ class GalleryWish:
     opened: frozenset[EntryId] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class RunsFound:
     """The answer to a wish. Published by the gallery; may cross threads."""
 
@@ -48,7 +48,7 @@ class RunsFound:
     runs: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FilterRefused:
     """A filter line cannot be read. Published by the gallery; may cross threads."""
 
@@ -56,7 +56,7 @@ class FilterRefused:
     error: ErrorReport
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class TileRead:
     """What a tile shows. Made by the gallery; may cross threads.
 
@@ -71,7 +71,7 @@ class TileRead:
     thumbnail: RgbImage | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class TilesRead:
     """Some tiles that came into sight. Published by the gallery; may cross threads."""
 

@@ -1,11 +1,11 @@
 """Which models look at a picture: chosen by id, among the registered and those on this machine."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from spatialstudio.application.flow.perceive_image import Judges
 from spatialstudio.application.registry import Registry
 from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perceivers import PerceptionRole
 
 STICKER_DETECTOR_ID = "sticker-segmenter"
@@ -15,7 +15,7 @@ PERCEPTION_STORE_ID = "files"
 PERCEPTION_SHELF_ID = "folders"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JudgeChoice:
     """Who shall look; ids of adapters, names of models on this machine, or model folders.
 

@@ -1,15 +1,14 @@
 """Two judges side by side: SpatialBench-UC's checker and PSE, and the other metrics behind them."""
 
-from dataclasses import dataclass
-
 from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.relation import Relation, RelationId
 from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict
 from spatialstudio.science.center_scores import CenterScores, center_scores
 from spatialstudio.science.pse import RelationPse, relation_pse
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TwoJudges:
     """What both judges say of one relation.
 

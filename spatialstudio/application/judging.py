@@ -1,7 +1,6 @@
 """Judging beyond the open run: many pictures, and recorded runs of a benchmark."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +25,7 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED, DaSettings
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.evidence import Evidence
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import CancelToken, Perturber
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import CHECKER_PRESETS, CheckerSettings, Evaluation
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 RECORDS_ID = "spatialbench-uc"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WitnessChoice:
     """Who takes prompts apart and who answers, by id.
 

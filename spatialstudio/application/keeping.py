@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ from spatialstudio.application.run_shelf import RunShelf
 from spatialstudio.application.session import OpenRun, RunState, RunStored, after
 from spatialstudio.domain.draft import Draft
 from spatialstudio.domain.errors import LibraryNotWritable, StoreError, StudioError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.picture_settings import (
     FieldDifference,
@@ -55,7 +56,7 @@ SEARCHES = "searches.json"
 LIBRARY_FOLDER = "library.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reproduced:
     """A run was drawn again. Published once the repetition is stored; may cross threads.
 

@@ -2,17 +2,17 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from threading import Thread
 
 from spatialstudio.application.cancellation import CancelFlag
 from spatialstudio.domain.errors import Cancelled, StudioError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.servers import ServerChoice, ServerDesk, ServerPreset
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ServerTried:
     """A server was tried out. Made by ``LanguageModel``; may cross threads.
 
@@ -25,7 +25,7 @@ class ServerTried:
     works: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ServerKept:
     """A choice was kept. Made by ``LanguageModel``; may cross threads.
 
@@ -36,7 +36,7 @@ class ServerKept:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class KeyLookedUp:
     """The keyring was asked for a server's key. Made by ``LanguageModel``; may cross threads.
 

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from threading import Thread
 
 import numpy as np
@@ -15,6 +14,7 @@ from spatialstudio.application.prompt_words import PromptWord, words_of
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import AttentionFile, LayerChoice
 from spatialstudio.domain.errors import Cancelled, ErrorReport, StoreError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.run_ports import AttentionFiles
@@ -26,7 +26,7 @@ StepMaps = npt.NDArray[np.float32]
 """(steps kept, h, w), not negative."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class LayersAveraged:
     """A run's attention to every word, of some layers. Made by ``LayerMaps``; may cross threads.
 
@@ -50,7 +50,7 @@ class LayersAveraged:
         return {word: maps[row] for word, maps in self.maps.items() if row < len(maps)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LayersMissing:
     """A run's attention to every word cannot be read. Made by ``LayerMaps``; may cross threads.
 

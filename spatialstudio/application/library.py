@@ -7,13 +7,14 @@ hundred thousand runs; ``entries`` tells of those that are in sight.
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 from spatialstudio.application.flow.read_filter import read_filter
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.library import (
     Deletion,
@@ -34,7 +35,7 @@ TRASH_DAYS = 30
 """How long deleted runs can be put back."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LibraryChanged:
     """Runs came, changed, moved or went, or the first look is over.
 

@@ -1,13 +1,13 @@
 """What attention maps say: their isolines, their scale, one place of them, all of it in words."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import MapScale
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.science.isolines import Segments, isolines, mass_level
 
@@ -20,7 +20,7 @@ Maps = Mapping[MentionId, FloatMap]
 """Word to (h, w), not negative."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Isoline:
     """The line around the strongest positions that hold a share of a map's mass.
 
@@ -33,7 +33,7 @@ class Isoline:
     pieces: Segments
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PlaceReading:
     """One position of a map.
 

@@ -1,11 +1,11 @@
 """Where things are: shipped data, the user's runs, settings and logs."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import Surroundings
 
 APP_NAME = "Spatial Studio"
@@ -13,7 +13,7 @@ HOME_VARIABLE = "SPATIAL_STUDIO_HOME"
 """Names one folder for everything of the user's; for tests and portable installations."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StudioPaths:
     """The folders of one installation. Nothing is made until something is written there.
 

@@ -1,11 +1,12 @@
 """One thing in the queue: a picture that is asked for, with the baseline that belongs to it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 from spatialstudio.application.session import OpenRun, RunState, after
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest, RequestId, unguided
 from spatialstudio.domain.perception import Looks
 from spatialstudio.domain.sweep import SweepCell, SweepId
@@ -31,14 +32,14 @@ REPEATABLE = frozenset({EntryState.FAILED, EntryState.CANCELLED, EntryState.INTE
 """Those that can be asked for once more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class InterruptedFound:
     """Earlier programs left requests undone. Published once a start; may cross threads."""
 
     requests: tuple[GenerationRequest, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class QueueEntry:
     """A picture in the queue. Made by the queue only, on the thread of the window.
 

@@ -2,13 +2,13 @@
 
 import tomllib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
 from spatialstudio.domain.answerers import AssertionReader, QuestionAnswerer
 from spatialstudio.domain.errors import PluginError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perceivers import (
     DepthEstimator,
     Detector,
@@ -45,7 +45,7 @@ PERCEPTION_KINDS = frozenset(role.value for role in PerceptionRole)
 """Beside those in manifests, models on a shelf are adapters of these kinds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AdapterEntry:
     """One line of a manifest.
 

@@ -1,9 +1,8 @@
 """Two words of one relation side by side: both profiles, where they cross, PoS in words."""
 
-from dataclasses import dataclass
-
 from spatialstudio.application.inspection import relation_in_words
 from spatialstudio.application.map_reading import PERCENT, Maps
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Axis, AxisClaim, Relation, SceneGraph
 from spatialstudio.science.dividing_line import (
@@ -19,7 +18,7 @@ SIDES = {Axis.X: ("left", "right", "width"), Axis.Y: ("above", "below", "height"
 """Before, behind, and what a place on the axis is a share of."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class AxisReading:
     """How two words are parted along one axis.
 
@@ -40,7 +39,7 @@ class AxisReading:
     line: DividingLine
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class RelationReading:
     """What the maps of a step say of a relation.
 

@@ -6,12 +6,12 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from spatialstudio.application.engine.messages import MemoryEstimated, PictureJudged
 from spatialstudio.application.remaining_time import RemainingTime, is_guided
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     GenerationRequest,
     GenerationStarted,
@@ -29,7 +29,7 @@ GUIDED, PLAIN, REST, DEVICE = "guided_s", "plain_s", "rest_s", "device"
 """In the file: seconds a step, those after the last one, and where the model ran."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RunEstimate:
     """What runs will take, about.
 

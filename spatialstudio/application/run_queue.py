@@ -1,7 +1,7 @@
 """The queue: what is asked for, drawn one after the other, in an order that can be changed."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, auto
 
 from spatialstudio.application.engine.messages import EngineStopped
@@ -17,6 +17,7 @@ from spatialstudio.application.queue_entry import (
 from spatialstudio.application.run_starter import RunStarter
 from spatialstudio.application.session import Session
 from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     GenerationFailed,
     GenerationRequest,
@@ -40,7 +41,7 @@ class Place(Enum):
     """Of all that waits."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class QueueChanged:
     """The queue is another one. Published by the queue, on the thread of the window.
 

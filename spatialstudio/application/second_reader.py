@@ -2,11 +2,12 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Thread
 
 from spatialstudio.application.cancellation import CancelFlag
 from spatialstudio.domain.errors import Cancelled, StudioError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import PatientExtractor
 from spatialstudio.domain.prompt import Note, Prompt
 from spatialstudio.domain.relation import SceneGraph
@@ -17,7 +18,7 @@ PAUSE_S = 0.8
 """A prompt that stands for less is still being typed: nobody is asked about it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReadAgain:
     """A prompt was read a second time. Made by ``SecondReader``; may cross threads.
 

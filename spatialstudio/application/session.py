@@ -1,7 +1,7 @@
 """What is open and selected now; lives on the thread of the window, or of the terminal."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from spatialstudio.application.engine.messages import (
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import AttentionFile, TextLayer
 from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     CandidateScore,
     GenerationCancelled,
@@ -46,7 +47,7 @@ class RunState(Enum):
 OVER = frozenset({RunState.DONE, RunState.FAILED, RunState.CANCELLED})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class OpenRun:
     """A run as it is known so far, live and replayed alike; or a picture that is only judged.
 
@@ -126,7 +127,7 @@ class OpenRun:
         return None if self.path is None else self.path.parent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RunStored:
     """A finished run is safe on disk. Published by the studio once a run."""
 
@@ -134,7 +135,7 @@ class RunStored:
     path: Path
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StoreFailed:
     """A finished run could not be written where it belongs; the picture is still open.
 
@@ -149,7 +150,7 @@ class StoreFailed:
     recovered: Path | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SceneChanged:
     """The prompt was read, or the scene was edited by hand.
 
@@ -164,35 +165,35 @@ class SceneChanged:
     error: ErrorReport | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class RunChanged:
     """The open run has moved on, or another one was opened."""
 
     run: OpenRun
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class BaselineChanged:
     """The run beside the open one, most often its baseline, has moved on; None for none."""
 
     run: OpenRun | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StepPicked:
     """Another denoising step is looked at."""
 
     step: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MentionPicked:
     """Another object word is looked at; None for none."""
 
     mention_id: MentionId | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RelationPicked:
     """Another relation is looked at; None for none."""
 

@@ -1,10 +1,10 @@
 """The numbers of a run, a row a step: what each word's map is like, and each relation's PoS."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 
 from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId, StepEvent
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.science.map_numbers import map_numbers, map_overlap
@@ -30,7 +30,7 @@ OF_RELATIONS = (Measure.OVERLAP, Measure.POS)
 Row = tuple[float | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Column:
     """One column.
 
@@ -43,7 +43,7 @@ class Column:
     measure: Measure
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False, kw_only=False)
 class StepTable:
     """Numbers of a run.
 

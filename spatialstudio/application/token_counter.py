@@ -1,16 +1,16 @@
 """What the model reads of a prompt: asked of the engine, which has the tokenizers."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from spatialstudio.application.engine.messages import ReadTokens, TokensRead
 from spatialstudio.domain.errors import prompt_too_long
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.prompt import ObjectMention, TextSpan, TokenReading
 from spatialstudio.domain.relation import SceneGraph
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TokenCount:
     """A prompt's tokens as the window shows them.
 

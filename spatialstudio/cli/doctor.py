@@ -8,10 +8,10 @@ import platform
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib import metadata
 
 from spatialstudio.application.studio import Studio
+from spatialstudio.domain.frozen import frozen
 
 LIBRARIES = ("torch", "diffusers", "transformers", "safetensors", "numpy", "pillow", "lark")
 WINDOW_LIBRARIES = ("PySide6-Essentials", "pyqtgraph")
@@ -25,7 +25,7 @@ PATIENCE_S = 120.0
 MEGABYTE = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Finding:
     """One thing that the doctor looked at.
 

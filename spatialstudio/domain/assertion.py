@@ -1,9 +1,10 @@
 """What a prompt asserts, one atomic statement at a time, and how far a picture shows it."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import NewType
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import RelationId
 
@@ -20,7 +21,7 @@ class AssertionKind(Enum):
     """Something that no mention and no relation of the scene stands for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Assertion:
     """One atomic statement of a prompt.
 
@@ -52,7 +53,7 @@ class Assertion:
         return AssertionKind.ATTRIBUTE if self.attribute else AssertionKind.THING
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Assertions:
     """A prompt taken apart.
 
@@ -67,7 +68,7 @@ class Assertions:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class YesNoChances:
     """How likely a model finds "yes" and "no" among all answers it could give.
 
@@ -80,7 +81,7 @@ class YesNoChances:
     log_no: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class QuestionAnswer:
     """What somebody answered to one question.
 
@@ -102,7 +103,7 @@ class YesRule(Enum):
     """As in the published paper."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DaSettings:
     """How answers become a score.
 
@@ -130,7 +131,7 @@ DA_REPRODUCE = DaSettings(preset="reproduce", rule=YesRule.AMONG_ALL)
 DA_PRESETS = {settings.preset: settings for settings in (DA_REPRODUCE, DA_RECOMMENDED)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AssertionScore:
     """The answer to one assertion's question.
 
@@ -147,7 +148,7 @@ class AssertionScore:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DaScore:
     """Decompositional alignment of a picture with its prompt.
 

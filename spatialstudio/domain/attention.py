@@ -1,11 +1,11 @@
 """What the denoiser attends to, one map per mention."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from math import prod
 
 from spatialstudio.domain.arrays import FloatMap, freeze
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId
 
 HALF_PRECISION_BYTES = 2
@@ -36,7 +36,7 @@ class MapScale(Enum):
     """1: a probability is drawn as it is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TextLayer:
     """A place where a denoiser attends to the text. Made by a backend; may cross threads.
 
@@ -49,7 +49,7 @@ class TextLayer:
     shape: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LayerChoice:
     """Over which parts of a model attention is averaged. May cross threads.
 
@@ -62,7 +62,7 @@ class LayerChoice:
     head: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AttentionFile:
     """One layer's attention over a run, float16, as numpy stores it. May cross threads.
 
@@ -89,7 +89,7 @@ class AttentionFile:
         return prod(self.shape) * HALF_PRECISION_BYTES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class AttentionSnapshot:
     """Attention of one denoising step: conditional half, mean over heads and layers.
 

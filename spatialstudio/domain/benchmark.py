@@ -1,14 +1,14 @@
 """Many judged pictures: what a benchmark asked, what was recorded, and how it adds up."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Detection, Looks, Perception
 from spatialstudio.domain.relation import Relation, RelationType
 from spatialstudio.domain.verdict import CheckerSettings, Outcome, Verdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BenchmarkItem:
     """One prompt of a benchmark that claims one relation of two objects.
 
@@ -27,7 +27,7 @@ class BenchmarkItem:
     object: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class RecordedSample:
     """One picture of a run that somebody else drew and looked at. Made by ``RecordedRuns.read``.
 
@@ -50,7 +50,7 @@ class RecordedSample:
     untouched: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class RecordedRun:
     """A run folder as it was read. Made by ``RecordedRuns.read``.
 
@@ -68,7 +68,7 @@ class RecordedRun:
     counts_full_reasons: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class JudgedSample:
     """A recorded picture and its new verdict.
 
@@ -93,7 +93,7 @@ class JudgedSample:
         return self.verdict.confidence if self.verdict else 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OutcomeCounts:
     """How often each outcome came.
 
@@ -131,7 +131,7 @@ class OutcomeCounts:
         return self.passes / decided if decided else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PairCounts:
     """How often two counterparts are both met, one of them, or none.
 
@@ -153,7 +153,7 @@ class PairCounts:
         return self.both_pass + self.one_sided + self.both_fail + self.undecidable
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RunReport:
     """The figures of a judged run.
 

@@ -1,12 +1,12 @@
 """What models can run on."""
 
-from dataclasses import dataclass
+from spatialstudio.domain.frozen import frozen
 
 NUMBER_FORMATS = ("float32", "bfloat16", "float16")
 """Of weights, as torch names them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DeviceCard:
     """A device of this machine. Made where the models run; may cross threads.
 

@@ -1,12 +1,11 @@
 """What was typed and is not drawn yet."""
 
-from dataclasses import dataclass
-
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import RunSettings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Draft:
     """The form as the user left it. Made by the studio whenever it changes.
 

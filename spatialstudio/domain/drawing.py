@@ -1,11 +1,12 @@
 """A figure as plain values, to be written as SVG, PDF or PNG by whoever can."""
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from spatialstudio.domain.frozen import frozen
 
 Point: TypeAlias = tuple[float, float]
 """x and y in points, from the top left."""
@@ -23,7 +24,7 @@ class Anchor(Enum):
     END = "end"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Line:
     """A line through points, or the area within it.
 
@@ -46,7 +47,7 @@ class Line:
     is_dashed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Text:
     """One line of text.
 
@@ -69,7 +70,7 @@ class Text:
     halo: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Raster:
     """A picture.
 
@@ -89,7 +90,7 @@ class Raster:
 Item: TypeAlias = Line | Text | Raster
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Drawing:
     """A figure.
 

@@ -1,9 +1,9 @@
 """What can go wrong, in words for the user: one tree of errors, each with a hint."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.memory import MemoryFix
 
 
@@ -96,7 +96,7 @@ class Obstacle(Enum):
     MODEL = "model"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ErrorReport:
     """A failure, ready to show. Made by ``error_reports.report_on`` only; may cross threads.
 

@@ -1,6 +1,5 @@
 """What lies behind a verdict, as values that any face can draw. Made by ``evidence_of``."""
 
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy.typing as npt
 
 from spatialstudio.domain.arrays import freeze
 from spatialstudio.domain.assertion import AssertionScore
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Box, Mask, Perturbation
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Axis, RelationId
@@ -29,7 +29,7 @@ class Role(Enum):
     """Chosen from a second detector."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EvidenceBox:
     """A detection and its part in the verdict.
 
@@ -46,7 +46,7 @@ class EvidenceBox:
     role: Role
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MarginBand:
     """Where along an axis the subject's centre decides nothing.
 
@@ -63,7 +63,7 @@ class MarginBand:
     wanted_before: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GapLine:
     """The shortest way between two boxes, which near and far are told by.
 
@@ -80,7 +80,7 @@ class GapLine:
     far: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Profile:
     """A mask projected on one axis, as PoS reads it.
 
@@ -98,7 +98,7 @@ class Profile:
         freeze(self.weights)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PerturbedAnswer:
     """What was said of the slightly changed picture.
 
@@ -115,7 +115,7 @@ class PerturbedAnswer:
     crop: Box
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Evidence:
     """All that lies behind one verdict.
 

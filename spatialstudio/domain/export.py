@@ -1,11 +1,12 @@
 """What can be taken out of the studio, and how it shall look."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from pathlib import Path
 
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.evidence import Evidence
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.library import Marks
 from spatialstudio.domain.palette import Palette
@@ -82,7 +83,7 @@ class ExportLayer(Enum):
     MARGINALS = "marginals"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ExportLook:
     """How a figure looks.
 
@@ -103,7 +104,7 @@ class ExportLook:
     is_marked: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ExportFile:
     """An export, made and not written yet. Made by exporters.
 
@@ -116,7 +117,7 @@ class ExportFile:
     missing: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class ExportedRun:
     """A run as exporters see it. Made by the application.
 

@@ -1,7 +1,7 @@
 """What to draw and what happens while it is drawn: requests and events."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from typing import NewType, TypeAlias
 
@@ -13,6 +13,7 @@ from spatialstudio.domain.attention import (
     TextLayer,
 )
 from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.memory import MemoryEstimate, MemoryFix, Saving
 from spatialstudio.domain.prompt import MentionId, TokenSpan
 from spatialstudio.domain.relation import RelationId, SceneGraph
@@ -34,7 +35,7 @@ WEIGHTED_PRESENCE = "weighted-presence"
 PSG_PRESENCE = "psg-presence"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ModelRef:
     """Which weights.
 
@@ -58,7 +59,7 @@ class StepUnit(Enum):
     """Those of samplers like Euler, sqrt(sigma^2 + 1) times as large: as SDXL was published."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Refinement:
     """A guided step on which the latents are moved until the loss is low enough.
 
@@ -71,7 +72,7 @@ class Refinement:
     presence: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GuidanceSettings:
     """How the picture is held to the relations.
 
@@ -117,7 +118,7 @@ class GuidanceSettings:
     checkpointing: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class NoiseSearch:
     """Drawing several pictures from seeds that follow each other, to keep the best.
 
@@ -130,7 +131,7 @@ class NoiseSearch:
     enough: float = 0.95
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CaptureSettings:
     """What is recorded while drawing; recording never changes the picture.
 
@@ -145,7 +146,7 @@ class CaptureSettings:
     detail: AttentionDetail = AttentionDetail.RELATION_WORDS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GenerationRequest:
     """All that determines a picture. Frozen when it enters the queue.
 
@@ -190,7 +191,7 @@ class GenerationRequest:
     sweep: SweepCell | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GenerationStarted:
     """The model is loaded. Made once by a backend; may cross threads.
 
@@ -213,14 +214,14 @@ class GenerationStarted:
     text_layers: tuple[TextLayer, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PromptEncoded:
     """The prompt was read by the text encoders; denoising begins. May cross threads."""
 
     request_id: RequestId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class StepEvent:
     """One denoising step has ended. A backend makes one per step, in order.
 
@@ -257,7 +258,7 @@ class StepEvent:
             freeze(self.preview)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CandidateScore:
     """How good one picture of a noise search is.
 
@@ -278,7 +279,7 @@ class CandidateScore:
     second: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class CandidateJudged:
     """One picture of a noise search is done. Made by ``search_image``; may cross threads.
 
@@ -300,7 +301,7 @@ class CandidateJudged:
         freeze(self.image)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ModelSetup:
     """How a loaded model computes; each is empty where nobody noted it.
 
@@ -316,7 +317,7 @@ class ModelSetup:
     weights_sha256: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class GenerationFinished:
     """The picture is done. Made once by a backend; may cross threads.
 
@@ -340,7 +341,7 @@ class GenerationFinished:
         freeze(self.image)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GenerationFailed:
     """The request could not be done; the next one can. May cross threads."""
 
@@ -348,7 +349,7 @@ class GenerationFailed:
     error: ErrorReport
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GenerationCancelled:
     """The user stopped the run. May cross threads.
 

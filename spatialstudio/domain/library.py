@@ -1,12 +1,13 @@
 """What the library tells of a kept run: its summary, the user's marks, and what is asked of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
 from typing import NewType, TypeAlias
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import ModelSetup, RequestId
 from spatialstudio.domain.record import Reproduction, RunId
 from spatialstudio.domain.relation import RelationId
@@ -16,7 +17,7 @@ from spatialstudio.domain.verdict import Outcome, joint_outcome
 MOST_STARS = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Marks:
     """What the user says of a run.
 
@@ -37,7 +38,7 @@ class Marks:
             raise ValueError(f"A run has 0 to {MOST_STARS} stars, not {self.stars}.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ClaimSummary:
     """One relation of a run, by names, and what came of it.
 
@@ -62,7 +63,7 @@ class ClaimSummary:
     confidence: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RunSummary:
     """All of a run that it is listed and found by.
 
@@ -115,7 +116,7 @@ class RunSummary:
         return joint_outcome(claim.outcome for claim in self.claims if claim.outcome)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LibraryEntry:
     """A run in the library. Made by the index only; may cross threads.
 
@@ -202,7 +203,7 @@ class Flag(Enum):
 Wanted: TypeAlias = str | float | Outcome | Flag
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Condition:
     """One field of a filter, as ``pos<0.6``.
 
@@ -220,7 +221,7 @@ class Condition:
     is_negated: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Word:
     """A word that the prompt, the tags or the note must hold, or must not.
 
@@ -235,7 +236,7 @@ class Word:
     is_negated: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Filter:
     """What runs are looked for; all parts must hold. Empty for all runs."""
 
@@ -246,7 +247,7 @@ class Filter:
 EVERYTHING = Filter()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LibraryChange:
     """What a look at the library's folders found.
 
@@ -268,7 +269,7 @@ class LibraryChange:
         return not (self.added or self.changed or self.moved or self.missing)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Deletion:
     """Runs in the trash that went there together; what undo needs.
 

@@ -1,13 +1,14 @@
 """A hundred thousand found runs as columns, and the tiles that they become."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.library import EntryId
 
 Whole: TypeAlias = npt.NDArray[np.int64]
@@ -60,7 +61,7 @@ class Day(NamedTuple):
     runs: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Listing:
     """What a filter found, newest first, with as much as a grid of it needs; may cross threads.
 
@@ -82,7 +83,7 @@ class Listing:
         return len(self.ids)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Cells:
     """The tiles of a grid, in columns; a cell is made only when it is asked for.
 

@@ -1,7 +1,8 @@
 """How much memory a picture needs, and what can be given up where that is too much."""
 
-from dataclasses import dataclass
 from enum import Enum
+
+from spatialstudio.domain.frozen import frozen
 
 GIBIBYTE = 1024**3
 
@@ -25,7 +26,7 @@ class Saving(Enum):
     """The picture is drawn without the accelerator."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MemoryFix:
     """A way to draw what did not fit. Made by a backend; may cross threads.
 
@@ -44,7 +45,7 @@ AS_IT_WAS = MemoryFix()
 """Gives nothing up."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MemoryEstimate:
     """What a run takes at its highest, about. Made by a backend; may cross threads.
 

@@ -1,7 +1,8 @@
 """Named colours; their values live in resources/themes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from spatialstudio.domain.frozen import frozen
 
 MENTION_COLOURS = 8
 HEAT_STOPS = 9
@@ -13,7 +14,7 @@ GLARE = 0.05
 """Light that any screen throws back."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Palette:
     """The colours of one theme. Made by ``theme_file`` only.
 

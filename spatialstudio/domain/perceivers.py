@@ -1,13 +1,13 @@
 """Models that look at pictures: where they are found, what they are asked, what is kept of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import ModelNotFound
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import ModelRef
 from spatialstudio.domain.perception import DepthMap, Detection, Mask, Perception
 from spatialstudio.domain.prompt import ObjectMention
@@ -21,7 +21,7 @@ class PerceptionRole(Enum):
     DEPTH = "depth"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PerceptionCard:
     """What a model folder offers, read without loading weights.
 
@@ -40,7 +40,7 @@ class PerceptionCard:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Seen:
     """What a detector saw.
 

@@ -1,15 +1,15 @@
 """What detectors, segmenter and depth model saw in a picture."""
 
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
 from spatialstudio.domain.arrays import BoolMask, FloatMap, freeze
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Box:
     """A rectangle in pixels, half-open, origin top left."""
 
@@ -39,7 +39,7 @@ class Box:
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Detection:
     """One instance that a detector found.
 
@@ -58,7 +58,7 @@ class Detection:
     detector_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Mask:
     """The pixels of one instance.
 
@@ -78,7 +78,7 @@ class Mask:
         freeze(self.pixels)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class DepthMap:
     """How far away each pixel is.
 
@@ -102,7 +102,7 @@ class DepthMap:
         return nearness
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Perception:
     """All that was seen in one picture, candidates that do not count included.
 
@@ -149,7 +149,7 @@ class PerturbationKind(Enum):
     """Amount: scale; shrunk, then brought back to its size."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Perturbation:
     """A small change of a picture that should change no answer.
 
@@ -162,7 +162,7 @@ class Perturbation:
     amount: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Looks:
     """What was seen of a picture beyond the first look.
 

@@ -1,16 +1,17 @@
 """How a picture says that it was made, whoever made it; and how two such sayings differ."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from enum import Enum
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
 
 _TOLD_APART = ("method_id", "strength")
 """Fields of the guidance that stand in rows of their own."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PictureSettings:
     """What is told in a picture file about its making. Made by the readers of metadata.
 
@@ -104,7 +105,7 @@ def _plain(value: object) -> object:
     return value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FieldDifference:
     """One field of a comparison, to be taken over or not.
 
@@ -171,7 +172,7 @@ def _in_words(value: object) -> str:
     return str(value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EmbeddedTexts:
     """What is written into a picture file.
 

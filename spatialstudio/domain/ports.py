@@ -1,13 +1,13 @@
 """The protocols behind which the world outside stands. Adapters implement them structurally."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import ModelNotFound
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
 from spatialstudio.domain.memory import MemoryEstimate
 from spatialstudio.domain.perception import Perturbation
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spatialstudio.domain.benchmark import JudgedSample, RecordedRun, RunReport
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Surroundings:
     """What an adapter's ``build(surroundings)`` may use to make itself.
 
@@ -88,7 +88,7 @@ class PatientExtractor(RelationExtractor, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ModelCard:
     """What a model folder offers, read without loading weights.
 

@@ -1,12 +1,13 @@
 """A finished run as it is kept: the request, what happened, what came of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import Enum
 from typing import NewType
 
 from spatialstudio.domain.attention import AttentionFile, TextLayer
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import CandidateScore, GenerationRequest, ModelSetup
 from spatialstudio.domain.memory import MemoryEstimate
 from spatialstudio.domain.prompt import TokenSpan
@@ -18,7 +19,7 @@ RunId = NewType("RunId", str)
 SCHEMA_VERSION = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ArtifactRef:
     """A file that belongs to a run.
 
@@ -35,7 +36,7 @@ class ArtifactRef:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StepSummary:
     """One step of a stored trace; the numbers of a ``StepEvent``, its arrays by reference."""
 
@@ -50,7 +51,7 @@ class StepSummary:
     preview: ArtifactRef | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Environment:
     """What the run was made with.
 
@@ -73,7 +74,7 @@ class Environment:
     code_sha256: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class RunRecord:
     """One generation with all that belongs to it. Made by ``store_run`` only.
 
@@ -114,7 +115,7 @@ class RunRecord:
     is_marked: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Fault:
     """What is wrong with a part of a run.
 
@@ -137,7 +138,7 @@ class Sameness(Enum):
     DIFFERENT = "different"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reproduction:
     """What came of drawing a run again exactly. Made by ``flow.compare_runs`` only.
 

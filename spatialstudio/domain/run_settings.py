@@ -1,9 +1,10 @@
 """What is set beside the prompt: how pictures are drawn, as one value to keep, undo and share."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import MAX_SEED, GuidanceSettings
 from spatialstudio.domain.memory import Saving
 
@@ -30,7 +31,7 @@ class Preset(Enum):
     """Ours; the window of steps grows with their number."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RunSettings:
     """The form beside the prompt. Made by ``flow.choose_settings`` and by the user's hand.
 

@@ -1,13 +1,13 @@
 """Servers of language models: those offered by name, the user's choice, and who keeps it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import CancelToken
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ServerPreset:
     """A kind of server and its usual address."""
 
@@ -15,7 +15,7 @@ class ServerPreset:
     url: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ServerChoice:
     """Which language model is asked; its key is kept elsewhere.
 

@@ -1,9 +1,10 @@
 """Sweeps: pictures of one prompt whose settings differ along one axis or two."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import NewType
+
+from spatialstudio.domain.frozen import frozen
 
 SweepId = NewType("SweepId", str)
 
@@ -65,7 +66,7 @@ WHOLE = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SweepAxis:
     """A field and the values that it takes, in order, each once."""
 
@@ -73,7 +74,7 @@ class SweepAxis:
     values: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SweepPlan:
     """What shall be swept; without rows the pictures stand in one line."""
 
@@ -91,7 +92,7 @@ class SweepPlan:
         return len(self.columns.values) * (len(self.rows.values) if self.rows else 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SweepPoint:
     """One value of one field."""
 
@@ -104,7 +105,7 @@ class SweepPoint:
         return f"{self.value:.0f}" if self.field.is_whole else f"{self.value:g}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SweepCell:
     """Where a picture stands in its sweep; kept in the record of its run.
 
@@ -119,7 +120,7 @@ class SweepCell:
     row: SweepPoint | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SweepSides:
     """What stands along the sides of a grid, each side from small to large.
 

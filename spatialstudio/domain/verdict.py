@@ -1,10 +1,11 @@
 """The checker's answers, the numbers behind them, and its settings."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from spatialstudio.domain.assertion import DaScore
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import (
     Detection,
     Looks,
@@ -43,7 +44,7 @@ class AbstentionReason(Enum):
     NO_DEPTH = "no_depth"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Measurement:
     """The numbers behind a verdict.
 
@@ -67,7 +68,7 @@ class Measurement:
     gap: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ConfidenceComponents:
     """What confidence is made of, each in [0, 1]."""
 
@@ -77,7 +78,7 @@ class ConfidenceComponents:
     agreement: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Verdict:
     """The checker's answer on one relation. Made by ``science.checker.decide`` only.
 
@@ -121,7 +122,7 @@ PUBLISHED_PERTURBATIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CheckerSettings:
     """Every threshold, weight and choice of the checker (SpatialBench-UC, calibrated values).
 
@@ -188,7 +189,7 @@ RECOMMENDED = CheckerSettings(
 CHECKER_PRESETS = {settings.preset: settings for settings in (REPRODUCE, RECOMMENDED)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Adjustment:
     """What a person would have the checker do otherwise.
 
@@ -201,7 +202,7 @@ class Adjustment:
     choices: tuple[Detection, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AdjustedVerdict:
     """What came of an adjustment; kept beside the checker's own verdict, never in its place.
 
@@ -214,7 +215,7 @@ class AdjustedVerdict:
     adjustment: Adjustment
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Evaluation:
     """A judged picture.
 

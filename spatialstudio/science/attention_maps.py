@@ -10,12 +10,12 @@ arXiv:2301.13826.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import exp
 
 import torch
 from torch.nn import functional
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.science.arrays import ArrayT
 
@@ -26,7 +26,7 @@ MentionMaps = Mapping[MentionId, torch.Tensor]
 """Mention id to (h, w), not negative."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False, kw_only=False)
 class WordAttention:
     """What one pass attended to; gradients flow where there are any.
 

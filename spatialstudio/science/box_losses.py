@@ -9,16 +9,16 @@ the relations, and a tiny box still has a top fifth of one cell.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.relation import Relation
 from spatialstudio.science.attention_maps import WordAttention
 from spatialstudio.science.relation_boxes import ShareBox, relation_boxes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class BoxDiffLoss:
     """BoxDiff, a ``GuidanceLoss``.
 

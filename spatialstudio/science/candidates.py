@@ -6,15 +6,15 @@ mend both.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Detection, Perception
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.verdict import CheckerSettings
 from spatialstudio.science.geometry import containment
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Candidates:
     """What was found of one mention.
 

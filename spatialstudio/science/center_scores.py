@@ -5,8 +5,9 @@ checker's threshold, where each benchmark has one for its own detector.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Detection, Perception
 from spatialstudio.domain.relation import Axis, Relation, RelationType, SceneGraph, Shape
 from spatialstudio.domain.verdict import CheckerSettings
@@ -18,7 +19,7 @@ from spatialstudio.science.hrs import HrsClaim, HrsRules
 from spatialstudio.science.visor import VisorRules
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CenterRules:
     """What counts with each benchmark; the defaults are the published ones, faults included."""
 
@@ -34,7 +35,7 @@ MENDED = CenterRules(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CenterScores:
     """The answers of four benchmarks; None where one knows no such relation.
 

@@ -10,11 +10,11 @@ exactly one half scores nothing in depth.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from spatialstudio.domain.arrays import FloatMap
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Box, Detection
 from spatialstudio.domain.relation import ABOVE, Axis, AxisClaim, RelationType, Shape
 from spatialstudio.science.geometry import intersection_over_union
@@ -23,7 +23,7 @@ _OBJECT_SHARE = 0.25
 _RELATION_SHARE = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CompBenchRules:
     """What counts; the defaults are the published ones.
 

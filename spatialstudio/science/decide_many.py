@@ -5,12 +5,12 @@ in one go. It knows left, right, above and below, and gives what ``checker.decid
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Box, Looks, Perception
 from spatialstudio.domain.relation import Axis, Relation, RelationType
 from spatialstudio.domain.verdict import (
@@ -46,7 +46,7 @@ _HALF = 0.5
 _PLACE_IN_XY = {Axis.X: 0, Axis.Y: 1}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StoredRecord:
     """One relation of one picture, and what was seen.
 
@@ -61,7 +61,7 @@ class StoredRecord:
     looks: Looks
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class SeenTable:
     """What one detector saw, for all records.
 
@@ -77,7 +77,7 @@ class SeenTable:
     sizes: FloatArray
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class RecordTable:
     """Stored records, column by column.
 
@@ -98,7 +98,7 @@ class RecordTable:
     stability: FloatArray
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Decisions:
     """The verdicts of a table.
 
@@ -113,7 +113,7 @@ class Decisions:
     confidence: FloatArray
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class _Choice:
     """The detections chosen in a table: boxes (records, 2, 4), scores (records, 2), flags."""
 

@@ -6,17 +6,16 @@ tells them apart and 1 where they do not overlap; it is a picture of PoS and not
 is the mean of the first's cumulative curve over draws of the second (``superiority``).
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.science.superiority import cumulative
 
 Curve = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DividingLine:
     """Where two cumulative curves cross.
 

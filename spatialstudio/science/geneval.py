@@ -9,16 +9,16 @@ be switched off.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import copysign, hypot
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Box
 from spatialstudio.domain.relation import Axis, AxisClaim, RelationType
 
 _ROUNDING = 1e-3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GenEvalRules:
     """What counts; the defaults are the published ones.
 

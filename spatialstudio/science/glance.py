@@ -1,11 +1,11 @@
 """What the chosen boxes and masks alone say of a relation: its reading, without any doubt."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from spatialstudio.domain.arrays import BoolMask
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Box, Detection, Perception
 from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.verdict import CheckerSettings, Outcome
@@ -15,7 +15,7 @@ from spatialstudio.science.pse import masks_of_ends
 from spatialstudio.science.readings import Reading, read_boxes, read_depth
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Glance:
     """A relation as read from one choice of detections.
 

@@ -14,11 +14,11 @@ which differs and is the default here. Ours: each relation's loss times its weig
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Axis, AxisClaim, Relation, RelationType, Shape
 from spatialstudio.science.attention_maps import WordAttention
@@ -56,7 +56,7 @@ class GuidanceLoss(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class PsgLoss:
     """PoS-based Generation, a ``GuidanceLoss``.
 

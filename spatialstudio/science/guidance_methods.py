@@ -1,8 +1,8 @@
 """The guidance methods by id: what each lowers, and what its gradient moves."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     ATTEND_EXCITE,
     BOXDIFF,
@@ -22,7 +22,7 @@ from spatialstudio.science.presence_losses import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GuidanceMethod:
     """One way to hold a picture to its prompt.
 

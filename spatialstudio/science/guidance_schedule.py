@@ -11,14 +11,14 @@ strength means the same for every sampler.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import sqrt
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GuidanceSettings, StepUnit
 from spatialstudio.domain.relation import RelationId
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class GuidanceSchedule:
     """The guided window of one run and the step length within it.
 

@@ -8,15 +8,15 @@ of several instances the last listed counts; with four objects, claims look one 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Box
 from spatialstudio.domain.relation import Axis, AxisClaim, RelationType, Shape
 
 _FOUR_OBJECTS = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class HrsRules:
     """What counts; the defaults are the published ones.
 
@@ -33,7 +33,7 @@ PUBLISHED = HrsRules()
 MENDED = HrsRules(takes_last_instance=False, shifts_fourth_object=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class HrsClaim:
     """One claim of a prompt, its objects by their place in the prompt.
 

@@ -14,12 +14,12 @@ and "between", which they leave out; several relations add up, each times its we
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import torch
 from torch.nn.functional import gelu
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Axis, AxisClaim, Relation, Shape
 from spatialstudio.science.attention_maps import WordAttention
@@ -27,7 +27,7 @@ from spatialstudio.science.relation_rules import PICTURE_AXES, can_guide
 from spatialstudio.science.superiority import marginal
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Spread:
     """Where a map lies.
 
@@ -43,7 +43,7 @@ class Spread:
 Spreads: TypeAlias = Mapping[MentionId, Spread]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class InfSplignLoss:
     """InfSplign, a ``GuidanceLoss``.
 

@@ -6,17 +6,16 @@ and distances are shares of the picture's sides, x to the right and y down.
 Source: Shannon 1948 for entropy; the overlap of two distributions as in Inman and Bradley 1989.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from spatialstudio.domain.arrays import FloatMap
+from spatialstudio.domain.frozen import frozen
 
 Shares = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MapNumbers:
     """One map in numbers.
 

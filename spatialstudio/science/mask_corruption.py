@@ -6,17 +6,17 @@ in a direction of its own, and what leaves the picture is lost.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import cos, pi, sin
 
 import numpy as np
 
 from spatialstudio.domain.arrays import BoolMask
+from spatialstudio.domain.frozen import frozen
 
 FULL_TURN = 2 * pi
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Corruption:
     """One way of spoiling a mask, at one strength.
 

@@ -15,10 +15,11 @@ mention where they take one token, and weights by mention where they use w - 1 o
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import torch
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Relation
 from spatialstudio.science.attention_maps import WordAttention
@@ -28,7 +29,7 @@ ORDINARY = 1.0
 """How much a mention's presence counts when nothing is said of it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class AttendExciteLoss:
     """Attend-and-Excite, a ``GuidanceLoss``; relations play no part."""
 
@@ -40,7 +41,7 @@ class AttendExciteLoss:
         return torch.stack([1 - weights.amax() for weights in maps.values()]).amax().clamp_min(0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class WeightedPresenceLoss:
     """Cross-attention control of Evaluate-and-Refine, a ``GuidanceLoss``.
 
@@ -61,7 +62,7 @@ class WeightedPresenceLoss:
         return torch.stack(lacks).sum()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class PsgPresenceLoss:
     """PSG and compactness together, a ``GuidanceLoss``.
 

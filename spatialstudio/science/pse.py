@@ -6,7 +6,6 @@ product beside the mean, and the best instance in place of the union of all.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from math import prod
 from statistics import mean
@@ -14,6 +13,7 @@ from statistics import mean
 import numpy as np
 
 from spatialstudio.domain.arrays import BoolMask
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Mask, Perception
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Relation, RelationId, SceneGraph
@@ -33,7 +33,7 @@ class Instances(Enum):
     """The surest alone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RelationPse:
     """How clearly a picture shows one relation.
 
@@ -55,7 +55,7 @@ class RelationPse:
         return self.pse >= MET_AT
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PromptPse:
     """How clearly a picture shows all relations of its prompt.
 

@@ -6,9 +6,9 @@ diagonal holds by its weaker claim; near and far compare the gap of the boxes wi
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from spatialstudio.domain.arrays import BoolMask
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Box, DepthMap, Perception
 from spatialstudio.domain.relation import Axis, RelationType, Shape
 from spatialstudio.domain.verdict import CheckerSettings
@@ -18,7 +18,7 @@ from spatialstudio.science.relation_rules import relation_pos_on_masks
 _EVEN_POS = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reading:
     """By how much a relation holds.
 

@@ -9,9 +9,9 @@ near and far stand side by side, "between" stands in a row, what has no place in
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Axis, Relation, Shape
 
@@ -28,7 +28,7 @@ Order: TypeAlias = tuple[Axis, MentionId, MentionId]
 """Along this axis the first comes before the second."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ShareBox:
     """A box in shares of the picture's sides, [0, 1], y down."""
 

@@ -8,9 +8,9 @@ be near each other.
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId, TextSpan
 from spatialstudio.domain.relation import Axis, AxisClaim, Relation, RelationId, SceneGraph, Shape
 
@@ -20,7 +20,7 @@ Order = Mapping[MentionId, Sequence[Follower]]
 PAIR = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Removal:
     """One step that mends a scene: a relation is left out.
 
@@ -33,7 +33,7 @@ class Removal:
     relation_id: RelationId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Contradiction:
     """Claims that cannot hold together. Made by ``contradictions_of`` only.
 
@@ -50,7 +50,7 @@ class Contradiction:
     fix: Removal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Redundancy:
     """A claim that follows from others: harmless, but said twice. Made by ``redundancies_of`` only.
 

@@ -12,15 +12,15 @@ shares.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Box
 from spatialstudio.domain.relation import Axis, AxisClaim, RelationType
 
 _PLACE_IN_XY = {Axis.X: 0, Axis.Y: 1}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class VisorRules:
     """What counts; the defaults are the published ones.
 
@@ -35,7 +35,7 @@ PUBLISHED = VisorRules()
 MENDED = VisorRules(takes_any_pair=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class VisorPicture:
     """What was seen in one picture.
 
@@ -50,7 +50,7 @@ class VisorPicture:
     is_correct: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class VisorScores:
     """The scores of a set of pictures, each in [0, 1].
 

@@ -1,12 +1,13 @@
 """How attention maps are looked at: which words, on which scale, on the picture or as a grid."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 from PySide6.QtCore import QObject, Signal
 
 from spatialstudio.application.layer_maps import LayersAveraged
 from spatialstudio.domain.attention import LayerChoice, MapScale
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.prompt import MentionId
 
@@ -22,7 +23,7 @@ class Whose(Enum):
     DIFFERENCE = "Difference"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MapLook:
     """How maps are drawn.
 

@@ -1,12 +1,12 @@
 """What a panel is, built-in or plugin, and what it may use of the window around it."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from spatialstudio.application.studio import Studio
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.edits import Edits
 from spatialstudio.ui.gallery_view import GalleryView
@@ -19,7 +19,7 @@ from spatialstudio.ui.toasts import Toasts
 from spatialstudio.ui.window_settings import Density, WindowSettings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class WindowContext:
     """All that a panel may use; each window makes one.
 

@@ -1,9 +1,8 @@
 """What one part of the window asks of another, without knowing it."""
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QObject, Signal
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.picture_settings import PictureSettings
 
@@ -11,7 +10,7 @@ PICTURES_PAGE, LANGUAGE_MODEL_PAGE = "Pictures", "Language model"
 """Titles of pages of the settings that other parts lead to."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class OfferedSettings:
     """What a picture tells of its making, which fields are wanted, and all of it where it is ours.
 

@@ -1,13 +1,14 @@
 """The five-minute tour: its stations, in words; ``packaging/play_tour.py`` takes their pictures."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from spatialstudio.domain.frozen import frozen
 
 FOLDER = Path("samples", "tour")
 """Within the resources; a folder for light and one for dark pictures lies in it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Station:
     """One thing to see.
 

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 
 from diffusers.models.attention_processor import Attention
 from torch import nn
+
+from spatialstudio.domain.frozen import frozen
 
 MAP_DIVISOR = 4
 """Latent side over the side of the maps that place objects best (PSG, table 12)."""
@@ -28,7 +29,7 @@ class TextPlace(Enum):
     LAST = "last"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False, kw_only=False)
 class AttentionLayer:
     """One place where a denoiser attends to the text.
 

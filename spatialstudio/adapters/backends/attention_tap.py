@@ -8,7 +8,6 @@ flash and sage attention are not seen.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from threading import RLock, get_ident
 from typing import Any, TypeAlias
@@ -21,6 +20,7 @@ from spatialstudio.adapters.backends.attention_layers import AttentionLayer, Tex
 from spatialstudio.adapters.backends.layer_attention import LayerAttention
 from spatialstudio.adapters.backends.wrapped import wrapped
 from spatialstudio.domain.errors import BackendError
+from spatialstudio.domain.frozen import frozen
 
 LAST_ROW = -1
 ONE_PASS_AT_A_TIME = RLock()
@@ -214,7 +214,7 @@ class AttentionTap:
         return slice(None, positions), slice(filled, None)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False, kw_only=False)
 class _AttentionCall:
     """The arguments of ``scaled_dot_product_attention``, in its order."""
 

@@ -5,11 +5,13 @@ call, the prompt's half second or first, or in two calls, the prompt's first.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import Any, TypeAlias
 
 import torch
+
+from spatialstudio.domain.frozen import frozen
 
 Arguments: TypeAlias = Mapping[str, Any]
 
@@ -36,7 +38,7 @@ def size_of_sample(sample: torch.Tensor, _arguments: Arguments) -> tuple[int, in
     return sample.shape[-2], sample.shape[-1]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CallLayout:
     """How a pipeline calls its denoiser.
 
@@ -51,7 +53,7 @@ class CallLayout:
     pictures: int = 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False, kw_only=False)
 class DenoiserCall:
     """One call. Stays on the thread of the model.
 

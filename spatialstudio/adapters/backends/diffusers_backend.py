@@ -3,7 +3,7 @@
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -64,6 +64,7 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import ATTENTION_FOLDER
 from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import BackendError, OutOfMemory, RequestError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     UNGUIDED,
     GenerationEvent,
@@ -208,7 +209,7 @@ class DiffusersBackend:
         return self._streams[1]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class _Wanted:
     """How a model is loaded for a request; an empty ``dtype`` is what suits the device."""
 

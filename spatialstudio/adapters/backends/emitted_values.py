@@ -1,10 +1,11 @@
 """Turns work that emits values into an iterator of them."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
 from typing import Generic, TypeVar
+
+from spatialstudio.domain.frozen import frozen
 
 ValueT = TypeVar("ValueT")
 
@@ -60,11 +61,11 @@ class _Unwanted(BaseException):
     """Ends work whose user has gone; no library catches it by mistake."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class _Emitted(Generic[ValueT]):
     value: ValueT
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class _Ended:
     error: BaseException | None

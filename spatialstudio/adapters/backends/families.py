@@ -7,7 +7,7 @@ of the blocks is read in the others is a first guess. Sizes, steps and step size
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import partial
 from typing import Any
@@ -25,6 +25,7 @@ from spatialstudio.adapters.backends.attention_layers import (
 from spatialstudio.adapters.backends.denoiser_call import Arguments, BatchOrder, CallLayout
 from spatialstudio.adapters.backends.text_streams import ListStreams
 from spatialstudio.adapters.model_kinds import MODEL_KINDS, ModelKind
+from spatialstudio.domain.frozen import frozen
 
 
 class GuidanceScale(Enum):
@@ -57,7 +58,7 @@ class LatentForm(Enum):
     TOKENS = "tokens"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Family:
     """How to guide and to run the models of one pipeline class.
 

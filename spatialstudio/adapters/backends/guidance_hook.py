@@ -32,6 +32,7 @@ from spatialstudio.adapters.backends.latent_updates import Guidance, LatentUpdat
 from spatialstudio.adapters.backends.sampler_memory import move_along
 from spatialstudio.adapters.backends.wrapped import wrapped
 from spatialstudio.domain.attention import AttentionSnapshot
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.relation import RelationId
 
@@ -81,7 +82,7 @@ class DenoisingStep:
     spread: float = 1.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False, kw_only=False)
 class Prediction:
     """What the scheduler was given for a step. Stays on the thread of the model.
 

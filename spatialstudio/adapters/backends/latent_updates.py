@@ -11,7 +11,6 @@ one more. Ours: the VP units, the early exit, and one gradient for the sum of al
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -21,6 +20,7 @@ from spatialstudio.adapters.backends.attention_reader import AttentionReader
 from spatialstudio.adapters.backends.attention_tap import AttentionTap
 from spatialstudio.adapters.backends.denoiser_call import DenoiserCall
 from spatialstudio.domain.attention import AttentionSnapshot
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.relation import Relation, RelationId
 from spatialstudio.science.guidance_losses import GuidanceLoss
 from spatialstudio.science.guidance_schedule import GuidanceSchedule
@@ -31,7 +31,7 @@ FLOAT16_LOSS_SCALE = 1024.0
 """Keeps small gradients from vanishing on their way through a denoiser of float16."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Guidance:
     """How a picture is held to its prompt.
 

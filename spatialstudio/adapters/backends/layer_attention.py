@@ -5,17 +5,17 @@ attention told what the softmax divides by, the wanted ones are computed alone.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 
 from spatialstudio.adapters.backends.attention_layers import AttentionLayer
+from spatialstudio.domain.frozen import frozen
 
 MOST_WAITING_BYTES = 16 * 1024**2
 """Of logarithms: layers of small models are counted together, which spares calls."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False, kw_only=False)
 class LayerAttention:
     """What one layer is about to attend to, in one row of the batch. Gradients flow.
 

@@ -6,12 +6,12 @@ front, or join the sequences of several encoders. A ``TextStream`` says so for o
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import diffusers
 
 from spatialstudio.domain.errors import PromptError
+from spatialstudio.domain.frozen import frozen
 
 Tokenizers: TypeAlias = Mapping[str, Any]
 """Attribute of the pipeline, which is also the folder's name, to fast tokenizer."""
@@ -38,7 +38,7 @@ LUMINA_PROMPT = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TextStream:
     """How one text encoder reads the prompt.
 

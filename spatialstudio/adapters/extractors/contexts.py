@@ -5,7 +5,7 @@ light or a place becomes a setting, which nothing can be placed against.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise, zip_longest
 
 from spatialstudio.adapters.extractors.pieces import VERBS, NounPhrase, Piece, is_word
@@ -18,6 +18,7 @@ from spatialstudio.adapters.extractors.words import (
     Word,
     WordKind,
 )
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.domain.relation import BETWEEN, FLANKS, IN_FRONT_OF, NEAR, Axis, RelationType
 
@@ -39,7 +40,7 @@ PARTICIPLE_ENDINGS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SettledPieces:
     """Pieces ready to be read as clauses.
 

@@ -7,9 +7,9 @@ Accepted are the JSON that was asked for, alone, amid prose, or cut off; and the
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.relation import (
     ABOVE,
     BEHIND,
@@ -81,7 +81,7 @@ class UnreadableAnswer(Exception):  # noqa: N818 - told as a note, never to the 
     """The answer holds no relations in any form that was asked for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AnsweredRelation:
     """A relation as the model claims it; names are not yet found in the prompt.
 
@@ -100,7 +100,7 @@ class AnsweredRelation:
     is_implied: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ModelAnswer:
     """All that could be read.
 

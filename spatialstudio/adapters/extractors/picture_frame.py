@@ -1,18 +1,18 @@
 """Places in the picture: "on the left", "in the foreground"; two of them make a relation."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from spatialstudio.adapters.extractors.references import Ends
 from spatialstudio.adapters.extractors.words import Word
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.relation import Axis, AxisClaim, RelationType, relation_types
 
 FIRST, MIDDLE, LAST = -1, 0, 1
 WAYS_ACROSS = ([FIRST, MIDDLE, LAST], [LAST, MIDDLE, FIRST])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Framed:
     """Things at one place of the picture.
 

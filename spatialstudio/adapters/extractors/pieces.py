@@ -1,7 +1,6 @@
 """Pieces of a prompt, a place in a row of them, and what stands there and ahead."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from spatialstudio.adapters.extractors.words import (
     CLAUSE_BOUNDS,
@@ -12,6 +11,7 @@ from spatialstudio.adapters.extractors.words import (
     WordKind,
     claim_of,
 )
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.domain.relation import NEAR
 
@@ -21,7 +21,7 @@ NEUTER = "it"
 NOMINATIVE = {"he", "she", "they"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class NounPhrase:
     """A run of words that names a thing.
 

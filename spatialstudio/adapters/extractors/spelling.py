@@ -7,7 +7,6 @@ alike.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 from spatialstudio.adapters.extractors.misspellings import (
@@ -18,6 +17,7 @@ from spatialstudio.adapters.extractors.misspellings import (
     sound,
 )
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import TextSpan
 
 TOKEN = re.compile(r"\b\d+[a-z]{3,}\b|[^\W\d_]+(?![^\W\d_]|['\u2019]t\b)")
@@ -60,7 +60,7 @@ LENGTHS_OF_BEGINNINGS = dict.fromkeys(SlipKind, 3)
 FAMILIAR_ENDINGS = ("ing", "ed", "ly", "ness", "tion", "ish", "ous", "ful", "less")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Slip:
     """A word that was mended: where it stands in the prompt, and what it is read as."""
 
@@ -68,7 +68,7 @@ class Slip:
     word: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MendedText:
     """A prompt with its slips mended.
 

@@ -1,7 +1,5 @@
 """Tells verbs from nouns by the words around them: "a hunter watches", "two watches"."""
 
-from dataclasses import dataclass
-
 from spatialstudio.adapters.extractors.pieces import Piece
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary
 from spatialstudio.adapters.extractors.words import (
@@ -13,13 +11,14 @@ from spatialstudio.adapters.extractors.words import (
     Word,
     WordKind,
 )
+from spatialstudio.domain.frozen import frozen
 
 SINGULAR_ARTICLES = {"a", "an"}
 SUBJECT_PRONOUNS = {WordKind.IT, WordKind.THEM}
 MODALS = {"would", "could", "can", "should", "will", "do", "does", "did", "let"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class WordsInPlace:
     """Words in a row, with what stands around them.
 

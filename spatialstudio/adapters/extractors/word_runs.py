@@ -5,7 +5,7 @@ or when it stands where only a thing can stand: beside a relation. Verbs at its 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from spatialstudio.adapters.extractors.pieces import NounPhrase, Piece
 from spatialstudio.adapters.extractors.verb_readings import WordsInPlace, is_singular, looks_plural
@@ -18,6 +18,7 @@ from spatialstudio.adapters.extractors.words import (
     Word,
     WordKind,
 )
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import TextSpan
 
 OPENERS = {WordKind.STYLE, WordKind.SHOWING, WordKind.STOP, WordKind.COMMA, WordKind.AND}
@@ -47,7 +48,7 @@ ASKING = {
 SINGULAR_BE = {"is", "was"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class WordRun(WordsInPlace):
     """Words in a row that may name a thing, with what stands around them."""
 

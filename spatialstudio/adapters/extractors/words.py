@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 
 from lark import Lark
 
 from spatialstudio.adapters.extractors.spelling import MendedText
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.domain.relation import LEFT_OF, RIGHT_OF, RelationType, relation_types
 
@@ -92,7 +93,7 @@ LEADING_ON = {*RELATIONS, WordKind.INDEFINITE, WordKind.DEFINITE, WordKind.WITH,
 """After these no sentence ends."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Word:
     """A word or phrase of one kind.
 
@@ -109,7 +110,7 @@ class Word:
     relation_type: RelationType | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Claim:
     """Words that claim a relation: its kind and where they stand."""
 

@@ -7,7 +7,6 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -20,6 +19,7 @@ from spatialstudio.adapters.library.index_tables import is_whole, open_empty, op
 from spatialstudio.adapters.stores.json_codec import decode, encode
 from spatialstudio.adapters.stores.json_text import json_bytes, parse_json
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import UNGUIDED, RequestId
 from spatialstudio.domain.library import (
     ClaimSummary,
@@ -46,7 +46,7 @@ _BATCH_BYTES = 8
 _WHOLE_NUMBERS = range(-(2**63), 2**63)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class IndexedRun:
     """What the index takes in.
 

@@ -9,7 +9,6 @@ after it.
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +19,7 @@ from spatialstudio.adapters.stores.arrival import COMPANION_ENDINGS, ENDINGS, PI
 from spatialstudio.adapters.stores.json_codec import decode, encode
 from spatialstudio.adapters.stores.json_text import json_bytes, parse_json
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.library import Deletion
 
 FOLDER = ".trash"
@@ -40,7 +40,7 @@ class Thrown(NamedTuple):
     deleted: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Record:
     """What the file of a deletion says; paths are relative to the library."""
 

@@ -4,7 +4,6 @@ Source: Lueddecke and Ecker 2022, arXiv:2112.10003. It tells no instances apart 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from spatialstudio.adapters.perception.findings import (
     CandidateSettings,
@@ -15,10 +14,11 @@ from spatialstudio.adapters.perception.masks import connected_regions, resized_s
 from spatialstudio.adapters.perception.model_detector import ModelDetector, open_vocabulary
 from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse, as_numpy, pixels_of
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perceivers import PerceptionCard
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RegionSettings(CandidateSettings):
     """What counts as a region, and which regions are kept.
 

@@ -1,17 +1,17 @@
 """What a model found becomes detections and masks of the mentions that were asked for."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from spatialstudio.domain.arrays import BoolMask
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perceivers import Seen
 from spatialstudio.domain.perception import Box, Detection, Mask
 from spatialstudio.domain.prompt import ObjectMention
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CandidateSettings:
     """Which of a model's findings are kept.
 
@@ -26,7 +26,7 @@ class CandidateSettings:
     most: int = 16
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Finding:
     """One instance.
 

@@ -7,7 +7,6 @@ best, with the largest of their probabilities as its score.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from spatialstudio.adapters.perception.findings import (
 from spatialstudio.adapters.perception.model_detector import ModelDetector, open_vocabulary
 from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse, as_numpy, pixels_of
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perceivers import PerceptionCard
 from spatialstudio.domain.prompt import TextSpan
 
@@ -27,7 +27,7 @@ PUBLISHED = CandidateSettings(cut=0.35)
 """The box threshold of SpatialBench-UC and of PSE's evaluation."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Query:
     """What the model is asked.
 

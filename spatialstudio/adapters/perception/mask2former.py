@@ -6,7 +6,6 @@ taken as instances and stuff as one segment a class.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -21,6 +20,7 @@ from spatialstudio.adapters.perception.masks import resized
 from spatialstudio.adapters.perception.model_detector import ModelDetector, detector_of_classes
 from spatialstudio.adapters.perception.model_in_use import Loaded, as_numpy, pixels_of
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perceivers import PerceptionCard
 
 PUBLISHED = CandidateSettings(cut=0.3)
@@ -30,7 +30,7 @@ STUFF_WORD = "sky"
 STUFF_MARKS = ("-merged", "-other", "-stuff", STUFF_WORD)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Segment:
     """One segment on the model's own grid.
 

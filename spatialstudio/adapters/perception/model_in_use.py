@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -17,6 +16,7 @@ from spatialstudio.adapters.perception.model_shelf import weight_files
 from spatialstudio.adapters.weight_hashes import hash_of_weights
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import DetectorError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perceivers import PerceptionCard
 
 SIGNS_OF_DAMAGE = (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError)
@@ -28,7 +28,7 @@ NEVER_USED = ("neck.fusion_stage.layers.0.residual_layer1.", "num_batches_tracke
 """Parts of the architectures that no answer depends on; published weights lack them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Loaded:
     """A model that is ready to answer.
 

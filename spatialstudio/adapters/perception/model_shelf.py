@@ -6,7 +6,7 @@ Nothing is downloaded. A folder counts when its ``config.json`` names an archite
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -15,6 +15,7 @@ from huggingface_hub import constants
 
 from spatialstudio.adapters.weight_hashes import hash_of_weights, known_hash
 from spatialstudio.domain.errors import ModelNotFound
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import ModelRef
 from spatialstudio.domain.perceivers import Perceiver, PerceptionCard, PerceptionRole
 from spatialstudio.domain.ports import Surroundings
@@ -51,7 +52,7 @@ def build(surroundings: Surroundings) -> "PerceptionFolders":
     return PerceptionFolders(surroundings.model_folders, Path(constants.HF_HUB_CACHE))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Place:
     """A folder that may hold a model.
 

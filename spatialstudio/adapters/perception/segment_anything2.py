@@ -6,7 +6,6 @@ the little it does for boxes is done here: a square, ImageNet's mean and deviati
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -17,6 +16,7 @@ from torch.nn import functional
 from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse
 from spatialstudio.adapters.perception.segment_anything import best_masks, edges_of, mask_of
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perceivers import PerceptionCard
 from spatialstudio.domain.perception import Detection, Mask
 
@@ -24,7 +24,7 @@ SETTINGS_FILES = ("preprocessor_config.json", "processor_config.json")
 BRIGHTEST = 255
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Preparation:
     """What is done to a picture; the defaults are those of the published models.
 

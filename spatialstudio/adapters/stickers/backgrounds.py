@@ -1,13 +1,13 @@
 """Draws what stickers are pasted on: soft colours, a ground with sky, or a place with a name."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from spatialstudio.adapters.stickers.places import PLACES
+from spatialstudio.domain.frozen import frozen
 
 Background = NDArray[np.float32]
 
@@ -19,7 +19,7 @@ LOW_HORIZON = (0.72, 0.88)  # of places in flat scenes, where nothing stands on 
 STRIPES = (3, 12)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Backdrop:
     """What is behind the objects of a scene.
 

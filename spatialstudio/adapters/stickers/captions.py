@@ -4,7 +4,6 @@ Most captions only list the objects, so the plain model has reason to get relati
 share of them says a relation, always a true one. A place is named more often than not.
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from spatialstudio.adapters.stickers.places import PLACES
 from spatialstudio.adapters.stickers.scene_layout import Placement, Scene
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.relation import (
     ABOVE,
     BEHIND,
@@ -36,7 +36,7 @@ VOWELS = "aeiou"
 JOINERS = ("and", ",", "with", ", and")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CaptionSettings:
     """How captions are written.
 
@@ -63,7 +63,7 @@ class CaptionSettings:
     least_offset: float = 0.12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Caption:
     """A caption word by word.
 

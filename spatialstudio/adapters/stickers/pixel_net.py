@@ -1,7 +1,7 @@
 """The small convolutional net behind segmenter and depth estimator: a picture in, a map out."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +15,13 @@ from torch.nn import functional
 
 from spatialstudio.adapters.weight_hashes import hash_of_weights
 from spatialstudio.domain.errors import DetectorError
+from spatialstudio.domain.frozen import frozen
 
 WEIGHTS_FILE = "model.safetensors"
 CONFIG_FILE = "config.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PixelNetConfig:
     """Shape of a net.
 

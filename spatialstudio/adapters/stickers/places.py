@@ -1,10 +1,11 @@
 """The places a prompt can name, each painted in a few soft colours above and below a horizon."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from spatialstudio.domain.frozen import frozen
 
 Picture = NDArray[np.float32]
 Colour = tuple[float, float, float]
@@ -14,7 +15,7 @@ SOFTNESS = 0.012  # of edges, as a share of the side
 WHITE: Colour = (255, 255, 255)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Place:
     """A background with a name.
 

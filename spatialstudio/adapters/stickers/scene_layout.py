@@ -1,6 +1,6 @@
 """Decides which stickers stand where: sizes, places, painting order and depth."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,12 +8,13 @@ from spatialstudio.adapters.stickers.backgrounds import Backdrop
 from spatialstudio.adapters.stickers.places import PLACES
 from spatialstudio.adapters.stickers.sprites import height_share
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
+from spatialstudio.domain.frozen import frozen
 
 BACKGROUND_DEPTH = 1.0
 FLAT_DEPTH = 0.6  # of all objects of a flat scene: nothing in it tells which is nearer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SceneSettings:
     """What scenes look like.
 
@@ -54,7 +55,7 @@ class SceneSettings:
     attempts: int = 30
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Placement:
     """One sticker of a scene.
 
@@ -73,7 +74,7 @@ class Placement:
     depth: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Scene:
     """A picture before it is painted.
 

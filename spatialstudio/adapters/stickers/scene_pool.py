@@ -1,6 +1,5 @@
 """A store of scenes, already encoded, that the generator is trained on again and again."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +11,12 @@ from spatialstudio.adapters.stickers.scene_layout import Scene, SceneSettings, d
 from spatialstudio.adapters.stickers.scenes import paint
 from spatialstudio.adapters.stickers.train_autoencoder import encode, to_tensor
 from spatialstudio.adapters.stickers.training_loop import Report
+from spatialstudio.domain.frozen import frozen
 
 MOST_OBJECTS = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class ScenePool:
     """Encoded scenes.
 

@@ -1,18 +1,17 @@
 """Paints scenes and tells the truth about them: masks, boxes and depth of every object."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from spatialstudio.adapters.stickers.backgrounds import Painter, draw_background
 from spatialstudio.adapters.stickers.scene_layout import BACKGROUND_DEPTH, Placement, Scene
 from spatialstudio.adapters.stickers.sprites import sticker
+from spatialstudio.domain.frozen import frozen
 
 SOLID_ALPHA = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class PaintedScene:
     """A picture with its ground truth.
 

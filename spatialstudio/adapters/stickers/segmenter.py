@@ -1,7 +1,6 @@
 """Finds the objects of the sticker world in a picture: instances with score, box and mask."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +11,14 @@ from spatialstudio.adapters.stickers.pixel_net import PixelNet, read_pixel_net, 
 from spatialstudio.adapters.stickers.regions import connected_regions
 from spatialstudio.adapters.stickers.vocabulary import object_number, sticker_objects
 from spatialstudio.domain.arrays import BoolMask, RgbImage
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perceivers import Seen
 from spatialstudio.domain.perception import Box, Detection, Mask
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.prompt import ObjectMention
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SegmenterSettings:
     """What counts as an instance.
 
@@ -32,7 +32,7 @@ class SegmenterSettings:
     bridge: int = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Instance:
     """One object found.
 

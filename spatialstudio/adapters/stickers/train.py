@@ -4,7 +4,6 @@ Each stage keeps its checkpoint in the work folder, goes on from it when started
 skipped when it is done.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -40,12 +39,13 @@ from spatialstudio.adapters.stickers.train_perception import (
 )
 from spatialstudio.adapters.stickers.training_loop import Recipe, Report
 from spatialstudio.domain.errors import SettingsError, StoreError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import Surroundings
 
 PIPELINE_FOLDER = "stickers"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TrainingSettings:
     """The settings of all stages."""
 

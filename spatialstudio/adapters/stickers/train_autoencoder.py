@@ -1,6 +1,5 @@
 """Makes the autoencoder: a fitted encoder, and a decoder trained to draw what it left out."""
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from spatialstudio.adapters.stickers.training_loop import (
     ShareOfLoss,
     TrainingLoop,
 )
+from spatialstudio.domain.frozen import frozen
 
 LATENT_SCALE = 4.0
 """Latents are this much smaller in the autoencoder, whose decoder squeezes those above 1."""
@@ -31,7 +31,7 @@ OPPONENT_COLOURS = ((1 / 3, 1 / 3, 1 / 3), (1.0, -1.0, 0.0), (-0.5, -0.5, 1.0))
 LAST_OF_RESIDUAL = "conv.4"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AutoencoderSettings:
     """How the autoencoder is built and its decoder trained.
 

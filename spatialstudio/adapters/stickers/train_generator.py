@@ -8,7 +8,6 @@ Karras et al. 2022, arXiv:2206.00364: mostly those at which it is decided what s
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -30,9 +29,10 @@ from spatialstudio.adapters.stickers.training_loop import (
     ShareOfLoss,
     TrainingLoop,
 )
+from spatialstudio.domain.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GeneratorSettings:
     """How the generator is built and trained.
 
@@ -112,7 +112,7 @@ class Generator(nn.Module):
         return hidden
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Batch:
     """One worker's share of a training step.
 

@@ -1,7 +1,7 @@
 """Trains segmenter and depth estimator on painted scenes, roughened like generated pictures."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -25,12 +25,13 @@ from spatialstudio.adapters.stickers.training_loop import (
     TrainingLoop,
 )
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
+from spatialstudio.domain.frozen import frozen
 
 BACKGROUND = 0
 """Class number of the background in the segmenter's answer; objects follow from 1."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PerceptionSettings:
     """How a net of perception is trained.
 

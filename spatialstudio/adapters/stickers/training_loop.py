@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from torch import Tensor, nn
 
 from spatialstudio.adapters.stickers.checkpoints import load_checkpoint, save_checkpoint
 from spatialstudio.adapters.stickers.optimizer import WeightUpdates
+from spatialstudio.domain.frozen import frozen
 
 Report = Callable[[str], None]
 """Takes one line of progress for people."""
@@ -29,7 +29,7 @@ STEPS_A_REPORT = 100
 LARGEST_GRADIENT = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Recipe:
     """How long and how fast to train.
 

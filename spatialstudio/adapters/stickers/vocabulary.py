@@ -1,16 +1,17 @@
 """The objects of the sticker world: their class numbers, names, plurals and synonyms."""
 
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from spatialstudio.domain.frozen import frozen
 
 WORLD_FOLDER = Path(__file__).resolve().parents[3] / "resources" / "models" / "stickers-world"
 OBJECTS_FILE = WORLD_FOLDER / "objects.toml"
 SPRITES_FILE = WORLD_FOLDER / "sprites.png"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StickerObject:
     """One object the world can draw.
 

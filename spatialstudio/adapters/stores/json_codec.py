@@ -9,7 +9,7 @@ under the path of their field, and the JSON holds that path.
 import math
 import sys
 from collections.abc import Callable, Mapping, MutableMapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
@@ -30,6 +30,7 @@ import numpy as np
 
 from spatialstudio.adapters.stores.array_file import AnyArray
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.relation import RelationType, relation_types
 
 T = TypeVar("T")
@@ -82,7 +83,7 @@ def decode(kind: type[T], plain: Json, shelf: Mapping[str, AnyArray]) -> T:
     return cast("T", _read(kind, plain, Place(path="", shelf=shelf)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Place:
     """Where in a file the reader stands.
 

@@ -19,7 +19,6 @@ or in ``parameters`` takes a new version: ``compare_told`` holds records of this
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -30,6 +29,7 @@ from spatialstudio.adapters.stores.json_codec import Json, decode, encode
 from spatialstudio.adapters.stores.json_text import hash_of_json
 from spatialstudio.adapters.stores.run_summary import last_pos
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.picture_settings import EmbeddedTexts
 from spatialstudio.domain.record import RunRecord
@@ -114,7 +114,7 @@ def with_hash(texts: Mapping[str, str], part: str, digest: str) -> EmbeddedTexts
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ToldRecord:
     """What the record in a picture says of the run, for comparison.
 

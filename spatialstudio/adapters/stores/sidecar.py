@@ -11,13 +11,14 @@ It can be deleted: the picture and its trace do not need it.
 """
 
 import base64
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from spatialstudio.adapters.stores.array_file import AnyArray, pack_arrays, unpack_arrays
 from spatialstudio.adapters.stores.json_codec import Json, decode, encode
 from spatialstudio.adapters.stores.json_text import hash_of_json, json_bytes, parse_json
 from spatialstudio.adapters.stores.run_summary import with_verdicts
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.library import Marks, RunSummary
 from spatialstudio.domain.record import Reproduction
 from spatialstudio.domain.verdict import Evaluation, Verdict
@@ -32,7 +33,7 @@ REPETITION = "repetition"
 _HINT = "Restore it from a copy, or delete it to judge the picture again."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Sidecar:
     """What lies beside a picture.
 

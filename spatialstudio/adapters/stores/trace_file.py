@@ -20,7 +20,6 @@ Version 1 was a folder, see ``run_folder``.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from io import BytesIO
 from lzma import LZMAError
 from zipfile import BadZipFile, ZipFile, ZipInfo
@@ -35,6 +34,7 @@ from spatialstudio.adapters.stores.json_codec import Json
 from spatialstudio.adapters.stores.json_text import COPY_HINT, json_bytes, parse_json
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.frozen import frozen
 
 FORMAT = "spatialstudio-trace"
 VERSION = 2
@@ -66,7 +66,7 @@ BROKEN = (
 """What reading a damaged zip file raises."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class TraceContent:
     """What a trace file holds.
 
@@ -81,7 +81,7 @@ class TraceContent:
     picture: RgbImage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PackedArrays:
     """The members of a trace file that hold arrays.
 

@@ -6,7 +6,6 @@ fails or is cancelled ends with ``GenerationFailed``, ``JobFailed`` or ``Generat
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol, TypeAlias
 
@@ -14,6 +13,7 @@ from spatialstudio.application.judge_choice import DEFAULT_JUDGES, JudgeChoice
 from spatialstudio.domain.arrays import RgbImage, freeze
 from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, RequestId
 from spatialstudio.domain.memory import MemoryEstimate
 from spatialstudio.domain.ports import ModelCard
@@ -35,7 +35,7 @@ class Phase(Enum):
     """With the looks at small changes of the picture, and the second detector's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GenerateJob:
     """Draw a picture.
 
@@ -57,7 +57,7 @@ class GenerateJob:
         return self.request.id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class EvaluateJob:
     """Judge a picture.
 
@@ -80,7 +80,7 @@ class EvaluateJob:
 Job: TypeAlias = GenerateJob | EvaluateJob
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReadTokens:
     """Take a prompt apart as a model does; answered beside the jobs with ``TokensRead``."""
 
@@ -88,19 +88,19 @@ class ReadTokens:
     model: ModelCard
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class CancelJob:
     """Stop a job before its next model call; nothing happens when it has ended."""
 
     job_id: RequestId
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Stop:
     """Cancel what runs, forget what waits, and end the engine."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EstimateMemory:
     """Say what a request would take; answered beside the jobs with ``MemoryEstimated``."""
 
@@ -108,7 +108,7 @@ class EstimateMemory:
     model: ModelCard
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class ListDevices:
     """Say what models can run on here; answered beside the jobs with ``DevicesListed``."""
 
@@ -117,7 +117,7 @@ Question: TypeAlias = ReadTokens | EstimateMemory | ListDevices
 Command: TypeAlias = GenerateJob | EvaluateJob | Question | CancelJob | Stop
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PhaseChanged:
     """A job goes on to another kind of work, or further within it.
 
@@ -132,7 +132,7 @@ class PhaseChanged:
     parts: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TokensRead:
     """A prompt was taken apart, by each text encoder of a model. May cross threads."""
 
@@ -141,7 +141,7 @@ class TokensRead:
     readings: tuple[TokenReading, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MemoryEstimated:
     """What a request would take is known. May cross threads."""
 
@@ -149,14 +149,14 @@ class MemoryEstimated:
     memory: MemoryEstimate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DevicesListed:
     """What models can run on is known, the fastest first. May cross threads."""
 
     devices: tuple[DeviceCard, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class PictureJudged:
     """A picture was judged: the last report of its job."""
 
@@ -164,7 +164,7 @@ class PictureJudged:
     evaluation: Evaluation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JobFailed:
     """A picture could not be judged; the picture itself stands."""
 
@@ -172,7 +172,7 @@ class JobFailed:
     error: ErrorReport
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EngineStopped:
     """The engine died, and the job in work with it; those that waited go on in a new one.
 

@@ -1,9 +1,9 @@
 """Stage 1: what in a scene contradicts itself or is said twice, and the step that mends it."""
 
-from dataclasses import dataclass
 from enum import Enum
 
 from spatialstudio.application.flow.read_prompt import with_relation_removed
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.domain.relation import RelationId, SceneGraph
 from spatialstudio.science.scene_consistency import (
@@ -23,7 +23,7 @@ class AdviceKind(Enum):
     """Harmless, but said twice."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Advice:
     """One finding about a scene. Made by ``advice_on`` only.
 

@@ -7,11 +7,12 @@ one fault. The names stand in every result.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from enum import Enum
 from typing import Any
 
 from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.science.center_scores import MENDED, PUBLISHED, CenterRules
 
 MENDED_NAME = "mended"
@@ -33,7 +34,7 @@ class MetricKind(Enum):
 CENTER_METRICS = (MetricKind.VISOR, MetricKind.COMPBENCH, MetricKind.HRS, MetricKind.GENEVAL)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChosenMetrics:
     """Who is asked.
 

@@ -3,12 +3,12 @@
 import csv
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import Cancelled, ErrorReport, ImageError, PromptError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import ImageFiles
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import Evaluation
@@ -18,7 +18,7 @@ PICTURE_COLUMN = "picture"
 PROMPT_COLUMN = "prompt"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PictureTask:
     """A picture to judge.
 
@@ -31,7 +31,7 @@ class PictureTask:
     prompt: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class JudgedPicture:
     """What came of one picture: an evaluation, or an error.
 

@@ -1,15 +1,15 @@
 """Stage 1, a dozen layouts to start from: a prompt each, and where its things stand."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.science.articles import indefinite_article
 
 USUAL_THINGS = ("dog", "car", "clock")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Spot:
     """Where a thing stands in a layout's small picture.
 
@@ -24,7 +24,7 @@ class Spot:
     size: float = 0.34
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class LayoutTemplate:
     """A layout to start from.
 

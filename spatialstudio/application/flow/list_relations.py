@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId, ObjectMention
 from spatialstudio.domain.relation import RelationType, SceneGraph, relation_types
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ListedRelation:
     """One relation by names. Two relations stand for a diagonal.
 

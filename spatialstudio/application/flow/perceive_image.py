@@ -1,10 +1,11 @@
 """The look at a picture: detector, segmenter and depth estimator make one perception of it."""
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import DetectorError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perceivers import (
     DepthEstimator,
     Detector,
@@ -20,7 +21,7 @@ RULES = "1"
 """Part of every key; rises when a perception is put together in another way."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Judges:
     """Who looks at a picture.
 

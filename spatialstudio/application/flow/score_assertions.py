@@ -1,10 +1,11 @@
 """Stage 3, beside the checker: what the prompt asserts is asked of the picture, one by one."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from spatialstudio.domain.answerers import AssertionReader, QuestionAnswerer
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.assertion import DA_RECOMMENDED, DaSettings
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import Evaluation
@@ -12,7 +13,7 @@ from spatialstudio.science.da_score import assertions_of, score_answers
 from spatialstudio.science.perception_answers import score_by_perception
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Witnesses:
     """Who takes the prompt apart, and who answers.
 

@@ -1,12 +1,13 @@
 """Stage 2, several times over: draw a scene from several first noises and keep the best picture."""
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from spatialstudio.application.flow.generate_image import generate_image
 from spatialstudio.application.flow.perceive_image import Judges, perceive_image
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import RequestError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     MAX_SEED,
     CandidateJudged,
@@ -20,7 +21,7 @@ from spatialstudio.domain.verdict import REPRODUCE
 from spatialstudio.science.noise_search import ranked, score_candidate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class _Drawn:
     score: CandidateScore
     events: tuple[GenerationEvent, ...]

@@ -1,13 +1,13 @@
 """How much PSE minds when masks are spoilt: the published study, on any judged pictures."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import mean
 
 import numpy as np
 
 from spatialstudio.domain.arrays import BoolMask
 from spatialstudio.domain.errors import EmptyMapError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.relation import Relation, SceneGraph
 from spatialstudio.science.mask_corruption import Corruption, published_corruptions
@@ -18,7 +18,7 @@ from spatialstudio.science.superiority import pse_from_pos
 UNSPOILT = Corruption(name="none", level=0.0, spoil=lambda mask, _: mask)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StudiedPicture:
     """A picture of the study.
 
@@ -31,7 +31,7 @@ class StudiedPicture:
     perception: Perception
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CorruptionRow:
     """One line of the study.
 

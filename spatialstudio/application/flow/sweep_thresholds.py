@@ -1,13 +1,14 @@
 """What other thresholds would make of a recorded run: all of it judged anew for each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 
 from spatialstudio.domain.benchmark import RecordedRun
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import CheckerSettings, Outcome
 from spatialstudio.science.decide_many import OUTCOMES, StoredRecord, decide_many, tabulate
 
@@ -16,7 +17,7 @@ LEAST_CONFIDENCES = (0.0, 0.3, 0.5, 0.7)
 """The published grid; its detector thresholds cannot be tried on records cut at 0.5."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SweepRow:
     """One pair of thresholds.
 

@@ -1,7 +1,8 @@
 """What a command is: an id, words, keys and an icon. What it does is bound elsewhere."""
 
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from spatialstudio.domain.frozen import frozen
 
 
 class Menu(Enum):
@@ -31,7 +32,7 @@ class Scope(Enum):
     GALLERY = auto()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Command:
     """One thing the user can do.
 

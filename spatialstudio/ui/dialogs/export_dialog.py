@@ -1,7 +1,6 @@
 """What shall be taken along of some runs, in which form, and how far it is."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.domain.export import FORMATS, ExportKind, ExportLayer
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.dialogs.dialog_size import give_room
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
@@ -67,7 +67,7 @@ LAYERS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ExportChoice:
     """What the user wants.
 

@@ -1,7 +1,6 @@
 """Which numbers a sweep goes over, and what that will take."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import (
@@ -15,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.sweep import SweepField
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
@@ -23,7 +23,7 @@ from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 VALUES_EM = 18
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class AxisChoice:
     """A field of a sweep and its values as typed; no field for an axis that is not wanted."""
 

@@ -1,12 +1,12 @@
 """What a workspace is: docks, tools, layers and overlays around the one stage."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.commands.command import Command
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.widgets.stage.picture_layers import PLAIN_LAYERS, Layer
@@ -19,7 +19,7 @@ BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 DockArea: TypeAlias = Qt.DockWidgetArea
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DockPlan:
     """A dock: what it holds, and where it stands until the user moves it.
 
@@ -50,7 +50,7 @@ class DockPlan:
     is_across: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Workspace:
     """One way to look at the work.
 

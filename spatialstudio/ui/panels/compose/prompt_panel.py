@@ -1,7 +1,6 @@
 """Stage 1, prompt to relations: the text, its chips, and what was not understood."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QPoint, QSize, Qt
@@ -28,6 +27,7 @@ from spatialstudio.application.flow.write_prompt import counterfactual
 from spatialstudio.application.session import RelationPicked, RunChanged, SceneChanged
 from spatialstudio.application.token_counter import count_of, cut_off
 from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.relation import RelationId, SceneGraph, relation_types
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.commands import compose as commands
@@ -48,7 +48,7 @@ from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor, TokenMa
 from spatialstudio.ui.widgets.compose.relation_chips import RelationChips
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Draft:
     """A prompt as it stands in the editor; with its scene once that is known."""
 

@@ -1,10 +1,11 @@
 """Turns the evidence behind a verdict into marks on the picture."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.evidence import Evidence, EvidenceBox, Role
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Box, Detection
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Relation, RelationId
@@ -30,7 +31,7 @@ EMPTY_INSET = 0.08
 Reason = AbstentionReason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class LookedAt:
     """One relation of a judged run, and what is tried with it.
 

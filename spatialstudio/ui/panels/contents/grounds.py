@@ -1,10 +1,10 @@
 """The grounds of a verdict: what the checker looked for, one after the other, with its numbers."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import floor
 
 from spatialstudio.domain.evidence import Evidence, Role
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.relation import Axis, Relation, SceneGraph
 from spatialstudio.domain.verdict import AbstentionReason, Verdict
 from spatialstudio.ui.texts import tr
@@ -14,7 +14,7 @@ STEPS_IN_ONE = 100
 """Thresholds are offered in hundredths."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Case:
     """A verdict with all that it can be told by."""
 

@@ -1,11 +1,10 @@
 """The mark of a verdict: disc, triangle or diamond; shape, word and colour agree."""
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
@@ -13,7 +12,7 @@ from spatialstudio.ui.theme.theme import Theme
 SIDE_EM = 2.2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class OutcomeLook:
     """How an outcome is told apart.
 

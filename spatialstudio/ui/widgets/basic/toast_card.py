@@ -1,7 +1,6 @@
 """One message over the stage: sentence, hint, details, and what can be done about it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
@@ -34,7 +34,7 @@ class ToastKind(Enum):
     PROBLEM = "warning"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Offer:
     """What a button of a message does.
 
@@ -47,7 +47,7 @@ class Offer:
     accept: Callable[[], object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Toast:
     """What one message says.
 

@@ -1,7 +1,6 @@
 """What a chip says of one relation."""
 
-from dataclasses import dataclass
-
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.compose.relation_wheel import Choice
 from spatialstudio.ui.widgets.compose.word_handle import ThingWord
@@ -10,7 +9,7 @@ USUAL = 1.0
 """Weight of a relation that nobody has weighed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChipClaim:
     """What a chip shows.
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 from PySide6.QtCore import (
     QEvent,
@@ -18,6 +17,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
@@ -37,7 +37,7 @@ TAIL = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}$")
 """Up to three words before the cursor."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class MarkedWord:
     """A stretch of the prompt that names a thing.
 
@@ -54,7 +54,7 @@ class MarkedWord:
     key: Hashable = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class TokenMarks:
     """How the model takes the prompt apart.
 

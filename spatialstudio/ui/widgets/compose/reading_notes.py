@@ -1,7 +1,6 @@
 """What is to be said about the reading of a prompt: contradictions, offers, doubles, remarks."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 
@@ -9,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QFocusEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
@@ -32,7 +32,7 @@ class NoteKind(Enum):
     REMARK = "Note"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class NoteLook:
     """How notes of a kind are told apart: by frame, icon, colour and tone."""
 
@@ -52,7 +52,7 @@ LOOKS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class ReadingNote:
     """One note.
 

@@ -1,13 +1,13 @@
 """The relations of a prompt, one chip under the other, in order of priority."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
@@ -21,7 +21,7 @@ SPACING_EM = 0.4
 MARK_EM = 0.16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class ChipRow:
     """A chip to show: what the relation is known by, what it says, what it may become."""
 

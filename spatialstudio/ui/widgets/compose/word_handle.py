@@ -1,19 +1,19 @@
 """A word that stands for a thing: a list of things opens from it, or it is dragged onto another."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 
 WIDEST_EM = 11
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class ThingWord:
     """A thing as a word: what it is known by, how it is called, and its hue."""
 

@@ -1,13 +1,13 @@
 """A strip of slightly changed pictures, each with the verdict on it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
@@ -20,7 +20,7 @@ from spatialstudio.ui.widgets.basic.text_label import TextLabel
 SIDE_EM, MARK_EM = 5.0, 1.4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False, kw_only=False)
 class Crop:
     """One picture of the strip.
 

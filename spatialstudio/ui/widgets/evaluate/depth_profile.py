@@ -1,16 +1,17 @@
 """How far away the pixels of one thing are."""
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from spatialstudio.domain.frozen import frozen
+
 Weights: TypeAlias = npt.NDArray[np.float64]
 """(slices,), one value a slice."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False, kw_only=False)
 class DepthProfile:
     """How one thing's pixels are spread over depth.
 

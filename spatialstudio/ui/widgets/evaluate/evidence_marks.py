@@ -1,9 +1,9 @@
 """What lies behind a verdict, as marks on the picture. Plain data in picture pixels, no colours."""
 
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from spatialstudio.domain.evidence import GapLine, MarginBand
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Box
 
 
@@ -22,7 +22,7 @@ class BoxStyle(Enum):
     """Where nothing was found."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BoxMark:
     """A box and its name.
 
@@ -43,7 +43,7 @@ class BoxMark:
     opacity: float = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BandMark:
     """The band in which the subject's centre decides nothing.
 
@@ -66,7 +66,7 @@ class BandMark:
     tint: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GapMark:
     """The shortest way between two boxes, and its length in words."""
 
@@ -74,7 +74,7 @@ class GapMark:
     label: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EvidenceScene:
     """All marks on one picture.
 

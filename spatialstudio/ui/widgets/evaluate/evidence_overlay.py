@@ -1,10 +1,9 @@
 """The evidence of a verdict on the picture; its band can be dragged, its candidates chosen."""
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QLineF, QPointF, Qt, QVariantAnimation, Signal
 from PySide6.QtGui import QMouseEvent, QPainter
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.relation import Axis
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
@@ -24,7 +23,7 @@ WIDEST = 0.5
 """Half width of the widest band, share of the picture's side."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class HeldEdge:
     """An edge of a band, taken hold of.
 

@@ -1,12 +1,12 @@
 """One ground of a verdict as a chip: what was checked, with its number, and whether it held."""
 
-from dataclasses import dataclass
 from enum import Enum
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QIcon, QPaintEvent
 from PySide6.QtWidgets import QStyle, QStyleOptionToolButton, QStylePainter, QToolButton
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import AbstentionReason
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
@@ -22,7 +22,7 @@ class GroundState(Enum):
     BROKEN = "decided the verdict"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Ground:
     """One check behind a verdict.
 

@@ -1,11 +1,11 @@
 """Two judges in one row for each relation; where they disagree, the row says so."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
@@ -20,7 +20,7 @@ JUDGE_EM = 7.2
 """Of one judge at least, so that those of several relations stand under each other."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class JudgesRow:
     """What both judges say of a relation.
 

@@ -1,12 +1,12 @@
 """Thresholds on sliders and instances to choose from: what a verdict could be judged by."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QSlider, QWidget
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
@@ -15,7 +15,7 @@ STEPS = 100
 SLIDER_EM = 1.5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Lever:
     """A threshold that can be moved.
 
@@ -36,7 +36,7 @@ class Lever:
     most: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Choices:
     """A thing of which several instances were seen.
 

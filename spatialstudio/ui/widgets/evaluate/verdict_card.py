@@ -1,6 +1,5 @@
 """One relation's verdict: mark, word, sentence, its grounds, and what the confidence is made of."""
 
-from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt, Signal
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.relation import RelationId
 from spatialstudio.domain.verdict import AbstentionReason, Verdict
 from spatialstudio.ui.texts import tr
@@ -31,7 +31,7 @@ from spatialstudio.ui.widgets.evaluate.ground_chip import Ground, GroundChip
 BAR_EM = 0.32
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class JudgedRelation:
     """What one card says.
 

@@ -1,10 +1,9 @@
 """A verdict in a few words, small enough to stand beside another one."""
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.theme.metrics import em, font
 from spatialstudio.ui.theme.theme import Theme
@@ -12,7 +11,7 @@ from spatialstudio.ui.widgets.basic.outcome_mark import LOOKS, OutcomeMark
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class BriefVerdict:
     """What a tile says.
 

@@ -1,10 +1,9 @@
 """What a run claims, one relation a line, each with the mark of its verdict."""
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
@@ -14,7 +13,7 @@ from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 MARK_EM = 1.35
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Claim:
     """One relation in words.
 

@@ -1,6 +1,5 @@
 """Two pictures in one place: under a slider, side by side, blinking, or as their difference."""
 
-from dataclasses import dataclass
 from enum import Enum
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
@@ -16,6 +15,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
@@ -44,7 +44,7 @@ class CompareWay(Enum):
         return ways[(ways.index(self) + 1) % len(ways)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False, kw_only=False)
 class ComparedPicture:
     """One of the pictures.
 

@@ -2,13 +2,15 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QRectF
+
+from spatialstudio.domain.frozen import frozen
 
 NARROWEST, WIDEST = 0.4, 2.6
 """Shapes beyond these are shown as these, so that a strip does not fill a row alone."""
@@ -30,7 +32,7 @@ class Row(NamedTuple):
     height: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RowSizes:
     """What the rows are made to, all in pixels.
 
@@ -49,7 +51,7 @@ class RowSizes:
     heading: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JustifiedRows:
     """Where every tile lies. Made by ``justify``.
 

@@ -1,7 +1,6 @@
 """The grid of the gallery: thousands of tiles, of which only those in sight cost anything."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -14,6 +13,7 @@ from PySide6.QtGui import (
     QResizeEvent,
 )
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.listing import Cells
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
@@ -39,7 +39,7 @@ SHIFT, CONTROL = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlM
 LEFT = Qt.MouseButton.LeftButton
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class GridSection:
     """Tiles under one heading.
 

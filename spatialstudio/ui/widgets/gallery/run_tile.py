@@ -1,6 +1,5 @@
 """One tile of the gallery: a small picture, its verdict, its seed and what the user says of it."""
 
-from dataclasses import dataclass
 from math import cos, pi, sin
 
 from PySide6.QtCore import QObject, QPointF, QRectF, QSize, QSizeF, Qt
@@ -14,6 +13,7 @@ from PySide6.QtGui import (
     QPolygonF,
 )
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
@@ -30,7 +30,7 @@ POINTS = 5
 INNER = 0.45
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class TileFace:
     """What a tile shows.
 
@@ -59,7 +59,7 @@ class TileFace:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class TileState:
     """How a tile stands among the others.
 

@@ -1,7 +1,6 @@
 """The grid of a sweep: pictures in rows and columns, what differs along the sides."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -14,6 +13,7 @@ from PySide6.QtGui import (
     QResizeEvent,
 )
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em, font
 from spatialstudio.ui.theme.theme import Theme
@@ -33,7 +33,7 @@ ARROWS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SweepTable:
     """What a grid of a sweep is made of.
 

@@ -1,6 +1,5 @@
 """A small drawing of a denoiser: where it attends to the text, and what of it is averaged."""
 
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 
@@ -17,6 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
@@ -39,7 +39,7 @@ class BlockState(Enum):
     MISSING = "not captured"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Block:
     """One place of the drawing.
 

@@ -1,13 +1,13 @@
 """Paints the parts of a chart over the steps: levels, curves, what guidance did, the clock."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.inspect.pos_curve import GuidanceMark, PosCurve
@@ -31,7 +31,7 @@ ASIDE = 0.65
 """How far above its dot the open run's value stands, in its heights; the second's as far below."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Scale:
     """The values of a lane, lowest and highest, and those that have a line."""
 

@@ -1,11 +1,10 @@
 """The colour scale of each map in sight, with its numbers."""
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QLinearGradient, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
@@ -18,7 +17,7 @@ WORD_SHARE = 0.3
 STOPS = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class LegendEntry:
     """One map: its word, its hue, and the value in full colour."""
 

@@ -1,7 +1,7 @@
 """PoS of every relation over the denoising steps, and a second run on the same clock."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -15,6 +15,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
@@ -50,7 +51,7 @@ CONTROL = Qt.KeyboardModifier.ControlModifier
 Span = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Lane:
     """One field of the chart: whose curves it holds, on which scale, where."""
 

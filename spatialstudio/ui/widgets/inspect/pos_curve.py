@@ -1,10 +1,12 @@
 """What a chart over the steps shows, as plain data: who makes it needs no chart."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from spatialstudio.domain.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen(kw_only=False)
 class PosCurve:
     """One relation's PoS over the steps.
 
@@ -29,7 +31,7 @@ class PosCurve:
         return next(((low, high) for known, low, high in self.bounds if known == step), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GuidanceMark:
     """What guidance did on one step.
 
@@ -46,7 +48,7 @@ class GuidanceMark:
     passes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TimeLine:
     """A run on the clock of its steps.
 
@@ -74,7 +76,7 @@ class Lanes(Enum):
     DIFFERENCE = "difference"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TimeContents:
     """All that a chart over the steps shows.
 

@@ -1,12 +1,14 @@
 """The clock of the denoising steps on a screen: which step lies where, and which are in sight."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from spatialstudio.domain.frozen import frozen
 
 MOST_TICKS = 9
 FEWEST_IN_SIGHT = 3.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StepAxis:
     """Maps steps to pixels.
 

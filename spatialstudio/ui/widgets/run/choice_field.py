@@ -1,14 +1,13 @@
 """A field of a run whose choices are found on this machine: models, devices."""
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.widgets.basic.choice_box import ChoiceBox
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Choice:
     """Something that is offered.
 

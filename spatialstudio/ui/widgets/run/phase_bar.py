@@ -1,7 +1,5 @@
 """Where a job is: its phases in a row, each over a thin bar, and the time that is left."""
 
-from dataclasses import dataclass
-
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -11,6 +9,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 
@@ -18,7 +17,7 @@ FINE = 1000
 BAR_EM = 0.25
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Progress:
     """How far a job is.
 

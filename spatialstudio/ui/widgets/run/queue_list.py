@@ -1,6 +1,5 @@
 """What is drawn, waits, failed or was interrupted: a list whose order can be changed."""
 
-from dataclasses import dataclass
 from typing import cast
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
@@ -11,6 +10,7 @@ from PySide6.QtWidgets import (
     QStyleOptionViewItem,
 )
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
@@ -20,7 +20,7 @@ ROW_EM = 3.1
 PAD_EM = 0.4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class QueueRow:
     """What one row shows.
 

@@ -1,6 +1,5 @@
 """A film strip of results: small pictures, each with its verdict, its seed and its baseline."""
 
-from dataclasses import dataclass
 from typing import cast
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
@@ -13,6 +12,7 @@ from PySide6.QtWidgets import (
     QStyleOptionViewItem,
 )
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
@@ -26,7 +26,7 @@ PAD_EM = 0.3
 MARK_EM = 1.05
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Result:
     """What one place of the strip shows.
 

@@ -1,12 +1,12 @@
 """Words that stand on the picture: names of boxes, lengths of lines; none covers another."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 
 ROUNDING_EM = 0.2
@@ -17,7 +17,7 @@ SHIFTS = (0, 1, -1, 2, -2)
 """Of a note that would cover another: by how many of its heights."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class PictureLabel:
     """A few words on the picture.
 

@@ -1,12 +1,12 @@
 """What lies on a picture: maps, masks, boxes and the profiles beside it. Plain data, no colours."""
 
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
 
 from spatialstudio.domain.arrays import BoolMask, FloatMap, RgbImage
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Box
 from spatialstudio.domain.relation import Axis
 
@@ -29,7 +29,7 @@ PLAIN_LAYERS = frozenset({Layer.PICTURE, Layer.MAPS, Layer.MASKS, Layer.BOXES, L
 """Those that are in sight unless a workspace wants more."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class LayerLook:
     """How a layer is drawn.
 
@@ -48,7 +48,7 @@ PLAIN_LOOK = LayerLook()
 MAP_OPACITY = 0.82
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False, kw_only=False)
 class IsolineLayer:
     """The line around a share of a map's mass: (n, 2, 2) from and to, shares of the picture."""
 
@@ -56,7 +56,7 @@ class IsolineLayer:
     pieces: npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False, kw_only=False)
 class MapLayer:
     """An attention map, drawn in its hue, stretched over the picture.
 
@@ -75,7 +75,7 @@ class MapLayer:
     isolines: tuple[IsolineLayer, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False, kw_only=False)
 class MaskLayer:
     """The pixels of one object: (H, W) bool."""
 
@@ -84,7 +84,7 @@ class MaskLayer:
     opacity: float = 1.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False, kw_only=False)
 class DepthLayer:
     """How near each pixel is: (H, W), [0, 1], 1 is nearest; drawn as heat over the picture."""
 
@@ -92,7 +92,7 @@ class DepthLayer:
     opacity: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class BoxLayer:
     """A box in picture pixels, with what to write on it; a rival of the best one is dashed."""
 
@@ -103,7 +103,7 @@ class BoxLayer:
     opacity: float = 1.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False, kw_only=False)
 class Profile:
     """The marginals of one object: (w,) along x and (h,) along y, each summing to 1."""
 
@@ -113,7 +113,7 @@ class Profile:
     opacity: float = 1.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False, kw_only=False)
 class Crossing:
     """Two cumulative curves along an axis of the picture, and the line on which they cross.
 
@@ -134,7 +134,7 @@ class Crossing:
     share: float
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@frozen(eq=False)
 class PictureScene:
     """All that one picture view shows.
 

@@ -1,7 +1,6 @@
 """Marginals drawn under and beside a picture, on the picture's own axes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.relation import Axis
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
@@ -33,7 +33,7 @@ Curve: TypeAlias = npt.NDArray[np.floating[Any]]
 """(n,), one value a place along an axis."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class _Band:
     """One band: where it is, which axis it shares, and which part of that is in view."""
 

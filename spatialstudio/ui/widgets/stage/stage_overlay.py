@@ -1,14 +1,13 @@
 """What a workspace draws over the picture, and what can be taken hold of there."""
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtGui import QMouseEvent, QPainter
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.widgets.stage.picture_label import PictureLabels
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class PicturePlace:
     """Where a picture lies in its widget.
 
