@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId, ObjectMention, TextSpan, hues_of
 from spatialstudio.domain.relation import SceneGraph
 
@@ -14,7 +14,7 @@ SCENES_KEPT = 16
 _WORD = re.compile(r"[\w'\u2019-]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PromptWord:
     """A word, or a thing of several words; the same word at two places is two of these.
 

@@ -1,17 +1,17 @@
 """The storyboard: steps of runs that the user pinned, in an order of choice."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import count
 
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.errors import ExportError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.storyboard import BoardFrame
 
 _NUMBERS = count(1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class BoardChanged:
     """The storyboard holds other frames, or the same in another order."""
 

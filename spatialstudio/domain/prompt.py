@@ -1,9 +1,10 @@
 """What the user typed, and where in it the things are named."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from itertools import count
 from typing import NewType
+
+from spatialstudio.domain.frozen import frozen
 
 MentionId = NewType("MentionId", str)
 
@@ -14,7 +15,7 @@ MOST_CHARACTERS = 20_000
 """Of a prompt; no text encoder reads nearly as much, what it leaves out is told elsewhere."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Prompt:
     """The text to draw from.
 
@@ -29,7 +30,7 @@ class Prompt:
     language: str = "en"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TextSpan:
     """A stretch of characters, half-open: ``text[start:stop]``."""
 
@@ -45,7 +46,7 @@ class TextSpan:
         return text[self.start : self.stop]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ObjectMention:
     """One place where a prompt names a thing.
 
@@ -89,7 +90,7 @@ def _is_numbered(name: MentionId) -> bool:
     return name.startswith(NUMBERED) and name[1:].isdecimal() and int(name[1:]) > 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TokenSpan:
     """Where a text encoder's sequence holds a mention. Made by a backend from its own tokenizer.
 
@@ -108,7 +109,7 @@ class TokenSpan:
             raise ValueError("A token span holds at least one position.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TokenReading:
     """How one text encoder takes a prompt apart. Made by a backend; may cross threads.
 
@@ -125,7 +126,7 @@ class TokenReading:
     limit: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Note:
     """What an extractor did not understand or wants the user to know: told, never guessed over.
 

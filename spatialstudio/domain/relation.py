@@ -5,11 +5,11 @@ grows down, depth grows away from the viewer.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import NewType
 
 from spatialstudio.domain.errors import PluginError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import (
     MentionId,
     Note,
@@ -30,7 +30,7 @@ class Axis(Enum):
     DEPTH = "depth"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class AxisClaim:
     """One comparison along one axis.
 
@@ -53,7 +53,7 @@ class Shape(Enum):
     BETWEEN = "between"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class RelationType:
     """A kind of relation. New kinds are registered, never subclassed.
 
@@ -209,7 +209,7 @@ class Basis(Enum):
     """Nothing in the prompt: a reader made it up, or it is not written down yet."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Relation:
     """One claim of one prompt: *subject* is ``type.phrase`` *object*.
 
@@ -257,7 +257,7 @@ class Relation:
         return Basis.UNSAID if self.span is None else Basis.STATED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SceneGraph:
     """What the prompt claims. Made by an extractor, or by hand in the window.
 

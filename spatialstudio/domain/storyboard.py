@@ -1,14 +1,13 @@
 """Frames of runs that the user pinned side by side, to be taken along as one figure."""
 
-from dataclasses import dataclass
-
 from spatialstudio.domain.arrays import FloatMap, RgbImage
+from spatialstudio.domain.frozen import frozen
 
 BOARD_FORMATS = ("png", "svg", "pdf", "gif", "apng", "mp4", "npz", "csv")
 """File endings that a storyboard can have, the usual one first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class BoardFrame:
     """One step of a run as it was pinned. Made by ``application.storyboard`` only.
 

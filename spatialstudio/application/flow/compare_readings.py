@@ -6,8 +6,9 @@ hand or taken up is never offered for removal, and stays while the prompt is typ
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import (
     MentionId,
     Note,
@@ -32,7 +33,7 @@ ADDITIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Offer:
     """One difference between two readings, to be accepted or not.
 
@@ -49,7 +50,7 @@ class Offer:
     mentions: tuple[ObjectMention, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ComparedReading:
     """What comes of a later reading.
 

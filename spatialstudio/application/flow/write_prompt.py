@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId, ObjectMention, TextSpan
 from spatialstudio.domain.relation import Relation, RelationId, SceneGraph, relation_types
 from spatialstudio.science.articles import indefinite_article
@@ -91,7 +92,7 @@ def counterfactual(scene: SceneGraph) -> SceneGraph:
     return rewrite(replace(scene, relations=tuple(swapped)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class _Clause:
     """One relation as it is said: who stands how to what."""
 

@@ -1,7 +1,5 @@
 """Stage 1 on the stage: things pushed about on a sketch, relations made of where they stand."""
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
@@ -21,6 +19,7 @@ from spatialstudio.application.sketching import (
     named_in,
 )
 from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId, ObjectMention
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.ui.command_button import command_button
@@ -39,7 +38,7 @@ INVITATION = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Sketched:
     """A scene and where its things stand: what an edit of the sketch changes."""
 

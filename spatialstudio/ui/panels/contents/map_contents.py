@@ -1,7 +1,7 @@
 """Turns a run's attention into what the stage shows of it: words, maps, crossings, legends."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from spatialstudio.application.layer_maps import LayersAveraged, peak_of_averages
 from spatialstudio.application.map_reading import (
@@ -22,6 +22,7 @@ from spatialstudio.application.relation_reading import (
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import LayerChoice, MapScale
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId, StepEvent
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import SceneGraph
@@ -41,7 +42,7 @@ WHOSE_TIPS = {
 NO_MAP = "No map of this word was kept: only those of things are, unless more is captured"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MapSight:
     """Which maps are looked at, and how.
 

@@ -1,7 +1,6 @@
 """Things as soft blobs on an empty picture, to be pushed where they shall stand."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -17,6 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
@@ -41,7 +41,7 @@ PUSHES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Blob:
     """A thing on the sketch; x and y are shares of its sides, y grows down."""
 
@@ -52,7 +52,7 @@ class Blob:
     y: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Link:
     """A relation on the sketch.
 
