@@ -30,6 +30,7 @@ from spatialstudio.ui.widgets.evaluate.verdict_card import VerdictCard
 from spatialstudio.ui.widgets.gallery.run_grid import RunGrid
 from spatialstudio.ui.widgets.inspect.map_strip import MapTile
 from spatialstudio.ui.widgets.inspect.step_scrubber import StepScrubber
+from spatialstudio.ui.widgets.stage.empty_stage import EXAMPLES
 from spatialstudio.ui.widgets.stage.picture_view import PictureView
 from spatialstudio.ui.window_settings import ThemeChoice
 from spatialstudio.ui.workspaces.registry import WORKSPACES
@@ -271,10 +272,8 @@ def test_a_folder_without_a_run_gets_a_sentence(window, tmp_path):
 
 
 def test_an_example_fills_the_prompt(qtbot, window):
-    qtbot.mouseClick(
-        button(window, "Example: a photo of a dog to the left of a car"), Qt.MouseButton.LeftButton
-    )
-    assert window.findChild(PromptEditor).toPlainText() == PROMPT
+    qtbot.mouseClick(button(window, f"Example: {EXAMPLES[0]}"), Qt.MouseButton.LeftButton)
+    assert window.findChild(PromptEditor).toPlainText() == EXAMPLES[0]
 
 
 @pytest.mark.parametrize(

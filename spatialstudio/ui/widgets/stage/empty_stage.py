@@ -2,7 +2,14 @@
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPen, QPolygonF, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import LARGE, em, font
@@ -12,8 +19,8 @@ from spatialstudio.ui.widgets.basic.segments import Segments
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 EXAMPLES = (
-    "a photo of a dog to the left of a car",
-    "a photo of a bird above an elephant",
+    "a dog to the left of a car",
+    "a bird above an elephant",
     "a clock to the right of a couch",
 )
 WELCOME = (
@@ -21,10 +28,14 @@ WELCOME = (
     "and judges the picture. Start with an example, or drop a picture here to judge it."
 )
 DRAWING_EM = (13, 6.5)
-SENTENCE_EM = 26
+COLUMN_EM, EDGE_EM = 26, 0.6
+"""Of the column in the middle: its width, and what is left free beside it at least."""
 NARROWEST_EM = 22
 LOWEST_EM = 8
 BLOB_TINT = 0.25
+AS_BROKEN = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+AS_BROKEN.setHeightForWidth(True)
+"""Of a text that is as high as its lines are in the room it has, and never asks for more."""
 
 
 class SceneDrawing(LittleDrawing):
@@ -82,19 +93,18 @@ class EmptyStage(QScrollArea):
         self._drawing = SceneDrawing(theme)
         column.addWidget(self._drawing, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(em(0.8))
-        title = QLabel(tr("Say what stands where"))
+        title = TextLabel(tr("Say what stands where"))
         title.setFont(font(LARGE * LARGE, bold=True))
-        column.addWidget(title, 0, Qt.AlignmentFlag.AlignHCenter)
-        self._sentence = sentence = TextLabel(tr(WELCOME), Tone.MUTED)
-        sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        column.addWidget(sentence, 0, Qt.AlignmentFlag.AlignHCenter)
+        for words in (title, TextLabel(tr(WELCOME), Tone.MUTED)):
+            words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            words.setSizePolicy(AS_BROKEN)
+            column.addWidget(words)
         column.addSpacing(em(0.6))
         for example in EXAMPLES:
             button = QPushButton(example)
             button.setAccessibleName(tr("Example: {prompt}").format(prompt=example))
-            button.setMinimumWidth(em(20))
             button.clicked.connect(self._tell)
-            column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
+            column.addWidget(button)
             if self.focusProxy() is None:
                 self.setFocusProxy(button)
         sketch = QPushButton(tr("Sketch the layout instead"))
@@ -118,10 +128,10 @@ class EmptyStage(QScrollArea):
         return QSize(em(NARROWEST_EM), em(LOWEST_EM))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Break the sentence where the stage is narrow, do without the drawing where it is low."""
+        """Keep the column narrow enough to read; do without the drawing where the stage is low."""
         super().resizeEvent(event)
-        width = min(em(SENTENCE_EM), self.width() - em(2))
-        self._sentence.setFixedSize(width, self._sentence.heightForWidth(width))
+        edge = max((self.viewport().width() - em(COLUMN_EM)) // 2, em(EDGE_EM))
+        self._column.setContentsMargins(edge, em(EDGE_EM), edge, em(EDGE_EM))
         self._drawing.hide()
         words = self._column.heightForWidth(self.viewport().width())
         spare = self.viewport().height() - words

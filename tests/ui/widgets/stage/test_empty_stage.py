@@ -1,7 +1,17 @@
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QPushButton
 
-from spatialstudio.ui.widgets.stage.empty_stage import EXAMPLES, EmptyStage, SceneDrawing
+from spatialstudio.application.paths import resources_folder
+from spatialstudio.ui.theme.fonts import use_bundled_font
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.text_label import TextLabel
+from spatialstudio.ui.widgets.stage.empty_stage import (
+    COLUMN_EM,
+    EXAMPLES,
+    EmptyStage,
+    SceneDrawing,
+)
 
 
 def test_an_example_can_be_clicked(qtbot, theme):
@@ -48,3 +58,34 @@ def test_a_low_stage_does_without_the_drawing_and_shows_all_examples(qtbot, them
     qtbot.waitUntil(lambda: stage.verticalScrollBar().maximum() == 0)
     stage.resize(700, 700)
     assert drawing.isVisible()
+
+
+@pytest.mark.parametrize("percent", [80, 150, 200])
+def test_nothing_is_cut_sideways_and_no_gap_is_left_where_there_is_little_room(
+    qtbot, qapp, appearance, percent
+):
+    use_bundled_font(qapp, resources_folder() / "fonts")
+    appearance.use_text_percent(percent)
+    stage = EmptyStage(appearance.theme)
+    qtbot.addWidget(stage)
+    stage.ask_density(True)
+    stage.resize(em(30), em(30))
+    stage.show()
+    stage.resize(em(18), em(14))
+    qtbot.waitUntil(lambda: stage.verticalScrollBar().maximum() > 0)
+    assert stage.horizontalScrollBar().maximum() == 0
+    labels = stage.findChildren(TextLabel)
+    qtbot.waitUntil(lambda: [each for each in labels if has_other_height(each)] == [])
+
+
+def has_other_height(label):
+    return label.height() != label.heightForWidth(label.width())
+
+
+def test_lines_of_the_welcome_stay_short_in_a_wide_window(qtbot, theme):
+    stage = EmptyStage(theme)
+    qtbot.addWidget(stage)
+    stage.resize(em(80), em(50))
+    stage.show()
+    widths = {label.width() for label in stage.findChildren(TextLabel) if label.isVisible()}
+    assert max(widths) <= em(COLUMN_EM)
