@@ -1,15 +1,13 @@
 """The studio: everything the window and the terminal can ask for, in one place."""
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from spatialstudio.application.adjusting import Adjusting
 from spatialstudio.application.devices import DeviceList
-from spatialstudio.application.engine.inline import InlineEngine
 from spatialstudio.application.engine.messages import Engine, GenerateJob
-from spatialstudio.application.engine.process import ProcessEngine
+from spatialstudio.application.engines import EngineKind, open_engine
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.flow.choose_settings import request_of, seeds_of
@@ -18,10 +16,10 @@ from spatialstudio.application.flow.edit_relations import keep_hand
 from spatialstudio.application.flow.generate_image import new_request, new_request_id
 from spatialstudio.application.flow.read_prompt import only_known, read_prompt, read_thing
 from spatialstudio.application.judge_choice import DEFAULT_JUDGES
-from spatialstudio.application.judging import Judging
 from spatialstudio.application.keeping import Keeping
 from spatialstudio.application.language_model import LanguageModel
 from spatialstudio.application.library import Library
+from spatialstudio.application.model_layers import LayerList
 from spatialstudio.application.model_list import NO_MODEL_HINT, ModelList
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.pictures import Pictures
@@ -35,7 +33,6 @@ from spatialstudio.application.second_run import SecondRun
 from spatialstudio.application.session import OpenRun, Session
 from spatialstudio.application.storyboard import Storyboard
 from spatialstudio.application.token_counter import TokenCounter
-from spatialstudio.application.workshop import build_workshop
 from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.perceivers import PerceptionCard
@@ -48,8 +45,7 @@ from spatialstudio.science.scene_consistency import contradictions_of
 
 if TYPE_CHECKING:
     from spatialstudio.application.exports import Exports
-
-EngineKind: TypeAlias = Literal["process", "inline"]
+    from spatialstudio.application.judging import Judging
 
 EXTRACTOR_ID = "grammar"
 LANGUAGE_MODEL_ID = "llm"
@@ -104,6 +100,7 @@ class Studio:
             lambda: registry.make_anew("extractor"),
         )
         self.devices = DeviceList(engine.ask, self.bus.subscribe)
+        self.layers = LayerList(engine.ask, self.bus.subscribe)
         self.tokens = TokenCounter(engine.ask, self.bus.subscribe)
         self._starter = RunStarter(engine, self.keeping, self._job_of)
         self.queue = RunQueue(self._starter, self.session, self.bus.publish)
@@ -126,8 +123,7 @@ class Studio:
             runs_folder: Where finished runs are written; None for the user's library, by month.
         """
         paths = paths or StudioPaths.usual()
-        build = partial(build_workshop, paths.surroundings)
-        made: Engine = ProcessEngine(build) if engine == "process" else InlineEngine(build)
+        made = open_engine(engine, paths.surroundings)
         return cls(built_in_registry(paths.surroundings), made, paths, runs_folder)
 
     @property
@@ -136,8 +132,10 @@ class Studio:
         return self.model_list.cards
 
     @property
-    def judging(self) -> Judging:
+    def judging(self) -> "Judging":
         """Judges many pictures, and recorded runs."""
+        from spatialstudio.application.judging import Judging
+
         return Judging(self._registry, self.parse, self.scene_of, IMAGES_ID)
 
     @property

@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from spatialstudio.application.engine.child_process import CLOSING_TIMEOUT_S
 from spatialstudio.application.engine.messages import (
     EngineStopped,
     EvaluateJob,
@@ -20,7 +21,7 @@ from spatialstudio.application.engine.messages import (
     TokensRead,
 )
 from spatialstudio.application.engine.priority import NICENESS
-from spatialstudio.application.engine.process import CLOSING_TIMEOUT_S, ProcessEngine
+from spatialstudio.application.engine.process import ProcessEngine
 from spatialstudio.domain.generation import (
     GenerationCancelled,
     GenerationFinished,

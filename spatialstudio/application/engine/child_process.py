@@ -1,0 +1,82 @@
+"""One child process as its parent sees it: two pipes, and a thread that reads the reports."""
+
+import multiprocessing
+import pickle
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Thread, current_thread
+
+from spatialstudio.application.engine.child import main, send
+from spatialstudio.application.engine.messages import Command, EngineStopped, Report, Stop
+from spatialstudio.application.engine.worker import BuildWorkshop
+from spatialstudio.domain.errors import ErrorReport
+
+CLOSING_TIMEOUT_S = 2.0
+KILLED = -9
+"""Exit code of a process that the system ended, most often to get memory back."""
+
+
+class ChildProcess:
+    """One child process with its two pipes and the thread that reads its reports.
+
+    Attributes:
+        is_gone: Whether the process has ended and its reports are read.
+    """
+
+    def __init__(self, build: BuildWorkshop, report: Callable[[Report], None]) -> None:
+        context = multiprocessing.get_context("spawn")
+        commands, self._commands = context.Pipe(duplex=False)
+        self._reports, reports = context.Pipe(duplex=False)
+        self._report = report
+        self._is_closing = False
+        self.is_gone = False
+        self._process = context.Process(
+            target=main, args=(commands, reports, build), name="spatialstudio-engine", daemon=True
+        )
+        self._process.start()
+        commands.close()
+        reports.close()
+        self._reader = Thread(target=self._read, name="spatialstudio-reports", daemon=True)
+        self._reader.start()
+
+    def tell(self, command: Command) -> bool:
+        """Send a command; False when the child is gone, after its end was reported."""
+        try:
+            send(self._commands, command)
+        except OSError:
+            if current_thread() is not self._reader:
+                self._reader.join()
+            return False
+        return True
+
+    def close(self) -> None:
+        """End the process, kindly first, and leave nothing over."""
+        self._is_closing = True
+        self.tell(Stop())
+        self._process.join(CLOSING_TIMEOUT_S)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+        if current_thread() is not self._reader:
+            self._reader.join()
+
+    def _read(self) -> None:
+        with suppress(EOFError, OSError):
+            while True:
+                self._report(pickle.loads(self._reports.recv_bytes()))
+        self._reports.close()
+        self._commands.close()
+        self.is_gone = True
+        if not self._is_closing:
+            self._process.join()
+            self._report(EngineStopped(error=_report_on_exit(self._process.exitcode)))
+
+
+def _report_on_exit(exit_code: int | None) -> ErrorReport:
+    advice = "Try a smaller picture or model" if exit_code == KILLED else "Try again"
+    return ErrorReport(
+        title="The engine stopped",
+        message="The process that runs the models has ended unexpectedly.",
+        hint=f"{advice}; the engine starts again by itself and your work is safe.",
+        details=f"Exit code {exit_code}.",
+    )
