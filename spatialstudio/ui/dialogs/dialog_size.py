@@ -9,8 +9,13 @@ EDGE_EM = 2
 """Of the window that stays in sight around a dialog, both sides together."""
 
 
-def give_room(dialog: QDialog, wanted: QSize) -> None:
-    """Give a dialog its size, as far as its window, or else the screen, has room for it."""
+def room_for(dialog: QDialog) -> QSize:
+    """Return the most that a dialog can take of its window, or else of the screen, in pixels."""
     window = dialog.parentWidget()
     most = dialog.screen().availableSize() if window is None else window.window().size()
-    dialog.resize(wanted.boundedTo(most - QSize(em(EDGE_EM), em(EDGE_EM))))
+    return most - QSize(em(EDGE_EM), em(EDGE_EM))
+
+
+def give_room(dialog: QDialog, wanted: QSize) -> None:
+    """Give a dialog its size, as far as there is room for it."""
+    dialog.resize(wanted.boundedTo(room_for(dialog)))

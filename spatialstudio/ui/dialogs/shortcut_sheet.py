@@ -13,17 +13,15 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.commands.command import Menu
-from spatialstudio.ui.dialogs.dialog_size import give_room
+from spatialstudio.ui.dialogs.dialog_size import give_room, room_for
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.dock_column import DockRoom
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
-COLUMNS = (
-    (Menu.FILE, Menu.EDIT, Menu.RUN, Menu.HELP),
-    (Menu.COMPOSE, Menu.VIEW),
-    (Menu.REPLAY, Menu.GALLERY),
-)
+MOST_COLUMNS = 3
+GAP_EM, EDGE_EM, BAR_EM = 2, 1.5, 0.8
+"""Between columns, around them, and beside them for a scroll bar."""
 
 
 class ShortcutSheet(QDialog):
@@ -33,26 +31,14 @@ class ShortcutSheet(QDialog):
         super().__init__(parent)
         self.setWindowTitle(tr("Keys and shortcuts"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        sheet = QWidget()
-        row = QHBoxLayout(sheet)
-        row.setContentsMargins(0, 0, em(0.8), 0)
-        row.setSpacing(em(2))
-        for menus in COLUMNS:
-            column = QVBoxLayout()
-            column.setSpacing(em(0.4))
-            for menu in menus:
-                column.addWidget(TextLabel(tr(menu.value).replace("&", ""), Tone.HEADING))
-                column.addLayout(_keys_of(actions, menu))
-                column.addSpacing(em(0.8))
-            column.addStretch()
-            row.addLayout(column)
+        sheet = self._sheet_of(actions)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         note = tr(
             "Replay keys work on the stage and the attention dock; letters rest while you type."
         )
         column = QVBoxLayout(self)
-        column.setContentsMargins(em(1.5), em(1.3), em(1.5), em(1))
+        column.setContentsMargins(em(EDGE_EM), em(1.3), em(EDGE_EM), em(1))
         room = DockRoom(sheet)
         room.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # where it is larger than the window
         room.setAccessibleName(self.windowTitle())
@@ -62,16 +48,55 @@ class ShortcutSheet(QDialog):
         bar = QSize(em(1), 0)  # for scrolling down, where the window is low
         give_room(self, self.sizeHint() + bar)
 
+    def _sheet_of(self, actions: Actions) -> QWidget:
+        """Return all keys by menu, in as many columns as there is room for, about as long."""
+        parts = [_keys_of(actions, menu) for menu in Menu]
+        room = room_for(self).width() - em(2 * EDGE_EM + BAR_EM)
+        counts = range(MOST_COLUMNS, 0, -1)
+        fitting = (columns for count in counts if _width(columns := _broken(parts, count)) <= room)
+        sheet = QWidget()
+        row = QHBoxLayout(sheet)
+        row.setContentsMargins(0, 0, em(BAR_EM), 0)
+        row.setSpacing(em(GAP_EM))
+        for column in next(fitting, [parts]):
+            down = QVBoxLayout()
+            down.setSpacing(em(1))
+            for part in column:
+                down.addWidget(part)
+            down.addStretch()
+            row.addLayout(down)
+        return sheet
 
-def _keys_of(actions: Actions, menu: Menu) -> QGridLayout:
-    grid = QGridLayout()
+
+def _broken(parts: list[QWidget], count: int) -> list[list[QWidget]]:
+    """Return parts in that many columns, in order and about as long."""
+    columns: list[list[QWidget]] = [[] for _ in range(count)]
+    whole, above = sum(part.sizeHint().height() for part in parts), 0
+    for part in parts:
+        height = part.sizeHint().height()
+        columns[(above + height // 2) * count // whole].append(part)
+        above += height
+    return columns
+
+
+def _width(columns: list[list[QWidget]]) -> int:
+    widest = (max(part.sizeHint().width() for part in column) for column in columns if column)
+    return sum(widest) + em(GAP_EM) * (len(columns) - 1)
+
+
+def _keys_of(actions: Actions, menu: Menu) -> QWidget:
+    """Return the keys of one menu under its title."""
+    part = QWidget()
+    grid = QGridLayout(part)
+    grid.setContentsMargins(0, 0, 0, 0)
     grid.setHorizontalSpacing(em(1.2))
     grid.setVerticalSpacing(em(0.15))
     grid.setColumnStretch(0, 1)
-    for row, (command, action) in enumerate(actions.of_menu(menu)):
+    grid.addWidget(TextLabel(tr(menu.value).replace("&", ""), Tone.HEADING), 0, 0, 1, 2)
+    for row, (command, action) in enumerate(actions.of_menu(menu), start=1):
         if keys := actions.keys_in_words(command):
             grid.addWidget(QLabel(action.text()), row, 0)
             label = QLabel(keys)
             label.setProperty("tone", "muted")
             grid.addWidget(label, row, 1, Qt.AlignmentFlag.AlignRight)
-    return grid
+    return part

@@ -64,9 +64,10 @@ class ShortcutsPage(SettingsPage):
         row.addWidget(self._keys, 1)
         for button in (self._use, self._none, self._usual):
             row.addWidget(button)
+        self._all.setProperty("kind", "quiet")
         foot = QHBoxLayout()
-        foot.addWidget(self._clash, 1)
         foot.addWidget(self._all)
+        foot.addWidget(self._clash, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(em(0.5))

@@ -1,7 +1,12 @@
+import pytest
 from PySide6.QtWidgets import QLabel
 
+from spatialstudio.application.paths import resources_folder
+from spatialstudio.ui.commands.command import Menu
 from spatialstudio.ui.commands.table import TABLE
 from spatialstudio.ui.dialogs.shortcut_sheet import ShortcutSheet
+from spatialstudio.ui.theme.fonts import use_bundled_font
+from spatialstudio.ui.widgets.basic.dock_column import DockRoom
 
 
 def test_every_action_with_a_key_is_on_the_sheet(qtbot, context):
@@ -19,3 +24,21 @@ def test_the_sheet_stays_within_its_window(qtbot, window):
     qtbot.addWidget(sheet)
     assert sheet.width() <= 800
     assert sheet.height() <= 500
+
+
+@pytest.mark.parametrize(("percent", "columns"), [(100, 3), (150, 2), (200, 1)])
+def test_larger_text_has_fewer_columns_and_scrolls_down_only(
+    qtbot, qapp, window, appearance, percent, columns
+):
+    use_bundled_font(qapp, resources_folder() / "fonts")
+    appearance.use_text_percent(percent)
+    qtbot.wait(0)
+    window.resize(1280, 800)
+    ShortcutSheet(window.context.actions, window).open()
+    sheet = window.findChild(ShortcutSheet)
+    qtbot.waitUntil(sheet.isVisible)
+    titles = {menu.value.replace("&", "") for menu in Menu}
+    headings = [label for label in sheet.findChildren(QLabel) if label.text() in titles]
+    assert len({label.mapTo(sheet, label.rect().topLeft()).x() for label in headings}) == columns
+    assert sheet.findChild(DockRoom).horizontalScrollBar().maximum() == 0
+    sheet.close()

@@ -4,7 +4,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QInputDialog,
-    QListWidget,
     QListWidgetItem,
     QPushButton,
     QVBoxLayout,
@@ -16,6 +15,7 @@ from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.gallery_contents import IN_TRASH
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.snug_list import SnugList
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.gallery.day_list import DayList
 
@@ -41,10 +41,7 @@ class SearchesPanel(Panel):
         super().__init__()
         self._context = context
         self._view = context.gallery
-        self._list = QListWidget()
-        self._list.setAccessibleName(tr("Saved searches"))
-        self._list.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        self._list.ensurePolished()  # else the rows get their heights before their style
+        self._list = SnugList(tr("Saved searches"))
         self._list.itemClicked.connect(self._use)
         self._list.itemActivated.connect(self._use)
         self._save = QPushButton(tr("Save…"))
@@ -54,6 +51,7 @@ class SearchesPanel(Panel):
         for button, slot in ((self._save, self._ask_for_name), (self._drop, self._remove)):
             button.setProperty("kind", "quiet")
             button.clicked.connect(slot)
+        self._days_title = TextLabel(tr("Timeline"), Tone.HEADING)
         self._days = DayList(context.theme)
         self._days.day_picked.connect(self._view.day_offered)
         self._view.days_changed.connect(self._show_days)
@@ -65,6 +63,8 @@ class SearchesPanel(Panel):
 
     def _show_days(self) -> None:
         self._days.show_days(self._view.days)
+        for part in (self._days_title, self._days):
+            part.setVisible(bool(self._view.days))
 
     def _fill(self) -> None:
         self._list.clear()
@@ -125,8 +125,9 @@ class SearchesPanel(Panel):
         column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
         column.setSpacing(em(0.4))
         column.addWidget(TextLabel(tr("Searches"), Tone.HEADING))
-        column.addWidget(self._list, 2)
+        column.addWidget(self._list)
         column.addLayout(foot)
         column.addSpacing(em(0.4))
-        column.addWidget(TextLabel(tr("Timeline"), Tone.HEADING))
-        column.addWidget(self._days, 3)
+        column.addWidget(self._days_title)
+        column.addWidget(self._days)
+        column.addStretch()

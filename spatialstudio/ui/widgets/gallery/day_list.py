@@ -3,7 +3,6 @@
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
-    QListWidget,
     QListWidgetItem,
     QStyle,
     QStyledItemDelegate,
@@ -13,6 +12,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.snug_list import SnugList
 
 RUNS = Qt.ItemDataRole.UserRole
 ROW_EM = 2.2
@@ -62,19 +62,17 @@ class DayDelegate(QStyledItemDelegate):
         painter.fillRect(bar, self._theme.colour("faint"))
 
 
-class DayList(QListWidget):
+class DayList(SnugList):
     """Shows days, the newest first. Emits ``day_picked`` with the place of one in the list."""
 
     day_picked = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
+        super().__init__(tr("Timeline"))
         self.most = 1
-        self.setAccessibleName(tr("Timeline"))
         self.setItemDelegate(DayDelegate(theme, self))
         self.setMouseTracking(True)
         self.setUniformItemSizes(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.itemClicked.connect(self._tell)
         self.itemActivated.connect(self._tell)
         theme.changed.connect(self.viewport().update)

@@ -2,7 +2,9 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.gallery.day_list import DayList
 
 DAYS = (("Today", 3), ("Yesterday", 12))
@@ -48,3 +50,20 @@ def test_a_bar_is_drawn_for_each_day(days):
     before = days.viewport().grab().toImage()
     days.show_days((("Today", 12), ("Yesterday", 12)))
     assert days.viewport().grab().toImage() != before
+
+
+def test_no_empty_frame_stands_under_the_days(qtbot, theme):
+    room, days = QWidget(), DayList(theme)
+    qtbot.addWidget(room)
+    days.show_days(DAYS)
+    column = QVBoxLayout(room)
+    column.addWidget(days)
+    column.addStretch()
+    room.resize(em(20), em(40))
+    room.show()
+    qtbot.waitUntil(lambda: days.height() == days.sizeHint().height())
+    assert days.verticalScrollBar().maximum() == 0
+    assert days.viewport().height() == sum(days.sizeHintForRow(row) for row in range(2))
+    days.show_days((*DAYS, *((f"Day {number}", 1) for number in range(30))))
+    qtbot.waitUntil(lambda: days.verticalScrollBar().maximum() > 0)
+    assert days.geometry().bottom() < room.height()
