@@ -6,11 +6,12 @@ from spatialstudio.ui.texts import tr
 A_MINUTE = 60
 TENTHS_BELOW_S = 10
 KILOBYTE = 1000
+BETWEEN_FACTS = " · "
 UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def estimate_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
-    """Return a line like "About 4 s, 310 MB, guided steps 1 to 8.".
+    """Return a line like "About 4 s · 310 MB · guided steps 1 to 8".
 
     Args:
         estimate: What is known.
@@ -21,20 +22,20 @@ def estimate_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
     else:
         first, last = (step + 1 for step in estimate.guided_steps)
         steps = tr("guided steps {first} to {last}").format(first=first, last=last)
-    return f"{cost_in_words(estimate, weights_bytes)}, {steps}."
+    return BETWEEN_FACTS.join((cost_in_words(estimate, weights_bytes), steps))
 
 
 def cost_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
-    """Return time and memory alone: "About 4 s, 310 MB"."""
+    """Return time and memory alone: "About 4 s · 310 MB"."""
     if estimate.seconds is None:
-        time = tr("Time is known after the first picture")
+        time = tr("Time not known yet")
     else:
         time = tr("About {time}").format(time=time_in_words(estimate.seconds))
     if estimate.memory_bytes is None:
         memory = tr("at least {size}").format(size=size_in_words(weights_bytes))
     else:
         memory = size_in_words(estimate.memory_bytes)
-    return f"{time}, {memory}"
+    return BETWEEN_FACTS.join((time, memory))
 
 
 def time_in_words(seconds: float) -> str:

@@ -90,7 +90,7 @@ class Sweeping(QObject):
             return
         estimate = self._studio.estimates.estimate(requests)
         weights = self._studio.model(settings.model_id).size_bytes
-        dialog.show_plan(len(requests), f"{cost_in_words(estimate, weights)}.")
+        dialog.show_plan(len(requests), cost_in_words(estimate, weights))
 
     def _draw(self, dialog: "SweepDialog", settings: RunSettings) -> None:
         try:

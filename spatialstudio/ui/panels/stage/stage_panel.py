@@ -217,7 +217,7 @@ class StagePanel(Panel):
         row.addWidget(self._picture)
         row.addWidget(self._beside)
         column = QVBoxLayout(self)
-        column.setContentsMargins(em(1), em(0.8), em(1), em(0.8))
+        column.setContentsMargins(em(1), em(0.5), em(1), em(0.5))
         column.addWidget(self.words)
         column.addWidget(self._empty, 1)
         column.addWidget(self.sketch, 1)

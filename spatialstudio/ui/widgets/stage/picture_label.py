@@ -2,15 +2,20 @@
 
 from collections.abc import Iterator
 from itertools import chain
+from math import sqrt
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.ui.theme.fonts import POINT_SIZE
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 
 ROUNDING_EM = 0.2
-PADDING_EM = 0.6
+PADDING = 0.7
+"""Beside the words of a label, as a share of their height, both sides together."""
+MOST_COVERED = 0.15
+"""Of a picture, by its labels; letters are smaller where they would cover more."""
 BORDER = 1.0
 """Of a box, pixels: its name stands flush with it."""
 SHIFTS = (0, 1, -1, 2, -2)
@@ -78,21 +83,31 @@ class PictureLabels:
     def lay_out(self) -> list[tuple[PictureLabel, QRectF]]:
         """Return where each label lies; notes first, since names find room more easily."""
         in_order = sorted(self._labels, key=lambda label: not label.is_note)
-        measure = QFontMetricsF(font(SMALL, bold=True))
+        letters = self._letters()
         taken: list[QRectF] = []
         for label in in_order:
-            width = measure.horizontalAdvance(label.text) + em(PADDING_EM)
-            size = QSizeF(min(width, self._frame.width()), measure.height() + 2)
+            size = _size(label, letters).boundedTo(self._frame.size())
             taken.append(self._place_of(label, size, taken))
         return list(zip(in_order, taken, strict=True))
 
     def draw(self, painter: QPainter) -> None:
         """Write all labels."""
-        painter.setFont(font(SMALL, bold=True))
+        painter.setFont(self._letters())
         for label, place in self.lay_out():
             painter.setOpacity(label.opacity)
             (_draw_note if label.is_note else _draw_name)(painter, label, place)
         painter.setOpacity(1.0)
+
+    def _letters(self) -> QFont:
+        """Return small letters; on a small picture large text gives way, down to its usual size."""
+        letters = font(SMALL, bold=True)
+        sizes = [_size(label, letters) for label in self._labels]
+        covered = sum(size.width() * size.height() for size in sizes)
+        room = self._frame.width() * self._frame.height() * MOST_COVERED
+        if covered > room:
+            usual = min(letters.pointSizeF(), SMALL * POINT_SIZE)
+            letters.setPointSizeF(max(letters.pointSizeF() * sqrt(room / covered), usual))
+        return letters
 
     def _place_of(self, label: PictureLabel, size: QSizeF, taken: list[QRectF]) -> QRectF:
         """Return the best place that is free; the corner of what it is about where none is."""
@@ -133,6 +148,12 @@ class PictureLabels:
         left = max(min(corner.x(), frame.right() - size.width()), frame.left())
         top = max(min(corner.y(), frame.bottom() - size.height()), frame.top())
         return QRectF(QPointF(left, top), size)
+
+
+def _size(label: PictureLabel, letters: QFont) -> QSizeF:
+    measure = QFontMetricsF(letters)
+    padding = PADDING * measure.height()
+    return QSizeF(measure.horizontalAdvance(label.text) + padding, measure.height() + 2)
 
 
 def _draw_name(painter: QPainter, label: PictureLabel, place: QRectF) -> None:

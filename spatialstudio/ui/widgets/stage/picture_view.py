@@ -217,13 +217,11 @@ class PictureView(QWidget):
         painter.setFont(font(bold=True))
         painter.setPen(self._theme.colour("text"))
         painter.drawText(line, low | Qt.AlignmentFlag.AlignLeft, self._scene.title)
-        taken = painter.fontMetrics().horizontalAdvance(self._scene.title) + em(GAP_EM)
+        spare = line.width() - painter.fontMetrics().horizontalAdvance(self._scene.title) - em()
         painter.setFont(font(SMALL))
         painter.setPen(self._theme.colour("muted"))
-        remark = painter.fontMetrics().elidedText(
-            self._scene.remark, Qt.TextElideMode.ElideRight, max(round(line.width()) - taken, 0)
-        )
-        painter.drawText(line, low | Qt.AlignmentFlag.AlignRight, remark)
+        if painter.fontMetrics().horizontalAdvance(self._scene.remark) <= spare:
+            painter.drawText(line, low | Qt.AlignmentFlag.AlignRight, self._scene.remark)
 
     def _draw_inside(self, painter: QPainter, frame: QRectF) -> None:
         if self._picture is None:

@@ -13,11 +13,11 @@ from spatialstudio.ui.panels.contents.estimate_contents import (
     [
         (
             RunEstimate(seconds=4.2, memory_bytes=310_000_000, guided_steps=(0, 7)),
-            "About 4.2 s, 310 MB, guided steps 1 to 8.",
+            "About 4.2 s · 310 MB · guided steps 1 to 8",
         ),
         (
             RunEstimate(),
-            "Time is known after the first picture, at least 28 MB, not guided.",
+            "Time not known yet · at least 28 MB · not guided",
         ),
     ],
     ids=["all is known", "nothing is known"],

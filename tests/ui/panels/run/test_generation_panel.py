@@ -174,7 +174,7 @@ def test_cancelling_is_seen_at_once_and_the_next_one_comes(qtbot, panel, engine)
 
 
 def test_the_estimate_follows_what_is_set(qtbot, panel, engine):
-    assert estimate(panel).startswith("Time is known after the first picture")
+    assert estimate(panel).startswith("Time not known yet")
     panel.generate()
     for job in engine.jobs:
         engine.play(job)

@@ -4,6 +4,8 @@ import pytest
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor
 
+from spatialstudio.application.paths import resources_folder
+from spatialstudio.ui.theme.fonts import use_bundled_font
 from spatialstudio.ui.widgets.stage.picture_label import PictureLabels
 
 COLOURS = QColor("black"), QColor("white")
@@ -77,3 +79,26 @@ def test_what_is_dimmed_is_no_longer_named(labels):
     labels.add_name(BOX, "dog", COLOURS)
     labels.clear()
     assert places(labels) == {}
+
+
+@pytest.mark.parametrize("percent", [150, 200])
+def test_large_text_leaves_most_of_a_small_picture_in_sight(qapp, appearance, percent):
+    use_bundled_font(qapp, resources_folder() / "fonts")
+    appearance.use_text_percent(percent)
+    labels = PictureLabels(FRAME)
+    for number, word in enumerate(("cat", "dog", "lamp")):
+        labels.add_name(BOX.translated(20 * number, 20 * number), f"{word} 0.96", COLOURS)
+    labels.add_note(FRAME.center(), "0.18 of 0.10", COLOURS)
+    covered = sum(place.width() * place.height() for place in places(labels).values())
+    assert covered < FRAME.width() * FRAME.height() / 4
+    assert not covering(labels)
+
+
+def test_letters_keep_their_size_where_there_is_room(qapp, appearance):
+    large = QRectF(0, 0, 1600, 1600)
+    heights = set()
+    for frame in (large, large.adjusted(0, 0, 800, 800)):
+        labels = PictureLabels(frame)
+        labels.add_name(BOX, "dog 0.97", COLOURS)
+        heights.add(places(labels)["dog 0.97"].height())
+    assert len(heights) == 1
