@@ -7,7 +7,7 @@ import numpy as np
 
 from spatialstudio.application.flow.evaluate_image import evaluate_image, nobody_asks
 from spatialstudio.application.flow.perceive_image import Judges
-from spatialstudio.domain.attention import AttentionSnapshot
+from spatialstudio.domain.attention import AttentionSnapshot, ModelLayers, TextLayer
 from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import Cancelled
 from spatialstudio.domain.generation import (
@@ -101,6 +101,10 @@ class FakeBackend:
 
     def devices(self):
         return (PROCESSOR,)
+
+    def layers(self, model, height, width):
+        layer = TextLayer(name="mid_block.attentions.0", shape=(height // 8, width // 8))
+        return ModelLayers(layers=(layer,), guiding=frozenset({layer.name}), heads=1)
 
     def estimate(self, request, model):
         return MemoryEstimate(weights_bytes=3, guiding_bytes=2, denoising_bytes=1, decoding_bytes=1)
@@ -224,6 +228,9 @@ class FakeWorkshop:
 
     def read_tokens(self, prompt, model):
         return self.backend.read_tokens(prompt, model)
+
+    def layers(self, model, height, width):
+        return self.backend.layers(model, height, width)
 
     def estimate(self, request, model):
         return self.backend.estimate(request, model)

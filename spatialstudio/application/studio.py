@@ -19,6 +19,7 @@ from spatialstudio.application.judge_choice import DEFAULT_JUDGES
 from spatialstudio.application.keeping import Keeping
 from spatialstudio.application.language_model import LanguageModel
 from spatialstudio.application.library import Library
+from spatialstudio.application.model_layers import LayerList
 from spatialstudio.application.model_list import NO_MODEL_HINT, ModelList
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.pictures import Pictures
@@ -99,6 +100,7 @@ class Studio:
             lambda: registry.make_anew("extractor"),
         )
         self.devices = DeviceList(engine.ask, self.bus.subscribe)
+        self.layers = LayerList(engine.ask, self.bus.subscribe)
         self.tokens = TokenCounter(engine.ask, self.bus.subscribe)
         self._starter = RunStarter(engine, self.keeping, self._job_of)
         self.queue = RunQueue(self._starter, self.session, self.bus.publish)
@@ -178,6 +180,7 @@ class Studio:
         """Start the engine; the window calls it when it is shown."""
         self.estimates.read(self.paths.cache / PACES)
         self._engine.start(self._on_report)
+        self.layers.ask_again()
 
     def close(self) -> None:
         """Stop all work and give everything back."""

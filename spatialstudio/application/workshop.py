@@ -8,6 +8,7 @@ from spatialstudio.application.flow.search_image import search_image
 from spatialstudio.application.judge_choice import DEFAULT_JUDGES, JudgeChoice, find_judges
 from spatialstudio.application.registry import Registry, built_in_registry
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.attention import ModelLayers
 from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, spared
 from spatialstudio.domain.memory import MemoryEstimate
@@ -36,6 +37,10 @@ class ModelWorkshop:
         """List what the backends can run on, the fastest first."""
         backends = [self._registry.backend(each) for each in self._registry.ids("backend")]
         return tuple(dict.fromkeys(card for backend in backends for card in backend.devices()))
+
+    def layers(self, model: ModelCard, height: int, width: int) -> ModelLayers:
+        """Say where a model attends to the text in pictures of a size, in pixels."""
+        return self._registry.backend(model.backend_id).layers(model, height, width)
 
     def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
         """Say what a request would take; None where that cannot be known without its model."""

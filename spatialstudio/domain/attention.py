@@ -50,6 +50,21 @@ class TextLayer:
 
 
 @frozen
+class ModelLayers:
+    """Where a model attends to the text, before it draws. Made by a backend; may cross threads.
+
+    Attributes:
+        layers: In the order in which they run.
+        guiding: Names of those whose maps guide.
+        heads: The most that one of them has.
+    """
+
+    layers: tuple[TextLayer, ...]
+    guiding: frozenset[str]
+    heads: int
+
+
+@frozen
 class LayerChoice:
     """Over which parts of a model attention is averaged. May cross threads.
 

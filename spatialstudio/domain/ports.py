@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.attention import ModelLayers
 from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
@@ -162,6 +163,14 @@ class GenerationBackend(Protocol):
 
     def read_tokens(self, prompt: str, model: ModelCard) -> tuple[TokenReading, ...]:
         """Say how each of the model's text encoders takes a prompt apart; no weights are loaded.
+
+        Raises:
+            BackendError: The model is damaged or missing.
+        """
+        ...
+
+    def layers(self, model: ModelCard, height: int, width: int) -> ModelLayers:
+        """Say where a model attends to the text in pictures of a size; no weights are loaded.
 
         Raises:
             BackendError: The model is damaged or missing.

@@ -7,6 +7,8 @@ import numpy as np
 
 from spatialstudio.application.engine.messages import (
     DevicesListed,
+    LayersListed,
+    ListLayers,
     Phase,
     PhaseChanged,
     PictureJudged,
@@ -114,6 +116,11 @@ class ScriptedEngine:
     def list_devices(self, *devices):
         """Answer a question about devices; the fastest first."""
         self.report(DevicesListed(devices=devices))
+
+    def list_layers(self, layers):
+        """Answer the newest question about a model's layers."""
+        asked = [each for each in self.questions if isinstance(each, ListLayers)][-1]
+        self.report(LayersListed(model_id=asked.model.id, layers=layers))
 
     def cancel(self, job_id):
         self.cancelled.append(job_id)

@@ -77,7 +77,12 @@ def plan_archive(
 
 def text_layers(loaded: LoadedPipeline, request: GenerationRequest) -> tuple[TextLayer, ...]:
     """List where a model attends to the text while it draws a request, kept or not."""
-    latent_size = loaded.latent_size(*picture_size(loaded, request))
+    return layers_at(loaded, *picture_size(loaded, request))
+
+
+def layers_at(loaded: LoadedPipeline, height: int, width: int) -> tuple[TextLayer, ...]:
+    """List where a model attends to the text in pictures of a size, in pixels."""
+    latent_size = loaded.latent_size(height, width)
     return tuple(
         TextLayer(name=layer.name, shape=map_size(*latent_size, layer.level))
         for layer in loaded.text_layers

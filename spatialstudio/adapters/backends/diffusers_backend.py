@@ -38,6 +38,7 @@ from spatialstudio.adapters.backends.load_pipeline import (
 )
 from spatialstudio.adapters.backends.low_memory import out_of_memory, tiled
 from spatialstudio.adapters.backends.memory_estimate import estimate_memory
+from spatialstudio.adapters.backends.model_outline import outline_layers
 from spatialstudio.adapters.backends.model_setup import model_setup
 from spatialstudio.adapters.backends.pipeline_arguments import pipeline_arguments
 from spatialstudio.adapters.backends.preview import decode_preview
@@ -61,7 +62,7 @@ from spatialstudio.adapters.device import (
     reset_peak_memory,
 )
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.attention import ATTENTION_FOLDER
+from spatialstudio.domain.attention import ATTENTION_FOLDER, ModelLayers
 from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import BackendError, OutOfMemory, RequestError
 from spatialstudio.domain.frozen import frozen
@@ -129,6 +130,14 @@ class DiffusersBackend:
             BackendError: The model is damaged or missing.
         """
         return token_readings(self._streams_of(model), prompt)
+
+    def layers(self, model: ModelCard, height: int, width: int) -> ModelLayers:
+        """List where a model attends to the text; see ``GenerationBackend``.
+
+        Raises:
+            BackendError: The model is damaged or missing.
+        """
+        return outline_layers(model, height, width)
 
     def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
         """Estimate from the model that is loaded; a small one is loaded where there is none.

@@ -227,7 +227,7 @@ def load_pipeline(
         BackendError: The model is of a family that is not known.
         RequestError: The model asks for a number format that is not known.
     """
-    family = _family_of(model)
+    family = family_of(model)
     pipeline_class = _import_pipeline(family)
     dtype = pick_dtype(device, model.size_bytes, model.dtype)
     try:
@@ -235,7 +235,7 @@ def load_pipeline(
     except SIGNS_OF_DAMAGE as error:
         if is_out_of_memory(error):
             raise
-        raise _damaged(model) from error
+        raise damaged(model) from error
     pipeline.set_progress_bar_config(disable=True)
     weights_hash = hash_beside(weight_files(model))
     loaded = LoadedPipeline(
@@ -257,7 +257,7 @@ def load_streams(model: ModelCard) -> tuple[TextStream, ...]:
         ModelNotFound: The folder is missing or damaged.
         BackendError: The model is of a family that is not known.
     """
-    family = _family_of(model)
+    family = family_of(model)
     folders = sorted((model.base or model.folder).glob(f"{TOKENIZER}*"))
     try:
         return family.streams(
@@ -267,7 +267,7 @@ def load_streams(model: ModelCard) -> tuple[TextStream, ...]:
             }
         )
     except SIGNS_OF_DAMAGE as error:
-        raise _damaged(model) from error
+        raise damaged(model) from error
 
 
 def _import_pipeline(family: Family) -> Any:
@@ -279,7 +279,13 @@ def _import_pipeline(family: Family) -> Any:
     return getattr(diffusers, family.pipeline_class)
 
 
-def _family_of(model: ModelCard) -> Family:
+def family_of(model: ModelCard) -> Family:
+    """Return what is special about a model's kind.
+
+    Raises:
+        ModelNotFound: The model is damaged or missing.
+        BackendError: It is of a family that is not known.
+    """
     folder = model.base or model.folder
     if not (folder / INDEX_FILE).is_file() or not model.folder.exists():
         raise ModelNotFound(
@@ -291,9 +297,9 @@ def _family_of(model: ModelCard) -> Family:
         class_name = index["_class_name"]
         parts = [name for name, value in index.items() if isinstance(value, list) and all(value)]
     except SIGNS_OF_DAMAGE as error:
-        raise _damaged(model) from error
+        raise damaged(model) from error
     if not all((folder / part).is_dir() for part in parts):
-        raise _damaged(model)
+        raise damaged(model)
     if class_name not in FAMILIES:
         raise BackendError(
             f'The model "{model.id}" is of a kind that cannot be guided yet: {class_name}.',
@@ -302,7 +308,8 @@ def _family_of(model: ModelCard) -> Family:
     return FAMILIES[class_name]
 
 
-def _damaged(model: ModelCard) -> ModelNotFound:
+def damaged(model: ModelCard) -> ModelNotFound:
+    """Make the error of a model whose files cannot be used."""
     return ModelNotFound(
         f'The model "{model.id}" is damaged or holds no safetensors.',
         hint="Install or download it again; pickled weights are never loaded.",

@@ -14,6 +14,7 @@ from spatialstudio.application.engine.messages import (
     EstimateMemory,
     Job,
     ListDevices,
+    ListLayers,
     Question,
     ReadTokens,
     Report,
@@ -100,7 +101,7 @@ class Inbox:
                         flag.cancel()
                 self._waiting.put(None)
                 self._questions.put(None)
-            case ReadTokens() | EstimateMemory() | ListDevices():
+            case ReadTokens() | EstimateMemory() | ListDevices() | ListLayers():
                 self._questions.put(command)
             case _:
                 with self._lock:

@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias
 
 from spatialstudio.application.judge_choice import DEFAULT_JUDGES, JudgeChoice
 from spatialstudio.domain.arrays import RgbImage, freeze
+from spatialstudio.domain.attention import ModelLayers
 from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.frozen import frozen
@@ -113,7 +114,22 @@ class ListDevices:
     """Say what models can run on here; answered beside the jobs with ``DevicesListed``."""
 
 
-Question: TypeAlias = ReadTokens | EstimateMemory | ListDevices
+@frozen
+class ListLayers:
+    """Say where a model attends to the text; answered beside the jobs with ``LayersListed``.
+
+    Attributes:
+        model: Whose layers.
+        height: Of the pictures it shall draw, pixels.
+        width: Likewise.
+    """
+
+    model: ModelCard
+    height: int
+    width: int
+
+
+Question: TypeAlias = ReadTokens | EstimateMemory | ListDevices | ListLayers
 Command: TypeAlias = GenerateJob | EvaluateJob | Question | CancelJob | Stop
 
 
@@ -156,6 +172,14 @@ class DevicesListed:
     devices: tuple[DeviceCard, ...]
 
 
+@frozen
+class LayersListed:
+    """Where a model attends to the text is known. May cross threads."""
+
+    model_id: str
+    layers: ModelLayers
+
+
 @frozen(eq=False)
 class PictureJudged:
     """A picture was judged: the last report of its job."""
@@ -191,6 +215,7 @@ Report: TypeAlias = (
     | TokensRead
     | MemoryEstimated
     | DevicesListed
+    | LayersListed
     | PictureJudged
     | JobFailed
     | EngineStopped

@@ -13,7 +13,9 @@ from spatialstudio.application.engine.messages import (
     GenerateJob,
     Job,
     JobFailed,
+    LayersListed,
     ListDevices,
+    ListLayers,
     MemoryEstimated,
     Phase,
     PhaseChanged,
@@ -27,6 +29,7 @@ from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.flow.evaluate_image import Looked
 from spatialstudio.application.judge_choice import JudgeChoice
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.attention import ModelLayers
 from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import Cancelled, StudioError
 from spatialstudio.domain.generation import (
@@ -63,6 +66,14 @@ class Workshop(Protocol):
 
     def devices(self) -> tuple[DeviceCard, ...]:
         """List what models can run on here, the fastest first."""
+        ...
+
+    def layers(self, model: ModelCard, height: int, width: int) -> ModelLayers:
+        """Say where a model attends to the text in pictures of a size, in pixels.
+
+        Raises:
+            BackendError: The model is damaged or missing.
+        """
         ...
 
     def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
@@ -104,6 +115,8 @@ class Workshop(Protocol):
         """
         ...
 
+
+Answer: TypeAlias = TokensRead | MemoryEstimated | DevicesListed | LayersListed
 
 BuildWorkshop: TypeAlias = Callable[[], Workshop]
 """Makes the workshop where it works; can be pickled, so a function of a module."""
@@ -148,7 +161,7 @@ class Worker:
         if answer is not None:
             self._report(answer)
 
-    def _answer_to(self, question: Question) -> TokensRead | MemoryEstimated | DevicesListed | None:
+    def _answer_to(self, question: Question) -> Answer | None:
         workshop = self._ready_workshop()
         match question:
             case ReadTokens(prompt=prompt, model=model):
@@ -157,6 +170,9 @@ class Worker:
             case EstimateMemory(request=request, model=model):
                 memory = workshop.estimate(request, model)
                 return None if memory is None else MemoryEstimated(request=request, memory=memory)
+            case ListLayers(model=model, height=height, width=width):
+                layers = workshop.layers(model, height, width)
+                return LayersListed(model_id=model.id, layers=layers)
             case ListDevices():
                 return DevicesListed(devices=workshop.devices())
 

@@ -356,3 +356,13 @@ def samplers_model(tmp_path_factory):
         return made[name]
 
     return get
+
+
+def test_the_layers_are_known_without_weights(family, make_request, tmp_path):
+    size = family.tiny.size
+    card = replace(family.card, native_size=family.loaded.native_side)
+    told = DiffusersBackend(tmp_path).layers(card, *size)
+    started = family.draw(make_request(size))[0]
+    assert told.layers == started.text_layers
+    assert told.guiding == {layer.name for layer in family.loaded.guiding_layers}
+    assert told.heads == max(layer.module.heads for layer in family.loaded.text_layers)

@@ -9,7 +9,9 @@ from spatialstudio.application.engine.messages import (
     EstimateMemory,
     EvaluateJob,
     JobFailed,
+    LayersListed,
     ListDevices,
+    ListLayers,
     Phase,
     PhaseChanged,
     PictureJudged,
@@ -215,6 +217,14 @@ def test_a_question_is_answered(engine, reports, job):
     (told,) = reports
     assert isinstance(told, TokensRead)
     assert [token.of("a dog") for token in told.readings[0].tokens] == ["a", "dog"]
+
+
+def test_the_layers_of_a_model_are_listed(engine, reports, job):
+    engine.ask(ListLayers(model=job.model, height=64, width=128))
+    (told,) = reports
+    assert isinstance(told, LayersListed)
+    assert told.model_id == job.model.id
+    assert [layer.shape for layer in told.layers.layers] == [(8, 16)]
 
 
 def test_the_devices_are_listed(engine, reports):

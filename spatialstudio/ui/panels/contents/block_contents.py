@@ -1,9 +1,9 @@
-"""Turns what a run tells of its model into blocks that can be picked."""
+"""Turns what is told of a model's layers, by a run or before it, into blocks to pick."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from spatialstudio.application.session import OpenRun
-from spatialstudio.domain.attention import TextLayer
+from spatialstudio.domain.attention import ModelLayers, TextLayer
 from spatialstudio.ui.widgets.inspect.block_picker import Block, BlockState
 
 REPEATED = ".transformer_blocks"
@@ -29,19 +29,24 @@ def heads_of(run: OpenRun, layers: frozenset[str]) -> int:
     return max((file.heads for file in run.attention_files if file.layer in layers), default=1)
 
 
-def layers_of(run: OpenRun, key: str) -> frozenset[str]:
+def names_of(layers: Iterable[TextLayer]) -> frozenset[str]:
+    """Return the names of layers."""
+    return frozenset(layer.name for layer in layers)
+
+
+def layers_of(layers: Iterable[TextLayer], key: str) -> frozenset[str]:
     """Return the layers of a block."""
-    return frozenset(layer.name for layer in run.text_layers if block_of(layer.name) == key)
+    return frozenset(layer.name for layer in layers if block_of(layer.name) == key)
 
 
-def layers_of_shape(run: OpenRun, shape: tuple[int, int]) -> frozenset[str]:
+def layers_of_shape(layers: Iterable[TextLayer], shape: tuple[int, int]) -> frozenset[str]:
     """Return the layers whose maps have a resolution, (h, w)."""
-    return frozenset(layer.name for layer in run.text_layers if layer.shape == shape)
+    return frozenset(layer.name for layer in layers if layer.shape == shape)
 
 
-def shapes_of(run: OpenRun) -> tuple[tuple[int, int], ...]:
-    """Return the resolutions of a run's maps, (h, w), the finest first."""
-    return tuple(sorted({layer.shape for layer in run.text_layers}, reverse=True))
+def shapes_of(layers: Iterable[TextLayer]) -> tuple[tuple[int, int], ...]:
+    """Return the resolutions of layers' maps, (h, w), the finest first."""
+    return tuple(sorted({layer.shape for layer in layers}, reverse=True))
 
 
 def blocks_of(run: OpenRun, chosen: frozenset[str]) -> tuple[Block, ...]:
@@ -53,15 +58,36 @@ def blocks_of(run: OpenRun, chosen: frozenset[str]) -> tuple[Block, ...]:
     """
     included = chosen or guiding_layers(run)
     kept = kept_layers(run)
+    return _blocks(run.text_layers, lambda names: _state(names, included, kept))
+
+
+def blocks_to_come(model: ModelLayers, chosen: frozenset[str]) -> tuple[Block, ...]:
+    """Return the blocks of a model that has not drawn yet.
+
+    Args:
+        model: Its layers.
+        chosen: Those that shall be averaged; empty for the guiding ones.
+    """
+    wanted = chosen or model.guiding
+
+    def state_of(names: set[str]) -> BlockState:
+        return BlockState.LEFT_OUT if names.isdisjoint(wanted) else BlockState.WANTED
+
+    return _blocks(model.layers, state_of)
+
+
+def _blocks(
+    layers: Iterable[TextLayer], state_of: Callable[[set[str]], BlockState]
+) -> tuple[Block, ...]:
     return tuple(
         Block(
             key=key,
             name=key.replace("_", " "),
-            shape=layers[0].shape,
-            layers=len(layers),
-            state=_state({layer.name for layer in layers}, included, kept),
+            shape=own[0].shape,
+            layers=len(own),
+            state=state_of({layer.name for layer in own}),
         )
-        for key, layers in _grouped(run.text_layers)
+        for key, own in _grouped(layers)
     )
 
 

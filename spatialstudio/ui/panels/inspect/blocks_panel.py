@@ -4,18 +4,22 @@ from functools import partial
 
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
+from spatialstudio.application.engine.messages import LayersListed
 from spatialstudio.application.layer_maps import LayersAveraged, LayersMissing
 from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged
-from spatialstudio.domain.attention import AttentionDetail, LayerChoice
+from spatialstudio.domain.attention import AttentionDetail, LayerChoice, ModelLayers, TextLayer
+from spatialstudio.domain.ports import ModelCard
 from spatialstudio.ui.bridge import FrameClock, SightClock
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.block_contents import (
     blocks_of,
+    blocks_to_come,
     guiding_layers,
     heads_of,
     kept_layers,
     layers_of,
     layers_of_shape,
+    names_of,
     shapes_of,
 )
 from spatialstudio.ui.texts import tr
@@ -27,16 +31,15 @@ from spatialstudio.ui.widgets.inspect.block_picker import BlockPicker
 
 UNTOLD = "This run does not tell which layers its model has."
 MEAN_ONLY = "Only the mean over the filled blocks was kept."
-NO_RUN = (
-    "Which layers a model has is known once it is loaded: begin a picture, and its blocks are "
-    "drawn here. To pick single ones, have every layer's maps captured."
-)
+NO_MODEL = "The model's blocks appear here as soon as they are known."
+TO_COME = "Pick blocks for the next picture: every layer's maps of every word are captured then."
 CAPTURE = "Capture next time"
 CAPTURE_TIP = "Keep every layer's maps of every word of the next picture, on disk"
 KEPT = "Click a block to take it in or out, double click for it alone."
 ALL_HEADS = "Mean of all heads"
 RUNNING = "Single layers can be picked once the picture is done."
 WILL_BE_KEPT = "The next picture will keep every layer's maps of every word."
+HEADS_WILL_BE_KEPT = "The next picture will keep every head of every layer."
 
 
 class BlocksPanel(Panel):
@@ -68,6 +71,8 @@ class BlocksPanel(Panel):
         self._clock = SightClock(self._draw, self)
         self._averaging = FrameClock(self._average, self)
         self._maps.changed.connect(self._follow)
+        for told in (context.switchboard.model_picked, context.switchboard.capture_asked):
+            told.connect(self._clock.request)
         self._lay_out()
         self._draw()
 
@@ -76,6 +81,8 @@ class BlocksPanel(Panel):
         match event:
             case RunChanged() | BaselineChanged():
                 self._follow()
+            case LayersListed():
+                self._clock.request()
             case LayersAveraged():
                 self._failures.pop(event.request_id, None)
                 self._maps.take(event)
@@ -90,16 +97,73 @@ class BlocksPanel(Panel):
 
     def _draw(self) -> None:
         run = self._session.run
-        for part in (self._picker, self._picks):
-            part.setVisible(run is not None)
-        self._show_heads(run)
         if run is None:
-            self._show_note(tr(NO_RUN), offers_more=True)
-            return
-        self._picker.show_blocks(blocks_of(run, self._maps.choice.layers))
-        self._picker.setVisible(bool(run.text_layers))
-        self._show_shapes(run)
-        self._note_on(run)
+            self._ask_layers()
+        layers, chosen = self._text_layers, self._maps.choice.layers
+        self._picker.setVisible(bool(layers))
+        self._picks.setVisible(bool(layers))
+        self._show_heads(run)
+        if run is not None:
+            self._picker.show_blocks(blocks_of(run, chosen))
+            self._show_shapes(shapes_of(layers) if kept_layers(run) else ())
+            self._note_on(run)
+        elif (model := self._model) is not None:
+            self._picker.show_blocks(blocks_to_come(model, chosen & names_of(layers)))
+            self._show_shapes(shapes_of(layers))
+            self._show_note(tr(self._note_to_come), offers_more=self._keeps_means)
+        else:
+            self._show_note(tr(NO_MODEL), offers_more=self._keeps_means)
+
+    @property
+    def _text_layers(self) -> tuple[TextLayer, ...]:
+        """The layers of the open run's model, or of the one that is chosen."""
+        if (run := self._session.run) is not None:
+            return run.text_layers
+        return self._model.layers if self._model is not None else ()
+
+    @property
+    def _guiding(self) -> frozenset[str]:
+        if (run := self._session.run) is not None:
+            return guiding_layers(run)
+        return self._model.guiding if self._model is not None else frozenset()
+
+    @property
+    def _model(self) -> ModelLayers | None:
+        """The layers of the chosen model; None while nobody has told."""
+        card = self._card
+        return None if card is None else self._context.studio.layers.of(card.id)
+
+    @property
+    def _card(self) -> ModelCard | None:
+        """The chosen model, the first where none was chosen; None where there is none."""
+        models = self._context.studio.models
+        settings = self._context.studio.keeping.draft.settings
+        chosen = (each for each in models if settings and each.id == settings.model_id)
+        return next(iter((*chosen, *models)), None)
+
+    def _ask_layers(self) -> None:
+        """Have the chosen model's layers listed, in pictures of the size that is set."""
+        if (card := self._card) is not None:
+            settings = self._context.studio.keeping.draft.settings
+            side = card.native_size
+            size = (settings.height, settings.width) if settings else (side, side)
+            self._context.studio.layers.ask(card, *size)
+
+    @property
+    def _detail(self) -> AttentionDetail:
+        settings = self._context.studio.keeping.draft.settings
+        return settings.detail if settings else AttentionDetail.RELATION_WORDS
+
+    @property
+    def _keeps_means(self) -> bool:
+        """Whether the next picture keeps no layer by itself."""
+        return self._detail is AttentionDetail.RELATION_WORDS
+
+    @property
+    def _note_to_come(self) -> str:
+        if self._keeps_means:
+            return TO_COME
+        return HEADS_WILL_BE_KEPT if self._detail is AttentionDetail.EVERYTHING else WILL_BE_KEPT
 
     def _note_on(self, run: OpenRun) -> None:
         if not run.text_layers:
@@ -115,8 +179,7 @@ class BlocksPanel(Panel):
         self._note.setText(text)
         self._capture.setVisible(offers_more)
 
-    def _show_shapes(self, run: OpenRun) -> None:
-        shapes = shapes_of(run) if kept_layers(run) else ()
+    def _show_shapes(self, shapes: tuple[tuple[int, int], ...]) -> None:
         if shapes == self._shapes:
             return
         self._shapes = shapes
@@ -133,8 +196,11 @@ class BlocksPanel(Panel):
             self._add_pick(name, tip, partial(self._pick_shape, shape))
 
     def _show_heads(self, run: OpenRun | None) -> None:
-        """Offer the heads one by one where a run has kept them so."""
-        count = 1 if run is None else heads_of(run, self._layers(run))
+        """Offer the heads one by one where a run has kept them so, or the next one can."""
+        if run is not None:
+            count = heads_of(run, self._layers(run))
+        else:
+            count = self._model.heads if self._model is not None else 1
         self._heads.setVisible(count > 1)
         if self._heads.count() != count + 1:
             self._heads.clear()
@@ -171,32 +237,42 @@ class BlocksPanel(Panel):
 
     def _layers(self, run: OpenRun) -> frozenset[str]:
         """Return those that are averaged of what a run has kept."""
-        return (self._maps.choice.layers or guiding_layers(run)) & kept_layers(run)
+        kept = kept_layers(run)
+        return (self._maps.choice.layers & kept) or (guiding_layers(run) & kept)
 
     def _toggle(self, key: str) -> None:
-        run = self._session.run
-        if run is not None:
-            chosen = self._maps.choice.layers or guiding_layers(run)
-            own = layers_of(run, key)
-            self._maps.average(chosen - own if own <= chosen else chosen | own)
+        known = names_of(self._text_layers)
+        chosen = (self._maps.choice.layers & known) or self._guiding
+        own = layers_of(self._text_layers, key)
+        self._pick(chosen - own if own <= chosen else chosen | own)
 
     def _single(self, key: str) -> None:
-        if self._session.run is not None:
-            self._maps.average(layers_of(self._session.run, key))
+        self._pick(layers_of(self._text_layers, key))
 
     def _pick_head(self, index: int) -> None:
         self._maps.show_head(index - 1 if index else None)
+        if index:
+            self._capture_at_least(AttentionDetail.EVERYTHING)
 
     def _pick_guiding(self) -> None:
         self._maps.average(frozenset())
 
     def _pick_all(self) -> None:
-        if self._session.run is not None:
-            self._maps.average(kept_layers(self._session.run))
+        run = self._session.run
+        self._pick(names_of(self._text_layers) if run is None else kept_layers(run))
 
     def _pick_shape(self, shape: tuple[int, int]) -> None:
-        if self._session.run is not None:
-            self._maps.average(layers_of_shape(self._session.run, shape))
+        self._pick(layers_of_shape(self._text_layers, shape))
+
+    def _pick(self, layers: frozenset[str]) -> None:
+        """Average layers; where there is no run yet, the next one shall keep them."""
+        self._maps.average(layers)
+        self._capture_at_least(AttentionDetail.EVERY_WORD)
+
+    def _capture_at_least(self, detail: AttentionDetail) -> None:
+        details = list(AttentionDetail)
+        if self._session.run is None and details.index(self._detail) < details.index(detail):
+            self._context.switchboard.capture_asked.emit(detail)
 
     def _ask_for_more(self) -> None:
         self._context.switchboard.capture_asked.emit(AttentionDetail.EVERY_WORD)

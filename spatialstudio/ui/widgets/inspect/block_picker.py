@@ -37,6 +37,11 @@ class BlockState(Enum):
     AVAILABLE = "kept, not averaged"
     MEAN_ONLY = "averaged; only the mean of such blocks was kept"
     MISSING = "not captured"
+    WANTED = "averaged in the next picture"
+    LEFT_OUT = "left out in the next picture"
+
+
+PICKABLE = frozenset(BlockState) - {BlockState.MEAN_ONLY, BlockState.MISSING}
 
 
 @frozen
@@ -182,8 +187,7 @@ class BlockPicker(QWidget):
         self.update()
 
     def _tell(self, signal: object) -> None:
-        pickable = (BlockState.INCLUDED, BlockState.AVAILABLE)
-        if self._blocks and self._blocks[self._cursor].state in pickable:
+        if self._blocks and self._blocks[self._cursor].state in PICKABLE:
             signal.emit(self._blocks[self._cursor].key)  # type: ignore[attr-defined]
 
     def _draw_labels(self, painter: QPainter) -> None:
@@ -201,13 +205,13 @@ class BlockPicker(QWidget):
         painter.setPen(QPen(self._theme.colour("faint"), 1))
         painter.setBrush(self._theme.colour("surface"))
         match block.state:
-            case BlockState.INCLUDED:
+            case BlockState.INCLUDED | BlockState.WANTED:
                 painter.setPen(QPen(self._theme.colour("accent"), 1))
                 painter.setBrush(self._theme.colour("accent"))
             case BlockState.MEAN_ONLY:
                 painter.setPen(QPen(self._theme.colour("muted"), 1))
                 painter.setBrush(self._theme.colour("muted"))
-            case BlockState.AVAILABLE:
+            case BlockState.AVAILABLE | BlockState.LEFT_OUT:
                 painter.setPen(QPen(self._theme.colour("accent"), 1))
                 painter.setBrush(self._theme.colour("raised"))
         rounding = em(ROUNDING_EM)

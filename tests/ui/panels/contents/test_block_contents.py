@@ -85,11 +85,11 @@ def test_of_a_run_that_kept_all_the_guiding_blocks_are_averaged_first(kept):
 
 
 def test_what_was_chosen_is_averaged(kept):
-    chosen = layers_of(kept, "mid_block.attentions.0")
+    chosen = layers_of(kept.text_layers, "mid_block.attentions.0")
     assert states(kept, chosen) == [BlockState.AVAILABLE, BlockState.INCLUDED]
 
 
 def test_layers_are_found_by_resolution(run):
-    assert shapes_of(run) == ((16, 16), (8, 8))
-    assert layers_of_shape(run, (8, 8)) == {MIDDLE}
+    assert shapes_of(run.text_layers) == ((16, 16), (8, 8))
+    assert layers_of_shape(run.text_layers, (8, 8)) == {MIDDLE}
     assert guiding_layers(run) == {DOWN, DOWN_TOO}

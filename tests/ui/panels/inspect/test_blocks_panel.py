@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
 
+from spatialstudio.application.engine.messages import ListLayers
 from spatialstudio.application.flow.generate_image import new_request
 from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.domain.attention import (
@@ -14,6 +15,7 @@ from spatialstudio.domain.attention import (
     AttentionDetail,
     AttentionFile,
     AttentionSnapshot,
+    ModelLayers,
     TextLayer,
 )
 from spatialstudio.ui.commands import frame
@@ -192,3 +194,47 @@ def test_what_the_first_run_captures_can_be_set_before_it(qtbot, window):
     button = next(each for each in panel.findChildren(QPushButton) if not each.isHidden())
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert window.generation.settings.detail is AttentionDetail.EVERY_WORD
+
+
+@pytest.fixture
+def to_come(qtbot, window, engine):
+    """The panel before the first run, once the chosen model's layers are known."""
+    window.prompt.use_prompt(PROMPT)
+    window.context.actions[frame.INSPECT_WORKSPACE].trigger()
+    panel = window.panel(BlocksPanel)
+    qtbot.waitUntil(lambda: any(isinstance(each, ListLayers) for each in engine.questions))
+    engine.list_layers(ModelLayers(layers=LAYERS, guiding=frozenset({GUIDING}), heads=2))
+    qtbot.waitUntil(panel.findChild(BlockPicker).isVisible)
+    return panel
+
+
+def detail_of(engine, window):
+    window.generation.generate()
+    return engine.jobs[0].request.capture.detail
+
+
+def test_blocks_are_picked_before_the_first_run_and_captured_by_it(qtbot, to_come, window, engine):
+    picker = to_come.findChild(BlockPicker)
+    assert "averaged in the next picture" in picker.accessibleDescription()
+    picker.setFocus()
+    qtbot.keyClick(picker, Qt.Key.Key_Right)
+    assert "left out in the next picture" in picker.accessibleDescription()
+    qtbot.keyClick(picker, Qt.Key.Key_Return)
+    assert window.context.maps.choice.layers == {OTHER}
+    qtbot.waitUntil(lambda: "averaged in the next" in picker.accessibleDescription())
+    assert detail_of(engine, window) is AttentionDetail.EVERY_WORD
+
+
+def test_a_head_is_picked_before_the_first_run(qtbot, to_come, window, engine):
+    heads = to_come.findChild(ChoiceBox)
+    assert [heads.itemText(place) for place in range(heads.count())] == [
+        *("Mean of all heads", "Head 1", "Head 2"),
+    ]
+    heads.setFocus()
+    qtbot.keyClick(heads, Qt.Key.Key_Down)
+    assert window.context.maps.choice.head == 0
+    assert detail_of(engine, window) is AttentionDetail.EVERYTHING
+
+
+def test_looking_at_the_blocks_alone_captures_no_more(to_come, window, engine):
+    assert detail_of(engine, window) is AttentionDetail.RELATION_WORDS
