@@ -77,6 +77,7 @@ class DockRack:
     def put_up(self, workspace: Workspace, density: Density) -> None:
         """Take down the docks in sight and put up those of a workspace."""
         self.keep_layout()
+        is_seen = self._window.updatesEnabled()
         self._window.setUpdatesEnabled(False)
         for dock in self._docks.values():
             self._window.removeDockWidget(dock)
@@ -91,7 +92,7 @@ class DockRack:
             self._outgrown.discard(self._layout_name())
             self.size_docks()
         self._name_tabs()
-        self._window.setUpdatesEnabled(True)
+        self._window.setUpdatesEnabled(is_seen)
 
     def outgrow(self, workspaces: Sequence[Workspace]) -> None:
         """Size docks anew as the text is now: those in sight at once, others when put up."""

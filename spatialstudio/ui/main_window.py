@@ -327,6 +327,7 @@ class MainWindow(QMainWindow):
     def _rebuild(self) -> None:
         """Build all anew, for another size of text or another library: parts counted on the old."""
         old, size = self.context, self.size()
+        self.setUpdatesEnabled(False)  # else parts are seen before they have their places
         pages = settings_in_sight(self)
         for dialog in self.findChildren(QDialog):
             dialog.close()
@@ -348,9 +349,10 @@ class MainWindow(QMainWindow):
             self.show_settings(page)
 
     def _settle(self, size: QSize) -> None:
-        """Take a size again, once new docks have been laid out."""
+        """Take a size again, once new docks have been laid out, and be seen."""
         self.resize(size)
         self._rack.outgrow(WORKSPACES)
+        self.setUpdatesEnabled(True)
 
     def _place(self, geometry: QByteArray) -> None:
         if geometry.isEmpty() or not self.restoreGeometry(geometry):

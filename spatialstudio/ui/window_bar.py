@@ -56,7 +56,7 @@ class WindowBar(QObject):
         self._corner = corner = QWidget(self._bar)
         self._tools = QStackedWidget()
         self._row = row = QHBoxLayout(corner)
-        row.setContentsMargins(0, em(0.2), em(0.5), 0)  # in line with the menus
+        row.setContentsMargins(0, em(0.1), em(0.5), 0)  # in line with the menus
         row.setSpacing(em(0.2))
         row.addWidget(self._tools)
         row.addSpacing(em(0.8))

@@ -68,6 +68,14 @@ def enlarge(qtbot, window, appearance, percent):
     QCoreApplication.processEvents()  # docks are sized once they have been laid out
 
 
+def test_the_window_is_not_seen_before_its_parts_have_their_places(qtbot, window, appearance):
+    seen = []
+    window.settled.connect(lambda: seen.append(window.updatesEnabled()))
+    enlarge(qtbot, window, appearance, 150)
+    qtbot.waitUntil(window.updatesEnabled)
+    assert seen == [False]
+
+
 def too_wide(room):
     return room.horizontalScrollBar().maximum()
 

@@ -44,7 +44,7 @@ def face_with(entry: LibraryEntry, picture: QImage | None) -> TileFace:
         picture=picture,
         outcome=told.outcome,
         caption=_caption(entry),
-        brief=str(told.seed) if told.is_making_told else entry.path.stem,
+        brief=_brief(entry),
         stars=marks.stars,
         is_rejected=marks.is_rejected,
         tags=" ".join(f"#{tag}" for tag in marks.tags),
@@ -204,6 +204,14 @@ def _caption(entry: LibraryEntry) -> str:
         return entry.path.name
     words = tr("seed {seed}") if _is_guided(told) else tr("seed {seed}, unguided")
     return words.format(seed=told.seed)
+
+
+def _brief(entry: LibraryEntry) -> str:
+    """Say the same in few letters; of a picture without guidance that it had none."""
+    told = entry.summary
+    if not told.is_making_told:
+        return entry.path.stem
+    return str(told.seed) if _is_guided(told) else tr("unguided")
 
 
 def _is_guided(told: RunSummary) -> bool:

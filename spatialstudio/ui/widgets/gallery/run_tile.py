@@ -38,7 +38,7 @@ class TileFace:
         picture: None while there is none, or when the file is gone.
         outcome: Of all relations together; None when it was not judged.
         caption: Beside the mark: "seed 7".
-        brief: The same where there is little room: "7".
+        brief: The same where there is little room: "7", "unguided".
         stars: How many.
         is_rejected: Whether it was sorted out.
         tags: In one line; empty for none.

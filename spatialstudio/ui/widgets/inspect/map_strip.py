@@ -1,7 +1,7 @@
 """One tile an object word: its attention map at the picked step, guided over baseline."""
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QImage, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
 
 from spatialstudio.domain.arrays import FloatMap
@@ -14,8 +14,11 @@ from spatialstudio.ui.widgets.basic.roving import ALONG, Roving
 
 SMALLEST_MAP_EM, MAP_EM, LARGEST_MAP_EM = 2.8, 6.4, 14
 LABEL_EM = 1.5
+LONGEST_WORD_EM = 2.4
+"""Of a line over a map that is never cut."""
 PAD_EM = 0.35
-DOT_EM = 0.5
+DOT_EM, AFTER_DOT_EM = 0.5, 0.35
+DOT_INSET = 2
 
 
 @frozen(eq=False, kw_only=False)
@@ -69,6 +72,15 @@ class MapTile(QAbstractButton):
         """How many maps it shows."""
         return max(len(self._images), 1)
 
+    @property
+    def least_side(self) -> int:
+        """How small a map may be: no smaller than the words over it are long, in pixels."""
+        word = QFontMetrics(font(bold=True)).horizontalAdvance(self._word.phrase)
+        lengths = [min(word, em(LONGEST_WORD_EM)) + em(DOT_EM + AFTER_DOT_EM) + DOT_INSET + 1]
+        if self._word.has_baseline:
+            lengths.append(QFontMetrics(font(SMALL)).horizontalAdvance(tr("baseline")) + 1)
+        return max(em(SMALLEST_MAP_EM), *lengths)
+
     def use_side(self, side: int, *, is_stacked: bool) -> None:
         """Draw each map as a square of that many pixels, the baseline's beside or under it."""
         if (side, is_stacked) != (self._side, self._is_stacked):
@@ -93,7 +105,7 @@ class MapTile(QAbstractButton):
 
     def minimumSizeHint(self) -> QSize:
         """Ask for the smallest squares."""
-        return self.size_around(em(SMALLEST_MAP_EM), is_stacked=self._is_stacked)
+        return self.size_around(self.least_side, is_stacked=self._is_stacked)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
         """Draw the card, the maps and the word."""
@@ -136,10 +148,10 @@ class MapTile(QAbstractButton):
         painter.setBrush(self._theme.mention(self._word.hue))
         line = self._line(0)
         middle = line.center().y()
-        painter.drawEllipse(QRectF(em(PAD_EM) + 2, middle - dot / 2, dot, dot))
+        painter.drawEllipse(QRectF(em(PAD_EM) + DOT_INSET, middle - dot / 2, dot, dot))
         painter.setFont(font(bold=True))
         painter.setPen(self._theme.colour("text"))
-        line.setLeft(em(PAD_EM) + 2 + dot + em(0.35))
+        line.setLeft(em(PAD_EM) + DOT_INSET + dot + em(AFTER_DOT_EM))
         _write(painter, line, self._word.phrase)
         if self._word.has_baseline:
             painter.setFont(font(SMALL))
@@ -198,7 +210,8 @@ class MapStrip(QWidget):
             return
         sides = {is_stacked: self._side_of_maps(is_stacked) for is_stacked in (False, True)}
         is_stacked = sides[True] > sides[False]
-        side = min(max(sides[is_stacked], em(SMALLEST_MAP_EM)), em(LARGEST_MAP_EM))
+        least = max(tile.least_side for tile in self._tiles)
+        side = max(min(sides[is_stacked], em(LARGEST_MAP_EM)), least)
         for tile in self._tiles:
             tile.use_side(side, is_stacked=is_stacked)
 

@@ -1,7 +1,8 @@
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
 
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.widgets.inspect.map_strip import MapStrip, MapTile, WordMaps
 from tests.ui.scripted_engine import blob
 
@@ -111,3 +112,11 @@ def test_in_a_wide_dock_the_baseline_stands_beside_the_maps(qtbot, beside_baseli
     beside_baseline.resize(em(80), em(11))
     last = tiles(beside_baseline)[2]
     qtbot.waitUntil(lambda: last.width() > last.height())
+
+
+def test_no_word_over_a_map_is_cut_however_little_room_there_is(qtbot, beside_baseline):
+    beside_baseline.resize(em(12), em(6))
+    last = tiles(beside_baseline)[2]
+    side = last.height() - last.size_around(0, is_stacked=False).height()
+    assert side >= QFontMetrics(font(SMALL)).horizontalAdvance("baseline")
+    assert side >= QFontMetrics(font(bold=True)).horizontalAdvance("lamp")
