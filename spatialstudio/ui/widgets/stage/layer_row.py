@@ -178,6 +178,7 @@ class LayerRow(QWidget):
             action.setData(hue)
             menu.addAction(action)
         group.triggered.connect(self._pick_hue)
+        menu.aboutToShow.connect(self._dress_hues)
         button.setMenu(menu)
         keeps_room = button.sizePolicy()
         keeps_room.setRetainSizeWhenHidden(True)
@@ -209,14 +210,13 @@ class LayerRow(QWidget):
         shown = self._eye.isChecked()
         self._eye.setIcon(self._theme.icon("eye" if shown else "eye_off", _ink(shown)))
         self._solo.setIcon(self._theme.icon("solo", "muted"))
-        self._hue.setIcon(self._swatch())
-        for action in self._hue.menu().actions():
-            action.setIcon(self._swatch_of(action.data()))
+        self._hue.setIcon(self._swatch_of(self._look.hue))
         percent = f"{self._look.opacity:.0%}"
         self._opacity.setToolTip(tr("Opacity {percent}").format(percent=percent))
 
-    def _swatch(self) -> QIcon:
-        return self._swatch_of(self._look.hue)
+    def _dress_hues(self) -> None:
+        for action in self._hue.menu().actions():
+            action.setIcon(self._swatch_of(action.data()))
 
     def _swatch_of(self, hue: int | None) -> QIcon:
         """Return a dot in a hue; several small ones for each word's own."""

@@ -1,5 +1,5 @@
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QCheckBox, QSlider
 
 from spatialstudio.ui.widgets.stage.layer_list import LayerList
@@ -76,6 +76,13 @@ def test_arrows_stay_within_the_rows(qtbot, layers):
     button(layers, "Show picture").setFocus()
     qtbot.keyClick(layers.focusWidget(), Qt.Key.Key_Up)
     assert layers.focusWidget() is button(layers, "Show picture")
+
+
+def test_the_hues_are_seen_where_they_are_chosen(layers):
+    menu = button(layers, "Colour of boxes").menu()
+    menu.popup(QPoint())
+    assert all(not action.icon().isNull() for action in menu.actions())
+    menu.close()
 
 
 def test_a_layer_can_have_one_hue(qtbot, layers):
