@@ -10,7 +10,7 @@ import base64
 import binascii
 import zlib
 from collections.abc import Mapping
-from xml.sax.saxutils import quoteattr
+from html import escape
 
 GENERATED = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"
 SHOWS_GENERATED = (
@@ -67,7 +67,7 @@ def _metadata(creator: str, source: str, more: Mapping[str, str]) -> str:
         attributes["xmlns:Iptc4xmpExt"] = "http://iptc.org/std/Iptc4xmpExt/2008-02-29/"
         attributes["Iptc4xmpExt:DigitalSourceType"] = source
     all_of_them = {**attributes, **more}
-    text = "".join(f"\n {name}={quoteattr(value)}" for name, value in all_of_them.items())
+    text = "".join(f'\n {name}="{escape(value)}"' for name, value in all_of_them.items())
     return _METADATA.format(attributes=text)
 
 
