@@ -30,6 +30,7 @@ class Switchboard(QObject):
 
     Attributes:
         prompt_offered: A prompt to take over, as text.
+        prompt_wanted: The prompt is needed as it stands now: what was just typed is read at once.
         path_offered: A run's folder or a picture to open, as ``Path``.
         model_picked: Id of the model to draw with.
         model_wanted: Id of a model that shall be drawn with from now on.
@@ -44,6 +45,7 @@ class Switchboard(QObject):
     """
 
     prompt_offered = Signal(str)
+    prompt_wanted = Signal()
     path_offered = Signal(object)
     model_picked = Signal(str)
     model_wanted = Signal(str)

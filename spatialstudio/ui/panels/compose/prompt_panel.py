@@ -93,6 +93,7 @@ class PromptPanel(Panel):
         self._bind(context.actions)
         context.switchboard.prompt_offered.connect(self.use_prompt)
         context.switchboard.model_picked.connect(self.use_model)
+        context.switchboard.prompt_wanted.connect(self._editor.settle)
         theme.changed.connect(self._dress)
         self._dress()
 

@@ -1,13 +1,33 @@
 """Says what a run will take, before it starts."""
 
+from contextlib import suppress
+
 from spatialstudio.application.run_estimates import RunEstimate
+from spatialstudio.application.studio import Studio
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.generation import GenerationRequest, RequestId, unguided
+from spatialstudio.domain.run_settings import RunSettings
 from spatialstudio.ui.texts import tr
 
 A_MINUTE = 60
 TENTHS_BELOW_S = 10
 KILOBYTE = 1000
 BETWEEN_FACTS = " · "
+BASELINE = RequestId("baseline")
 UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def estimate_now(studio: Studio, settings: RunSettings | None) -> RunEstimate | None:
+    """Return what pictures of the prompt as it stands will take; None where none can be drawn."""
+    requests = list[GenerationRequest]()
+    if settings is not None:
+        with suppress(StudioError):  # it is told where it stands, and when one wants to draw
+            requests += studio.requests(settings)
+    if settings is None or not requests:
+        return None
+    if settings.with_baseline and settings.guidance.strength > 0:
+        requests += [unguided(request, BASELINE) for request in requests]
+    return studio.estimates.estimate(requests)
 
 
 def estimate_in_words(estimate: RunEstimate, weights_bytes: int) -> str:

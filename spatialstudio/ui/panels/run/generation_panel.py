@@ -25,7 +25,6 @@ from spatialstudio.application.run_queue import Place, QueueChanged
 from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged, SceneChanged
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import ErrorReport, StudioError
-from spatialstudio.domain.generation import RequestId, unguided
 from spatialstudio.domain.memory import MemoryFix
 from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode
 from spatialstudio.ui.actions import Actions
@@ -37,6 +36,7 @@ from spatialstudio.ui.panels.contents.device_contents import device_choices, for
 from spatialstudio.ui.panels.contents.estimate_contents import (
     A_MINUTE,
     estimate_in_words,
+    estimate_now,
     size_in_words,
 )
 from spatialstudio.ui.panels.contents.model_contents import (
@@ -55,7 +55,6 @@ from spatialstudio.ui.window_settings import Density
 
 A_FEW = 4
 GENERATE = "generate"
-BASELINE = RequestId("baseline")
 """Of what is only estimated."""
 
 
@@ -73,7 +72,7 @@ class GenerationPanel(Panel):
         self._studio = context.studio
         self._context = context
         self._run_id = ""
-        self._shown_run: tuple[bool, RequestId | None] = (False, None)
+        self._shown_run: tuple[bool, str | None] = (False, None)
         self._unreadable: ErrorReport | None = None
         self._form = RunForm(context.theme)
         variants = tuple(context.actions[command] for command in commands.VARIANTS)
@@ -113,6 +112,7 @@ class GenerationPanel(Panel):
     def generate(self, place: Place = Place.LAST, pictures: int | None = None) -> None:
         """Draw the scene with what is set, or as many pictures of it as are asked for."""
         self._context.toasts.clear()
+        self._context.switchboard.prompt_wanted.emit()
         if self._unreadable is not None:
             self.problem_met.emit(self._unreadable)
             return
@@ -380,13 +380,10 @@ class GenerationPanel(Panel):
 
     def _estimate(self) -> None:
         settings = self._settings
-        if settings is None or self._studio.session.scene is None:
+        estimate = estimate_now(self._studio, settings)
+        if settings is None or estimate is None:
             self._foot.show_estimate("")
             return
-        requests = list(self._studio.requests(settings))
-        if settings.with_baseline and settings.guidance.strength > 0:
-            requests += [unguided(request, BASELINE) for request in requests]
-        estimate = self._studio.estimates.estimate(requests)
         model = self._studio.model(settings.model_id)
         is_slow = estimate.device == "cpu" and (estimate.seconds or 0.0) > A_MINUTE
         small = self._studio.model()
@@ -395,6 +392,5 @@ class GenerationPanel(Panel):
         if is_slow:
             line = tr("Running on the processor. {line}").format(line=line)
         self._foot.show_estimate(line, offer if is_slow else "")
-        kept = estimate.disk_bytes
-        size = tr("About {size} on disk.").format(size=size_in_words(kept)) if kept else ""
-        self._form.show_kept(size)
+        on_disk = tr("About {size} on disk.").format(size=size_in_words(estimate.disk_bytes))
+        self._form.show_kept(on_disk if estimate.disk_bytes else "")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Hashable
 
 from PySide6.QtCore import (
+    QElapsedTimer,
     QEvent,
     QPoint,
     QPointF,
@@ -23,6 +24,8 @@ from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
 
 PAUSE_MS = 120
+PAUSES, LONGEST_PAUSE_MS = 2, 4000
+"""A prompt that takes long to read is read after a pause of so many times as long, at most."""
 LINES = 4
 LINE_HEIGHT_EM = 1.25
 UNDERLINE_EM = 0.14
@@ -75,10 +78,10 @@ NO_TOKENS = TokenMarks("", (), 0)
 class PromptEditor(QPlainTextEdit):
     """Lets the user write the prompt; shows which words name things, and what the model reads.
 
-    Emits ``prompt_edited`` with the text a moment after the user's last key; ``show_prompt`` and
-    the other ``show_*`` never emit. While a word of the vocabulary is typed, the rest of it stands
-    behind the cursor, with a remark where the model does not know it; Tab or the right arrow takes
-    it, Escape waves it off.
+    Emits ``prompt_edited`` with the text a moment after the user's last key, later where those who
+    hear it take long; ``show_prompt`` and the other ``show_*`` never emit. While a word of the
+    vocabulary is typed, the rest of it stands behind the cursor, with a remark where the model does
+    not know it; Tab or the right arrow takes it, Escape waves it off.
     """
 
     prompt_edited = Signal(str)
@@ -105,6 +108,12 @@ class PromptEditor(QPlainTextEdit):
         self.setUndoRedoEnabled(False)  # the window's own stack holds the typing as well
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.viewport().update)
+
+    def settle(self) -> None:
+        """Tell at once what was typed and not told yet."""
+        if self._pause.isActive():
+            self._pause.stop()
+            self._tell()
 
     def sizeHint(self) -> QSize:
         """Ask for room for a few lines."""
@@ -134,6 +143,7 @@ class PromptEditor(QPlainTextEdit):
         if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.ShortcutOverride:
             keys = QKeySequence.StandardKey
             if event.matches(keys.Undo) or event.matches(keys.Redo):
+                self.settle()
                 event.ignore()
                 return True
             if self._rest and event.key() == Qt.Key.Key_Escape:
@@ -311,7 +321,12 @@ class PromptEditor(QPlainTextEdit):
             self.viewport().update()
 
     def _tell(self) -> None:
+        """Tell what is typed; the longer that takes, the longer the next pause."""
+        taken = QElapsedTimer()
+        taken.start()
         self.prompt_edited.emit(self.toPlainText())
+        pause = min(PAUSES * taken.elapsed(), LONGEST_PAUSE_MS)
+        self._pause.setInterval(max(pause, PAUSE_MS))
 
 
 def rest_of(text: str, vocabulary: tuple[str, ...]) -> str:

@@ -288,3 +288,35 @@ def test_words_that_the_model_does_not_know_are_offered_after_its_own(
     assert (editor.completion, editor.remark) == ("affe", "")
     qtbot.keyClicks(editor, "affe and an accord")
     assert (editor.completion, editor.remark) == ("ion", "unknown to this model")
+
+
+def test_what_was_just_typed_is_drawn(qtbot, panel, window, engine):
+    editor = panel.findChild(PromptEditor)
+    editor.moveCursor(QTextCursor.MoveOperation.End)
+    qtbot.keyClicks(editor, ", a cat")
+    qtbot.keyClick(editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert engine.jobs[0].request.scene.prompt.text.endswith(", a cat")
+
+
+def test_what_was_just_typed_can_be_undone(qtbot, panel, window):
+    editor = panel.findChild(PromptEditor)
+    editor.setFocus()
+    editor.moveCursor(QTextCursor.MoveOperation.End)
+    qtbot.keyClicks(editor, ", a cat")
+    qtbot.keyClick(editor, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert editor.toPlainText() == PROMPT
+
+
+def test_a_prompt_that_is_cut_off_has_no_estimate_and_settings_can_be_changed(
+    qtbot, panel, engine, window
+):
+    engine.answer(limit=8)
+    qtbot.waitUntil(lambda: any("ends before car" in text for text in labels(panel)))
+    window.generation.use_seed(11)
+    assert window.generation.settings.seed == 11
+    (estimate,) = [
+        label
+        for label in window.generation.findChildren(QLabel) + window.findChildren(QLabel)
+        if label.accessibleName() == "Estimate"
+    ][:1]
+    assert estimate.isHidden()

@@ -1,5 +1,5 @@
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QThread, QTimer
 
 from spatialstudio.ui.widgets.compose.prompt_editor import (
     MarkedWord,
@@ -42,6 +42,22 @@ def test_one_pause_tells_once(qtbot, editor):
     editor.prompt_edited.connect(told.append)
     qtbot.keyClicks(editor, "a cat")
     qtbot.waitUntil(lambda: bool(told))
+    assert told == ["a cat"]
+
+
+def test_the_longer_a_prompt_takes_the_longer_it_waits_for_the_next_pause(qtbot, editor):
+    editor.prompt_edited.connect(lambda _text: QThread.msleep(200))
+    qtbot.keyClicks(editor, "a")
+    editor.settle()
+    assert editor.findChild(QTimer).interval() >= 400
+
+
+def test_what_is_not_told_yet_can_be_asked_for_once(qtbot, editor):
+    told = []
+    editor.prompt_edited.connect(told.append)
+    qtbot.keyClicks(editor, "a cat")
+    editor.settle()
+    editor.settle()
     assert told == ["a cat"]
 
 
