@@ -127,7 +127,7 @@ class MainWindow(QMainWindow):
         self.context.studio.devices.ask()
         self.context.studio.keeping.find_interrupted()
         self.prompt.restore()
-        self._make_next()
+        QTimer.singleShot(0, self, self._make_next)
 
     def make_docks(self) -> None:
         """Make what is not made yet, so that no workspace keeps the user waiting."""
