@@ -2,6 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+import numpy.typing as npt
+import torch
+
 from spatialstudio.adapters.backends.attention_layers import AttentionLayer, map_size
 from spatialstudio.adapters.backends.attention_tap import LayerWatch
 from spatialstudio.adapters.backends.invalid_numbers import refuse_invalid
@@ -42,6 +46,7 @@ class AttentionReader:
         self._names = tuple(layer.name for layer in layers)
         self.watch = LayerWatch(dict.fromkeys(layer for level in self._levels for layer in level))
         self.columns = tuple(sorted(own | set(whole_text)))
+        self._wanted = torch.tensor(self.columns, dtype=torch.long)
         self.relations = tuple(r for r in relations if can_guide(r.type))
         self.guided = tuple(r for r in self.relations if not r.is_muted)
         self._smooths_maps = smooths_maps
@@ -53,7 +58,7 @@ class AttentionReader:
 
     def mean(self) -> LevelMeans:
         """Return what takes the layers of one pass."""
-        return LevelMeans(self.columns, self._levels)
+        return LevelMeans(self._wanted, self._levels)
 
     def read(self, taken: LevelMeans, latent_size: tuple[int, int]) -> WordAttention:
         """Make maps of what was taken of a pass.
@@ -67,7 +72,7 @@ class AttentionReader:
         """
         sizes = [map_size(*latent_size, layers[0].level) for layers in self._levels]
         columns, *decoder = (
-            mean.T.reshape(-1, *size) for mean, size in zip(taken.means(), sizes, strict=True)
+            mean.reshape(-1, *size) for mean, size in zip(taken.means(), sizes, strict=True)
         )
         refuse_invalid(columns.detach())
         return WordAttention(
@@ -76,8 +81,25 @@ class AttentionReader:
 
     def snapshot(self, attention: WordAttention) -> AttentionSnapshot:
         """Copy what was read out of the model's world."""
-        columns = attention.columns.detach().cpu().numpy()
-        return AttentionSnapshot(maps=mention_maps(columns, attention.places), layers=self._names)
+        return self._snapshot(attention.columns.numpy(force=True))
+
+    def glance(self, taken: LevelMeans, latent_size: tuple[int, int]) -> AttentionSnapshot:
+        """Copy what was taken of a pass out of the model's world, where no loss reads it.
+
+        Args:
+            taken: All layers of it.
+            latent_size: (h, w) of the latents that the denoiser was given.
+
+        Raises:
+            BackendError: The numbers have turned invalid.
+        """
+        size = map_size(*latent_size, self._levels[0][0].level)
+        columns = taken.first().detach()
+        refuse_invalid(columns)
+        return self._snapshot(columns.numpy(force=True).reshape(-1, *size))
+
+    def _snapshot(self, columns: npt.NDArray[np.float32]) -> AttentionSnapshot:
+        return AttentionSnapshot(maps=mention_maps(columns, self._places), layers=self._names)
 
     def pos(self, snapshot: AttentionSnapshot) -> dict[RelationId, float]:
         """Say how surely each relation holds that flat maps can show."""

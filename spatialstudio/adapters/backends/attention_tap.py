@@ -4,6 +4,9 @@ Every native attention processor ends in ``scaled_dot_product_attention``. For o
 stands in for that function: it looks at what the wanted modules are about to attend to, and calls
 the function. The pass computes what it would have computed anyway, at full speed. Sliced, xformers,
 flash and sage attention are not seen.
+
+Next to a model that fills the processor's caches, what counts is how often its code is left for
+other code. So what was seen waits, where it can, and is looked at when the pass has ended.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,7 +31,10 @@ ONE_PASS_AT_A_TIME = RLock()
 
 usual_attention = functional.scaled_dot_product_attention
 choose_kernel = torch._fused_sdp_choice  # noqa: SLF001 - public under no other name
-flash_attention = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default  # noqa: SLF001 - nor this
+flash_attention = torch._scaled_dot_product_flash_attention_for_cpu  # noqa: SLF001 - nor this
+
+MOST_WAITING_BYTES = 8 * 1024**2
+"""Of queries, keys and sums that are looked at when the pass has ended."""
 
 Take: TypeAlias = Callable[[LayerAttention], object]
 
@@ -58,7 +64,7 @@ def tapped(
     with tap.on_duty():
         with suppress(_AllSeen):
             yield
-        tap.refuse_less()
+        tap.end_pass()
 
 
 class _AllSeen(Exception):  # noqa: N818 - ends a pass, tells of no error
@@ -135,6 +141,9 @@ class AttentionTap:
         self._stops_early = stops_early
         self._count = 0
         self._is_repeating = False
+        self._waiting: list[tuple[AttentionLayer, _AttentionCall, torch.Tensor]] = []
+        self._waiting_bytes = 0
+        self._told: dict[tuple[torch.Size, ...], bool] = {}
 
     @contextmanager
     def on_duty(self) -> Iterator[None]:
@@ -155,7 +164,7 @@ class AttentionTap:
         output = None
         with suppress(_AllSeen):
             output = run()
-        self.refuse_less()
+        self.end_pass()
         return output
 
     @contextmanager
@@ -167,12 +176,13 @@ class AttentionTap:
         finally:
             self._take, self._is_repeating = usual, False
 
-    def refuse_less(self) -> None:
-        """Say so when not all layers were seen.
+    def end_pass(self) -> None:
+        """Look at what waits, and say so when not all layers were seen.
 
         Raises:
             BackendError: A layer ran in a way that cannot be seen.
         """
+        self._take_waiting()
         if self._count != len(self._watch.layers):
             raise BackendError(
                 "The attention of this model cannot be read.",
@@ -186,15 +196,36 @@ class AttentionTap:
             return attend(*args, **kwargs)
         call = _AttentionCall(*args, **kwargs)
         is_alone = layer.text is TextPlace.ALONE and attend is usual_attention  # no other tap
-        if is_alone and not self._stops_early and call.tells_sums:
+        if is_alone and not self._stops_early and self._is_told_sums(call):
             output, sums = call.run_telling_sums()
-            self._count_in(call.seen(layer, self._row, log_sums=sums[self._row]))
+            self._let_wait(layer, call, sums)
+            self._count_in()
             return output
-        self._count_in(call.seen(layer, self._row, self._parts(layer)))
+        self._take_waiting()
+        self._take(call.seen(layer, self._row, self._parts(layer)))
+        self._count_in()
         return attend(*args, **kwargs)
 
-    def _count_in(self, seen: LayerAttention) -> None:
-        self._take(seen)
+    def _is_told_sums(self, call: "_AttentionCall") -> bool:
+        """Ask once a pass for all calls of one size; they differ in nothing else."""
+        sizes = call.query.shape, call.key.shape
+        if sizes not in self._told:
+            self._told[sizes] = call.tells_sums
+        return self._told[sizes]
+
+    def _let_wait(self, layer: AttentionLayer, call: "_AttentionCall", sums: torch.Tensor) -> None:
+        self._waiting.append((layer, call, sums))
+        self._waiting_bytes += call.query.nbytes
+        if self._waiting_bytes > MOST_WAITING_BYTES:
+            self._take_waiting()
+
+    def _take_waiting(self) -> None:
+        for layer, call, sums in self._waiting:
+            self._take(call.seen(layer, self._row, log_sums=sums[self._row]))
+        self._waiting.clear()
+        self._waiting_bytes = 0
+
+    def _count_in(self) -> None:
         if not self._is_repeating:
             self._count += 1
             if self._stops_early and self._count == len(self._watch.layers):

@@ -233,7 +233,7 @@ class GuidanceHook:
                 see = partial(tap.see, see)
             output = see()
         for number, mean in enumerate(means):
-            self._note(reader, number, reader.snapshot(reader.read(mean, size)))
+            self._note(reader, number, reader.glance(mean, size))
         return output
 
     def _note(self, reader: AttentionReader, number: int, snapshot: AttentionSnapshot) -> None:

@@ -45,12 +45,12 @@ class LayerAttention:
         return scores.softmax(-1)
 
     def head_sum(self, columns: torch.Tensor) -> torch.Tensor:
-        """Return (positions, columns) float32, the heads' probabilities of columns, summed.
+        """Return (columns, positions) float32, the heads' probabilities of columns, summed.
 
         Args:
             columns: Positions in the text.
         """
-        return self.probabilities().sum(0)[:, columns]
+        return self.probabilities().sum(0)[:, columns].T
 
     def logarithms(self, columns: torch.Tensor) -> torch.Tensor:
         """Return (heads, columns, positions) float32, of the probabilities of columns.
@@ -74,8 +74,8 @@ class MeanAttention:
         columns: Positions in the text of which the attention is kept.
     """
 
-    def __init__(self, columns: Sequence[int]) -> None:
-        self._columns = torch.tensor(columns, dtype=torch.long)
+    def __init__(self, columns: Sequence[int] | torch.Tensor) -> None:
+        self._columns = torch.as_tensor(columns, dtype=torch.long)
         self._sum: torch.Tensor | None = None
         self._heads = 0
         self._waiting: list[torch.Tensor] = []
@@ -91,7 +91,7 @@ class MeanAttention:
             self._add_waiting()
 
     def mean(self) -> torch.Tensor:
-        """Return (positions, columns) float32, every head of every layer counted the same.
+        """Return (columns, positions) float32, every head of every layer counted the same.
 
         At least one layer must have been taken.
         """
@@ -101,7 +101,7 @@ class MeanAttention:
 
     def _add_waiting(self) -> None:
         if self._waiting:
-            self._add(torch.cat(self._waiting).exp_().sum(0).T)
+            self._add(torch.cat(self._waiting).exp_().sum(0))
             self._waiting.clear()
 
     def _add(self, head_sum: torch.Tensor) -> None:
@@ -116,7 +116,9 @@ class LevelMeans:
         levels: The layers of each; one may stand in several.
     """
 
-    def __init__(self, columns: Sequence[int], levels: Sequence[Sequence[AttentionLayer]]) -> None:
+    def __init__(
+        self, columns: Sequence[int] | torch.Tensor, levels: Sequence[Sequence[AttentionLayer]]
+    ) -> None:
         self._means = [(layers, MeanAttention(columns)) for layers in levels]
 
     def take(self, seen: LayerAttention) -> None:
@@ -125,6 +127,10 @@ class LevelMeans:
             if seen.layer in layers:
                 mean.take(seen)
 
+    def first(self) -> torch.Tensor:
+        """Return (columns, positions) float32 of the first level alone."""
+        return self._means[0][1].mean()
+
     def means(self) -> list[torch.Tensor]:
-        """Return (positions, columns) float32 of every level."""
+        """Return (columns, positions) float32 of every level."""
         return [mean.mean() for _, mean in self._means]

@@ -4,6 +4,7 @@ import pytest
 import torch
 from diffusers.models.attention_processor import AttnProcessor
 
+from spatialstudio.adapters.backends import attention_tap
 from spatialstudio.adapters.backends.attention_layers import (
     AttentionLayer,
     TextPlace,
@@ -74,6 +75,26 @@ def test_the_fused_kernel_tells_what_the_softmax_divides_by(unet, layers, inputs
     for each in seen:
         scores = each.query @ each.key.mT * each.scale
         torch.testing.assert_close(each.log_sums, scores.logsumexp(-1))
+
+
+def test_what_was_seen_waits_for_the_end_of_the_pass_within_bounds(
+    unet, layers, inputs, seen, monkeypatch
+):
+    taken_by_the_end_of_the_denoiser = []
+    hook = unet.conv_out.register_forward_hook(
+        lambda *_: taken_by_the_end_of_the_denoiser.append(len(seen))
+    )
+    with torch.no_grad(), tapped(layers, seen.append):
+        unet(*inputs)
+    late = [each.probabilities() for each in seen]
+    seen.clear()
+    monkeypatch.setattr(attention_tap, "MOST_WAITING_BYTES", 0)
+    with torch.no_grad(), tapped(layers, seen.append):
+        unet(*inputs)
+    hook.remove()
+    assert taken_by_the_end_of_the_denoiser == [0, len(layers)]
+    for one, other in zip(late, seen, strict=True):
+        assert torch.equal(one, other.probabilities())
 
 
 def test_where_gradients_flow_the_softmax_is_computed(unet, layers, inputs, seen):

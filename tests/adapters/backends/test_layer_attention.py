@@ -31,7 +31,7 @@ def mean_of(*layers):
 
 def each_head(*layers):
     """Average head by head; columns stand in the order in which they are wanted."""
-    return torch.cat([layer.probabilities() for layer in layers]).mean(0)[:, [3, 1]]
+    return torch.cat([layer.probabilities() for layer in layers]).mean(0)[:, [3, 1]].T
 
 
 @pytest.mark.parametrize(
