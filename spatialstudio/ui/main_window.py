@@ -51,7 +51,7 @@ from spatialstudio.ui.workspaces.workspace import Workspace
 
 Kind = TypeVar("Kind", bound=Panel)
 
-LEAST_CENTRE_EM = (16, 12)
+LEAST_CENTRE_EM = (16, 9)
 
 
 class Centre(QStackedWidget):

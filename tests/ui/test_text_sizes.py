@@ -2,12 +2,14 @@
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QTranslator
-from PySide6.QtWidgets import QDockWidget, QLabel
+from PySide6.QtWidgets import QAbstractButton, QDialog, QDockWidget, QLabel
 
 from spatialstudio.application.paths import resources_folder
+from spatialstudio.ui.commands import frame, gallery, generate
 from spatialstudio.ui.theme.fonts import use_bundled_font
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.dock_column import DockRoom
+from spatialstudio.ui.widgets.compose.layout_sketch import LayoutSketch
 from spatialstudio.ui.widgets.evaluate.verdict_card import VerdictCard
 from spatialstudio.ui.widgets.inspect.word_chips import WordChip
 from spatialstudio.ui.widgets.run.run_form import RunForm
@@ -48,6 +50,50 @@ def test_any_size_of_text_fits_a_small_screen(qtbot, window, appearance, percent
         window.use_workspace(workspace)
         least = window.minimumSizeHint()
         assert (least.width() <= 1280, least.height() <= 800) == (True, True), workspace.id
+
+
+def test_the_sketch_fits_a_small_screen_with_large_text(qtbot, qapp, drawn, appearance):
+    use_bundled_font(qapp, resources_folder() / "fonts")
+    enlarge(qtbot, drawn, appearance, 200)
+    drawn.resize(1280, 800)
+    drawn.context.stage.show_sketch(True)
+    least = drawn.minimumSizeHint()
+    assert (least.width() <= 1280, least.height() <= 800) == (True, True)
+    sketch = drawn.findChild(LayoutSketch)
+    buttons = shown(drawn.stage.sketch, QAbstractButton)
+    assert buttons
+    qtbot.waitUntil(lambda: all(is_beside(each, sketch) and is_whole(each) for each in buttons))
+
+
+DIALOGS = (
+    frame.SETTINGS,
+    frame.SHORTCUTS,
+    frame.PALETTE,
+    frame.TOUR,
+    frame.MESSAGES,
+    generate.LAYOUTS,
+    generate.SWEEP,
+    gallery.EXPORT,
+)
+
+
+def test_no_dialog_is_larger_than_a_small_window_with_the_largest_text(
+    qtbot, qapp, drawn, appearance
+):
+    use_bundled_font(qapp, resources_folder() / "fonts")
+    enlarge(qtbot, drawn, appearance, 200)
+    drawn.resize(1280, 800)
+    for command in DIALOGS:
+        drawn.context.actions[command].trigger()
+        qtbot.waitUntil(lambda: len(shown(drawn, QDialog)) == 1)
+        (dialog,) = shown(drawn, QDialog)
+        assert (dialog.width() <= 1280, dialog.height() <= 800) == (True, True), command.id
+        dialog.close()
+        qtbot.waitUntil(lambda: shown(drawn, QDialog) == [])
+
+
+def is_beside(one, other):
+    return not one.geometry().intersects(other.geometry())
 
 
 @pytest.mark.parametrize("workspace", WORKSPACES, ids=lambda workspace: workspace.id)

@@ -31,6 +31,8 @@ from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 WIDTH_EM = 36
 TOP_EM = 3
+AROUND_EM = 5
+"""What the field, the edges and what stays free under them take of the window."""
 """From the window's upper edge: below the bar that has the button of it."""
 MOST_ROWS = 12
 COMMAND_ROLE = Qt.ItemDataRole.UserRole
@@ -188,10 +190,12 @@ class CommandPalette(QDialog):
 
     def _look_for(self, text: str) -> None:
         self._filter.look_for(text)
-        rows = min(self._filter.rowCount(), MOST_ROWS)
+        height = self._list.sizeHintForRow(0)
+        room = self._window.height() - em(TOP_EM + AROUND_EM)
+        rows = min(self._filter.rowCount(), MOST_ROWS, room // max(height, 1))
         self._none.setVisible(rows == 0)
         self._list.setVisible(rows > 0)
-        self._list.setFixedHeight(rows * self._list.sizeHintForRow(0) + 2 * self._list.frameWidth())
+        self._list.setFixedHeight(rows * height + 2 * self._list.frameWidth())
         self._list.setCurrentIndex(self._filter.index(0, 0))
 
     def _do_chosen(self) -> None:

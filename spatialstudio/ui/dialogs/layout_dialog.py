@@ -7,14 +7,18 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QGridLayout, QVBoxLayout, QWidget
 
 from spatialstudio.application.flow.layout_templates import LAYOUTS, LayoutTemplate
+from spatialstudio.ui.dialogs.dialog_size import give_room
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.dock_column import DockRoom
 from spatialstudio.ui.widgets.basic.roving import ROWS_AND_PLACES, Roving
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.compose.layout_tile import LayoutTile
 
 COLUMNS = 4
+BAR_EM = 0.8
+"""Beside the tiles, for a scroll bar."""
 
 
 class LayoutDialog(QDialog):
@@ -34,7 +38,9 @@ class LayoutDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(tr("Start from a layout"))
         self._things = things
-        grid = QGridLayout()
+        sheet = QWidget()
+        grid = QGridLayout(sheet)
+        grid.setContentsMargins(0, 0, em(BAR_EM), 0)
         grid.setSpacing(em(0.7))
         tiles = [self._tile(theme, layout) for layout in LAYOUTS]
         for place, tile in enumerate(tiles):
@@ -46,7 +52,8 @@ class LayoutDialog(QDialog):
         column.setSpacing(em(0.8))
         words = tr("The prompt is written anew with the things that it names; undo brings it back.")
         column.addWidget(TextLabel(words, Tone.MUTED))
-        column.addLayout(grid)
+        column.addWidget(DockRoom(sheet), 1)
+        give_room(self, self.sizeHint())
 
     def _tile(self, theme: Theme, layout: LayoutTemplate) -> LayoutTile:
         blobs = tuple((spot.x, spot.y, spot.size) for spot in layout.spots)

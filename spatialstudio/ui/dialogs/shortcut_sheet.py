@@ -43,8 +43,10 @@ class ShortcutSheet(QDialog):
         room.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # where it is larger than the window
         room.setAccessibleName(self.windowTitle())
         column.addWidget(room, 1)
-        column.addWidget(TextLabel(note, Tone.MUTED))
-        column.addWidget(buttons)
+        foot = QHBoxLayout()
+        foot.addWidget(TextLabel(note, Tone.MUTED), 1)
+        foot.addWidget(buttons)
+        column.addLayout(foot)
         bar = QSize(em(1), 0)  # for scrolling down, where the window is low
         give_room(self, self.sizeHint() + bar)
 

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPixmap
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from spatialstudio.ui.dialogs.dialog_size import room_for
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
@@ -13,6 +14,8 @@ from spatialstudio.ui.tour import STATIONS
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 PICTURE_EM = (58, 36.25)
+AROUND_EM = (3, 12)
+"""What edges, words and buttons take beside and under a picture."""
 STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
@@ -33,7 +36,7 @@ class TourDialog(QDialog):
         self._theme = theme
         self._number = 0
         self._picture = QLabel()
-        self._picture.setFixedSize(*(em(side) for side in PICTURE_EM))
+        self._picture.setFixedSize(self._room())
         self._picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._title = TextLabel("", Tone.HEADING)
         self._text = TextLabel("")
@@ -70,6 +73,12 @@ class TourDialog(QDialog):
         column.addWidget(self._title)
         column.addWidget(self._text)
         column.addLayout(foot)
+
+    def _room(self) -> QSize:
+        """Return how large pictures are, so that words and buttons stay in sight under them."""
+        wanted, around = (QSize(*(em(side) for side in each)) for each in (PICTURE_EM, AROUND_EM))
+        most = wanted.boundedTo(room_for(self) - around)
+        return wanted.scaled(most, Qt.AspectRatioMode.KeepAspectRatio)
 
     def _go(self, step: int) -> None:
         if self._number + step == len(STATIONS):

@@ -1,7 +1,8 @@
 """Stage 1 on the stage: things pushed about on a sketch, relations made of where they stand."""
 
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QPushButton
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.session import (
@@ -22,7 +23,6 @@ from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId, ObjectMention
 from spatialstudio.domain.relation import SceneGraph
-from spatialstudio.ui.command_button import command_button
 from spatialstudio.ui.commands.compose import ADD_THING, SKETCH
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.prompt_contents import sketch_blobs, sketch_links
@@ -32,6 +32,10 @@ from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.compose.layout_sketch import LayoutSketch
 from spatialstudio.ui.widgets.compose.thing_field import ThingField
 
+LOW_EM = 16
+"""Height below which there is no room for words under the sketch."""
+FLAT = 1.6
+"""Breadth to height, above which a low panel has its buttons at the side."""
 TOLD = "Push the things where they shall stand; double-click adds one. The prompt follows."
 INVITATION = (
     "Name two things in the prompt, for example: a cat and a dog. Or double-click here to add one."
@@ -71,17 +75,7 @@ class SketchPanel(Panel):
         self._sketch.place_asked.connect(self._ask_name)
         self._field = ThingField(self._sketch)
         self._field.name_entered.connect(self._add)
-        done = QPushButton(tr("Close the sketch"))
-        done.clicked.connect(lambda: self._stage.show_sketch(False))
-        foot = QHBoxLayout()
-        foot.addWidget(self._hint, 1)
-        foot.addWidget(command_button(context.actions[ADD_THING], "quiet"))
-        foot.addWidget(done)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.6))
-        column.addWidget(self._sketch, 1)
-        column.addLayout(foot)
+        self._lay_out(context.actions[ADD_THING])
         self.setFocusProxy(self._sketch)
         self._switchboard.prompt_offered.connect(self._begin_anew)
         self._switchboard.model_picked.connect(self._use_model)
@@ -89,6 +83,16 @@ class SketchPanel(Panel):
         context.actions.bind(ADD_THING, self._begin_adding)
         self._stage.sketching_changed.connect(self._follow_switch)
         self._follow_switch()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the room to the sketch where there is little: no hint, the buttons at its side."""
+        super().resizeEvent(event)
+        is_low = self.height() < em(LOW_EM)
+        is_flat = is_low and self.width() > FLAT * self.height()
+        self._hint.setVisible(not is_low)
+        along, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._whole.setDirection(along if is_flat else down)
+        self._foot.setDirection(down if is_flat else along)
 
     def handle(self, event: object) -> None:
         """Follow the scene and the picked thing; make room for a picture that is drawn."""
@@ -198,3 +202,21 @@ class SketchPanel(Panel):
         self._action.setChecked(self._stage.is_sketching)
         if self._stage.is_sketching:
             self._sketch.setFocus()
+
+    def _lay_out(self, adding: QAction) -> None:
+        add, done = QPushButton(tr("Add a thing…")), QPushButton(tr("Close"))
+        done.setAccessibleName(tr("Close the sketch"))
+        add.setToolTip(adding.toolTip())
+        add.clicked.connect(adding.trigger)
+        done.clicked.connect(lambda: self._stage.show_sketch(False))
+        self._foot = foot = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        foot.addStretch()
+        foot.addWidget(add)
+        foot.addWidget(done)
+        foot.addStretch()
+        self._whole = whole = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(em(0.6))
+        whole.addWidget(self._sketch, 1)
+        whole.addWidget(self._hint)
+        whole.addLayout(foot)

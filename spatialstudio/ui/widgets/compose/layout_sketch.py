@@ -30,6 +30,7 @@ EDGE = 0.06
 CORE = 0.45
 SOLID, SOFT = 0.6, 0.28
 ROUNDING_EM = 0.6
+LEAST_EM = 6
 LINK_ALPHA = 0.9
 THIRDS = 3
 
@@ -107,7 +108,7 @@ class LayoutSketch(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setMinimumSize(em(12), em(12))
+        self.setMinimumSize(em(LEAST_EM), em(LEAST_EM))
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
