@@ -11,6 +11,7 @@ from spatialstudio.ui.appearance import USUAL_PERCENT, Appearance
 from spatialstudio.ui.commands import evaluate, frame, gallery, generate
 from spatialstudio.ui.commands.command import Command
 from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.part_keys import go_to_part
 from spatialstudio.ui.switchboard import PICTURES_PAGE
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.window_dialogs import (
@@ -96,6 +97,8 @@ class WindowCommands(QObject):
 
     def _bind_help(self) -> None:
         actions, window, toasts = self._context.actions, self._window, self._context.toasts
+        actions.bind(frame.NEXT_PART, partial(go_to_part, window, 1))
+        actions.bind(frame.PREVIOUS_PART, partial(go_to_part, window, -1))
         actions.bind(frame.PALETTE, partial(open_palette, actions, window))
         actions.bind(frame.TOUR, partial(open_tour, self._looks, window))
         actions.bind(frame.SHORTCUTS, partial(open_shortcuts, actions, window))

@@ -37,6 +37,11 @@ STAGE_ONLY = Command(
     is_switch=True,
     starts_group=True,
 )
+NEXT_PART = Command(
+    *("next_part", Menu.VIEW, "Go to the next dock", "F6"),
+    tip="Give the keyboard to the next part of the window, the picture among them",
+)
+PREVIOUS_PART = Command("previous_part", Menu.VIEW, "Go to the dock before", "Shift+F6")
 RESET_LAYOUT = Command("reset_layout", Menu.VIEW, "Put the docks back in their places")
 ALL_CONTROLS = Command(
     *("all_controls", Menu.VIEW, "Show all controls", "Ctrl+Shift+A"),
@@ -68,7 +73,7 @@ COMMANDS = (
     *(OPEN_PICTURE, OPEN_RUN, SHOW_FOLDER, SETTINGS, QUIT),
     *(UNDO, REDO),
     *(GENERATE_WORKSPACE, INSPECT_WORKSPACE, EVALUATE_WORKSPACE, GALLERY_WORKSPACE),
-    *(STAGE_ONLY, RESET_LAYOUT, ALL_CONTROLS),
+    *(STAGE_ONLY, NEXT_PART, PREVIOUS_PART, RESET_LAYOUT, ALL_CONTROLS),
     *(DARK, HIGH_CONTRAST, LARGER_TEXT, SMALLER_TEXT, NORMAL_TEXT),
     *(PALETTE, TOUR, SHORTCUTS, MESSAGES),
 )
