@@ -54,6 +54,7 @@ class MemoryEstimate:
         guiding_bytes: What a guiding pass keeps for its gradient.
         denoising_bytes: Of an ordinary pass.
         decoding_bytes: Of the autoencoder at the end.
+        encoding_bytes: Of the text encoders at the beginning.
         disk_bytes: Attention that goes to disk; exact.
     """
 
@@ -61,10 +62,11 @@ class MemoryEstimate:
     guiding_bytes: int
     denoising_bytes: int
     decoding_bytes: int
+    encoding_bytes: int = 0
     disk_bytes: int = 0
 
     @property
     def peak_bytes(self) -> int:
         """Weights and the hungriest phase."""
-        hungriest = max(self.guiding_bytes, self.denoising_bytes, self.decoding_bytes)
-        return self.weights_bytes + hungriest
+        drawing = max(self.guiding_bytes, self.denoising_bytes, self.decoding_bytes)
+        return self.weights_bytes + max(self.encoding_bytes, drawing)

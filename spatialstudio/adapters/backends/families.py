@@ -73,6 +73,8 @@ class Family:
         arguments: What its call always gets.
         read_share: Of a transformer's blocks, where those that are read begin and end.
         kept_by_block: Values a position and channel that one of its blocks keeps for a gradient.
+        held_by_pass: Values a position and channel that live at once in a pass without gradients.
+        held_by_decoder: Values a pixel and channel that live at once where pictures are decoded.
     """
 
     pipeline_class: str
@@ -85,6 +87,8 @@ class Family:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     read_share: tuple[float, float] = (0.0, 1.0)
     kept_by_block: float = 12.0
+    held_by_pass: float = 12.0
+    held_by_decoder: float = 6.0
 
     @property
     def kind(self) -> ModelKind:
@@ -154,12 +158,15 @@ FLUX = Family(
     latents=LatentForm.PACKED,
     read_share=(0.0, 1 / 3),
     kept_by_block=14.0,
+    held_by_pass=16.0,
 )
 SANA = Family(
     pipeline_class="SanaPipeline",
     text_layers=_CROSS,
     streams=text_streams.sana_streams,
     kept_by_block=24.0,
+    held_by_pass=10.0,
+    held_by_decoder=4.5,
     arguments=NO_CAPTION_CLEANING,
 )
 QWEN_IMAGE = Family(
@@ -172,6 +179,8 @@ QWEN_IMAGE = Family(
     scale=GuidanceScale.TRUE,
     latents=LatentForm.PACKED,
     read_share=MIDDLE_THIRD,
+    held_by_pass=16.0,
+    held_by_decoder=17.0,
 )
 Z_IMAGE = Family(
     pipeline_class="ZImagePipeline",
@@ -186,6 +195,8 @@ Z_IMAGE = Family(
     calls=CallLayout(order=BatchOrder.PROMPT_FIRST),
     scale=GuidanceScale.FROM_ZERO,
     read_share=MIDDLE_THIRD,
+    kept_by_block=17.0,
+    held_by_pass=17.0,
 )
 LUMINA2 = Family(
     pipeline_class="Lumina2Pipeline",
@@ -193,6 +204,8 @@ LUMINA2 = Family(
     streams=text_streams.lumina_streams,
     calls=CallLayout(order=BatchOrder.APART),
     read_share=MIDDLE_THIRD,
+    kept_by_block=17.0,
+    held_by_pass=24.0,
 )
 FLUX2_KLEIN = Family(
     pipeline_class="Flux2KleinPipeline",
@@ -202,6 +215,7 @@ FLUX2_KLEIN = Family(
     latents=LatentForm.TOKENS,
     read_share=(0.0, 1 / 3),
     kept_by_block=20.0,
+    held_by_pass=24.0,
 )
 
 FAMILIES = {

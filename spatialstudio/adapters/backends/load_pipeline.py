@@ -143,11 +143,6 @@ class LoadedPipeline:
             for part in self.modules
         )
 
-    @property
-    def text_length(self) -> int:
-        """The most positions of text that the denoiser may attend to."""
-        return max(each.first + each.limit - each.drops for each in self.streams)
-
     @cached_property
     def streams(self) -> tuple[TextStream, ...]:
         """How its text encoders read a prompt."""

@@ -1,8 +1,9 @@
 """How much memory a run needs, told from the shape of its model before it starts.
 
-What guiding passes keep was counted on the published configurations: tensors saved for the
-gradient, weights frozen, up to the last layer that is read. The shares below are those counts, in
-values a position and channel. The rest is a rule of thumb, rounded up.
+Everything was counted on the published configurations and on tiny ones, tensor by tensor: what
+guiding passes save for the gradient, weights frozen, up to the last layer that is read; and what
+lives at the same time in passes without gradients. The shares below and those of the families are
+these counts, in values a position and channel.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,8 +13,10 @@ from itertools import islice
 from diffusers.models.resnet import ResnetBlock2D
 
 from spatialstudio.adapters.backends.attention_layers import AttentionLayer, map_size
+from spatialstudio.adapters.backends.denoiser_call import BatchOrder
+from spatialstudio.adapters.backends.encoder_memory import encoding_bytes
 from spatialstudio.adapters.backends.load_pipeline import LoadedPipeline
-from spatialstudio.adapters.backends.pipeline_arguments import picture_size
+from spatialstudio.adapters.backends.pipeline_arguments import SCALE_OFF, picture_size
 from spatialstudio.adapters.device import DTYPES
 from spatialstudio.domain.generation import UNGUIDED, GenerationRequest
 from spatialstudio.domain.memory import MemoryEstimate, Saving
@@ -24,23 +27,20 @@ KEPT_BY_TRANSFORMER = 18.6
 """Of a UNet's transformer block."""
 
 CHECKPOINTED_UNET = 0.6
-HELD_AT_ONCE = 12
-"""Values a position and channel that live at the same time in a transformer without gradients."""
+HELD_BY_READING = 1.5
+"""Of a layer's probabilities, while they are read, or passed back."""
 
 HELD_BY_GATED = 26
-"""The same where a UNet's block runs its gated feed-forward: 16 of them are its own."""
+"""Live at the same time where a UNet's block runs its gated feed-forward: 16 are its own."""
 
 HELD_BY_RESNET = 16
 """The same in a UNet's last resnet, where the finest level has no attention."""
 
-DECODER_HELD_AT_ONCE = 3
 PICTURE_VALUES = 12
 """A pixel, in full precision: the finished picture and its copies on the way to bytes."""
 
 TILE_SIDE = 512
 FLOAT32_BYTES = 4
-ROWS = 2
-"""Both halves of classifier-free guidance."""
 
 
 def estimate_memory(loaded: LoadedPipeline, request: GenerationRequest) -> MemoryEstimate:
@@ -59,9 +59,10 @@ def estimate_memory(loaded: LoadedPipeline, request: GenerationRequest) -> Memor
     return MemoryEstimate(
         weights_bytes=stored * item // loaded.denoiser.dtype.itemsize,
         guiding_bytes=_guiding_bytes(loaded, request, latent_size),
-        denoising_bytes=ROWS * item * _held_values(loaded, latent_size),
+        denoising_bytes=_denoising_bytes(loaded, request, latent_size),
         decoding_bytes=item * _decoded_values(loaded, request, height, width)
         + PICTURE_VALUES * FLOAT32_BYTES * height * width,
+        encoding_bytes=encoding_bytes(loaded, item),
     )
 
 
@@ -119,16 +120,30 @@ def _guiding_bytes(
         return 0
     layers = _layers_read(loaded, request)
     last = max(layers, key=loaded.text_layers.index)
-    read = [_probabilities(layer, latent_size, loaded.text_length) for layer in layers]
+    text = _text_length(loaded, request)
+    read = [_probabilities(layer, latent_size, text) for layer in layers]
     is_spared = request.guidance.checkpointing or Saving.CHECKPOINTING in request.savings
     kept = (
         _kept_by_unet(loaded, last, latent_size, is_spared=is_spared)
         if loaded.is_unet
-        else _kept_by_transformer(loaded, last, latent_size, is_spared=is_spared)
+        else _kept_by_transformer(loaded, last, latent_size, text, is_spared=is_spared)
     )
-    passed_back = 2 * max(read)
-    attention = (2 * sum(read) + passed_back) * FLOAT32_BYTES
-    return int(kept * _item_bytes(loaded, request) + attention)
+    attention = sum(read) + HELD_BY_READING * max(read)
+    return int(kept * _item_bytes(loaded, request) + attention * FLOAT32_BYTES)
+
+
+def _denoising_bytes(
+    loaded: LoadedPipeline, request: GenerationRequest, latent_size: tuple[int, int]
+) -> int:
+    """Count what an ordinary pass holds; both halves of a prediction may be made in one."""
+    is_alone = loaded.family.calls.order is BatchOrder.APART or request.guidance_scale <= SCALE_OFF
+    rows, item = 1 if is_alone else 2, _item_bytes(loaded, request)
+    held = rows * item * _held_values(loaded, request, latent_size)
+    if request.capture.attention_every == 0 and request.guidance.method_id == UNGUIDED:
+        return int(held)
+    text, layers = _text_length(loaded, request), _layers_read(loaded, request)
+    read = max(_probabilities(layer, latent_size, text) for layer in layers)
+    return int(held + HELD_BY_READING * read * FLOAT32_BYTES)
 
 
 def _item_bytes(loaded: LoadedPipeline, request: GenerationRequest) -> int:
@@ -164,10 +179,16 @@ def _kept_by_unet(
 
 
 def _kept_by_transformer(
-    loaded: LoadedPipeline, last: AttentionLayer, latent_size: tuple[int, int], *, is_spared: bool
+    loaded: LoadedPipeline,
+    last: AttentionLayer,
+    latent_size: tuple[int, int],
+    text: int,
+    *,
+    is_spared: bool,
 ) -> float:
-    blocks = 1 + [layer.name for layer in loaded.text_layers].index(last.name)
-    a_value_each = _channels(last) * (_positions(latent_size, last.level) + loaded.text_length)
+    before = len(getattr(loaded.denoiser, "noise_refiner", ()))
+    blocks = before + 1 + [layer.name for layer in loaded.text_layers].index(last.name)
+    a_value_each = _channels(last) * (_positions(latent_size, last.level) + text)
     kept = loaded.family.kept_by_block
     return a_value_each * (blocks + kept if is_spared else blocks * kept)
 
@@ -204,15 +225,23 @@ def _probabilities(layer: AttentionLayer, latent_size: tuple[int, int], text: in
     return heads * _positions(latent_size, layer.level) * text
 
 
-def _held_values(loaded: LoadedPipeline, latent_size: tuple[int, int]) -> int:
+def _text_length(loaded: LoadedPipeline, request: GenerationRequest) -> int:
+    """Return to how many positions of text the denoiser attends."""
+    prompt = request.scene.prompt.text
+    return max(stream.first + stream.length(prompt) for stream in loaded.streams)
+
+
+def _held_values(
+    loaded: LoadedPipeline, request: GenerationRequest, latent_size: tuple[int, int]
+) -> float:
     """Count the most values that live at the same time in a row's pass without gradients."""
-    text = 0 if loaded.is_unet else loaded.text_length
+    text = 0 if loaded.is_unet else _text_length(loaded, request)
     widest = max(
         _channels(layer) * (_positions(latent_size, layer.level) + text)
         for layer in loaded.text_layers
     )
     if not loaded.is_unet:
-        return HELD_AT_ONCE * widest
+        return loaded.family.held_by_pass * widest
     finest = int(loaded.denoiser.config.block_out_channels[0]) * _positions(latent_size, 0)
     return max(HELD_BY_GATED * widest, HELD_BY_RESNET * finest)
 
@@ -226,4 +255,4 @@ def _decoded_values(
     decoder = loaded.pipeline.vae.decoder
     weights = [part for part in decoder.parameters() if part.ndim > 1]
     channels = weights[-1].shape[1] if weights else 1
-    return int(DECODER_HELD_AT_ONCE * 2 * channels * pixels)
+    return int(loaded.family.held_by_decoder * channels * pixels)

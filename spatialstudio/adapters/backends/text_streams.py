@@ -52,6 +52,7 @@ class TextStream:
         first: Position in the denoiser's text where that sequence begins.
         is_filled: Whether the denoiser's text is filled up to its limit.
         fills_behind: Whether it is so behind the words, whatever the tokenizer would do.
+        keeps_layers: Whether the pipeline asks the encoder for the states of all its layers.
     """
 
     encoder_id: str
@@ -63,6 +64,13 @@ class TextStream:
     first: int = 0
     is_filled: bool = True
     fills_behind: bool = False
+    keeps_layers: bool = False
+
+    def length(self, prompt: str) -> int:
+        """Return how many tokens of a prompt are left, special and filled up ones counted."""
+        if self.is_filled:
+            return self.limit - self.drops
+        return min(len(self.tokenizer(self.text(prompt)).input_ids), self.limit) - self.drops
 
     def text(self, prompt: str) -> str:
         """Return what the tokenizer is given."""
@@ -150,7 +158,8 @@ def sana_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
 
 def lumina_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
     """Gemma after an instruction that the denoiser gets too."""
-    return (_only(tokenizers, GEMMA_TOKENS_LUMINA, template=LUMINA_PROMPT, is_filled=False),)
+    settings = {"template": LUMINA_PROMPT, "is_filled": False, "keeps_layers": True}
+    return (_only(tokenizers, GEMMA_TOKENS_LUMINA, **settings),)
 
 
 def qwen_image_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
@@ -162,6 +171,7 @@ def qwen_image_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
             template=QWEN_IMAGE_TEMPLATE,
             drops=QWEN_IMAGE_DROPS,
             is_filled=False,
+            keeps_layers=True,
         ),
     )
 
@@ -169,13 +179,14 @@ def qwen_image_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
 def z_image_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
     """Qwen within its chat template, thinking allowed; nothing is filled up."""
     template = _chat_template(tokenizers["tokenizer"], thinks=True)
-    return (_only(tokenizers, QWEN_TOKENS, template=template, is_filled=False),)
+    settings = {"template": template, "is_filled": False, "keeps_layers": True}
+    return (_only(tokenizers, QWEN_TOKENS, **settings),)
 
 
 def flux2_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
     """Qwen within its chat template, thinking not allowed."""
     template = _chat_template(tokenizers["tokenizer"], thinks=False)
-    return (_only(tokenizers, QWEN_TOKENS, template=template),)
+    return (_only(tokenizers, QWEN_TOKENS, template=template, keeps_layers=True),)
 
 
 def _only(tokenizers: Tokenizers, limit: int, **settings: Any) -> TextStream:

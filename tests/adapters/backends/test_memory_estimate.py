@@ -1,4 +1,3 @@
-import weakref
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -7,8 +6,7 @@ import diffusers
 import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_iter
+from transformers import CLIPTextConfig
 
 from spatialstudio.adapters.backends import load_pipeline, low_memory
 from spatialstudio.adapters.backends.attention_layers import map_size
@@ -24,6 +22,7 @@ from spatialstudio.adapters.backends.memory_estimate import (
 )
 from spatialstudio.domain.generation import GuidanceSettings, StepEvent, fitted
 from spatialstudio.domain.memory import MemoryEstimate, Saving
+from tests.adapters.backends.held_tensors import held_bytes
 from tests.fakes import CountingToken
 
 GUIDED = GuidanceSettings(method_id="psg", strength=1.0)
@@ -146,8 +145,10 @@ def large_unet(shapes_only):
 @pytest.fixture
 def large(large_unet):
     autoencoder = diffusers.AutoencoderKL(norm_num_groups=1, block_out_channels=(1, 1, 1, 1))
+    encoder = SimpleNamespace(config=CLIPTextConfig(), get_output_embeddings=lambda: None)
     pipeline = SimpleNamespace(
         unet=large_unet,
+        text_encoder=encoder,
         vae=autoencoder,
         vae_scale_factor=8,
         components={"tokenizer": SimpleNamespace(model_max_length=TEXT)},
@@ -176,39 +177,9 @@ def test_the_estimate_is_near_what_a_denoising_pass_holds(large, shapes_only, ti
 def test_the_estimate_is_near_what_a_tiny_model_holds(loaded, tiny_request, side):
     told = estimate_memory(loaded, replace(tiny_request, width=side, height=side)).denoising_bytes
     latents = torch.zeros(2, 4, *loaded.latent_size(side, side))
-    text = torch.zeros(2, loaded.text_length, loaded.denoiser.config.cross_attention_dim)
+    text = torch.zeros(2, loaded.streams[0].limit, loaded.denoiser.config.cross_attention_dim)
     taken = held_bytes(loaded.denoiser, latents, torch.zeros(1), text)
     assert 0.67 < told / taken < 1.5
-
-
-class HeldTensors(TorchDispatchMode):
-    """Counts the bytes of the tensors that live at the same time, those given left out."""
-
-    def __init__(self, given):
-        super().__init__()
-        self._sizes = {each.untyped_storage()._cdata: 0 for each in given}
-        self.most = 0
-
-    def __torch_dispatch__(self, called, types, args=(), kwargs=None):
-        made = called(*args, **(kwargs or {}))
-        for tensor in tree_iter(made):
-            if isinstance(tensor, torch.Tensor):
-                self._count(tensor.untyped_storage())
-        self.most = max(self.most, sum(self._sizes.values()))
-        return made
-
-    def _count(self, storage):
-        if storage._cdata not in self._sizes:
-            self._sizes[storage._cdata] = storage.nbytes()
-            weakref.finalize(storage, self._sizes.pop, storage._cdata, None)
-
-
-@torch.no_grad()
-def held_bytes(denoiser, *arguments):
-    """Count the most that tensors of a pass without gradients hold at the same time."""
-    with HeldTensors([*denoiser.parameters(), *arguments]) as held:
-        denoiser(*arguments)
-    return held.most
 
 
 def kept_bytes(loaded):
@@ -228,7 +199,7 @@ def kept_bytes(loaded):
         mean = MeanAttention((5, 9))
         with tapped(layers, mean.take, stops_early=True):
             loaded.denoiser(sample, torch.empty(1), torch.empty(1, TEXT, 768))
-        assert mean.mean().shape[0] == 16 * 16 == map_size(64, 64, 2)[0] ** 2
+        assert mean.mean().shape[-1] == 16 * 16 == map_size(64, 64, 2)[0] ** 2
     return sum(sizes.values())
 
 
