@@ -144,6 +144,15 @@ def test_the_largest_text_leaves_room_for_picture_and_words(qtbot, qapp, drawn, 
     qtbot.waitUntil(lambda: picture.height() > drawn.stage.height() / 2)
 
 
+def test_words_share_a_line_where_the_window_is_low(qtbot, qapp, drawn, appearance):
+    use_bundled_font(qapp, resources_folder() / "fonts")
+    enlarge(qtbot, drawn, appearance, 150)
+    drawn.resize(1280, 800)
+    drawn.context.switchboard.workspace_asked.emit("inspect")
+    qtbot.waitUntil(lambda: len([each for each in shown(drawn, WordChip) if is_whole(each)]) == 2)
+    qtbot.waitUntil(lambda: len({chip.y() for chip in shown(drawn, WordChip)}) == 1)
+
+
 def is_whole(widget):
     return widget.visibleRegion().boundingRect() == widget.rect()
 

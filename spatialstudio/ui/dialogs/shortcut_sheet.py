@@ -38,7 +38,7 @@ class ShortcutSheet(QDialog):
             "Replay keys work on the stage and the attention dock; letters rest while you type."
         )
         column = QVBoxLayout(self)
-        column.setContentsMargins(em(EDGE_EM), em(1.3), em(EDGE_EM), em(1))
+        column.setContentsMargins(em(EDGE_EM), em(1.1), em(EDGE_EM), em(1))
         room = DockRoom(sheet)
         room.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # where it is larger than the window
         room.setAccessibleName(self.windowTitle())
@@ -92,7 +92,7 @@ def _keys_of(actions: Actions, menu: Menu) -> QWidget:
     grid = QGridLayout(part)
     grid.setContentsMargins(0, 0, 0, 0)
     grid.setHorizontalSpacing(em(1.2))
-    grid.setVerticalSpacing(em(0.15))
+    grid.setVerticalSpacing(em(0.08))
     grid.setColumnStretch(0, 1)
     grid.addWidget(TextLabel(tr(menu.value).replace("&", ""), Tone.HEADING), 0, 0, 1, 2)
     for row, (command, action) in enumerate(actions.of_menu(menu), start=1):

@@ -144,11 +144,17 @@ class WordBar(Panel):
         return self.window().height() < em(LOW_WINDOW_EM)
 
     def _break_line(self) -> None:
-        room = self.width() - self._choices.sizeHint().width()
-        is_narrow = room < em(WORDS_EM) and not self._is_low  # where lines are few, words are too
+        room = self.width() - self._choices.sizeHint().width() - em()
+        is_narrow = self._is_lower_in_lines(room) if self._is_low else room < em(WORDS_EM)
         way = QBoxLayout.Direction.BottomToTop if is_narrow else QBoxLayout.Direction.LeftToRight
         self._row.setDirection(way)
         self._row.setSpacing(em(0.2) if is_narrow else em(1))
+
+    def _is_lower_in_lines(self, room: int) -> bool:
+        """Whether words over the choices take less height than beside them, with that room."""
+        choices = self._choices.sizeHint().height()
+        beside = max(self._chips.heightForWidth(max(room, em())), choices)
+        return self._chips.heightForWidth(self.width()) + choices < beside
 
     def _lay_out(self) -> None:
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
