@@ -18,8 +18,9 @@ NATIVE = QKeySequence.SequenceFormat.NativeText
 class Actions(QObject):
     """One ``QAction`` for each command, with the user's keys and an icon in the theme's ink.
 
-    A command that nobody has bound is switched off. Emits ``keys_changed`` when the user takes
-    other keys, ``dressed`` when the icons have another ink.
+    A command that nobody has bound is switched off, and an icon is drawn when it is first needed:
+    the window opens sooner. Emits ``keys_changed`` when the user takes other keys, ``dressed`` when
+    the icons have another ink.
 
     Args:
         theme: Tints the icons.
@@ -34,12 +35,13 @@ class Actions(QObject):
         self._theme = theme
         self._settings = settings
         self._bound: set[Command] = set()
+        self._drawn: set[Command] = set()
         self._actions = {command: self._made(command) for command in TABLE}
         theme.changed.connect(self._dress)
-        self._dress()
         self._take_keys()
 
     def __getitem__(self, command: Command) -> QAction:
+        self._draw_icon(command)
         return self._actions[command]
 
     def bind(self, command: Command, do: Callable[[], object]) -> None:
@@ -61,8 +63,13 @@ class Actions(QObject):
         return tuple(action for command, action in self._actions.items() if command.scope is scope)
 
     def of_menu(self, menu: Menu) -> tuple[tuple[Command, QAction], ...]:
-        """Return a menu's actions in order."""
+        """Return a menu's actions in order; see ``draw_icons``."""
         return tuple(pair for pair in self._actions.items() if pair[0].menu is menu)
+
+    def draw_icons(self, menu: Menu) -> None:
+        """Give a menu its icons, as it is about to be seen."""
+        for command, _action in self.of_menu(menu):
+            self._draw_icon(command)
 
     def keys_in_words(self, command: Command) -> str:
         """Return the keys as they stand on the user's keyboard; empty for none."""
@@ -118,10 +125,15 @@ class Actions(QObject):
             action.setToolTip(f"{tip} ({keys})" if keys else tip)
         self.keys_changed.emit()
 
+    def _draw_icon(self, command: Command) -> None:
+        if command.icon and command not in self._drawn:
+            self._drawn.add(command)
+            self._actions[command].setIcon(self._theme.icon(command.icon))
+
     def _dress(self) -> None:
-        for command, action in self._actions.items():
-            if command.icon:
-                action.setIcon(self._theme.icon(command.icon))
+        drawn, self._drawn = self._drawn, set()
+        for command in drawn:
+            self._draw_icon(command)
         self.dressed.emit()
 
 

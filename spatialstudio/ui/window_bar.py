@@ -1,5 +1,7 @@
 """The top of the window: menus made from the commands, workspaces, tools, and the search."""
 
+from functools import partial
+
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -142,6 +144,7 @@ class WindowBar(QObject):
 
     def _menu_of(self, menu: Menu) -> QMenu:
         made = QMenu(tr(menu.value), self._bar)
+        made.aboutToShow.connect(partial(self._actions.draw_icons, menu))
         for command, action in self._actions.of_menu(menu):
             if command.starts_group:
                 made.addSeparator()

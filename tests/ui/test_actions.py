@@ -4,6 +4,7 @@ from PySide6.QtGui import QKeySequence
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.commands.command import Menu
 from spatialstudio.ui.commands.frame import OPEN_RUN, PALETTE, QUIT, STAGE_ONLY
+from spatialstudio.ui.commands.gallery import EXPORT
 from spatialstudio.ui.commands.generate import CANCEL
 
 
@@ -86,3 +87,10 @@ def test_a_commands_own_keys_do_not_clash(actions):
 def test_the_tip_names_the_keys(actions):
     actions.use_keys(PALETTE, QKeySequence("F1"))
     assert "(F1)" in actions[PALETTE].toolTip()
+
+
+def test_icons_take_the_ink_of_another_theme(actions, theme):
+    before = actions[EXPORT].icon().cacheKey()
+    theme.changed.emit()
+    assert not actions[EXPORT].icon().isNull()
+    assert actions[EXPORT].icon().cacheKey() != before

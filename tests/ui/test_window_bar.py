@@ -1,5 +1,5 @@
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QToolButton
 
 from spatialstudio.application.paths import resources_folder
@@ -118,3 +118,11 @@ def test_space_presses_a_workspace_button_and_does_not_play(qtbot, drawn):
     qtbot.keyClick(button, Qt.Key.Key_Space)
     assert drawn.context.actions[frame.INSPECT_WORKSPACE].isChecked()
     assert not drawn.findChild(ReplayBar).is_playing
+
+
+def test_menus_have_their_icons_when_they_open(window):
+    for menu, title in zip(Menu, window.menuBar().actions(), strict=True):
+        title.menu().popup(QPoint())
+        pairs = window.context.actions.of_menu(menu)
+        assert all(not action.icon().isNull() for command, action in pairs if command.icon)
+        title.menu().close()
