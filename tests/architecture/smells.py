@@ -96,6 +96,15 @@ def relation_strings(source: str, path: str) -> Iterator[str]:
                     yield f"{path}:{node.lineno} compares with the relation {text!r}"
 
 
+def slow_dataclasses(source: str, path: str) -> Iterator[str]:
+    """Find frozen classes that are not made by ``domain/frozen.py``: the window waits for them."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Name("dataclass"), keywords=chosen):
+                if {"frozen", "slots"} <= {keyword.arg for keyword in chosen}:
+                    yield f"{path}:{node.lineno} makes a frozen class by dataclass"
+
+
 def vague_names(source: str, path: str) -> Iterator[str]:
     """Find module and folder names that say nothing, or that hide."""
     for part in path.removesuffix(".py").split("/"):

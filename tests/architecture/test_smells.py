@@ -15,6 +15,7 @@ PACKAGE_SMELLS = (
     smells.repeated_formulas,
     smells.hidden_defaults,
     smells.relation_strings,
+    smells.slow_dataclasses,
     smells.vague_names,
 )
 
@@ -60,6 +61,11 @@ def test_the_plugins_come_through_the_two_doors():
         pytest.param(smells.relation_strings, 'if kind == "above": ...', id="plain word"),
         pytest.param(smells.relation_strings, 'if kind in {"above"}: ...', id="word in a set"),
         pytest.param(smells.relation_strings, 'types["above"]', id="word as an index"),
+        pytest.param(
+            smells.slow_dataclasses,
+            "@dataclass(frozen=True, slots=True)\nclass Box: ...",
+            id="dataclass",
+        ),
         pytest.param(smells.vague_names, "", id="name"),
         pytest.param(smells.private_imports, "import spatialstudio.domain", id="import"),
         pytest.param(smells.private_imports, "from spatialstudio.ui import app", id="from"),
@@ -77,6 +83,7 @@ def test_a_smell_is_noticed(smell, source):
             smells.long_functions, "def f():\n" + "    x = 1\n" * 49, "a.py", id="function"
         ),
         pytest.param(smells.colours, "fill(Qt.GlobalColor.transparent)", "a.py", id="nothing"),
+        pytest.param(smells.slow_dataclasses, "@frozen\nclass Box: ...", "a.py", id="frozen"),
         pytest.param(smells.colours, '"""Like #1f77b4."""', "a.py", id="docstring"),
         pytest.param(smells.colours, 'hint = "See issue #12."', "a.py", id="issue number"),
         pytest.param(smells.repeated_formulas, "x.cumsum(-1)", "science/superiority.py", id="home"),
