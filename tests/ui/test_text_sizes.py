@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QAbstractButton, QDialog, QDockWidget, QLabel
 
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.ui.commands import frame, gallery, generate
+from spatialstudio.ui.dialogs.settings_dialog import SettingsDialog
 from spatialstudio.ui.theme.fonts import use_bundled_font
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.dock_column import DockRoom
@@ -88,7 +89,26 @@ def test_no_dialog_is_larger_than_a_small_window_with_the_largest_text(
         qtbot.waitUntil(lambda: len(shown(drawn, QDialog)) == 1)
         (dialog,) = shown(drawn, QDialog)
         assert (dialog.width() <= 1280, dialog.height() <= 800) == (True, True), command.id
+        qtbot.waitUntil(lambda: not any(map(too_wide, dialog_rooms(drawn))))
         dialog.close()
+        qtbot.waitUntil(lambda: shown(drawn, QDialog) == [])
+
+
+def dialog_rooms(window):
+    return [room for dialog in shown(window, QDialog) for room in shown(dialog, DockRoom)]
+
+
+def test_no_page_of_the_settings_scrolls_sideways_with_the_largest_text(
+    qtbot, qapp, drawn, appearance
+):
+    use_bundled_font(qapp, resources_folder() / "fonts")
+    enlarge(qtbot, drawn, appearance, 200)
+    drawn.resize(1280, 800)
+    for title in ("Appearance", "Pictures", "Shortcuts", "Language model"):
+        drawn.show_settings(title)
+        qtbot.waitUntil(lambda: len(dialog_rooms(drawn)) == 1)
+        qtbot.waitUntil(lambda: not any(map(too_wide, dialog_rooms(drawn))))
+        shown(drawn, SettingsDialog)[0].close()
         qtbot.waitUntil(lambda: shown(drawn, QDialog) == [])
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QDialog, QGridLayout, QVBoxLayout, QWidget
 
 from spatialstudio.application.flow.layout_templates import LAYOUTS, LayoutTemplate
@@ -40,7 +40,7 @@ class LayoutDialog(QDialog):
         self._things = things
         sheet = QWidget()
         grid = QGridLayout(sheet)
-        grid.setContentsMargins(0, 0, em(BAR_EM), 0)
+        grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(em(0.7))
         tiles = [self._tile(theme, layout) for layout in LAYOUTS]
         for place, tile in enumerate(tiles):
@@ -53,7 +53,7 @@ class LayoutDialog(QDialog):
         words = tr("The prompt is written anew with the things that it names; undo brings it back.")
         column.addWidget(TextLabel(words, Tone.MUTED))
         column.addWidget(DockRoom(sheet), 1)
-        give_room(self, self.sizeHint())
+        give_room(self, self.sizeHint() + QSize(em(BAR_EM), 0))
 
     def _tile(self, theme: Theme, layout: LayoutTemplate) -> LayoutTile:
         blobs = tuple((spot.x, spot.y, spot.size) for spot in layout.spots)

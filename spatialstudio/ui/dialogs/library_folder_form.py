@@ -5,12 +5,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QPushButton, QVBoxLayout, QWidget
 
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 
@@ -36,10 +37,9 @@ class LibraryFolderForm(QWidget):
         back.setVisible(folder != usual)
         back.setToolTip(str(usual))
         back.clicked.connect(lambda: self._use(None))
-        buttons = QHBoxLayout()
+        buttons = FlowLayout(em(0.4))
         for button in (choose, show, back):
             buttons.addWidget(button)
-        buttons.addStretch()
         meaning = tr("The gallery shows what lies here. Earlier pictures stay where they are.")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

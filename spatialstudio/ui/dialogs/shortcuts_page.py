@@ -3,7 +3,6 @@
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QKeySequenceEdit,
     QLineEdit,
     QPushButton,
@@ -18,11 +17,13 @@ from spatialstudio.ui.commands.table import TABLE
 from spatialstudio.ui.dialogs.settings_dialog import SettingsPage
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 MOST_KEYS = 2
 COMMAND_ROLE = Qt.ItemDataRole.UserRole
 NAME_EM = 17
+KEYS_EM = 10
 
 
 class ShortcutsPage(SettingsPage):
@@ -60,21 +61,18 @@ class ShortcutsPage(SettingsPage):
         actions.keys_changed.connect(self._show_keys)
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        row.addWidget(self._keys, 1)
-        for button in (self._use, self._none, self._usual):
-            row.addWidget(button)
+        self._keys.setMinimumWidth(em(KEYS_EM))
         self._all.setProperty("kind", "quiet")
-        foot = QHBoxLayout()
-        foot.addWidget(self._all)
-        foot.addWidget(self._clash, 1)
+        foot = FlowLayout(em(0.4))
+        for part in (self._keys, self._use, self._none, self._usual, self._all):
+            foot.addWidget(part)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(em(0.5))
         column.addWidget(self._find)
         column.addWidget(self._tree, 1)
-        column.addLayout(row)
         column.addLayout(foot)
+        column.addWidget(self._clash)
 
     def _fill(self) -> None:
         for command in TABLE:
@@ -120,6 +118,7 @@ class ShortcutsPage(SettingsPage):
         owner = self._actions.clash(command, keys)
         said = "" if owner is None else tr("These keys belong to “{name}”.")
         self._clash.setText(said.format(name=tr(owner.text).rstrip("…")) if owner else "")
+        self._clash.setVisible(owner is not None)
         self._use.setText(tr("Take them from there") if owner else tr("Use these keys"))
         self._use.setEnabled(keys != self._actions[command].shortcut())
 
