@@ -50,7 +50,7 @@ class MapTile(QAbstractButton):
         self._theme = theme
         self._word = word
         self._images: tuple[QImage | None, ...] = ()
-        self._side = em(MAP_EM)
+        self._side, self._least = em(MAP_EM), em(SMALLEST_MAP_EM)
         self._is_stacked = False
         self.setCheckable(True)
         self.setText(word.phrase)
@@ -81,10 +81,16 @@ class MapTile(QAbstractButton):
             lengths.append(QFontMetrics(font(SMALL)).horizontalAdvance(tr("baseline")) + 1)
         return max(em(SMALLEST_MAP_EM), *lengths)
 
-    def use_side(self, side: int, *, is_stacked: bool) -> None:
-        """Draw each map as a square of that many pixels, the baseline's beside or under it."""
-        if (side, is_stacked) != (self._side, self._is_stacked):
-            self._side, self._is_stacked = side, is_stacked
+    def use_side(self, side: int, *, least: int, is_stacked: bool) -> None:
+        """Draw each map as a square, the baseline's beside or under it.
+
+        Args:
+            side: Of the square, pixels.
+            least: The same where there is least room.
+            is_stacked: Whether the baseline's map stands under the other.
+        """
+        if (side, least, is_stacked) != (self._side, self._least, self._is_stacked):
+            self._side, self._least, self._is_stacked = side, least, is_stacked
             self.updateGeometry()
             self.update()
 
@@ -105,7 +111,7 @@ class MapTile(QAbstractButton):
 
     def minimumSizeHint(self) -> QSize:
         """Ask for the smallest squares."""
-        return self.size_around(self.least_side, is_stacked=self._is_stacked)
+        return self.size_around(self._least, is_stacked=self._is_stacked)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
         """Draw the card, the maps and the word."""
@@ -213,7 +219,7 @@ class MapStrip(QWidget):
         least = max(tile.least_side for tile in self._tiles)
         side = max(min(sides[is_stacked], em(LARGEST_MAP_EM)), least)
         for tile in self._tiles:
-            tile.use_side(side, is_stacked=is_stacked)
+            tile.use_side(side, least=least, is_stacked=is_stacked)
 
     def _side_of_maps(self, is_stacked: bool) -> int:
         """Return how large maps in this order can be, in pixels."""

@@ -1,6 +1,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QScrollArea
 
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.widgets.inspect.map_strip import MapStrip, MapTile, WordMaps
@@ -120,3 +121,14 @@ def test_no_word_over_a_map_is_cut_however_little_room_there_is(qtbot, beside_ba
     side = last.height() - last.size_around(0, is_stacked=False).height()
     assert side >= QFontMetrics(font(SMALL)).horizontalAdvance("baseline")
     assert side >= QFontMetrics(font(bold=True)).horizontalAdvance("lamp")
+
+
+def test_tiles_are_as_large_as_their_maps_where_there_is_least_room(qtbot, beside_baseline):
+    area = QScrollArea()
+    qtbot.addWidget(area)
+    area.setWidgetResizable(True)
+    area.setWidget(beside_baseline)
+    area.resize(em(12), em(6))
+    area.show()
+    qtbot.waitUntil(lambda: all(each.size() == each.sizeHint() for each in tiles(beside_baseline)))
+    area.takeWidget()
