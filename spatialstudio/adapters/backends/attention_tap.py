@@ -60,7 +60,7 @@ def tapped(
     Raises:
         BackendError: A layer ran in a way that cannot be seen.
     """
-    tap = AttentionTap(LayerWatch(layers), take, latent_size, row, stops_early=stops_early)
+    tap = AttentionTap(LayerWatch(layers), [take], latent_size, row, stops_early=stops_early)
     with tap.on_duty():
         with suppress(_AllSeen):
             yield
@@ -119,23 +119,23 @@ class AttentionTap:
 
     Args:
         watch: Over the wanted layers.
-        take: Gets what each of them attends to, in that order.
+        takes: One a picture; each gets what the wanted layers attend to, in that order.
         latent_size: (h, w); needed where text and picture attend jointly.
-        row: Of the batch, the one that is read.
+        row: Of the batch, that of the first picture; those of the others follow.
         stops_early: Whether the pass ends as soon as the last layer was seen.
     """
 
     def __init__(
         self,
         watch: LayerWatch,
-        take: Take,
+        takes: Sequence[Take],
         latent_size: tuple[int, int] | None = None,
         row: int = LAST_ROW,
         *,
         stops_early: bool = False,
     ) -> None:
         self._watch = watch
-        self._take = take
+        self._takes = takes
         self._latent_size = latent_size
         self._row = row
         self._stops_early = stops_early
@@ -170,11 +170,11 @@ class AttentionTap:
     @contextmanager
     def repeating(self, take: Take) -> Iterator[None]:
         """Let another take what is seen in a part of the pass that is computed a second time."""
-        usual, self._take, self._is_repeating = self._take, take, True
+        usual, self._takes, self._is_repeating = self._takes, [take], True
         try:
             yield
         finally:
-            self._take, self._is_repeating = usual, False
+            self._takes, self._is_repeating = usual, False
 
     def end_pass(self) -> None:
         """Look at what waits, and say so when not all layers were seen.
@@ -202,7 +202,7 @@ class AttentionTap:
             self._count_in()
             return output
         self._take_waiting()
-        self._take(call.seen(layer, self._row, self._parts(layer)))
+        self._look_at(layer, call)
         self._count_in()
         return attend(*args, **kwargs)
 
@@ -221,9 +221,16 @@ class AttentionTap:
 
     def _take_waiting(self) -> None:
         for layer, call, sums in self._waiting:
-            self._take(call.seen(layer, self._row, log_sums=sums[self._row]))
+            self._look_at(layer, call, sums)
         self._waiting.clear()
         self._waiting_bytes = 0
+
+    def _look_at(
+        self, layer: AttentionLayer, call: "_AttentionCall", sums: torch.Tensor | None = None
+    ) -> None:
+        parts = self._parts(layer)
+        for row, take in enumerate(self._takes, start=self._row):
+            take(call.seen(layer, row, parts, None if sums is None else sums[row]))
 
     def _count_in(self) -> None:
         if not self._is_repeating:

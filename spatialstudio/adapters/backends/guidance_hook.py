@@ -18,13 +18,12 @@ began, because classifier-free guidance would magnify what two different places 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import torch
 
 from spatialstudio.adapters.backends.attention_reader import AttentionReader
-from spatialstudio.adapters.backends.attention_tap import AttentionTap, LayerWatch
+from spatialstudio.adapters.backends.attention_tap import AttentionTap
 from spatialstudio.adapters.backends.clean_latents import corrected, is_flow, signal_of
 from spatialstudio.adapters.backends.denoiser_call import CallLayout, DenoiserCall
 from spatialstudio.adapters.backends.invalid_numbers import refuse_invalid
@@ -224,14 +223,9 @@ class GuidanceHook:
     ) -> Any:
         """Make an ordinary pass and read it, every picture's rows."""
         size, means = call.latent_size, [reader.mean() for _ in range(self._calls.pictures)]
-        see: Callable[[], Any] = partial(denoise, call)
-        with ExitStack() as taps:
-            for number, mean in enumerate(means):
-                watch = reader.watch if number == 0 else LayerWatch(reader.watch.layers)
-                tap = AttentionTap(watch, mean.take, size, call.first_row + number)
-                taps.enter_context(tap.on_duty())
-                see = partial(tap.see, see)
-            output = see()
+        tap = AttentionTap(reader.watch, [mean.take for mean in means], size, call.first_row)
+        with tap.on_duty():
+            output = tap.see(lambda: denoise(call))
         for number, mean in enumerate(means):
             self._note(reader, number, reader.glance(mean, size))
         return output

@@ -136,7 +136,7 @@ class LatentUpdates:
         reader, size = self._reader, self._own.latent_size
         mean = reader.mean()
         tap = AttentionTap(
-            reader.watch, mean.take, size, stops_early=not settings.reuses_prediction
+            reader.watch, [mean.take], size, stops_early=not settings.reuses_prediction
         )
         with tap.on_duty(), self._spared(tap) if settings.checkpointing else nullcontext():
             self.output = tap.see(lambda: self._denoise(self._own.with_sample(start)))

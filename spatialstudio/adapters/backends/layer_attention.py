@@ -79,6 +79,7 @@ class MeanAttention:
         self._sum: torch.Tensor | None = None
         self._heads = 0
         self._waiting: list[torch.Tensor] = []
+        self._waiting_bytes = 0
 
     def take(self, seen: LayerAttention) -> None:
         """Count another layer in, sooner or later."""
@@ -86,8 +87,10 @@ class MeanAttention:
         if seen.log_sums is None:
             self._add(seen.head_sum(self._columns))
             return
-        self._waiting.append(seen.logarithms(self._columns))
-        if sum(each.nbytes for each in self._waiting) > MOST_WAITING_BYTES:
+        logarithms = seen.logarithms(self._columns)
+        self._waiting.append(logarithms)
+        self._waiting_bytes += logarithms.nbytes
+        if self._waiting_bytes > MOST_WAITING_BYTES:
             self._add_waiting()
 
     def mean(self) -> torch.Tensor:
@@ -103,6 +106,7 @@ class MeanAttention:
         if self._waiting:
             self._add(torch.cat(self._waiting).exp_().sum(0))
             self._waiting.clear()
+            self._waiting_bytes = 0
 
     def _add(self, head_sum: torch.Tensor) -> None:
         self._sum = head_sum if self._sum is None else self._sum + head_sum

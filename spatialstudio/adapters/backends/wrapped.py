@@ -1,17 +1,22 @@
 """Lets something stand in for a method of one object for a while."""
 
-import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 
 @contextmanager
 def wrapped(owner: Any, method: str, wrapper: Callable[..., Any]) -> Iterator[None]:
-    """Let ``wrapper(original, ...)`` stand in for a method of one object; undone on errors too."""
+    """Let ``wrapper(original, ...)`` stand in for a method of one object; undone on errors too.
+
+    Who asks for the signature is told the original's.
+    """
     original = getattr(owner, method)
     was_wrapped = method in vars(owner)
-    setattr(owner, method, functools.wraps(original)(functools.partial(wrapper, original)))
+    stand_in = partial(wrapper, original)
+    stand_in.__wrapped__ = original  # type: ignore[attr-defined]
+    setattr(owner, method, stand_in)
     try:
         yield
     finally:

@@ -247,7 +247,7 @@ def test_layers_are_watched_once_for_many_passes_and_then_left_as_they_were(unet
     watch, own = LayerWatch(layers), []
     with torch.no_grad(), watch.on_duty():
         for _ in range(2):
-            tap = AttentionTap(watch, own.append)
+            tap = AttentionTap(watch, [own.append])
             with tap.on_duty():
                 tap.see(lambda: unet(*inputs))
         assert all("forward" in vars(layer.module) for layer in layers)
