@@ -1,5 +1,7 @@
 """Where a job is: its phases in a row, each over a thin bar, and the time that is left."""
 
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -15,6 +17,12 @@ from spatialstudio.ui.theme.metrics import em
 
 FINE = 1000
 BAR_EM = 0.25
+SHORTEST_EM = 1.5
+"""Of a bar; the names of phases that do not go on give way to that."""
+NARROWEST_EM = 12
+GAP_EM, EDGE_EM = 0.9, 0.9
+UNBOUND = 16_777_215
+"""Qt's word for no largest width."""
 
 
 @frozen(kw_only=False)
@@ -52,6 +60,7 @@ class PhaseMeter(QWidget):
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setFixedHeight(em(BAR_EM))
+        self._bar.setMinimumWidth(em(SHORTEST_EM))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(em(0.2))
@@ -65,6 +74,15 @@ class PhaseMeter(QWidget):
         meter.show_phase("0", None, is_current=True)
         meter._name.ensurePolished()
         return meter.sizeHint().height()
+
+    @property
+    def named_width(self) -> int:
+        """How wide it is at least with its name, in pixels."""
+        return max(self._name.sizeHint().width(), em(SHORTEST_EM))
+
+    def show_name(self, shown: bool) -> None:
+        """Show the name over the bar, or keep its place free."""
+        self._name.setMaximumWidth(UNBOUND if shown else 0)
 
     def show_phase(self, name: str, share: float | None, *, is_current: bool) -> None:
         """Show how far the phase is; None for a share that nobody knows."""
@@ -95,6 +113,7 @@ class PhaseBar(QWidget):
         self._job = QLabel()
         self._job.setProperty("tone", "heading")
         self._meters: list[PhaseMeter] = []
+        self._current = 0
         self._remaining = QLabel()
         self._remaining.setProperty("tone", "muted")
         self._queue = QLabel()
@@ -102,13 +121,13 @@ class PhaseBar(QWidget):
         self._running = QWidget()
         self._row = QHBoxLayout(self._running)
         self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(em(0.9))
+        self._row.setSpacing(em(GAP_EM))
         self._row.addWidget(self._job)
         self._row.addStretch()
         self._row.addWidget(self._remaining)
         self._row.addWidget(self._queue)
         whole = QHBoxLayout(self)
-        whole.setContentsMargins(em(0.9), em(0.35), em(0.9), em(0.35))
+        whole.setContentsMargins(em(EDGE_EM), em(0.35), em(EDGE_EM), em(0.35))
         whole.setSpacing(0)
         whole.addWidget(self._message)
         whole.addWidget(self._running)
@@ -129,7 +148,30 @@ class PhaseBar(QWidget):
         self._message.setText(progress.message)
         self._message.setVisible(not runs)
         self._running.setVisible(runs)
+        if runs:
+            self._name_phases()
         self.setAccessibleDescription(self._said(progress))
+
+    def minimumSizeHint(self) -> QSize:
+        """Give way to a narrow window: a run never widens it."""
+        least = super().minimumSizeHint()
+        return QSize(min(least.width(), em(NARROWEST_EM)), least.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Name the phases that there is room for."""
+        super().resizeEvent(event)
+        self._name_phases()
+
+    def _name_phases(self) -> None:
+        """Name all phases where there is room, else the one that goes on."""
+        meters = [meter for meter in self._meters if not meter.isHidden()]
+        words = [each for each in (self._job, self._remaining, self._queue) if not each.isHidden()]
+        parts = [meter.named_width for meter in meters] + [
+            each.sizeHint().width() for each in words
+        ]
+        needed = sum(parts) + len(parts) * em(GAP_EM) + 2 * em(EDGE_EM)
+        for place, meter in enumerate(meters):
+            meter.show_name(needed <= self.width() or place == self._current)
 
     def _show_phases(self, progress: Progress) -> None:
         while len(self._meters) < len(progress.phases):
@@ -138,7 +180,7 @@ class PhaseBar(QWidget):
             self._meters.append(meter)
         for meter in self._meters[len(progress.phases) :]:
             meter.hide()
-        current = progress.current or 0
+        current = self._current = progress.current or 0
         for place, (meter, phase) in enumerate(zip(self._meters, progress.phases, strict=False)):
             is_current = place == current
             name = f"{phase} {progress.detail}".strip() if is_current else phase

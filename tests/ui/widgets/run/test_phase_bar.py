@@ -1,6 +1,7 @@
 import pytest
 from PySide6.QtWidgets import QLabel, QProgressBar
 
+from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.run.phase_bar import PhaseBar, Progress
 
 PHASES = ("Load", "Denoise", "Judge")
@@ -57,3 +58,17 @@ def test_the_message_gives_way_to_the_time_left(bar):
     bar.show_progress(Progress("Guided", PHASES, 1, remaining="about 3 s left"))
     assert "Ready." not in seen(bar)
     assert "about 3 s left" in seen(bar)
+
+
+def test_a_narrow_bar_names_the_phase_that_goes_on_and_widens_nothing(qtbot, bar):
+    long = Progress("Guided", PHASES, 1, "7 of 16", 0.5, "about 3 s left", "3 waiting")
+    bar.resize(em(80), bar.height())
+    bar.show_progress(long)
+    names = {label.text(): label for label in bar.findChildren(QLabel)}
+    qtbot.waitUntil(lambda: names["Judge"].width() > 0)
+    bar.resize(em(26), bar.height())
+    qtbot.waitUntil(lambda: names["Judge"].width() == 0)
+    assert names["Denoise 7 of 16"].width() >= names["Denoise 7 of 16"].sizeHint().width()
+    assert bar.minimumSizeHint().width() <= em(12)
+    bar.resize(em(80), bar.height())
+    qtbot.waitUntil(lambda: names["Judge"].width() > 0)
