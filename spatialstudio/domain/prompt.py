@@ -82,7 +82,8 @@ def hues_of(mentions: Iterable[ObjectMention]) -> Mapping[MentionId, int]:
     """
     names = [mention.id for mention in mentions]
     hues = {name: int(name[1:]) - 1 for name in names if _is_numbered(name)}
-    left = (hue for hue in count() if hue not in set(hues.values()))
+    taken = set(hues.values())
+    left = (hue for hue in count() if hue not in taken)
     return {name: hues[name] if name in hues else next(left) for name in names}
 
 

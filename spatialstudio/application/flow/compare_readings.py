@@ -130,13 +130,16 @@ def keep_things(scene: SceneGraph, before: SceneGraph) -> SceneGraph:
     )
     known, names = list(before.mentions), dict[MentionId, MentionId]()
     for is_same in signs:
-        for new in scene.mentions:
-            same = next((old for old in known if new.id not in names and is_same(old, new)), None)
+        for new in [each for each in scene.mentions if each.id not in names]:
+            same = next((old for old in known if is_same(old, new)), None)
             if same is not None:
                 names[new.id] = same.id
                 known.remove(same)
+    taken = set(names.values())
     for new in scene.mentions:
-        names.setdefault(new.id, free_mention_id(names.values()))
+        if new.id not in names:
+            names[new.id] = free_mention_id(taken)
+            taken.add(names[new.id])
     return replace(
         scene,
         mentions=tuple(replace(each, id=names[each.id]) for each in scene.mentions),

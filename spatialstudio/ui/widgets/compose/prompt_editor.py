@@ -1,7 +1,7 @@
 """The prompt as one types it: its object words in their hues, the model's tokens under them."""
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from PySide6.QtCore import (
     QElapsedTimer,
@@ -224,10 +224,12 @@ class PromptEditor(QPlainTextEdit):
         super().paintEvent(event)
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        tokens = self._tokens if self._tokens.text == self.toPlainText() else NO_TOKENS
         self._draw_pointed(painter)
-        self._draw_words(painter, tokens)
-        self._draw_tokens(painter, tokens)
+        seen = self._in_sight()
+        words = [word for word in self._words if _overlap(seen, word)]
+        tokens = self._tokens_in(seen)
+        self._draw_words(painter, words, tokens)
+        self._draw_tokens(painter, words, tokens)
         if self._rest and self.hasFocus():
             self._draw_rest(painter)
         painter.end()
@@ -238,9 +240,19 @@ class PromptEditor(QPlainTextEdit):
         for box in (box for span in self._pointed for box in self._boxes(*span)):
             painter.drawRoundedRect(box, em(NOTCH_EM), em(NOTCH_EM))
 
-    def _draw_words(self, painter: QPainter, tokens: TokenMarks) -> None:
+    def _tokens_in(self, seen: tuple[int, int]) -> TokenMarks:
+        """Return the tokens among the characters in sight; none of another text."""
+        told = self._tokens
+        if told.text != self.toPlainText():
+            return NO_TOKENS
+        near = (each for each in told.tokens if each[0] < seen[1] and seen[0] < each[1])
+        return TokenMarks(told.text, tuple(near), told.read)
+
+    def _draw_words(
+        self, painter: QPainter, words: Sequence[MarkedWord], tokens: TokenMarks
+    ) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
-        for word in self._words:
+        for word in words:
             if word.key is not None and word.key == self._target:
                 painter.setBrush(self._theme.mention(word.hue, TARGET_ALPHA))
                 for box in self._boxes(word.start, word.stop):
@@ -251,11 +263,13 @@ class PromptEditor(QPlainTextEdit):
                 first, last = max(start, word.start), min(stop, word.stop)
                 self._draw_strokes(painter, (first, last), em(UNDERLINE_EM))
 
-    def _draw_tokens(self, painter: QPainter, tokens: TokenMarks) -> None:
+    def _draw_tokens(
+        self, painter: QPainter, words: Sequence[MarkedWord], tokens: TokenMarks
+    ) -> None:
         """Draw a thin stroke under every token of no thing, and through what is cut off."""
         painter.setBrush(self._theme.colour("faint"))
         for token in tokens.tokens:
-            if token[1] <= tokens.read and not any(_overlap(token, w) for w in self._words):
+            if token[1] <= tokens.read and not any(_overlap(token, w) for w in words):
                 self._draw_strokes(painter, token, max(em(TICK_EM), 1))
         if tokens.read < len(tokens.text):
             painter.setPen(QPen(self._theme.colour("bad"), max(em(TICK_EM), 2)))
@@ -285,9 +299,10 @@ class PromptEditor(QPlainTextEdit):
         painter.drawText(room, Qt.AlignmentFlag.AlignRight, self._remark)
 
     def _boxes(self, start: int, stop: int) -> list[QRectF]:
-        """Return where characters stand, one box a line; those beyond the text stand nowhere."""
+        """Return where characters in sight stand, one box a line; those beyond stand nowhere."""
         boxes: list[QRectF] = []
-        for place in range(start, min(stop, self.document().characterCount() - 1)):
+        first, last = self._in_sight()
+        for place in range(max(start, first), min(stop, last)):
             cursor = QTextCursor(self.document())
             cursor.setPosition(place)
             left = self.cursorRect(cursor)
@@ -301,6 +316,13 @@ class PromptEditor(QPlainTextEdit):
             else:
                 boxes.append(box)
         return boxes
+
+    def _in_sight(self) -> tuple[int, int]:
+        """Return the first character in sight, and the one behind the last."""
+        room = self.viewport().rect()
+        first = self.cursorForPosition(room.topLeft()).position()
+        last = self.cursorForPosition(room.bottomRight()).position() + 1
+        return first, min(last, self.document().characterCount() - 1)
 
     def _complete(self) -> None:
         """Offer the rest of the word before the cursor, at the end of a line only."""
