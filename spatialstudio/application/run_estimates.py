@@ -19,11 +19,12 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.memory import MemoryEstimate
+from spatialstudio.domain.samplers import SCALE_OFF, TWO_CALLS
 
 log = logging.getLogger(__name__)
 
 Kind: TypeAlias = str
-"""Of runs that cost alike: model, size, savings, device and number format."""
+"""Of runs that cost alike: model, size, savings, device, number format, calls and their rows."""
 
 GUIDED, PLAIN, REST, DEVICE = "guided_s", "plain_s", "rest_s", "device"
 """In the file: seconds a step, those after the last one, and where the model ran."""
@@ -176,7 +177,9 @@ def kind_of(request: GenerationRequest) -> Kind:
     savings = "+".join(saving.value for saving in request.savings)
     updates = request.guidance.inner_updates
     place = f"{request.device} {request.dtype}"
-    return f"{request.model.id} {size} {updates} {savings} {place}".strip()
+    stages = "two calls" if request.scheduler_id in TWO_CALLS else ""
+    halves = "" if request.guidance_scale > SCALE_OFF else "one half"
+    return f"{request.model.id} {size} {updates} {savings} {place} {stages} {halves}".strip()
 
 
 def memory_key(request: GenerationRequest) -> tuple[Kind, bool, str]:

@@ -19,6 +19,12 @@ SAMPLERS: Mapping[str, str] = {
 HEUN = "HeunDiscreteScheduler"
 """Takes the mean of the slopes at both ends of a step."""
 
+SCALE_OFF = 1.0
+"""The guidance scale that leaves classifier-free guidance out: half of every prediction."""
+
+TWO_CALLS = frozenset({HEUN, "KDPM2DiscreteScheduler", "KDPM2AncestralDiscreteScheduler"})
+"""Those that call the model twice a step."""
+
 
 def samplers_beside(own: str, *, begins_in_noise: bool = False) -> tuple[str, ...]:
     """Return the samplers that a model can be drawn with, its own first; empty without one.

@@ -102,6 +102,18 @@ def test_every_device_has_a_pace_of_its_own(estimates, request_, clock):
     assert (elsewhere.seconds, elsewhere.device) == (None, "cuda:1")
 
 
+@pytest.mark.parametrize(
+    "slower",
+    [{"scheduler_id": "HeunDiscreteScheduler"}, {"guidance_scale": 1.0}],
+    ids=["two calls a step", "half of every prediction"],
+)
+def test_other_calls_have_a_pace_of_their_own(estimates, request_, clock, slower):
+    run(estimates, request_, clock)
+    alike = replace(request_, scheduler_id="EulerDiscreteScheduler")
+    assert estimates.estimate([alike]).seconds == estimates.estimate([request_]).seconds
+    assert estimates.estimate([replace(request_, **slower)]).seconds is None
+
+
 def test_another_number_format_is_asked_anew(estimates, request_, asked):
     halved = replace(request_, dtype="bfloat16")
     estimates.estimate([request_])

@@ -5,9 +5,9 @@ from math import isfinite
 import torch
 
 from spatialstudio.domain.errors import BackendError
+from spatialstudio.domain.samplers import SCALE_OFF
 
 MESSAGE = "The picture has dissolved into invalid numbers."
-SCALE_OFF = 1.0
 
 
 class InvalidNumbers(BackendError):  # noqa: N818 - reads as a finding

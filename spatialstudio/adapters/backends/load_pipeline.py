@@ -238,6 +238,8 @@ def load_pipeline(
     )
     for part in loaded.modules:
         part.requires_grad_(False).eval()
+        if isinstance(part, diffusers.ModelMixin) and next(part.parameters()).dtype is not dtype:
+            part.to(dtype)  # diffusers leaves SD3 in the format of its file
     if offloads:
         pipeline.enable_model_cpu_offload(device=device)
     else:

@@ -10,16 +10,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+import torch
 from diffusers.models.resnet import ResnetBlock2D
 
 from spatialstudio.adapters.backends.attention_layers import AttentionLayer, map_size
 from spatialstudio.adapters.backends.denoiser_call import BatchOrder
 from spatialstudio.adapters.backends.encoder_memory import encoding_bytes
 from spatialstudio.adapters.backends.load_pipeline import LoadedPipeline
-from spatialstudio.adapters.backends.pipeline_arguments import SCALE_OFF, picture_size
+from spatialstudio.adapters.backends.pipeline_arguments import picture_size
 from spatialstudio.adapters.device import DTYPES
 from spatialstudio.domain.generation import UNGUIDED, GenerationRequest
 from spatialstudio.domain.memory import MemoryEstimate, Saving
+from spatialstudio.domain.samplers import SCALE_OFF
 from spatialstudio.science.guidance_methods import METHODS
 
 KEPT_BY_RESNET = 11.2
@@ -27,7 +29,7 @@ KEPT_BY_TRANSFORMER = 18.6
 """Of a UNet's transformer block."""
 
 CHECKPOINTED_UNET = 0.6
-HELD_BY_READING = 1.5
+HELD_BY_READING = 2
 """Of a layer's probabilities, while they are read, or passed back."""
 
 HELD_BY_GATED = 26
@@ -60,8 +62,7 @@ def estimate_memory(loaded: LoadedPipeline, request: GenerationRequest) -> Memor
         weights_bytes=stored * item // loaded.denoiser.dtype.itemsize,
         guiding_bytes=_guiding_bytes(loaded, request, latent_size),
         denoising_bytes=_denoising_bytes(loaded, request, latent_size),
-        decoding_bytes=item * _decoded_values(loaded, request, height, width)
-        + PICTURE_VALUES * FLOAT32_BYTES * height * width,
+        decoding_bytes=_decoding_bytes(loaded, request, height, width),
         encoding_bytes=encoding_bytes(loaded, item),
     )
 
@@ -147,8 +148,12 @@ def _denoising_bytes(
 
 
 def _item_bytes(loaded: LoadedPipeline, request: GenerationRequest) -> int:
-    """Return the size of a number: of the format that is asked for, else as it is loaded."""
-    return int(DTYPES.get(request.dtype, loaded.denoiser.dtype).itemsize)
+    return int(_dtype(loaded, request).itemsize)
+
+
+def _dtype(loaded: LoadedPipeline, request: GenerationRequest) -> torch.dtype:
+    """Return the number format that is asked for, else that of the model as it is loaded."""
+    return DTYPES.get(request.dtype, loaded.denoiser.dtype)
 
 
 def _layers_read(loaded: LoadedPipeline, request: GenerationRequest) -> Sequence[AttentionLayer]:
@@ -244,6 +249,17 @@ def _held_values(
         return loaded.family.held_by_pass * widest
     finest = int(loaded.denoiser.config.block_out_channels[0]) * _positions(latent_size, 0)
     return max(HELD_BY_GATED * widest, HELD_BY_RESNET * finest)
+
+
+def _decoding_bytes(
+    loaded: LoadedPipeline, request: GenerationRequest, height: int, width: int
+) -> int:
+    """Count what the autoencoder holds; that of SDXL gives float16 up for full precision."""
+    vae, item = loaded.pipeline.vae, _item_bytes(loaded, request)
+    if hasattr(loaded.pipeline, "upcast_vae") and vae.config.force_upcast:
+        item = FLOAT32_BYTES if _dtype(loaded, request) is torch.float16 else item
+    picture = PICTURE_VALUES * FLOAT32_BYTES * height * width
+    return item * _decoded_values(loaded, request, height, width) + picture
 
 
 def _decoded_values(

@@ -10,8 +10,8 @@ from spatialstudio.adapters.backends.families import GuidanceScale
 from spatialstudio.adapters.backends.load_pipeline import LoadedPipeline
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.samplers import SCALE_OFF
 
-SCALE_OFF = 1.0
 EMPTY_NEGATIVE = " "
 
 

@@ -38,6 +38,7 @@ from tests.fakes import CountingToken, scene_of
 pytestmark = [
     pytest.mark.filterwarnings("ignore:__array_:DeprecationWarning"),  # diffusers 0.42, numpy 2
     pytest.mark.filterwarnings("ignore:`clean_caption"),
+    pytest.mark.filterwarnings("ignore:`upcast_vae"),  # which its own pipeline calls
 ]
 
 STEPS = 2
@@ -179,6 +180,22 @@ def test_every_method_guides(family, make_request, method_id):
     _, _, step, *_, finished = family.draw(replace(request, guidance=guidance))
     assert step.guidance_loss > 0
     assert not np.array_equal(finished.image, free)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_every_family_is_guided_in_every_number_format(family, make_request, dtype):
+    captured = CaptureSettings(attention_every=1, preview_every=0)
+    request = make_request(family.tiny.size, dtype=dtype, capture=captured)
+    backend = DiffusersBackend(family.archives)
+
+    def draw(guidance):
+        events = backend.generate(replace(request, guidance=guidance), family.card, CountingToken())
+        return list(events)
+
+    free, guided = draw(IDLE), draw(STRONG)
+    assert guided[-1].setup.dtype == dtype
+    assert {weights.dtype for weights in guided[2].attention.maps.values()} == {np.dtype("float32")}
+    assert guided[2].pos_after["r1"] > free[2].pos_after["r1"]
 
 
 def test_a_negative_prompt_is_used_or_refused(family, make_request):

@@ -70,6 +70,16 @@ def test_what_is_told_of_a_tiny_model_is_near_what_it_takes(model, tiny_request,
     assert LOWEST < share < HIGHEST
 
 
+def test_an_autoencoder_that_decodes_in_full_precision_is_told_so(model, tiny_request):
+    told = {
+        dtype: estimate_memory(model, replace(tiny_request, dtype=dtype)).decoding_bytes
+        for dtype in ("float32", "bfloat16", "float16")
+    }
+    is_upcast = model.family.pipeline_class == "StableDiffusionXLPipeline"
+    assert told["bfloat16"] < told["float32"]
+    assert told["float16"] == told["float32" if is_upcast else "bfloat16"]
+
+
 def t5():
     config = {"d_model": 4096, "d_kv": 64, "d_ff": 10240, "num_heads": 64, "num_layers": 6}
     return transformers.T5EncoderModel(
