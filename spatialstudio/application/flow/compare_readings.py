@@ -153,13 +153,15 @@ def keep_taken_up(scene: SceneGraph, before: SceneGraph) -> SceneGraph:
     They stay while the prompt is typed on and the words they are about are untouched; with another
     prompt they go.
     """
+    taken_up = [old for old in before.relations if old.source not in ("", BY_HAND)]
+    if not taken_up:
+        return scene
     edit = _Edit(before.prompt.text, scene.prompt.text)
     names = {each.id: _same_thing(each, edit, scene) for each in before.mentions}
     relations = list(scene.relations)
-    for old in before.relations:
+    for old in taken_up:
         span = edit.moved(old.span)
-        is_lost = not edit.is_small or (span is None and old.span is not None)
-        if old.source in ("", BY_HAND) or is_lost:
+        if not edit.is_small or (span is None and old.span is not None):
             continue
         ends = {end: name for end in old.ends if (name := names[end]) is not None}
         if len(ends) == len({*old.ends}):

@@ -1,5 +1,6 @@
 """Stage 1, relations changed by hand: who takes part, in which order, how much they count."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -170,9 +171,10 @@ def _same_words(scene: SceneGraph, new: Relation) -> SceneGraph:
 
 
 def _claims(scene: SceneGraph) -> Sequence[Claim]:
-    claims: list[Claim] = []
+    claims, earlier = list[Claim](), Counter[tuple[str, tuple[str, ...]]]()
+    heads = {mention.id: mention.head for mention in scene.mentions}
     for relation in scene.relations:
-        heads = tuple(scene.mention(end).head for end in relation.ends)
-        earlier = sum(claim[:2] == (relation.type.id, heads) for claim in claims)
-        claims.append((relation.type.id, heads, earlier))
+        said = relation.type.id, tuple(heads[end] for end in relation.ends)
+        claims.append((*said, earlier[said]))
+        earlier[said] += 1
     return claims
