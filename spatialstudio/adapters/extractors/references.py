@@ -6,13 +6,7 @@ from dataclasses import replace
 from spatialstudio.adapters.extractors.antecedents import antecedents
 from spatialstudio.adapters.extractors.pieces import NounPhrase
 from spatialstudio.adapters.extractors.words import Word, WordKind
-from spatialstudio.domain.prompt import (
-    MentionId,
-    Note,
-    ObjectMention,
-    TextSpan,
-    free_mention_id,
-)
+from spatialstudio.domain.prompt import NUMBERED, MentionId, Note, ObjectMention, TextSpan
 
 Ends = tuple[MentionId, ...]
 
@@ -37,6 +31,7 @@ class References:
         self.passed_over: set[MentionId] = set()
         self.alternatives: list[TextSpan] = []
         self._named_again: dict[MentionId, list[TextSpan]] = {}
+        self._plurals: set[MentionId] = set()
         self._persons: set[MentionId] = set()
         self._actors: set[MentionId] = set()
         self._places: set[MentionId] = set()
@@ -88,8 +83,7 @@ class References:
 
     def is_several(self, mention: MentionId) -> bool:
         """Tell whether a mention names several things: "two cats"."""
-        is_plural = any(each.is_plural for each in self.mentions if each.id == mention)
-        return is_plural or mention in self._collectives
+        return mention in self._plurals or mention in self._collectives
 
     def is_place(self, mention: MentionId) -> bool:
         """Tell whether a mention is a place rather than a thing: "a valley"."""
@@ -143,7 +137,7 @@ class References:
     def _enter(self, phrase: NounPhrase) -> MentionId:
         """Remember a thing that was not named before."""
         mention = ObjectMention(
-            id=free_mention_id(self._named_again),
+            id=MentionId(f"{NUMBERED}{len(self.mentions) + 1}"),
             phrase=phrase.text,
             head=phrase.head,
             attributes=phrase.attributes,
@@ -152,6 +146,8 @@ class References:
         )
         self.mentions.append(mention)
         self._named_again[mention.id] = []
+        if mention.is_plural:
+            self._plurals.add(mention.id)
         if phrase.is_person:
             self._persons.add(mention.id)
         if phrase.is_actor:
