@@ -225,16 +225,26 @@ class DockRack:
 
     def _share_breadth(self) -> None:
         """Give docks that stand beside each other at the bottom their shares of it."""
-        plans = () if self._up is None else self._up.docks
+        if self._up is None or LOW in self._cramped:
+            return
+        plans = [plan for plan in self._up.docks if plan.area is BOTTOM and not plan.is_across]
         growth = max(self._window.width() / em(USUAL_SIZE_EM[0]), 1.0)
-        beside = (plan for plan in plans if plan.breadth_em and LOW not in self._cramped)
-        wanted = {plan.id: em(plan.breadth_em) * growth for plan in beside}
+        wanted = {plan.id: em(plan.breadth_em) * growth for plan in plans if plan.breadth_em}
         room = self._window.width() * (1 - WIDEST_SHARE)
         most = room * BROADEST_SHARE if len(wanted) == 1 else room
         scale = min(1.0, most / max(sum(wanted.values()), 1))
-        docks = [self._docks[name] for name in wanted]
-        sizes = [round(size * scale) for size in wanted.values()]
-        self._window.resizeDocks(docks, sizes, Qt.Orientation.Horizontal)
+        sizes = {name: round(size * scale) for name, size in wanted.items()}
+        rest = [plan.id for plan in plans if plan.id not in sizes and self._front_of(plan) == plan]
+        left = self._window.width() - self._breadth_of_left() - sum(sizes.values())
+        sizes |= dict.fromkeys(rest, left // max(len(rest), 1))  # Qt shares out what it is not told
+        docks = [self._docks[name] for name in sizes]
+        self._window.resizeDocks(docks, list(sizes.values()), Qt.Orientation.Horizontal)
+
+    def _breadth_of_left(self) -> int:
+        """Return how wide the docks at the left are planned, beside which those below stand."""
+        plans = () if self._up is None else self._up.docks
+        planned = max((plan.size_em for plan in plans if plan.area is LEFT), default=0)
+        return self._fitting(planned, Qt.Orientation.Horizontal)
 
 
 def _layout_name(workspace: Workspace, density: Density, cramped: tuple[str, ...]) -> str:

@@ -28,6 +28,21 @@ def test_docks_grow_with_the_text_in_every_workspace(qtbot, window, appearance):
         qtbot.waitUntil(lambda wanted=wanted: width_of(window, VERDICT) > wanted)
 
 
+def test_docks_at_the_bottom_have_the_same_breadth_again_after_another_size_of_text(
+    qtbot, window, appearance
+):
+    def breadths():
+        return [width_of(window, name) for name in ("attention", "time")]
+
+    window.use_workspace(WORKSPACES[0])
+    qtbot.waitUntil(lambda: min(breadths()) > em(20))
+    before = breadths()
+    for percent in (110, 100):
+        appearance.use_text_percent(percent)
+        qtbot.waitUntil(lambda: window.updatesEnabled() and min(breadths()) > em(20))
+    qtbot.waitUntil(lambda: breadths() == before)
+
+
 def test_tabs_of_docks_are_named_in_every_workspace(window):
     window.use_density(Density.FULL)
     names = []
