@@ -169,7 +169,7 @@ class GuidanceHook:
             return self._read(self._reader, denoise, call)
         updates = self._update(self._guidance, self._reader, denoise, call)
         if self._guidance.schedule.settings.reuses_prediction:
-            return _joined(call, updates, denoise)
+            return self._joined(self._reader, denoise, call, updates)
         return self._read(self._reader, denoise, self._moved(call))
 
     def _awake(self, reader: AttentionReader) -> tuple[int, ...]:
@@ -218,15 +218,36 @@ class GuidanceHook:
             return call
         return call.moved(self._now.shift)
 
-    def _read(
-        self, reader: AttentionReader, denoise: Callable[[DenoiserCall], Any], call: DenoiserCall
+    def _joined(
+        self,
+        reader: AttentionReader,
+        denoise: Callable[[DenoiserCall], Any],
+        call: DenoiserCall,
+        updates: Mapping[int, LatentUpdates],
     ) -> Any:
-        """Make an ordinary pass and read it, every picture's rows."""
-        size, means = call.latent_size, [reader.mean() for _ in range(self._calls.pictures)]
+        """Put an output together, taking the prompt's predictions of the guiding passes."""
+        with_prompt = [
+            updates[n].output
+            if n in updates
+            else self._read(reader, denoise, call.of_picture(n), n)
+            for n in range(call.layout.pictures)
+        ]
+        other = call.without_prompt()
+        return call.joined(with_prompt, None if other is None else denoise(other))
+
+    def _read(
+        self,
+        reader: AttentionReader,
+        denoise: Callable[[DenoiserCall], Any],
+        call: DenoiserCall,
+        first: int = 0,
+    ) -> Any:
+        """Make an ordinary pass and read the rows of its pictures, which count from ``first``."""
+        size, means = call.latent_size, [reader.mean() for _ in range(call.layout.pictures)]
         tap = AttentionTap(reader.watch, [mean.take for mean in means], size, call.first_row)
         with tap.on_duty():
             output = tap.see(lambda: denoise(call))
-        for number, mean in enumerate(means):
+        for number, mean in enumerate(means, first):
             self._note(reader, number, reader.glance(mean, size))
         return output
 
@@ -282,20 +303,6 @@ class GuidanceHook:
         if now.call % self._scheduler.order == 0 or now.call == calls:
             self._now = DenoisingStep(index=now.index + 1, call=now.call)
             self._finish_step(now, first)
-
-
-def _joined(
-    call: DenoiserCall,
-    updates: Mapping[int, LatentUpdates],
-    denoise: Callable[[DenoiserCall], Any],
-) -> Any:
-    """Put a call's output together, taking the prompt's predictions of the guiding passes."""
-    with_prompt = [
-        updates[n].output if n in updates else denoise(call.of_picture(n))
-        for n in range(call.layout.pictures)
-    ]
-    other = call.without_prompt()
-    return call.joined(with_prompt, None if other is None else denoise(other))
 
 
 def _with_finished(result: Any) -> Any:

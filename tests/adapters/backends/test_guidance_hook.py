@@ -224,6 +224,18 @@ def test_of_pictures_drawn_at_once_each_rests_by_its_own_relations(draw, make_ho
         torch.testing.assert_close(together[number], latents[0], atol=1e-3, rtol=1e-3)
 
 
+@pytest.mark.parametrize("reuses", [False, True], ids=["own passes", "guiding passes reused"])
+def test_a_picture_that_rests_is_read_while_another_is_guided(draw, make_hook, reuses):
+    steps = []
+    settings = {"last_step": 3, "goal": 0.9, "reuses_prediction": reuses}
+    hook = make_hook(STRONG, finish_step=lambda step, _: steps.append(step), **settings)
+    hook._last_pos = {0: {"r1": 1.0}}  # as if it had reached its goal before
+    draw(hook, seeds=SEEDS)
+    assert steps[0].guided == (1,)
+    assert steps[0].pos["r1"] < 0.9
+    assert steps[1].guided == (0, 1)
+
+
 def test_more_inner_updates_go_further(steps_of):
     once, thrice = steps_of(STRONG), steps_of(STRONG, inner_updates=3)
     assert thrice[1].pos["r1"] > once[1].pos["r1"]
