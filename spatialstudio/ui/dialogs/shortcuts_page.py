@@ -3,6 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
+    QHeaderView,
     QKeySequenceEdit,
     QLineEdit,
     QPushButton,
@@ -22,7 +23,6 @@ from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 MOST_KEYS = 2
 COMMAND_ROLE = Qt.ItemDataRole.UserRole
-NAME_EM = 17
 KEYS_EM = 10
 
 
@@ -45,6 +45,10 @@ class ShortcutsPage(SettingsPage):
         self._tree.setColumnCount(2)
         self._tree.setRootIsDecorated(False)
         self._tree.setUniformRowHeights(True)
+        head = self._tree.header()
+        head.setStretchLastSection(False)
+        head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        head.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)  # keys are never cut
         self._tree.ensurePolished()  # else the rows get their heights before their style
         self._tree.currentItemChanged.connect(self._show_command)
         self._keys = QKeySequenceEdit()
@@ -82,7 +86,6 @@ class ShortcutsPage(SettingsPage):
             item.setToolTip(0, f"{menu}: {tr(command.tip or command.text)}")
             self._tree.addTopLevelItem(item)
         self._show_keys()
-        self._tree.setColumnWidth(0, em(NAME_EM))
         self._tree.setCurrentItem(self._items()[0][0])
 
     def _items(self) -> list[tuple[QTreeWidgetItem, Command]]:

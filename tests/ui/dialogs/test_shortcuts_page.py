@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QKeySequenceEdit, QLabel, QLineEdit, QPushButton, 
 
 from spatialstudio.ui.commands.frame import PALETTE, QUIT
 from spatialstudio.ui.dialogs.shortcuts_page import ShortcutsPage
+from spatialstudio.ui.theme.metrics import em
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -62,3 +63,10 @@ def test_a_command_is_found_by_its_keys(qtbot, page):
     tree = page.findChild(QTreeWidget)
     shown = [tree.topLevelItem(row) for row in range(tree.topLevelItemCount())]
     assert [item.text(0) for item in shown if not item.isHidden()] == ["Find a command"]
+
+
+def test_keys_are_whole_where_there_is_little_room(qtbot, page):
+    tree = page.findChild(QTreeWidget)
+    tree.resize(em(20), em(20))
+    qtbot.waitUntil(lambda: tree.columnWidth(0) + tree.columnWidth(1) <= tree.viewport().width())
+    assert tree.columnWidth(1) >= tree.sizeHintForColumn(1)
