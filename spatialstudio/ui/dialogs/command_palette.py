@@ -31,9 +31,9 @@ from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 WIDTH_EM = 36
 TOP_EM = 3
+"""From the window's upper edge: below the bar that has the button of it."""
 AROUND_EM = 5
 """What the field, the edges and what stays free under them take of the window."""
-"""From the window's upper edge: below the bar that has the button of it."""
 MOST_ROWS = 12
 COMMAND_ROLE = Qt.ItemDataRole.UserRole
 LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
