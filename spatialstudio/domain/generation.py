@@ -87,7 +87,8 @@ class GuidanceSettings:
         inner_updates: Latent updates a guided step, >= 1.
         refinements: Steps with more updates; what Attend-and-Excite does.
         most_refinements: Updates that one refinement may take.
-        one_by_one: True gives every relation a pass and an update of its own, False one for all.
+        one_by_one: True gives every relation a pass and an update of its own, False one for all;
+            methods that only see to it that things are there always make one.
         paper_loss: True for the paper's -PoS^2, False for the code's squared inverse PoS.
         presence_weight: Of the presence term beside PSG's, >= 0.
         mention_weights: How much each mention's presence counts; 1 for those left out.

@@ -34,7 +34,7 @@ choose_kernel = torch._fused_sdp_choice  # noqa: SLF001 - public under no other 
 flash_attention = torch._scaled_dot_product_flash_attention_for_cpu  # noqa: SLF001 - nor this
 
 MOST_WAITING_BYTES = 8 * 1024**2
-"""Of queries, keys and sums that are looked at when the pass has ended."""
+"""Of queries that are looked at when the pass has ended; what else a call holds waits beside."""
 
 Take: TypeAlias = Callable[[LayerAttention], object]
 

@@ -312,9 +312,12 @@ class _Drawing:
         can_act = any(can_guide(each.type) and not each.is_muted for each in scene.relations)
         if not (can_act or (scene.mentions and not method.needs_relations)):
             return None
+        takes_turns = settings.one_by_one and method.needs_relations  # else every turn is the same
         return Guidance(
             loss=method.make_loss(settings),
-            schedule=GuidanceSchedule(settings, self._request.steps),
+            schedule=GuidanceSchedule(
+                replace(settings, one_by_one=takes_turns), self._request.steps
+            ),
             corrects_prediction=method.corrects_prediction,
             reads_decoder=method.reads_decoder,
         )

@@ -138,6 +138,15 @@ def test_relations_share_a_pass_or_take_one_each(run, crossing):
     assert one_by_one[0].pos_after["r2"] > one_by_one[0].pos["r2"]
 
 
+@pytest.mark.parametrize("method_id", [ATTEND_EXCITE, WEIGHTED_PRESENCE])
+def test_presence_is_not_taken_once_for_each_relation(run, crossing, method_id):
+    settings = replace(STRONG, method_id=method_id)
+    together, picture = run(settings, scene=crossing)
+    one_by_one, same = run(replace(settings, one_by_one=True), scene=crossing)
+    assert [step.guiding_passes for step in one_by_one] == [s.guiding_passes for s in together]
+    assert np.array_equal(picture, same)
+
+
 def test_one_by_one_makes_no_pass_for_the_rest_once_all_goals_are_reached(run, crossing):
     content = replace(STRONG, one_by_one=True, goal=0.500001)
     near = 0.5 + 1e-6
