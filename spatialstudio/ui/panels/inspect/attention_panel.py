@@ -1,7 +1,7 @@
 """Where each word is attended to, step by step, and what PoS makes of it."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QScrollArea, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from spatialstudio.application.inspection import relation_in_words
 from spatialstudio.application.session import (
@@ -20,7 +20,7 @@ from spatialstudio.ui.panels.contents.stage_contents import word_maps
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.inspect.map_strip import MapStrip
+from spatialstudio.ui.widgets.inspect.map_strip import MapRoom, MapStrip
 
 TRACE_EM = 6
 NOTHING_YET = "While a picture is drawn, each object word's attention map appears here."
@@ -39,7 +39,7 @@ class AttentionPanel(Panel):
         self._session = context.studio.session  # Qt holds a plain Python receiver weakly
         self._strip = MapStrip(context.theme)
         self._strip.word_picked.connect(self._pick_word)
-        self._area = QScrollArea()
+        self._area = MapRoom(self._strip)
         self._empty = TextLabel(tr(NOTHING_YET), Tone.MUTED)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._words = TextLabel(tone=Tone.MUTED)
@@ -67,10 +67,6 @@ class AttentionPanel(Panel):
         self._session.pick_mention(MentionId(key) if key else None)
 
     def _lay_out(self) -> None:
-        self._area.setWidgetResizable(True)
-        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        self._area.setWidget(self._strip)
-        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         stack = QWidget()
         stack.setMinimumHeight(em(TRACE_EM))
         stack.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QImage, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QScrollArea, QSizePolicy, QWidget
 
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.frozen import frozen
@@ -198,19 +198,19 @@ class MapStrip(QWidget):
             self._renew(words)
         for tile, word in zip(self._tiles, words, strict=True):
             tile.show_maps(word)
-        self._share_room()
+        self.share_room()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Let the maps fill the room."""
         super().resizeEvent(event)
-        self._share_room()
+        self.share_room()
 
     def show_picked(self, key: str) -> None:
         """Mark the word that someone else picked; empty for none."""
         for tile in self._tiles:
             tile.setChecked(tile.key == key)
 
-    def _share_room(self) -> None:
+    def share_room(self) -> None:
         """Draw maps as large as they can be, those of the baseline beside or under the others."""
         if not self._tiles:
             return
@@ -221,14 +221,22 @@ class MapStrip(QWidget):
         for tile in self._tiles:
             tile.use_side(side, least=least, is_stacked=is_stacked)
 
+    @property
+    def _room(self) -> QSize:
+        """What can be seen at once; its own size, where it is scrolled, is what the tiles take."""
+        viewport = self.parentWidget()
+        area = viewport.parentWidget() if viewport is not None else None
+        return area.maximumViewportSize() if isinstance(area, QScrollArea) else self.size()
+
     def _side_of_maps(self, is_stacked: bool) -> int:
         """Return how large maps in this order can be, in pixels."""
         bare = [tile.size_around(0, is_stacked=is_stacked) for tile in self._tiles]
         counts = [tile.map_count for tile in self._tiles]
         across, down = (len(counts), max(counts)) if is_stacked else (sum(counts), 1)
         gaps = self._row.spacing() * len(bare)
-        width = self.width() - sum(size.width() for size in bare) - gaps
-        height = self.height() - max(size.height() for size in bare)
+        room = self._room
+        width = room.width() - sum(size.width() for size in bare) - gaps
+        height = room.height() - max(size.height() for size in bare)
         return min(width // across, height // down)
 
     def _renew(self, words: tuple[WordMaps, ...]) -> None:
@@ -248,6 +256,26 @@ class MapStrip(QWidget):
             key = tile.key if tile.isChecked() else ""
             self.show_picked(key)
             self.word_picked.emit(key)
+
+
+class MapRoom(QScrollArea):
+    """Shows a strip, scrolled where there is too little room for its smallest maps.
+
+    Args:
+        strip: Shares the room anew whenever that changes.
+    """
+
+    def __init__(self, strip: MapStrip) -> None:
+        super().__init__()
+        self._strip = strip
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidget(strip)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Tell the strip, which may keep its size where it is scrolled."""
+        super().resizeEvent(event)
+        self._strip.share_room()
 
 
 def _write(painter: QPainter, line: QRectF, text: str) -> None:

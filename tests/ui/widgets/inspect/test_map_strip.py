@@ -4,7 +4,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QScrollArea
 
 from spatialstudio.ui.theme.metrics import SMALL, em, font
-from spatialstudio.ui.widgets.inspect.map_strip import MapStrip, MapTile, WordMaps
+from spatialstudio.ui.widgets.inspect.map_strip import MapRoom, MapStrip, MapTile, WordMaps
 from tests.ui.scripted_engine import blob
 
 DOG = WordMaps("m1", "dog", 0, blob(0.2, 0.5))
@@ -132,3 +132,17 @@ def test_tiles_are_as_large_as_their_maps_where_there_is_least_room(qtbot, besid
     area.show()
     qtbot.waitUntil(lambda: all(each.size() == each.sizeHint() for each in tiles(beside_baseline)))
     area.takeWidget()
+
+
+@pytest.mark.parametrize("before", [(80, 10), (22, 40), (80, 40)], ids=["wide", "high", "large"])
+def test_maps_stand_in_the_same_order_whatever_room_there_was_before(
+    qtbot, beside_baseline, before
+):
+    room = MapRoom(beside_baseline)
+    qtbot.addWidget(room)
+    room.resize(*map(em, before))
+    room.show()
+    room.resize(em(22), em(7))
+    bar = room.horizontalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 0 and room.verticalScrollBar().maximum() == 0)
+    room.takeWidget()
