@@ -97,7 +97,8 @@ def run_lines(run: OpenRun) -> Iterator[str]:
 def asked_line(model_id: str, seed: int, steps: int, method_id: str, strength: float) -> str:
     """Say what was asked of a picture beside its prompt."""
     held = f"{method_id}, step size {strength:g}" if strength else UNGUIDED
-    return f"{model_id}, seed {seed}, {steps} steps, guidance {held}"
+    noun = "step" if steps == 1 else "steps"
+    return f"{model_id}, seed {seed}, {steps} {noun}, guidance {held}"
 
 
 def _relation_answer(relation: Relation, scene: SceneGraph) -> Answer:

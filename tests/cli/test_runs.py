@@ -29,6 +29,11 @@ def answer(done):
     return json.loads(done.out)
 
 
+def test_a_single_step_is_not_said_in_the_plural(terminal, tmp_path):
+    said = terminal("generate", PROMPT, "--steps", "1", "--out", tmp_path).out
+    assert "seed 0, 1 step, guidance psg" in said
+
+
 def test_runs_are_found_by_a_filter(terminal, runs, picture):
     found = answer(terminal("runs", "list", "--library", runs, "--json", "verdict:pass", "dog"))
     assert [run["picture"] for run in found["runs"]] == [picture]
