@@ -45,6 +45,9 @@ from spatialstudio.domain.assertion import DA_RECOMMENDED
 from spatialstudio.domain.errors import Cancelled, ErrorReport
 
 STOPPED = ErrorReport(title="Stopped", message="Stopped.")
+DEPTH_IS_LEFT_ALONE = (
+    "Guidance cannot hold depth. Add --search 8 to draw several pictures and keep the best."
+)
 NAME_WIDTH = 20
 DA_PRESET = DA_RECOMMENDED.preset
 
@@ -85,6 +88,8 @@ def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     )
     model = studio.model(options.model)
     request = with_guidance(plain, model, options)
+    if plain.scene.relations and options.guidance != request.guidance.method_id:
+        show_progress(DEPTH_IS_LEFT_ALONE)
     failures: list[ErrorReport] = []
     studio.bus.subscribe(lambda event: failures.extend(_store_failure(event)))
     studio.bus.subscribe(_warn_of_unread)

@@ -3,7 +3,7 @@
 import argparse
 from dataclasses import replace
 
-from spatialstudio.application.flow.generate_image import choose_guidance
+from spatialstudio.application.flow.generate_image import choose_guidance, has_work
 from spatialstudio.cli.choices import one_of, words_of
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import NUMBER_FORMATS
@@ -12,7 +12,7 @@ from spatialstudio.domain.memory import Saving
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.samplers import SAMPLERS, sampler_named
-from spatialstudio.science.guidance_presets import METHOD_IDS, PRESENCE_IDS
+from spatialstudio.science.guidance_presets import METHOD_IDS
 
 ONE_PICTURE = NoiseSearch()
 
@@ -135,9 +135,8 @@ def with_guidance(
         RequestError: The method was not published for models of this kind.
     """
     scene, scale = request.scene, options.guidance_scale
-    has_work = scene.relations or options.guidance in PRESENCE_IDS
     guidance = choose_guidance(
-        options.guidance if has_work else UNGUIDED,
+        options.guidance if has_work(scene, options.guidance) else UNGUIDED,
         model,
         request.steps,
         preset=options.preset,

@@ -250,6 +250,11 @@ class Relation:
         return (self.subject, self.object, *flank)
 
     @property
+    def is_guided(self) -> bool:
+        """Whether guidance may act on it: flat maps hold nothing of depth."""
+        return not (self.is_muted or self.type.needs_depth)
+
+    @property
     def basis(self) -> Basis:
         """What it rests on in the prompt."""
         if self.is_implied:

@@ -47,6 +47,12 @@ def test_what_names_no_single_thing_is_refused(name):
         read_thing(name, extractor)
 
 
+@pytest.mark.parametrize("name", ["zzgloop", "of"])
+def test_what_names_nothing_is_refused_as_a_name_not_as_a_prompt(name):
+    with pytest.raises(PromptError, match="does not name one thing"):
+        read_thing(name, extractor, {"cat": "cat"})
+
+
 def test_the_free_place_is_free():
     assert free_place({}) == (0.5, 0.5)
     x, y = free_place({"m1": (0.5, 0.5), "m2": (0.2, 0.5)})

@@ -94,6 +94,19 @@ def test_what_is_typed_goes_into_the_request(terminal, registry, runs):
     assert plain.guidance.method_id == "none"
 
 
+def test_where_only_depth_is_claimed_nothing_is_guided_and_the_way_out_is_told(
+    terminal, registry, runs
+):
+    only_depth = "a dog behind a car"
+    told = [
+        "Guidance cannot hold depth" in terminal("generate", *words, "--out", runs).err
+        for words in ([only_depth], [only_depth, "--guidance", "none"], [PROMPT])
+    ]
+    methods = [each.guidance.method_id for each in registry.backend_made.requests]
+    assert told == [True, False, False]
+    assert methods == ["none", "none", "psg"]
+
+
 def test_the_ways_to_guide_go_into_the_request(terminal, registry, runs):
     typed = ["--guidance", "boxdiff", "--goal", "0.9", "--one-by-one", "--names-only"]
     others = ["--paper-loss", "--reuse-prediction", "--checkpointing", "--out", runs]

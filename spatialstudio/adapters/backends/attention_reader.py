@@ -48,7 +48,7 @@ class AttentionReader:
         self.columns = tuple(sorted(own | set(whole_text)))
         self._wanted = torch.tensor(self.columns, dtype=torch.long)
         self.relations = tuple(r for r in relations if can_guide(r.type))
-        self.guided = tuple(r for r in self.relations if not r.is_muted)
+        self.guided = tuple(r for r in self.relations if r.is_guided)
         self._smooths_maps = smooths_maps
         self._places: dict[MentionId, list[int]] = {}
         for span in spans:

@@ -82,7 +82,6 @@ from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.science.guidance_methods import METHODS
 from spatialstudio.science.guidance_schedule import GuidanceSchedule
 from spatialstudio.science.prompt_variants import objects_only
-from spatialstudio.science.relation_rules import can_guide
 
 WHITE = 255
 
@@ -309,7 +308,7 @@ class _Drawing:
                 hint=f"Choose one of {', '.join([UNGUIDED, *METHODS])}.",
             )
         method = METHODS[settings.method_id]
-        can_act = any(can_guide(each.type) and not each.is_muted for each in scene.relations)
+        can_act = any(relation.is_guided for relation in scene.relations)
         if not (can_act or (scene.mentions and not method.needs_relations)):
             return None
         takes_turns = settings.one_by_one and method.needs_relations  # else every turn is the same

@@ -3,16 +3,12 @@
 import secrets
 from dataclasses import replace
 
-from spatialstudio.application.flow.generate_image import (
-    choose_guidance,
-    new_request,
-)
+from spatialstudio.application.flow.generate_image import choose_guidance, has_work, new_request
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import MAX_SEED, PSG, UNGUIDED, GenerationRequest
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode, seed_after
-from spatialstudio.science.guidance_presets import PRESENCE_IDS
 from spatialstudio.science.guidance_schedule import GuidanceSchedule
 
 
@@ -123,8 +119,7 @@ def request_of(
         settings: How.
         seed: Of this picture.
     """
-    is_held = any(not relation.is_muted for relation in scene.relations)
-    has_work = is_held or settings.guidance.method_id in PRESENCE_IDS
+    is_guided = has_work(scene, settings.guidance.method_id)
     wanted = replace(scene, prompt=replace(scene.prompt, negative=settings.negative))
     plain = new_request(wanted, model, seed=seed, steps=settings.steps, guided=False)
     scale = settings.guidance_scale
@@ -135,7 +130,7 @@ def request_of(
         height=None if is_own_size else settings.height,
         guidance_scale=plain.guidance_scale if scale is None else scale,
         scheduler_id=settings.scheduler_id,
-        guidance=settings.guidance if has_work else plain.guidance,
+        guidance=settings.guidance if is_guided else plain.guidance,
         capture=replace(
             plain.capture, detail=settings.detail, preview_every=settings.preview_every
         ),

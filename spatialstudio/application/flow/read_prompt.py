@@ -67,12 +67,13 @@ def read_thing(
     Raises:
         PromptError: It is empty, names none or several, or what the model does not know.
     """
-    mentions = read_prompt(text, extractor, known_objects).mentions
-    if len(mentions) != 1:
+    scene = read_prompt(text, extractor)
+    if len(scene.mentions) != 1:
         raise PromptError(
             f'"{text}" does not name one thing.', hint='Name a single thing, such as "red cup".'
         )
-    return mentions[0]
+    known = scene if known_objects is None else with_known_heads(scene, known_objects)
+    return known.mentions[0]
 
 
 def with_known_heads(scene: SceneGraph, known_objects: Mapping[str, str]) -> SceneGraph:
