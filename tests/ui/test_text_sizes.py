@@ -54,9 +54,7 @@ def test_any_size_of_text_fits_a_small_screen(qtbot, window, appearance, percent
 
 
 def test_the_sketch_fits_a_small_screen_with_large_text(qtbot, qapp, drawn, appearance):
-    use_bundled_font(qapp, resources_folder() / "fonts")
-    enlarge(qtbot, drawn, appearance, 200)
-    drawn.resize(1280, 800)
+    enlarge_small(qtbot, qapp, drawn, appearance, 200)
     drawn.context.stage.show_sketch(True)
     least = drawn.minimumSizeHint()
     assert (least.width() <= 1280, least.height() <= 800) == (True, True)
@@ -81,9 +79,7 @@ DIALOGS = (
 def test_no_dialog_is_larger_than_a_small_window_with_the_largest_text(
     qtbot, qapp, drawn, appearance
 ):
-    use_bundled_font(qapp, resources_folder() / "fonts")
-    enlarge(qtbot, drawn, appearance, 200)
-    drawn.resize(1280, 800)
+    enlarge_small(qtbot, qapp, drawn, appearance, 200)
     for command in DIALOGS:
         drawn.context.actions[command].trigger()
         qtbot.waitUntil(lambda: len(shown(drawn, QDialog)) == 1)
@@ -101,9 +97,7 @@ def dialog_rooms(window):
 def test_no_page_of_the_settings_scrolls_sideways_with_the_largest_text(
     qtbot, qapp, drawn, appearance
 ):
-    use_bundled_font(qapp, resources_folder() / "fonts")
-    enlarge(qtbot, drawn, appearance, 200)
-    drawn.resize(1280, 800)
+    enlarge_small(qtbot, qapp, drawn, appearance, 200)
     for title in ("Appearance", "Pictures", "Shortcuts", "Language model"):
         drawn.show_settings(title)
         qtbot.waitUntil(lambda: len(dialog_rooms(drawn)) == 1)
@@ -134,6 +128,20 @@ def enlarge(qtbot, window, appearance, percent):
     QCoreApplication.processEvents()  # docks are sized once they have been laid out
 
 
+def enlarge_small(qtbot, qapp, window, appearance, percent):
+    """Do so in the program's own font, in a window of 1280 x 800."""
+    use_bundled_font(qapp, resources_folder() / "fonts")
+    enlarge(qtbot, window, appearance, percent)
+    window.resize(1280, 800)
+
+
+def inspect_small(qtbot, qapp, window, appearance, percent):
+    """Go on to Inspect, until its words stand there whole."""
+    enlarge_small(qtbot, qapp, window, appearance, percent)
+    window.context.switchboard.workspace_asked.emit("inspect")
+    qtbot.waitUntil(lambda: len([each for each in shown(window, WordChip) if is_whole(each)]) == 2)
+
+
 def test_the_window_is_not_seen_before_its_parts_have_their_places(qtbot, window, appearance):
     seen = []
     window.settled.connect(lambda: seen.append(window.updatesEnabled()))
@@ -155,21 +163,13 @@ def test_docks_stand_as_before_when_the_text_grows(qtbot, drawn, appearance):
 
 
 def test_the_largest_text_leaves_room_for_picture_and_words(qtbot, qapp, drawn, appearance):
-    use_bundled_font(qapp, resources_folder() / "fonts")
-    enlarge(qtbot, drawn, appearance, 200)
-    drawn.resize(1280, 800)
-    drawn.context.switchboard.workspace_asked.emit("inspect")
-    qtbot.waitUntil(lambda: len([each for each in shown(drawn, WordChip) if is_whole(each)]) == 2)
+    inspect_small(qtbot, qapp, drawn, appearance, 200)
     picture = drawn.stage.findChild(PictureView)
     qtbot.waitUntil(lambda: picture.height() > drawn.stage.height() / 2)
 
 
 def test_words_share_a_line_where_the_window_is_low(qtbot, qapp, drawn, appearance):
-    use_bundled_font(qapp, resources_folder() / "fonts")
-    enlarge(qtbot, drawn, appearance, 150)
-    drawn.resize(1280, 800)
-    drawn.context.switchboard.workspace_asked.emit("inspect")
-    qtbot.waitUntil(lambda: len([each for each in shown(drawn, WordChip) if is_whole(each)]) == 2)
+    inspect_small(qtbot, qapp, drawn, appearance, 150)
     qtbot.waitUntil(lambda: len({chip.y() for chip in shown(drawn, WordChip)}) == 1)
 
 

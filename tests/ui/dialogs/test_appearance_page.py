@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox
 from spatialstudio.ui.dialogs.settings_dialog import SettingsDialog
 from spatialstudio.ui.theme.fonts import POINT_SIZE
 from spatialstudio.ui.window_settings import Density, ThemeChoice
+from tests.ui.by_name import named
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def dialog(window):
 
 
 def field(dialog, name):
-    return next(each for each in dialog.findChildren(QComboBox) if each.accessibleName() == name)
+    return named(dialog, QComboBox, name)
 
 
 def choose(qtbot, box, text):

@@ -9,6 +9,7 @@ from spatialstudio.ui.dialogs.language_model_page import LanguageModelPage
 from spatialstudio.ui.switchboard import Switchboard
 from spatialstudio.ui.widgets.basic.text_label import TextLabel
 from tests.server_fakes import PRESETS, FakeServerDesk
+from tests.ui.by_name import named
 
 CHOICE = ServerChoice(url=PRESETS["near"].url, model="small")
 
@@ -38,7 +39,7 @@ def page(qtbot, desk, switchboard):
 
 
 def field(page, name):
-    return next(each for each in page.findChildren(QLineEdit) if each.accessibleName() == name)
+    return named(page, QLineEdit, name)
 
 
 def press(qtbot, page, text):

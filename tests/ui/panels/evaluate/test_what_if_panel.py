@@ -10,6 +10,7 @@ from spatialstudio.ui.commands import evaluate as commands
 from spatialstudio.ui.panels.evaluate.what_if_panel import WhatIfPanel
 from spatialstudio.ui.widgets.evaluate.verdict_tile import VerdictTile
 from tests.science.seen_things import perception
+from tests.ui.by_name import named
 from tests.ui.judged_runs import CAR, DOG, SECOND_DOG, judged_run
 
 
@@ -46,7 +47,7 @@ def tiles(panel):
 
 
 def slider(panel, name):
-    return next(each for each in panel.findChildren(QSlider) if each.accessibleName() == name)
+    return named(panel, QSlider, name)
 
 
 def drag(qtbot, panel, name, value):

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit
 
 from spatialstudio.ui.panels.gallery.gallery_details_panel import GalleryDetailsPanel
 from spatialstudio.ui.widgets.gallery.star_row import StarRow
+from tests.ui.by_name import named
 from tests.ui.scripted_engine import PROMPT
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -17,7 +18,7 @@ def details(drawn, panel):
 
 
 def field(details, name):
-    return next(each for each in details.findChildren(QLineEdit) if each.accessibleName() == name)
+    return named(details, QLineEdit, name)
 
 
 def texts(details):

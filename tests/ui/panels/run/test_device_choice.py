@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox
 from spatialstudio.application.engine.messages import ListDevices
 from spatialstudio.domain.devices import DeviceCard
 from tests.fakes import PROCESSOR
+from tests.ui.by_name import named
 
 FAST = DeviceCard(
     id="cuda:0", name="Big card", free_bytes=78 * 10**9, dtypes=("float32", "bfloat16")
@@ -22,8 +23,7 @@ def field(panel):
 
 
 def field_of(panel):
-    fields = panel.findChildren(QComboBox)
-    return next(each for each in fields if each.accessibleName() == "Device")
+    return named(panel, QComboBox, "Device")
 
 
 def titles(field):

@@ -1,18 +1,18 @@
-"""In which number format the weights are: chosen by keyboard, kept, undone, as the device can."""
+"""In which number format the weights are: what is offered, as the device can."""
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox
 
 from spatialstudio.domain.devices import DeviceCard
+from tests.ui.by_name import named
 
 OLD_CARD = DeviceCard(id="cuda:0", name="Old card", dtypes=("float32", "float16"))
 
 
 @pytest.fixture
 def field(panel):
-    fields = panel.findChildren(QComboBox)
-    return next(each for each in fields if each.accessibleName() == "Number format")
+    return named(panel, QComboBox, "Number format")
 
 
 def formats(field):
@@ -22,20 +22,6 @@ def formats(field):
 def test_the_models_own_is_usual(field):
     assert formats(field) == ["", "float32", "bfloat16", "float16"]
     assert field.currentText() == "Model's own"
-
-
-def test_a_format_chosen_by_keyboard_draws_the_next_picture(qtbot, panel, field, engine, studio):
-    qtbot.keyClicks(field, "bf")
-    panel.generate()
-    assert {job.request.dtype for job in engine.jobs} == {"bfloat16"}
-    assert studio.keeping.draft.settings.dtype == "bfloat16"
-
-
-def test_a_choice_can_be_undone(qtbot, field, window):
-    qtbot.keyClick(field, Qt.Key.Key_End)
-    assert field.currentData() == "float16"
-    window.context.edits.undo()
-    assert field.currentData() == ""
 
 
 def test_what_a_run_takes_is_asked_anew(qtbot, field, engine):

@@ -17,6 +17,7 @@ from spatialstudio.ui.commands import generate as commands
 from spatialstudio.ui.panels.run.generation_panel import GenerationPanel
 from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor
 from spatialstudio.ui.window_settings import Density
+from tests.ui.by_name import named
 from tests.ui.scripted_engine import PROMPT, STEPS
 
 CONTROL, SHIFT, ALT = (
@@ -30,10 +31,6 @@ CONTROL, SHIFT, ALT = (
 def panel(window):
     window.prompt.use_prompt(PROMPT)
     return window.generation
-
-
-def named(panel, kind, name):
-    return next(each for each in panel.findChildren(kind) if each.accessibleName() == name)
 
 
 def foot(panel, name):

@@ -17,6 +17,7 @@ from spatialstudio.domain.ports import Surroundings
 from spatialstudio.ui.commands.generate import CHOOSE_MODEL, FIND_MODELS, MODELS_FOLDER
 from spatialstudio.ui.widgets.basic.toast_card import ToastCard
 from spatialstudio.ui.window_settings import Density
+from tests.ui.by_name import named
 from tests.ui.scripted_engine import PROMPT, STICKERS
 
 LARGE = replace(STICKERS, id="large", title="Large")
@@ -72,8 +73,7 @@ none_there = pytest.mark.parametrize("models", [()], indirect=True, ids=["no mod
 
 
 def field_of(window):
-    fields = window.generation.findChildren(QComboBox)
-    return next(each for each in fields if each.accessibleName() == "Model")
+    return named(window.generation, QComboBox, "Model")
 
 
 def offers(window):

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton
 from spatialstudio.domain.sweep import SweepField
 from spatialstudio.ui.commands import generate as commands
 from spatialstudio.ui.dialogs.sweep_dialog import SweepDialog
+from tests.ui.by_name import named
 from tests.ui.scripted_engine import PROMPT, STICKERS
 
 
@@ -15,10 +16,6 @@ def dialog(window):
     window.prompt.use_prompt(PROMPT)
     window.context.actions[commands.SWEEP].trigger()
     return window.findChild(SweepDialog)
-
-
-def named(dialog, kind, name):
-    return next(each for each in dialog.findChildren(kind) if each.accessibleName() == name)
 
 
 def choose(dialog, axis, field):

@@ -6,6 +6,7 @@ from shiboken6 import isValid
 from spatialstudio.ui.widgets.basic.text_label import TextLabel
 from spatialstudio.ui.widgets.compose.relation_wheel import Choice, RelationWheel
 from spatialstudio.ui.widgets.compose.word_handle import ThingWord
+from tests.ui.by_name import named
 
 LEFT = Choice("left_of", "to the left of", (-1, 0))
 CHOICES = (
@@ -33,7 +34,7 @@ def wheel(qtbot, theme):
 
 
 def button(wheel, name):
-    return next(each for each in wheel.findChildren(QToolButton) if each.accessibleName() == name)
+    return named(wheel, QToolButton, name)
 
 
 def texts(wheel):
