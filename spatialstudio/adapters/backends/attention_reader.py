@@ -70,10 +70,8 @@ class AttentionReader:
         Raises:
             BackendError: The numbers have turned invalid.
         """
-        sizes = [map_size(*latent_size, layers[0].level) for layers in self._levels]
-        columns, *decoder = (
-            mean.reshape(-1, *size) for mean, size in zip(taken.means(), sizes, strict=True)
-        )
+        means = zip(taken.means(), self._levels, strict=True)
+        columns, *decoder = (_as_maps(mean, layers, latent_size) for mean, layers in means)
         refuse_invalid(columns.detach())
         return WordAttention(
             columns, self._places, is_smoothed=self._smooths_maps, decoder=tuple(decoder)
@@ -93,10 +91,9 @@ class AttentionReader:
         Raises:
             BackendError: The numbers have turned invalid.
         """
-        size = map_size(*latent_size, self._levels[0][0].level)
-        columns = taken.first().detach()
+        columns = _as_maps(taken.first().detach(), self._levels[0], latent_size)
         refuse_invalid(columns)
-        return self._snapshot(columns.numpy(force=True).reshape(-1, *size))
+        return self._snapshot(columns.numpy(force=True))
 
     def _snapshot(self, columns: npt.NDArray[np.float32]) -> AttentionSnapshot:
         return AttentionSnapshot(maps=mention_maps(columns, self._places), layers=self._names)
@@ -113,3 +110,10 @@ class AttentionReader:
     def guided_pos(self, pos: Mapping[RelationId, float]) -> dict[RelationId, float]:
         """Pick out of ``pos`` what guidance goes by."""
         return {relation.id: pos[relation.id] for relation in self.guided if relation.id in pos}
+
+
+def _as_maps(
+    mean: torch.Tensor, layers: Sequence[AttentionLayer], latent_size: tuple[int, int]
+) -> torch.Tensor:
+    """Lay out the mean of a level's layers, (words, h * w), as maps, (words, h, w)."""
+    return mean.reshape(-1, *map_size(*latent_size, layers[0].level))
