@@ -193,6 +193,28 @@ def z_image():
     }
 
 
+class WholeText:
+    """Lumina's mask over a text of which all counts; fake tensors could not say how much that is."""
+
+    shape = (1, TEXT)
+
+    def sum(self, dim):
+        return SimpleNamespace(tolist=lambda: [TEXT])
+
+    def bool(self):
+        return torch.ones(self.shape, dtype=torch.bool)
+
+
+def lumina2():
+    denoiser = diffusers.Lumina2Transformer2DModel(num_layers=3, cap_feat_dim=2304)
+    return denoiser, {
+        "hidden_states": torch.empty(1, 16, LATENT, LATENT),
+        "encoder_hidden_states": words_of(1, 2304),
+        "encoder_attention_mask": WholeText(),
+        "timestep": torch.zeros(1),
+    }
+
+
 def flux2_klein():
     sizes = {"num_attention_heads": 24, "attention_head_dim": 128, "joint_attention_dim": 7680}
     denoiser = diffusers.Flux2Transformer2DModel(
@@ -214,6 +236,7 @@ LARGE = {
     "SanaPipeline": (sana, 16),
     "QwenImagePipeline": (qwen_image, 8),
     "ZImagePipeline": (z_image, 8),
+    "Lumina2Pipeline": (lumina2, 8),
     "Flux2KleinPipeline": (flux2_klein, 8),
 }
 
