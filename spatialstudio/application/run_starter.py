@@ -44,13 +44,13 @@ class RunStarter:
 
         Raises:
             PromptError: The scene contradicts itself.
-            RequestError: A number of the request is out of its range.
+            RequestError: A number of the request is out of its range, or the model cannot be
+                drawn with its sampler.
             ModelNotFound: There is no such model.
             LibraryNotWritable: The folder for runs cannot be written.
         """
-        check_request(request)
+        check_request(request, self._job_of(request).model)
         check_scene(request.scene)
-        self._job_of(request)
         self._keeping.prepare()
         asked = (request, unguided(request, new_request_id())) if with_baseline else (request,)
         self.remember(*asked)

@@ -64,7 +64,8 @@ def _add_sampling(parser: argparse.ArgumentParser) -> None:
         type=sampler_named,
         default="",
         metavar="NAME",
-        help=f"{', '.join(SAMPLERS.values())}, or diffusers' name; the model's own by default",
+        help=f"one of those that the model can be drawn with: {', '.join(SAMPLERS.values())}, or "
+        "what diffusers calls it; the model's own by default",
     )
     sampling.add_argument(
         "--guidance-scale",

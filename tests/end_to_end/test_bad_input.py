@@ -38,6 +38,7 @@ def is_one_sentence_with_a_hint(text):
         (["generate", PROMPT, "--strength", "-1"], "strength"),
         (["generate", PROMPT, "--strength", "nan"], "strength"),
         (["generate", PROMPT, "--strength", "inf"], "strength"),
+        (["generate", PROMPT, "--sampler", "heun"], "Heun"),
         (["generate", PROMPT, "--model", "nothing"], "nothing"),
         (["evaluate", "nothing.png", "--prompt", PROMPT], "nothing.png"),
         (["evaluate", ".", "--prompt", PROMPT], "folder"),

@@ -5,6 +5,8 @@ from math import inf, isfinite
 
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import MAX_SEED, GenerationRequest, GuidanceSettings
+from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.samplers import sampler_title
 
 CHANCE = 0.5
 """PoS of objects that nothing tells apart."""
@@ -15,17 +17,22 @@ MAX_UPDATES = 100
 SIDE_UNIT = 8
 
 
-def check_request(request: GenerationRequest) -> None:
+def check_request(request: GenerationRequest, model: ModelCard) -> None:
     """Refuse a request that cannot be drawn.
 
+    Args:
+        request: What is asked for.
+        model: The card of its model.
+
     Raises:
-        RequestError: A number of the request is out of its range.
+        RequestError: A number of the request is out of its range, or the model cannot be drawn
+            with its sampler.
     """
-    for error in _faults(request):
+    for error in _faults(request, model):
         raise error
 
 
-def _faults(request: GenerationRequest) -> Iterator[RequestError]:
+def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestError]:
     if not 0 <= request.seed <= MAX_SEED:
         yield RequestError(
             f"The seed {request.seed} is out of range.",
@@ -41,6 +48,7 @@ def _faults(request: GenerationRequest) -> Iterator[RequestError]:
             f"A search among {request.search.candidates} pictures cannot be made.",
             hint=f"Choose 1 to {MAX_CANDIDATES}; 8 is a good start.",
         )
+    yield from _sampler_faults(request.scheduler_id, model)
     yield from _guidance_faults(request.guidance)
     yield from _number_faults(request)
     for name, side in (("width", request.width), ("height", request.height)):
@@ -50,6 +58,15 @@ def _faults(request: GenerationRequest) -> Iterator[RequestError]:
                 hint=f"Choose a multiple of {SIDE_UNIT} from {SIDE_UNIT * SIDE_UNIT} "
                 f"to {MAX_SIDE}, for example {_nearest(side)}.",
             )
+
+
+def _sampler_faults(sampler: str, model: ModelCard) -> Iterator[RequestError]:
+    """Hold a sampler to those of the model; where they are not known, its backend decides."""
+    if sampler and model.samplers and sampler not in model.samplers:
+        yield RequestError(
+            f'The model "{model.title}" cannot be drawn with the sampler {sampler_title(sampler)}.',
+            hint=f"Choose {', '.join(map(sampler_title, model.samplers))}.",
+        )
 
 
 def _guidance_faults(guidance: GuidanceSettings) -> Iterator[RequestError]:

@@ -119,9 +119,10 @@ def generate_image(
         The backend's events.
 
     Raises:
-        RequestError: A number of the request is out of its range.
+        RequestError: A number of the request is out of its range, or the model cannot be drawn
+            with its sampler.
         BackendError: The model is damaged or does not fit the request.
         Cancelled: The token was cancelled.
     """
-    check_request(request)
+    check_request(request, model)
     yield from backend.generate(request, model, token)

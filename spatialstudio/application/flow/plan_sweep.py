@@ -86,7 +86,7 @@ def sweep_requests(
         requests_of: Makes requests of settings.
 
     Raises:
-        RequestError: A value is out of its range.
+        RequestError: A value is out of its range, or the model cannot be drawn with the sampler.
         PromptError: There is no scene.
     """
     sweep_id = SweepId(uuid.uuid4().hex)
@@ -94,7 +94,7 @@ def sweep_requests(
     requests = []
     for cell in cells_of(plan, sweep_id):
         (request,) = requests_of(settings_at(cell, alone, model))
-        check_request(request)
+        check_request(request, model)
         requests.append(replace(request, sweep=cell))
     return tuple(requests)
 

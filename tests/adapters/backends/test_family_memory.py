@@ -194,7 +194,7 @@ def z_image():
 
 
 class WholeText:
-    """Lumina's mask over a text of which all counts; fake tensors could not say how much that is."""
+    """A mask over text of which all counts; fake tensors could not say how much that is."""
 
     shape = (1, TEXT)
 
