@@ -117,7 +117,7 @@ def _lines(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
             for event in run.steps
             if relation.id in event.pos
         )
-        colour = look.palette.mention(number)
+        colour = look.palette.mention(scene.hues[relation.subject])
         if len(points) > 1:
             yield Line(points=points, colour=colour, width=1.5)
         y = PLOT_TOP + PLOT_HEIGHT + 2.5 * MARGIN + number * LINE_HEIGHT

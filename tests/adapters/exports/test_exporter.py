@@ -33,7 +33,7 @@ from spatialstudio.adapters.metadata.reader import settings_in
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.application.exports import ExportOrder
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.domain.drawing import Anchor, Raster, Text
+from spatialstudio.domain.drawing import Anchor, Line, Raster, Text
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import FORMATS, ExportKind, ExportLayer
 from spatialstudio.domain.library import Marks
@@ -134,6 +134,19 @@ def test_nothing_is_written_into_the_margin_of_the_curves(picture, exports):
     texts = [item for item in drawing.items if isinstance(item, Text)]
     assert min(text.at[1] - text.size for text in texts) >= MARGIN
     assert max(text.at[1] for text in texts) <= drawing.height - MARGIN
+
+
+def test_a_curve_has_the_colour_of_the_thing_placed_as_in_the_window(picture, exports):
+    run, look = exports.read(picture), exports.look()
+    scene = run.record.request.scene
+    (relation,) = scene.relations
+    turned = replace(relation, subject=relation.object, object=relation.subject)
+    request = replace(run.record.request, scene=replace(scene, relations=(turned,)))
+    drawing = curves(replace(run, record=replace(run.record, request=request)), look)
+    drawn = {each.colour for each in drawing.items if isinstance(each, Line)}
+    placed, other = (look.palette.mention(scene.hues[end]) for end in turned.ends)
+    assert placed in drawn
+    assert other not in drawn
 
 
 def with_words(run, prompt, phrases):
