@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from spatialstudio.application.flow.read_prompt import with_thing_added
+from spatialstudio.application.flow.read_prompt import with_thing_added, with_thing_removed
 from spatialstudio.application.flow.write_prompt import rewrite
 from spatialstudio.domain.prompt import MentionId, ObjectMention
 from spatialstudio.domain.relation import SceneGraph
@@ -23,6 +23,7 @@ __all__ = [
     "Point",
     "after_adding",
     "after_move",
+    "after_removing",
     "arranged",
     "free_place",
     "graph_places",
@@ -73,6 +74,21 @@ def after_adding(
     (new,) = (mention.id for mention in grown.mentions if mention.id not in known)
     where = arrange(grown, {**arrange(scene, places), new: place})
     return after_move(grown, where, new), where, new
+
+
+def after_removing(scene: SceneGraph, places: Places, gone: MentionId) -> tuple[SceneGraph, Places]:
+    """Take a thing from a sketch; all others stay where they stand.
+
+    Args:
+        scene: What was claimed, of two things or more.
+        places: Where its things stand.
+        gone: The thing to take away.
+
+    Returns:
+        The scene with the words that say it, and where its things stand.
+    """
+    kept = {name: place for name, place in places.items() if name != gone}
+    return with_thing_removed(scene, gone), kept
 
 
 def named_in(text: str, thing: ObjectMention) -> str:

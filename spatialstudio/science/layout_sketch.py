@@ -32,6 +32,8 @@ Places: TypeAlias = Mapping[MentionId, Point]
 
 BLOB_SIDE = 0.24
 """Side of the box that a blob stands for, share of the picture."""
+APART = 1.4 * BLOB_SIDE
+"""Things so far from each other do not touch, their soft edges and names included."""
 EDGE = 0.15
 """Points of the grid keep this far from the picture's edges."""
 GRID = 15
@@ -73,8 +75,16 @@ def arrange(scene: SceneGraph, kept: Places, settings: CheckerSettings = REPRODU
 
 
 def free_place(places: Places) -> Point:
-    """Return the place nearest to the middle that is free of other things."""
-    return _best_place(MentionId(""), (), places, REPRODUCE)
+    """Return the place nearest to the middle that is clear of other things.
+
+    Where there is none, the one farthest from its nearest thing.
+    """
+
+    def worth(point: Point) -> tuple[float, float]:
+        room = min((dist(point, other) for other in places.values()), default=APART)
+        return min(room, APART), -dist(point, CENTRE)
+
+    return max(_grid(), key=worth)
 
 
 def on_a_ring(places: Places) -> Places:

@@ -326,7 +326,7 @@ class MainWindow(QMainWindow):
 
     def _rebuild(self) -> None:
         """Build all anew, for another size of text or another library: parts counted on the old."""
-        old, size = self.context, self.size()
+        old, size, places = self.context, self.size(), self.stage.sketch.places
         self.setUpdatesEnabled(False)  # else parts are seen before they have their places
         pages = settings_in_sight(self)
         for dialog in self.findChildren(QDialog):
@@ -344,6 +344,8 @@ class MainWindow(QMainWindow):
         self.make_docks()
         self.prompt.restore()
         self.context.stage.show_region(old.stage.region)
+        self.stage.sketch.use_places(places)
+        self.context.stage.show_sketch(old.stage.is_sketching)
         QTimer.singleShot(0, self, partial(self._settle, size))
         for page in pages:
             self.show_settings(page)

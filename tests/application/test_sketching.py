@@ -1,9 +1,18 @@
+from math import dist
+
 import pytest
 
 from spatialstudio.adapters.extractors.grammar import GrammarExtractor
 from spatialstudio.application.flow.read_prompt import read_prompt, read_thing
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.application.sketching import after_adding, arranged, free_place, named_in
+from spatialstudio.application.sketching import (
+    BLOB_SIDE,
+    after_adding,
+    after_removing,
+    arranged,
+    free_place,
+    named_in,
+)
 from spatialstudio.domain.errors import PromptError
 
 extractor = GrammarExtractor(resources_folder() / "prompts")
@@ -53,10 +62,42 @@ def test_what_names_nothing_is_refused_as_a_name_not_as_a_prompt(name):
         read_thing(name, extractor, {"cat": "cat"})
 
 
-def test_the_free_place_is_free():
+def test_the_free_place_is_clear_of_all_soft_edges():
     assert free_place({}) == (0.5, 0.5)
-    x, y = free_place({"m1": (0.5, 0.5), "m2": (0.2, 0.5)})
-    assert min(abs(x - 0.5) + abs(y - 0.5), abs(x - 0.2) + abs(y - 0.5)) >= 0.24
+    others = {"m1": (0.5, 0.5), "m2": (0.2, 0.5)}
+    place = free_place(others)
+    assert min(dist(place, other) for other in others.values()) >= 1.25 * BLOB_SIDE
+
+
+def test_where_all_is_taken_the_free_place_is_the_farthest():
+    others = {f"m{x}{y}": (x / 10, y / 10) for x in range(0, 11, 2) for y in range(0, 11, 2)}
+    place = free_place(others)
+    assert min(dist(place, other) for other in others.values()) == pytest.approx(0.2**0.5 / 10**0.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "gone", "said"),
+    [
+        ("a cat above a dog to the left of a car", "m1", "a dog to the left of a car"),
+        ("a cat above a dog to the left of a car", "m2", "a cat and a car"),
+        ("a cat between a dog and a car", "m3", "a cat and a dog"),
+        ("a cat, a dog, oil on canvas", "m1", "a dog, oil on canvas"),
+        ("a photo of a cat and a dog, oil on canvas", "m2", "a photo of a cat, oil on canvas"),
+        (
+            "a dog to the left of a cup, a cat above the second cup",
+            "m2",
+            "a cat above a cup, with a dog",
+        ),
+    ],
+)
+def test_a_thing_goes_with_its_relations_and_all_words_about_it(text, gone, said):
+    scene = read_prompt(text, extractor)
+    places = arranged(scene, {})
+    left, kept = after_removing(scene, places, gone)
+    assert left.prompt.text == said
+    assert kept == {name: place for name, place in places.items() if name != gone}
+    again = read_prompt(said, extractor)
+    assert [each.phrase for each in again.mentions] == [each.phrase for each in left.mentions]
 
 
 def test_a_thing_is_named_behind_what_the_prompt_says():

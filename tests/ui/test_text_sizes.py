@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QAbstractButton, QDialog, QDockWidget, QLabel
 
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.ui.commands import frame, gallery, generate
+from spatialstudio.ui.commands.compose import SKETCH
 from spatialstudio.ui.dialogs.settings_dialog import SettingsDialog
 from spatialstudio.ui.theme.fonts import use_bundled_font
 from spatialstudio.ui.theme.metrics import em
@@ -62,6 +63,19 @@ def test_the_sketch_fits_a_small_screen_with_large_text(qtbot, qapp, drawn, appe
     buttons = shown(drawn.stage.sketch, QAbstractButton)
     assert buttons
     qtbot.waitUntil(lambda: all(is_beside(each, sketch) and is_whole(each) for each in buttons))
+
+
+def test_the_sketch_stays_as_it_is_when_the_text_has_another_size(qtbot, drawn, appearance):
+    drawn.context.stage.show_sketch(True)
+    session = drawn.context.studio.session
+    places = {mention.id: (0.2, 0.2 * n) for n, mention in enumerate(session.scene.mentions, 1)}
+    drawn.stage.sketch.use_places(places)
+    kept, before = drawn.stage.sketch.places, drawn.stage
+    appearance.use_text_percent(120)
+    qtbot.waitUntil(lambda: drawn.stage is not before and drawn.updatesEnabled())
+    assert drawn.stage.sketch.isVisible()
+    assert drawn.stage.sketch.places == kept
+    assert drawn.context.actions[SKETCH].isChecked()
 
 
 DIALOGS = (

@@ -175,6 +175,11 @@ def with_thing_added(scene: SceneGraph, thing: ObjectMention) -> SceneGraph:
     )
 
 
+def with_thing_removed(scene: SceneGraph, mention_id: MentionId) -> SceneGraph:
+    """Take a thing out, and the relations that it takes part in; other things stay."""
+    return rewrite(scene, without=mention_id)
+
+
 def with_relation_removed(scene: SceneGraph, relation_id: RelationId) -> SceneGraph:
     """Take a relation out; the things stay."""
     gone = _relation(scene, relation_id)

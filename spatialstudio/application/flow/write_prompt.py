@@ -43,30 +43,35 @@ def write_prompt(scene: SceneGraph) -> str:
     return rewrite(scene).prompt.text
 
 
-def rewrite(scene: SceneGraph) -> SceneGraph:
+def rewrite(scene: SceneGraph, without: MentionId | None = None) -> SceneGraph:
     """Give a scene the plain prompt that says it, with the spans of that prompt.
 
     The style stays: an opening such as "a photo of", and what follows the last thing behind a
     comma; other words that are no part of the scene go, and so do the notes about them. What only
     stood for a noun, "the other", is written out, for its place may change; what is named alike is
     told apart by the order in which it is named.
+
+    Args:
+        scene: What shall be said.
+        without: A thing of it that shall go, with its relations and all words about it.
     """
     for rename in (_written_out, _without_place_in_row):
         scene = replace(scene, mentions=tuple(rename(scene, each) for each in scene.mentions))
-    writer = _Writer(scene)
+    said = _without(scene, without)
+    writer = _Writer(said, _lead(scene))
     writer.write()
     writer.text += _tail(scene)
     placed = [
         replace(each, span=writer.spans[each.id], named_again=tuple(writer.named_again[each.id]))
-        for each in scene.mentions
+        for each in said.mentions
     ]
     return replace(
-        scene,
+        said,
         prompt=replace(scene.prompt, text=writer.text),
         mentions=tuple(sorted(placed, key=lambda mention: mention.span.start)),
         relations=tuple(
             replace(relation, span=writer.relation_spans[relation.id], is_implied=False)
-            for relation in scene.relations
+            for relation in said.relations
         ),
         notes=(),
     )
@@ -105,8 +110,8 @@ class _Clause:
 class _Writer:
     """Writes one scene, and remembers where it has put what."""
 
-    def __init__(self, scene: SceneGraph) -> None:
-        self.text = _lead(scene)
+    def __init__(self, scene: SceneGraph, lead: str) -> None:
+        self.text = lead
         self.spans: dict[MentionId, TextSpan] = {}
         self.named_again: dict[MentionId, list[TextSpan]] = {m.id: [] for m in scene.mentions}
         self.relation_spans: dict[RelationId, TextSpan] = {}
@@ -166,6 +171,14 @@ class _Writer:
         start = len(self.text)
         self.text += words
         return TextSpan(start=start, stop=len(self.text))
+
+
+def _without(scene: SceneGraph, gone: MentionId | None) -> SceneGraph:
+    return replace(
+        scene,
+        mentions=tuple(each for each in scene.mentions if each.id != gone),
+        relations=tuple(each for each in scene.relations if gone not in each.ends),
+    )
 
 
 def _clause(scene: SceneGraph, relation: Relation) -> _Clause:

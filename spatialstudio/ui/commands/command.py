@@ -23,12 +23,14 @@ class Scope(Enum):
 
     Arrows, Space and Home belong to other controls elsewhere, so the keys of ``STAGE`` work on the
     stage only, and in the docks that ask for them. The keys of ``PROMPT`` work where the prompt is
-    written; those of ``GALLERY`` work in its grid only, and go before those of the window there.
+    written, those of ``SKETCH`` where things are sketched; those of ``GALLERY`` work in its grid
+    only, and go before those of the window there.
     """
 
     WINDOW = auto()
     STAGE = auto()
     PROMPT = auto()
+    SKETCH = auto()
     GALLERY = auto()
 
 

@@ -48,9 +48,14 @@ ADD_THING = Command(
     *("add_thing", Menu.COMPOSE, "Add a thing to the sketch…", "Ctrl+Shift+T"),
     tip="Name another thing and place it on the layout sketch; the prompt follows",
 )
+REMOVE_THING = Command(
+    *("remove_thing", Menu.COMPOSE, "Remove the thing from the sketch", "Del"),
+    tip="Take the marked thing from the layout sketch; the prompt follows",
+    scope=Scope.SKETCH,
+)
 
 COMMANDS = (
     *(CHANGE_RELATION, SWAP, MUTE, COUNTERFACTUAL),
     *(HEAVIER, LIGHTER, EARLIER_PROMPT, LATER_PROMPT),
-    *(SKETCH, ADD_THING),
+    *(SKETCH, ADD_THING, REMOVE_THING),
 )

@@ -15,6 +15,7 @@ from spatialstudio.application.sketching import (
     Places,
     after_adding,
     after_move,
+    after_removing,
     arranged,
     free_place,
     named_in,
@@ -23,7 +24,7 @@ from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId, ObjectMention
 from spatialstudio.domain.relation import SceneGraph
-from spatialstudio.ui.commands.compose import ADD_THING, SKETCH
+from spatialstudio.ui.commands.compose import ADD_THING, REMOVE_THING, SKETCH
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.prompt_contents import sketch_blobs, sketch_links
 from spatialstudio.ui.texts import tr
@@ -36,7 +37,10 @@ LOW_EM = 16
 """Height below which there is no room for words under the sketch."""
 FLAT = 1.6
 """Breadth to height, above which a low panel has its buttons at the side."""
-TOLD = "Push the things where they shall stand; double-click adds one. The prompt follows."
+TOLD = (
+    "Push the things where they shall stand; double-click adds one, Delete removes the marked one. "
+    "The prompt follows."
+)
 INVITATION = (
     "Name two things in the prompt, for example: a cat and a dog. Or double-click here to add one."
 )
@@ -61,11 +65,12 @@ class SketchPanel(Panel):
         self._stage = context.stage
         self._edits = context.edits
         self._places: Places = {}
-        self._run_id = ""
+        self._run_id = run.id if (run := self._studio.session.run) else ""
         self._model_id: str | None = None
         self._new_place = QPointF()
         self._switchboard = context.switchboard
         self._action = context.actions[SKETCH]
+        self._removing = context.actions[REMOVE_THING]
         self._hint = TextLabel(tr(TOLD), Tone.MUTED)
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._sketch = LayoutSketch(context.theme, BLOB_SIDE, tr(INVITATION))
@@ -73,6 +78,8 @@ class SketchPanel(Panel):
         self._sketch.blob_dropped.connect(self._take)
         self._sketch.blob_picked.connect(self._studio.session.pick_mention)
         self._sketch.place_asked.connect(self._ask_name)
+        self._sketch.removal_asked.connect(self._remove)
+        self._sketch.addAction(self._removing)
         self._field = ThingField(self._sketch)
         self._field.name_entered.connect(self._add)
         self._lay_out(context.actions[ADD_THING])
@@ -81,6 +88,7 @@ class SketchPanel(Panel):
         self._switchboard.model_picked.connect(self._use_model)
         context.actions.bind_switch(SKETCH, self._stage.show_sketch)
         context.actions.bind(ADD_THING, self._begin_adding)
+        context.actions.bind(REMOVE_THING, self._remove_marked)
         self._stage.sketching_changed.connect(self._follow_switch)
         self._follow_switch()
 
@@ -94,6 +102,17 @@ class SketchPanel(Panel):
         self._whole.setDirection(along if is_flat else down)
         self._foot.setDirection(down if is_flat else along)
 
+    @property
+    def places(self) -> Places:
+        """Where the things stand."""
+        return self._places
+
+    def use_places(self, places: Places) -> None:
+        """Let things stand where another sketch of this scene had them."""
+        if (scene := self._scene) is not None:
+            self._places = arranged(scene, places)
+            self._show(scene)
+
     def handle(self, event: object) -> None:
         """Follow the scene and the picked thing; make room for a picture that is drawn."""
         match event:
@@ -104,6 +123,7 @@ class SketchPanel(Panel):
                 self._show(scene)
             case MentionPicked(mention_id=mention_id):
                 self._sketch.show_picked(mention_id)
+                self._allow_removal()
             case RunChanged(run=run) if run.id != self._run_id:
                 self._run_id = run.id
                 self._stage.show_sketch(False)
@@ -121,14 +141,14 @@ class SketchPanel(Panel):
             self._sketch.show_sketch(blobs, links)
         has_things = scene is not None and bool(scene.mentions)
         self._hint.setText(tr(TOLD) if has_things else "")
+        self._allow_removal()
 
     def _begin_anew(self, prompt: str) -> None:
         """Forget where things were pushed: a prompt that is taken over brings its own layout."""
         self._places = {}
         scene = self._scene
         if scene is not None and scene.prompt.text == prompt:
-            self._places = arranged(scene, {})
-            self._show(scene)
+            self.use_places({})
 
     def _moved(self, key: MentionId, place: QPointF) -> Sketched | None:
         """Return what the sketch would say with a thing in another place."""
@@ -181,14 +201,30 @@ class SketchPanel(Panel):
         self._edits.change(tr("added thing"), before, Sketched(grown, places), self._show_sketched)
         self._studio.session.pick_mention(new)
 
+    def _remove_marked(self) -> None:
+        if (marked := self._marked) is not None:
+            self._remove(marked)
+
+    def _remove(self, key: MentionId) -> None:
+        """Take a thing away; with the last one goes the prompt."""
+        scene = self._scene
+        if scene is None:
+            return
+        if len(scene.mentions) == 1:
+            self._switchboard.prompt_offered.emit("")
+            return
+        left = Sketched(*after_removing(scene, self._places, key))
+        before = Sketched(scene, self._places)
+        self._edits.change(tr("removed thing"), before, left, self._show_sketched)
+        self._studio.session.pick_mention(left.scene.mentions[0].id)
+
     def _add_first(self, thing: ObjectMention) -> None:
         """Write a thing into a prompt that names none yet, or cannot be read."""
         self._switchboard.prompt_offered.emit(named_in(self._studio.keeping.draft.prompt, thing))
         self._sketch.setFocus()
         if (scene := self._scene) is not None:
             new = scene.mentions[-1].id
-            self._places = arranged(scene, {new: (self._new_place.x(), self._new_place.y())})
-            self._show(scene)
+            self.use_places({new: (self._new_place.x(), self._new_place.y())})
             self._studio.session.pick_mention(new)
 
     def _show_sketched(self, sketched: Sketched) -> None:
@@ -198,20 +234,32 @@ class SketchPanel(Panel):
         else:
             self._studio.edit_scene(sketched.scene)
 
+    @property
+    def _marked(self) -> MentionId | None:
+        """The thing of the scene that is looked at."""
+        scene, picked = self._scene, self._studio.session.mention_id
+        known = () if scene is None else (mention.id for mention in scene.mentions)
+        return picked if picked in known else None
+
+    def _allow_removal(self) -> None:
+        self._removing.setEnabled(self._stage.is_sketching and self._marked is not None)
+
     def _follow_switch(self) -> None:
         self._action.setChecked(self._stage.is_sketching)
+        self._allow_removal()
         if self._stage.is_sketching:
             self._sketch.setFocus()
 
     def _lay_out(self, adding: QAction) -> None:
-        add, done = QPushButton(tr("Add a thing…")), QPushButton(tr("Close"))
+        add = _button_of(adding, tr("Add a thing…"))
+        remove = _button_of(self._removing, tr("Remove"))
+        done = QPushButton(tr("Close"))
         done.setAccessibleName(tr("Close the sketch"))
-        add.setToolTip(adding.toolTip())
-        add.clicked.connect(adding.trigger)
         done.clicked.connect(lambda: self._stage.show_sketch(False))
         self._foot = foot = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         foot.addStretch()
         foot.addWidget(add)
+        foot.addWidget(remove)
         foot.addWidget(done)
         foot.addStretch()
         self._whole = whole = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
@@ -220,3 +268,14 @@ class SketchPanel(Panel):
         whole.addWidget(self._sketch, 1)
         whole.addWidget(self._hint)
         whole.addLayout(foot)
+
+
+def _button_of(action: QAction, text: str) -> QPushButton:
+    """Return a button with shorter words for an action; it can be pressed when that can be done."""
+    button = QPushButton(text)
+    button.setAccessibleName(action.text())
+    button.setToolTip(action.toolTip())
+    button.clicked.connect(action.trigger)
+    button.setEnabled(action.isEnabled())
+    action.enabledChanged.connect(button.setEnabled)
+    return button

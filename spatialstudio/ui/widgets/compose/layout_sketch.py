@@ -4,6 +4,7 @@ from collections.abc import Hashable
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QFocusEvent,
     QFontMetricsF,
     QKeyEvent,
@@ -14,7 +15,7 @@ from PySide6.QtGui import (
     QPen,
     QRadialGradient,
 )
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
@@ -78,9 +79,10 @@ class LayoutSketch(QWidget):
     """Shows things and what their places claim.
 
     Emits ``blob_moved`` with a thing's key and its new place while it is pushed, ``blob_dropped``
-    with them when it stays there, ``blob_picked`` with a key when one is taken hold of, and
-    ``place_asked`` with a place where there is none, on a double click. Keys: Tab goes from thing
-    to thing, the arrows push, Shift pushes ten times as far.
+    with them when it stays there, ``blob_picked`` with a key when one is taken hold of,
+    ``place_asked`` with a place where there is none, on a double click, and ``removal_asked`` with
+    a key; the menu of the right button asks for both. Keys: Tab goes from thing to thing, the
+    arrows push, Shift pushes ten times as far.
 
     Args:
         theme: The look.
@@ -92,6 +94,7 @@ class LayoutSketch(QWidget):
     blob_dropped = Signal(object, QPointF)
     blob_picked = Signal(object)
     place_asked = Signal(QPointF)
+    removal_asked = Signal(object)
 
     def __init__(self, theme: Theme, blob_side: float, invitation: str = "") -> None:
         super().__init__()
@@ -207,10 +210,28 @@ class LayoutSketch(QWidget):
         elif not is_free:
             self.mousePressEvent(event)
 
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer to remove the thing there, or to add one where there is none."""
+        place, at = QPointF(event.pos()), event.globalPos()
+        blob = self._blob_at(place)
+        if event.reason() is QContextMenuEvent.Reason.Keyboard:
+            blob = self._picked_blob()
+            at = self.mapToGlobal(self.place_of(blob.key).toPoint()) if blob else at
+        menu = QMenu(self)
+        menu.aboutToHide.connect(menu.deleteLater)
+        if blob is not None:
+            self.blob_picked.emit(blob.key)
+            remove = menu.addAction(tr("Remove {thing}").format(thing=blob.phrase))
+            remove.triggered.connect(lambda: self.removal_asked.emit(blob.key))
+        else:
+            add = menu.addAction(tr("Add a thing here…"))
+            add.triggered.connect(lambda: self.place_asked.emit(self._share(place)))
+        menu.popup(at)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Push the thing that is looked at."""
         push = PUSHES.get(Qt.Key(event.key()))
-        blob = next((each for each in self._blobs if each.key == self._picked), None)
+        blob = self._picked_blob()
         if push is None or blob is None:
             super().keyPressEvent(event)
             return
@@ -235,6 +256,9 @@ class LayoutSketch(QWidget):
                 self.blob_picked.emit(keys[place])
                 return True
         return super().focusNextPrevChild(forward)
+
+    def _picked_blob(self) -> Blob | None:
+        return next((each for each in self._blobs if each.key == self._picked), None)
 
     def _blob_at(self, place: QPointF) -> Blob | None:
         reach = self._radius()

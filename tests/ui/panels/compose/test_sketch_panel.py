@@ -1,12 +1,14 @@
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
 from spatialstudio.domain.relation import BY_HAND
-from spatialstudio.ui.commands.compose import ADD_THING, SKETCH
+from spatialstudio.ui.commands.compose import ADD_THING, REMOVE_THING, SKETCH
 from spatialstudio.ui.widgets.compose.layout_sketch import LayoutSketch
 from spatialstudio.ui.widgets.compose.thing_field import ThingField
 from spatialstudio.ui.widgets.stage.empty_stage import EmptyStage
+from tests.ui.by_name import named
 from tests.ui.scripted_engine import PROMPT
 
 
@@ -145,6 +147,76 @@ def test_a_key_adds_a_thing_where_there_is_room_and_arrows_push_it(qtbot, sketch
     qtbot.waitUntil(sketch.hasFocus)
     qtbot.keyClick(sketch, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
     qtbot.waitUntil(lambda: sketch.place_of("m3").y() > before.y())
+
+
+def remove_by_key(qtbot, sketch):
+    qtbot.waitUntil(sketch.hasFocus)
+    qtbot.keyClick(sketch, Qt.Key.Key_Delete)
+
+
+def remove_by_button(qtbot, sketch):
+    button = named(sketch.window(), QPushButton, "Remove the thing from the sketch")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def remove_by_menu(_qtbot, sketch):
+    place = sketch.place_of("m1").toPoint()
+    (action,) = menu_at(sketch, place).actions()
+    assert action.text() == "Remove dog"
+    action.trigger()
+
+
+def menu_at(sketch, place):
+    reason = QContextMenuEvent.Reason.Mouse
+    QApplication.sendEvent(sketch, QContextMenuEvent(reason, place, sketch.mapToGlobal(place)))
+    menu = next(each for each in sketch.findChildren(QMenu) if each.isVisible())
+    menu.close()
+    return menu
+
+
+@pytest.mark.parametrize("remove", [remove_by_key, remove_by_button, remove_by_menu])
+def test_the_marked_thing_is_removed_and_comes_back(qtbot, sketch, studio, window, remove):
+    before = sketch.place_of("m1")
+    studio.session.pick_mention("m1")
+    qtbot.waitUntil(window.context.actions[REMOVE_THING].isEnabled)
+    remove(qtbot, sketch)
+    qtbot.waitUntil(lambda: said(studio) == "a photo of a car")
+    qtbot.waitUntil(lambda: "dog" not in sketch.accessibleDescription())
+    assert studio.session.mention_id == "m2"
+    window.context.edits.undo()
+    assert said(studio) == PROMPT
+    qtbot.waitUntil(lambda: "left" in sketch.accessibleDescription())
+    assert sketch.place_of("m1") == before
+
+
+def test_with_the_last_thing_goes_the_prompt(qtbot, sketch, studio, window):
+    studio.session.pick_mention("m1")
+    for _ in range(2):
+        qtbot.waitUntil(window.context.actions[REMOVE_THING].isEnabled)
+        qtbot.keyClick(sketch, Qt.Key.Key_Delete)
+    qtbot.waitUntil(lambda: sketch.accessibleDescription().startswith("Name two things"))
+    assert studio.session.scene is None
+    assert not window.context.actions[REMOVE_THING].isEnabled()
+    window.context.edits.undo()
+    qtbot.waitUntil(lambda: said(studio) == "a photo of a car")
+
+
+def test_nothing_can_be_removed_while_the_sketch_is_closed(qtbot, sketch, studio, window):
+    studio.session.pick_mention("m1")
+    removing = window.context.actions[REMOVE_THING]
+    qtbot.waitUntil(removing.isEnabled)
+    window.context.actions[SKETCH].trigger()
+    assert not sketch.isVisible()
+    assert not removing.isEnabled()
+
+
+def test_the_menu_adds_a_thing_where_there_is_none(qtbot, sketch):
+    place = sketch.point_of(QPointF(0.5, 0.9)).toPoint()
+    (action,) = menu_at(sketch, place).actions()
+    action.trigger()
+    add(qtbot, sketch, "cat")
+    qtbot.waitUntil(lambda: "cat" in sketch.accessibleDescription())
+    assert (sketch.place_of("m3") - place).manhattanLength() < 3
 
 
 def test_a_double_click_on_a_thing_adds_none(qtbot, sketch):
