@@ -44,7 +44,7 @@ class QueueEntry:
     """A picture in the queue. Made by the queue only, on the thread of the window.
 
     Attributes:
-        run: The picture; its request is never changed.
+        run: The picture; its request changes when a search has found its best one.
         baseline: The same seed without guidance; None when it was not asked for.
         state: What became of it so far.
     """

@@ -27,6 +27,7 @@ from spatialstudio.domain.generation import (
     ModelSetup,
     RequestId,
     StepEvent,
+    of_best,
 )
 from spatialstudio.domain.prompt import MentionId, TokenSpan
 from spatialstudio.domain.relation import RelationId, SceneGraph
@@ -54,7 +55,8 @@ class OpenRun:
     Attributes:
         id: Of its request.
         scene: What it shall show.
-        request: None for a picture that was not drawn here.
+        request: None for a picture that was not drawn here; once a search has ended, what draws
+            its best picture alone.
         state: How far it is.
         phase: What the engine does now; None when it does nothing for this run.
         parts: How many parts of the phase are done, and of how many; None where nobody counts.
@@ -315,6 +317,7 @@ def after(run: OpenRun, event: object) -> OpenRun:
         case GenerationFinished() if event.request_id == run.id:
             return replace(
                 run,
+                request=run.request and of_best(run.request, event.candidates),
                 image=event.image,
                 seconds=event.seconds,
                 candidates=event.candidates,

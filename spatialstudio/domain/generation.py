@@ -1,6 +1,6 @@
 """What to draw and what happens while it is drawn: requests and events."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from enum import Enum
 from typing import NewType, TypeAlias
@@ -378,6 +378,20 @@ def unguided(request: GenerationRequest, request_id: RequestId) -> GenerationReq
     """Return the same request without guidance and search: the baseline of the same seed."""
     plain = replace(request, guidance=GuidanceSettings(), search=NoiseSearch())
     return replace(plain, id=request_id, sweep=None)
+
+
+def of_best(request: GenerationRequest, candidates: Sequence[CandidateScore]) -> GenerationRequest:
+    """Return what draws the picture that a search kept, alone and the same to the bit.
+
+    Args:
+        request: What was asked for.
+        candidates: Of the search, best first; empty without one, and the request stays as it is.
+    """
+    if not candidates:
+        return request
+    searched = spared(request)
+    savings = tuple(saving for saving in searched.savings if saving is not Saving.SEARCH)
+    return replace(searched, seed=candidates[0].seed, search=NoiseSearch(), savings=savings)
 
 
 def fitted(request: GenerationRequest, fix: MemoryFix) -> GenerationRequest:

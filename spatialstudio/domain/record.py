@@ -82,7 +82,7 @@ class RunRecord:
         schema_version: Of the files it was read from.
         id: Name of the run's files, without ending.
         created: UTC.
-        request: What was asked.
+        request: What was asked; of a search, what draws its best picture alone.
         token_spans: Where the text encoders hold the mentions.
         trace: One summary a step, in order.
         evaluation: None when the picture was not judged.

@@ -3,10 +3,12 @@ from dataclasses import replace
 import pytest
 
 from spatialstudio.domain.generation import (
+    CandidateScore,
     GenerationRequest,
     GuidanceSettings,
     ModelRef,
     NoiseSearch,
+    of_best,
     spared,
     unguided,
 )
@@ -60,3 +62,25 @@ def test_a_requests_settings_follow_its_savings(
     guidance = made.guidance
     assert (guidance.every, guidance.checkpointing) == (every, checkpointing)
     assert (made.search.candidates, guidance.method_id) == (candidates, method_id)
+
+
+RANKED = tuple(
+    CandidateScore(seed=seed, pse=pse, lead=0.0, found=2, sureness=0.5, second=1.0)
+    for seed, pse in ((9, 0.8), (7, 0.2))
+)
+
+
+def test_the_picture_that_a_search_kept_is_asked_for_by_its_own_seed(request_with_guidance):
+    searched = replace(request_with_guidance, search=NoiseSearch(candidates=8, enough=0.5))
+    best = of_best(searched, RANKED)
+    assert best == replace(request_with_guidance, seed=9)
+    assert of_best(best, RANKED) == best
+    assert of_best(searched, ()) == searched
+
+
+def test_a_search_in_place_of_gradients_leaves_a_picture_without_them(request_with_guidance):
+    savings = (Saving.SEARCH, Saving.TILING)
+    best = of_best(replace(request_with_guidance, savings=savings), RANKED)
+    assert spared(best) == best
+    assert best == replace(unguided(best, best.id), savings=(Saving.TILING,))
+    assert best.seed == 9

@@ -9,13 +9,17 @@ import pytest
 
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.application.engine.messages import PictureJudged
+from spatialstudio.application.keeping import Reproduced
 from spatialstudio.application.session import RunStored
 from spatialstudio.domain.generation import (
     CaptureSettings,
     GenerationFinished,
     GenerationStarted,
+    GuidanceSettings,
+    NoiseSearch,
     StepEvent,
 )
+from spatialstudio.domain.record import Sameness
 from spatialstudio.domain.verdict import Outcome
 from tests.comparing import to_the_bit
 
@@ -91,6 +95,27 @@ def test_the_studio_opens_a_stored_run_as_if_it_had_just_ended(studio, drawn):
 
 def test_the_same_request_draws_the_same_picture(studio, drawn):
     assert np.array_equal(draw(studio).image, drawn.image)
+
+
+def test_a_search_is_told_by_the_seed_that_draws_its_picture_again(studio):
+    plain = GuidanceSettings()
+    searched = draw(studio, guidance=plain, search=NoiseSearch(candidates=4, enough=2.0))
+    best = searched.of(GenerationFinished)[0].candidates[0].seed
+    assert best != SEED
+    assert searched.path.stem.endswith(f"_{best}")
+    assert studio.session.run.request.seed == best
+    alone = draw(studio, guidance=plain, seed=best)
+    assert np.array_equal(alone.image, searched.image)
+
+
+def test_a_search_is_run_again_exactly_by_drawing_its_best_picture_alone(studio):
+    searched = draw(studio, search=NoiseSearch(candidates=3, enough=2.0))
+    heard = Heard()
+    unsubscribe = studio.bus.subscribe(heard.append)
+    studio.run_again(searched.path)
+    unsubscribe()
+    assert len(heard.of(GenerationStarted)) == 1
+    assert [told.comparison.sameness for told in heard.of(Reproduced)] == [Sameness.SAME]
 
 
 def test_looking_on_does_not_change_the_picture(studio, drawn):

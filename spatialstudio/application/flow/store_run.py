@@ -16,6 +16,7 @@ from spatialstudio.domain.generation import (
     GenerationStarted,
     ModelSetup,
     StepEvent,
+    of_best,
 )
 from spatialstudio.domain.record import Environment, RunId, RunRecord, StepSummary
 from spatialstudio.domain.run_ports import RunStore
@@ -67,9 +68,13 @@ def record_of(
     *,
     is_marked: bool = True,
 ) -> RunRecord:
-    """Return what is kept of a finished run; arguments as for ``store_run``."""
+    """Return what is kept of a finished run; arguments as for ``store_run``.
+
+    Of a search the request of the best picture is kept, which draws it again, and the ranking.
+    """
     (started,) = (event for event in events if isinstance(event, GenerationStarted))
     (finished,) = (event for event in events if isinstance(event, GenerationFinished))
+    request = of_best(request, finished.candidates)
     created = datetime.now(UTC)
     return RunRecord(
         id=run_name(request, created),
