@@ -43,7 +43,7 @@ def relation_in_words(relation: Relation, pos: float, scene: SceneGraph) -> str:
         pos: Its PoS, [0, 1].
         scene: Where its mentions are.
     """
-    subject, *others = (f"the {scene.mention(end).phrase}" for end in relation.ends)
+    subject, *others = (f"the {scene.name(end)}" for end in relation.ends)
     objects = " and ".join(others)
     share = _share_in_words(pos)
     return f"In {share} of draws {subject} is {relation.type.phrase} {objects}."

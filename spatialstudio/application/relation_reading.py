@@ -108,7 +108,7 @@ def _read_axis(claim: AxisClaim, relation: Relation, maps: Maps) -> AxisReading:
 
 def _line_in_words(reading: AxisReading, scene: SceneGraph) -> str:
     before, behind, side = SIDES[reading.axis]
-    first, second = (scene.mention(word).phrase for word in (reading.first, reading.second))
+    first, second = map(scene.name, (reading.first, reading.second))
     preposition = " of it" if reading.axis is Axis.X else " it"
     share = f"{reading.line.share * PERCENT:.0f} %"
     return (

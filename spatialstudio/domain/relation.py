@@ -4,12 +4,13 @@ The only module that spells relation ids. Directions are those of the picture: x
 grows down, depth grows away from the viewer.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import NewType
 
 from spatialstudio.domain.errors import PluginError
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.ordinals import ORDINALS
 from spatialstudio.domain.prompt import (
     MentionId,
     Note,
@@ -308,8 +309,30 @@ class SceneGraph:
         """Return who claims a relation: an extractor's id, or ``BY_HAND``."""
         return relation.source or self.extractor_id
 
+    def name(self, mention_id: MentionId) -> str:
+        """Say which thing is meant: "dog", or "second dog" where others are called the same.
+
+        Raises:
+            KeyError: The scene has no such mention.
+        """
+        own = self.mention(mention_id)
+        row = [each.id for each in self.mentions if each.phrase.lower() == own.phrase.lower()]
+        place = row.index(mention_id)
+        if len(row) == 1:
+            return own.phrase
+        if place < len(ORDINALS):
+            return f"{ORDINALS[place]} {own.phrase}"
+        return f"{own.phrase} {place + 1}"
+
     def sentence(self, relation: Relation) -> str:
-        """Say a relation in words: "cat to the left of dog"."""
-        subject = self.mention(relation.subject).phrase
-        objects = [self.mention(end).phrase for end in dict.fromkeys(relation.ends[1:])]
-        return " ".join([subject, relation.type.phrase, " and ".join(objects)])
+        """Say a relation in words, alike things told apart: "cat to the left of second dog"."""
+        return _said(relation, self.name)
+
+    def plain_sentence(self, relation: Relation) -> str:
+        """Say a relation in the prompt's own words, as pictures tell it: "cat above dog"."""
+        return _said(relation, lambda mention_id: self.mention(mention_id).phrase)
+
+
+def _said(relation: Relation, name: Callable[[MentionId], str]) -> str:
+    objects = map(name, dict.fromkeys(relation.ends[1:]))
+    return " ".join([name(relation.subject), relation.type.phrase, " and ".join(objects)])

@@ -85,4 +85,4 @@ def _numbers(measured: Measurement | None, relation: Relation) -> str:
 
 
 def _listed(mentions: Sequence[MentionId], scene: SceneGraph) -> str:
-    return " and ".join(f"the {scene.mention(mention).phrase}" for mention in mentions)
+    return " and ".join(f"the {scene.name(mention)}" for mention in mentions)

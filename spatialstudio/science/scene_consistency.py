@@ -183,7 +183,7 @@ def _contradiction(scene: SceneGraph, relations: Sequence[Relation]) -> Contradi
     *first, last = (f'"{scene.sentence(relation)}"' for relation in relations)
     if not first:
         (relation,) = relations
-        phrase = scene.mention(relation.subject).phrase
+        phrase = scene.name(relation.subject)
         message = f"The {phrase} cannot be {relation.type.phrase} itself."
     elif len(relations) == PAIR:
         message = f"{first[0]} contradicts {last}."

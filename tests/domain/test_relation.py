@@ -130,3 +130,28 @@ def test_a_scene_knows_no_other_mention():
 )
 def test_a_relation_is_said_in_words(claimed, sentence):
     assert scene(claimed).sentence(claimed) == sentence
+
+
+def scene_of_named(*phrases):
+    mentions = tuple(
+        ObjectMention(id=f"m{place}", phrase=name, head=name, span=TextSpan(start=0, stop=1))
+        for place, name in enumerate(phrases)
+    )
+    return SceneGraph(
+        prompt=Prompt(text="a test"), mentions=mentions, relations=(), extractor_id="test"
+    )
+
+
+def test_things_that_are_called_alike_are_told_apart_by_their_place():
+    named = scene_of_named("dog", "red dog", "Dog", "cat", "dog")
+    names = [named.name(mention.id) for mention in named.mentions]
+    assert names == ["first dog", "red dog", "second Dog", "cat", "third dog"]
+    crowd = scene_of_named(*["dog"] * 13)
+    assert [crowd.name(f"m{place}") for place in (11, 12)] == ["twelfth dog", "dog 13"]
+
+
+def test_a_relation_of_alike_things_is_said_with_and_without_their_places():
+    twins = scene_of_named("dog", "dog")
+    claim = relation(LEFT_OF, "m1", "m0")
+    assert twins.sentence(claim) == "second dog to the left of first dog"
+    assert twins.plain_sentence(claim) == "dog to the left of dog"

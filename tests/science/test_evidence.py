@@ -24,13 +24,20 @@ NAMES = {"a": "red dog", "b": "car", "c": "cup"}
 COMPONENTS = ConfidenceComponents(detection=0.9, geometry=0.8, stability=0.42, agreement=0.5)
 
 
-def said(relation_type, outcome=Outcome.PASS, reason=None, about=("a", "b"), **measured):
+def said(
+    relation_type,
+    outcome=Outcome.PASS,
+    reason=None,
+    about=("a", "b"),
+    names=NAMES,
+    **measured,
+):
     flank = "c" if relation_type is BETWEEN else None
     scene = SceneGraph(
         prompt=Prompt(text="a test"),
         mentions=tuple(
             ObjectMention(id=key, phrase=name, head=name, span=TextSpan(start=0, stop=1))
-            for key, name in NAMES.items()
+            for key, name in names.items()
         ),
         relations=(
             Relation(id="r", type=relation_type, subject="a", object="b", second_object=flank),
@@ -148,3 +155,11 @@ def test_a_distance_between_near_and_far_is_too_close_to_call():
 )
 def test_every_abstention_says_why(reason, about, sentence):
     assert undecided(LEFT_OF, reason, about=about) == sentence
+
+
+def test_things_that_are_called_alike_are_told_apart():
+    twins = NAMES | {"b": "red dog"}
+    missing = said(LEFT_OF, Outcome.UNDECIDABLE, AbstentionReason.MISSING_OBJECT, ("a", "b"), twins)
+    assert missing == "Not found: the first red dog and the second red dog."
+    placed = said(LEFT_OF, names=twins, delta=-0.31)
+    assert placed.startswith("The first red dog's centre lies 0.31 of the width left of the second")

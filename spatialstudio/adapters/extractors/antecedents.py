@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 
 from spatialstudio.adapters.extractors.pieces import NounPhrase
+from spatialstudio.domain.ordinals import CARDINALS, ORDINALS
 from spatialstudio.domain.prompt import MentionId, ObjectMention
-from spatialstudio.science.ordinals import CARDINALS, ORDINALS
 
 Mentions = Sequence[ObjectMention]
 

@@ -20,8 +20,8 @@ from spatialstudio.adapters.extractors.words import (
     Word,
     WordKind,
 )
+from spatialstudio.domain.ordinals import ORDINALS
 from spatialstudio.domain.prompt import TextSpan
-from spatialstudio.science.ordinals import ORDINALS
 
 RUN_KINDS = {WordKind.WORD, WordKind.FALSE_FRIEND}
 SILENT_KINDS = {WordKind.OTHER, WordKind.STYLE_OF, WordKind.REQUEST}

@@ -176,7 +176,7 @@ def _told_relation(record: RunRecord, relation: Relation) -> Json:
     scene = record.request.scene
     return {
         "id": relation.id,
-        "sentence": scene.sentence(relation),
+        "sentence": scene.plain_sentence(relation),
         "type": relation.type.id,
         "origin": scene.source_of(relation),
     }
@@ -231,7 +231,7 @@ def _brief(record: RunRecord, verdicts: Mapping[str, Json]) -> Mapping[str, Any]
         "strength": record.request.guidance.strength,
         "relations": [
             {
-                "claim": scene.sentence(relation),
+                "claim": scene.plain_sentence(relation),
                 "pos": round(pos[relation.id], 3) if relation.id in pos else None,
                 "verdict": outcomes.get(relation.id),
             }

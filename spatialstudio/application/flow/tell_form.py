@@ -52,6 +52,6 @@ def tell_form(
 
 def _claims_of(scene: SceneGraph) -> tuple[str, ...]:
     return tuple(
-        claim_in_words(scene.sentence(each), each.weight, is_muted=each.is_muted)
+        claim_in_words(scene.plain_sentence(each), each.weight, is_muted=each.is_muted)
         for each in scene.relations
     )

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.ordinals import ORDINALS
 from spatialstudio.domain.prompt import MentionId, ObjectMention, TextSpan
 from spatialstudio.domain.relation import Relation, RelationId, SceneGraph, relation_types
 from spatialstudio.science.articles import indefinite_article
-from spatialstudio.science.ordinals import ORDINALS
 
 WORD = re.compile(r"\w")
 LEAD = re.compile(

@@ -160,7 +160,7 @@ def _missing(looked_at: LookedAt, scene: EvidenceScene) -> Iterator[BoxMark]:
     inset = EMPTY_INSET * min(scene.height, scene.width)
     for place, end in enumerate(end for end in looked_at.relation.ends if end not in found):
         ghost = best_unsure(looked_at, end)
-        phrase = looked_at.run.scene.mention(end).phrase
+        phrase = looked_at.run.scene.name(end)
         if ghost is not None:
             label = tr("{thing}? {score}").format(thing=phrase, score=f"{ghost.score:.2f}")
             yield replace(_mark(looked_at, ghost, BoxStyle.GHOST, key=ghost), label=label)
@@ -252,7 +252,7 @@ def _differing(looked_at: LookedAt) -> tuple[tuple[Box, Box], ...]:
 
 def _mark(looked_at: LookedAt, box: EvidenceBox, style: BoxStyle, key: object = None) -> BoxMark:
     scene = looked_at.run.scene
-    label = f"{scene.mention(box.mention_id).phrase} {box.score:.2f}"
+    label = f"{scene.name(box.mention_id)} {box.score:.2f}"
     if style is BoxStyle.SECOND:
         label = tr("2nd: {found}").format(found=label)
     return BoxMark(

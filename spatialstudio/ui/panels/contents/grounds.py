@@ -29,8 +29,7 @@ class Case:
 
     def things(self) -> str:
         """Name what the reason is about."""
-        about = (self.scene.mention(mention).phrase for mention in self.verdict.about)
-        return ", ".join(about)
+        return ", ".join(map(self.scene.name, self.verdict.about))
 
 
 def grounds_of(
