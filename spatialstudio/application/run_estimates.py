@@ -17,6 +17,7 @@ from spatialstudio.domain.generation import (
     GenerationStarted,
     RequestId,
     StepEvent,
+    spared,
 )
 from spatialstudio.domain.memory import MemoryEstimate
 from spatialstudio.domain.samplers import SCALE_OFF, TWO_CALLS
@@ -35,7 +36,8 @@ class RunEstimate:
     """What runs will take, about.
 
     Attributes:
-        seconds: For all of them, loading aside; None while nobody knows.
+        seconds: For all of them, and all that searches may try, loading aside; None while nobody
+            knows.
         memory_bytes: Of the hungriest; None while nobody knows.
         disk_bytes: Attention of all that goes to disk.
         guided_steps: First and last step, from 0, that guidance may act on; None for none.
@@ -164,7 +166,8 @@ class RunEstimates:
             seconds = self.seconds_left(request, 0)
             if seconds is None:
                 return None
-            total += seconds + self._rests[kind_of(request)]
+            tries = spared(request).search.candidates
+            total += tries * (seconds + self._rests[kind_of(request)])
         return total
 
     def _pace(self, kind: Kind) -> RemainingTime:

@@ -91,6 +91,13 @@ def guidance_in_words(numbers: Mapping[str, object]) -> tuple[str, ...]:
     )
 
 
+def search_in_words(candidates: int, enough: float | None) -> str:
+    """Say how many pictures a search draws at most: "best of 4"; nothing when it draws one."""
+    if candidates <= 1:
+        return ""
+    return f"best of {candidates}" + (f", enough at {enough:g}" if enough is not None else "")
+
+
 def _plain(value: object) -> object:
     """Return a value as it stands in a file, where there are lists only."""
     match value:
@@ -135,7 +142,9 @@ class FieldDifference:
 
 
 _NOT_COMPARED = frozenset({"dialect", "extras", "record", "is_marked_as_generated"})
-_MAY_BE_EMPTY = frozenset({"negative", "guidance", "search", "savings", "dtype", "device"})
+_MAY_BE_EMPTY = frozenset(
+    {"negative", "sampler", "guidance", "search", "savings", "dtype", "device"}
+)
 """Fields that our pictures leave empty for what is usual."""
 
 

@@ -46,6 +46,7 @@ class RunSettings:
         seed: Of the next picture, 0 to ``MAX_SEED``.
         seed_mode: Which seed comes after it.
         pictures: How many are drawn at once, each from a seed of its own, >= 1.
+        candidates: Most pictures that each one is chosen from, by its PSE; 1 chooses nothing.
         with_baseline: Whether each seed is drawn without guidance as well.
         preset: Whose settings the guidance began with.
         guidance: How the layout is held.
@@ -66,6 +67,7 @@ class RunSettings:
     seed: int = 0
     seed_mode: SeedMode = SeedMode.FIXED
     pictures: int = 1
+    candidates: int = 1
     with_baseline: bool = True
     preset: Preset = Preset.RECOMMENDED
     guidance: GuidanceSettings = field(default_factory=GuidanceSettings)

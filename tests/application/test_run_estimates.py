@@ -6,7 +6,12 @@ from spatialstudio.application.engine.messages import MemoryEstimated, PictureJu
 from spatialstudio.application.flow.generate_image import new_request
 from spatialstudio.application.run_estimates import RunEstimate, RunEstimates
 from spatialstudio.domain.attention import AttentionDetail
-from spatialstudio.domain.generation import CaptureSettings, GenerationStarted, unguided
+from spatialstudio.domain.generation import (
+    CaptureSettings,
+    GenerationStarted,
+    NoiseSearch,
+    unguided,
+)
 from spatialstudio.domain.memory import MemoryEstimate
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS, evaluation_of, picture_of, step_of
@@ -81,6 +86,14 @@ def test_a_baseline_adds_plain_steps(estimates, request_, clock):
     both = estimates.estimate([request_, unguided(request_, "baseline")])
     alone = estimates.estimate([request_])
     assert both.seconds - alone.seconds == pytest.approx(6 * PLAIN_S + JUDGING_S)
+
+
+def test_a_search_may_take_as_long_as_all_that_it_may_try(estimates, request_, clock):
+    run(estimates, request_, clock)
+    alone = estimates.estimate([request_])
+    searched = estimates.estimate([replace(request_, search=NoiseSearch(candidates=4))])
+    assert searched.seconds == pytest.approx(4 * alone.seconds)
+    assert searched.memory_bytes == alone.memory_bytes
 
 
 def test_other_sizes_are_not_guessed(estimates, request_, clock):

@@ -21,6 +21,7 @@ from spatialstudio.domain.picture_settings import (
     PictureSettings,
     claim_in_words,
     guidance_in_words,
+    search_in_words,
 )
 
 DIALECT = "spatial studio"
@@ -80,10 +81,8 @@ def _texts(value: object) -> tuple[str, ...]:
 
 def _search(search: Mapping[str, Any]) -> str:
     """Say how many pictures a search drew at most; nothing when it drew one."""
-    candidates, enough = told_int(search.get("candidates")), told_float(search.get("enough"))
-    if candidates is None or candidates <= 1:
-        return ""
-    return f"best of {candidates}" + (f", enough at {enough:g}" if enough is not None else "")
+    candidates = told_int(search.get("candidates"))
+    return search_in_words(candidates or 1, told_float(search.get("enough")))
 
 
 def _numbers(guidance: Mapping[str, Any]) -> tuple[str, ...]:

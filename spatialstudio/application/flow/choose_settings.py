@@ -5,7 +5,13 @@ from dataclasses import replace
 
 from spatialstudio.application.flow.generate_image import choose_guidance, has_work, new_request
 from spatialstudio.domain.errors import RequestError
-from spatialstudio.domain.generation import MAX_SEED, PSG, UNGUIDED, GenerationRequest
+from spatialstudio.domain.generation import (
+    MAX_SEED,
+    PSG,
+    UNGUIDED,
+    GenerationRequest,
+    NoiseSearch,
+)
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode, seed_after
@@ -111,7 +117,7 @@ def any_seed() -> int:
 def request_of(
     scene: SceneGraph, model: ModelCard, settings: RunSettings, seed: int
 ) -> GenerationRequest:
-    """Ask for a picture of a scene with what is set.
+    """Ask for a picture of a scene with what is set; without relations there is none to search.
 
     Args:
         scene: What to draw.
@@ -131,6 +137,7 @@ def request_of(
         guidance_scale=plain.guidance_scale if scale is None else scale,
         scheduler_id=settings.scheduler_id,
         guidance=settings.guidance if is_guided else plain.guidance,
+        search=NoiseSearch(candidates=settings.candidates if scene.relations else 1),
         capture=replace(
             plain.capture, detail=settings.detail, preview_every=settings.preview_every
         ),
@@ -160,6 +167,7 @@ def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSetti
         negative=request.scene.prompt.negative,
         scheduler_id=request.scheduler_id,
         seed=request.seed,
+        candidates=request.search.candidates,
         guidance=request.guidance
         if is_guided
         else replace(choose_guidance(PSG, model, request.steps), strength=0.0),

@@ -1,6 +1,6 @@
 """Takes what a picture tells of its making into the form, field by field as the user chose."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from spatialstudio.application.flow.choose_settings import with_model
@@ -19,8 +19,13 @@ NEEDS = {RELATIONS: PROMPT}
 """Relations are between words of their prompt, so they come with it."""
 PLAIN = ("seed", "steps", "width", "height", "negative", "guidance_scale", "preview_every")
 """Fields of ``PictureSettings`` that are called the same in the form."""
-OURS = ("savings", "dtype")
-"""Likewise of ``GenerationRequest``; other programs' pictures do not tell them."""
+OURS: Mapping[str, Callable[[GenerationRequest], Mapping[str, object]]] = {
+    "sampler": lambda request: {"scheduler_id": request.scheduler_id},
+    "search": lambda request: {"candidates": request.search.candidates},
+    "savings": lambda request: {"savings": request.savings},
+    "dtype": lambda request: {"dtype": request.dtype},
+}
+"""Fields that are taken of our pictures alone, to the form's settings."""
 MULTIPLE_OF = 8
 """Sides of pictures must be divisible by this."""
 DETAILS = {detail.value: detail for detail in AttentionDetail}
@@ -52,8 +57,7 @@ def usable_fields(
         "guidance": is_guided,
         "detail": theirs.detail in DETAILS,
         "preview_every": _is_positive(theirs.preview_every),
-        "savings": is_ours,
-        "dtype": is_ours,
+        **dict.fromkeys(OURS, is_ours),
         RELATIONS: request is not None and bool(request.scene.relations),
     }
     return tuple(name for name, is_usable in fits.items() if is_usable)
@@ -80,7 +84,8 @@ def with_fields(
     if "detail" in names:
         told["detail"] = DETAILS[theirs.detail]
     if request is not None:
-        told |= {name: getattr(request, name) for name in OURS if name in names}
+        for name in OURS.keys() & names:
+            told |= OURS[name](request)
     return replace(taken, guidance=_guidance(taken.guidance, theirs, names, request), **told)
 
 

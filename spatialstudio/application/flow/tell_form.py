@@ -5,11 +5,12 @@ from dataclasses import asdict
 
 from spatialstudio.application.flow.choose_settings import usual_settings
 from spatialstudio.domain.draft import Draft
-from spatialstudio.domain.generation import UNGUIDED
+from spatialstudio.domain.generation import UNGUIDED, NoiseSearch
 from spatialstudio.domain.picture_settings import (
     PictureSettings,
     claim_in_words,
     guidance_in_words,
+    search_in_words,
 )
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.relation import SceneGraph
@@ -35,6 +36,7 @@ def tell_form(
         guidance_scale=scales.get(form.model_id) if scale is None else scale,
         seed=form.seed,
         steps=form.steps,
+        sampler=form.scheduler_id,
         width=form.width,
         height=form.height,
         model=form.model_id,
@@ -43,6 +45,7 @@ def tell_form(
         guidance=guidance_in_words(asdict(form.guidance)),
         detail=form.detail.value,
         preview_every=form.preview_every,
+        search=search_in_words(form.candidates, NoiseSearch().enough),
         savings=tuple(saving.value for saving in form.savings),
         device=form.device,
         dtype=form.dtype,

@@ -103,8 +103,16 @@ def test_the_models_own_size_stays_the_models_own(settings):
 
 def test_a_request_tells_what_was_set(settings):
     chosen = replace(settings, height=256, steps=9, seed=4, scheduler_id="DDIMScheduler")
+    chosen = replace(chosen, candidates=3)
     request = request_of(scene_of(), STICKERS, chosen, 4)
     assert settings_of(request, STICKERS, settings) == chosen
+
+
+def test_without_relations_there_is_nothing_to_search_by(settings):
+    searching = replace(settings, candidates=3)
+    assert request_of(scene_of(), STICKERS, searching, 4).search.candidates == 3
+    alone = replace(scene_of(), relations=())
+    assert request_of(alone, STICKERS, searching, 4).search.candidates == 1
 
 
 def test_a_plain_picture_is_one_with_no_strength(settings):

@@ -4,11 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from spatialstudio.application.flow.choose_settings import request_of
 from spatialstudio.application.flow.take_settings import usable_fields, with_fields
 from spatialstudio.domain.picture_settings import PictureSettings
 from spatialstudio.domain.run_settings import RunSettings
+from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS
 
+EULER = "EulerDiscreteScheduler"
 FORM = RunSettings(model_id="dreams", width=64, height=64, steps=10, seed=1)
 TOLD = PictureSettings(
     dialect="a1111",
@@ -36,6 +39,15 @@ def test_another_model_comes_before_the_numbers_that_go_with_it():
 def test_what_fits_can_be_used():
     told = usable_fields(TOLD, ["stickers"])
     assert set(told) == {"prompt", "seed", "steps", "width", "height", "model", "strength"}
+
+
+def test_how_one_of_our_pictures_was_sampled_and_searched_can_be_taken():
+    searching = replace(FORM, candidates=8, scheduler_id="DDIMScheduler")
+    request = request_of(scene_of(), STICKERS, replace(FORM, scheduler_id=EULER), 4)
+    theirs = replace(TOLD, sampler=EULER)
+    assert {"sampler", "search"} <= set(usable_fields(theirs, ["stickers"], request))
+    taken = with_fields(searching, theirs, {"sampler", "search"}, request=request)
+    assert taken == replace(FORM, scheduler_id=EULER)
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,7 @@ LARGEST_STEP_SIZE = 100_000.0
 LARGEST_SCALE = 100.0
 MOST_UPDATES = 50
 MOST_BETWEEN = 100
+MOST_CANDIDATES = 64
 LOWEST_GOAL, NEVER = 0.51, 1.0
 
 
@@ -97,6 +98,12 @@ class GuidanceForm(QWidget):
         self._last.setPrefix(tr("the first "))
         self._updates = count_field(tr("Inner updates"), MOST_UPDATES)
         self._updates.setToolTip(tr("Updates of the latents at each guided step"))
+        self._candidates = count_field(tr("Pictures to choose from"), MOST_CANDIDATES)
+        self._candidates.setSpecialValueText(tr("off"))
+        self._candidates.setPrefix(tr("best of "))
+        self._candidates.setToolTip(
+            tr("Draws pictures from seeds that follow each other, keeps the best; depth counts too")
+        )
         self._goal = share_field(tr("Rest at PoS"), NEVER)
         self._goal.setMinimum(LOWEST_GOAL)
         self._goal.setSingleStep(0.01)
@@ -131,8 +138,8 @@ class GuidanceForm(QWidget):
         self._settings = settings
         guidance = settings.guidance
         fields = (self._method, self._preset, self._strength, self._last, self._updates)
-        others = (self._goal, self._scale, self._detail, self._memory, self._preview)
-        blocked = [QSignalBlocker(each) for each in (*fields, *others)]
+        others = (self._candidates, self._goal, self._scale, self._detail, self._memory)
+        blocked = [QSignalBlocker(each) for each in (*fields, *others, self._preview)]
         self._method.setCurrentIndex(self._method.findData(guidance.method_id))
         self._preset.clear()
         for preset in presets:
@@ -144,6 +151,7 @@ class GuidanceForm(QWidget):
         self._last.setValue(last_step + 1)
         self._last.setSuffix(tr(" of {steps}").format(steps=settings.steps))
         self._updates.setValue(guidance.inner_updates)
+        self._candidates.setValue(settings.candidates)
         self._goal.setValue(guidance.goal)
         self._scale.setValue(settings.guidance_scale or 0.0)
         self._preview.setValue(settings.preview_every)
@@ -199,6 +207,7 @@ class GuidanceForm(QWidget):
         self._last.valueChanged.connect(
             lambda count: self._guide(tr("other guided steps"), "last_step")(count - 1)
         )
+        self._candidates.valueChanged.connect(self._pick_candidates)
         self._scale.valueChanged.connect(self._pick_scale)
         self._preview.valueChanged.connect(self._pick_preview)
         self._detail.currentIndexChanged.connect(self._pick_detail)
@@ -218,6 +227,11 @@ class GuidanceForm(QWidget):
 
     def _pick_method(self) -> None:
         self.method_picked.emit(self._method.currentData(), self._preset.currentData())
+
+    def _pick_candidates(self, candidates: int) -> None:
+        if self._settings is not None:
+            changed = replace(self._settings, candidates=candidates)
+            self._edit(tr("other search"), changed)
 
     def _pick_scale(self, scale: float) -> None:
         if self._settings is not None:
@@ -264,6 +278,7 @@ class GuidanceForm(QWidget):
             (tr("Guided"), self._last),
             (tr("Updates"), self._updates),
             (tr("Rest at PoS"), self._goal),
+            (tr("Search"), self._candidates),
             (tr("Scale"), self._scale),
             (tr("Preview"), self._preview),
             (tr("Device"), self._device),

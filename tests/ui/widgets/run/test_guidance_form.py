@@ -58,6 +58,16 @@ def test_a_number_that_is_typed_is_told(qtbot, form, name, typed, change):
     assert edited.args[1].guidance == replace(SETTINGS.guidance, **change)
 
 
+def test_how_many_pictures_are_searched_is_told(qtbot, form):
+    form.disclose(True)
+    box = named(form, QAbstractSpinBox, "Pictures to choose from")
+    assert box.text() == "off"
+    with qtbot.waitSignal(form.settings_edited) as edited:
+        qtbot.keyClick(box, Qt.Key.Key_Up)
+    assert edited.args[1] == replace(SETTINGS, candidates=2)
+    assert box.text() == "best of 2"
+
+
 def test_another_method_is_told_with_whose_settings(qtbot, form):
     form.disclose(True)
     with qtbot.waitSignal(form.method_picked) as picked:
