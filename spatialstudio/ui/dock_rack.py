@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QWidget
 
@@ -11,16 +11,27 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import LOW_WINDOW_EM, em
 from spatialstudio.ui.widgets.basic.dock_title import DockTitle
 from spatialstudio.ui.window_settings import LAYOUT_VERSION, Density
-from spatialstudio.ui.workspaces.workspace import BOTTOM, LEFT, RIGHT, DockPlan, Workspace
+from spatialstudio.ui.workspaces.workspace import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    DockArea,
+    DockPlan,
+    Workspace,
+)
 
 USUAL_SIZE_EM = (90, 56)
 """Of a window in which docks have the sizes that are planned."""
 NARROW_EM = 52
 """Of a window too narrow for its text: docks share places there, as in one that is too low."""
 LOW, NARROW = "low", "narrow"
-SHARING = {LOW: (BOTTOM,), NARROW: (LEFT, RIGHT)}
+SHARING: dict[tuple[str, ...], tuple[DockArea, ...]] = {
+    (): (),
+    (LOW,): (BOTTOM,),
+    (NARROW,): (LEFT, RIGHT),
+    (LOW, NARROW): (LEFT, RIGHT, BOTTOM),
+}
 """The sides of the stage whose docks share one place in such a window."""
-CRAMPED = ((), (LOW,), (NARROW,), (LOW, NARROW))
 MOST_GROWTH = 1.3
 WIDEST_SHARE, HIGHEST_SHARE = 0.34, 0.38
 """Of the window, for a dock at a side and one at the bottom: the stage stays the largest."""
@@ -82,12 +93,12 @@ class DockRack:
         for dock in self._docks.values():
             self._window.removeDockWidget(dock)
             dock.setParent(self._shed)
+        self._clear_tabs()
         self._up, self._density, self._are_hidden = workspace, density, False
         self._cramped = self._cramped_now()
         stored = self._context.settings.layout_of(self._layout_name())
-        self._arrange(workspace)
-        if not stored.isEmpty():
-            self._window.restoreState(stored, LAYOUT_VERSION)
+        if stored.isEmpty() or not self._restore(workspace, stored):
+            self._arrange(workspace)
         if self._layout_name() in self._outgrown:
             self._outgrown.discard(self._layout_name())
             self.size_docks()
@@ -101,7 +112,7 @@ class DockRack:
             _layout_name(each, density, cramped)
             for each in workspaces
             for density in Density
-            for cramped in CRAMPED
+            for cramped in SHARING
         } - {self._layout_name()}
 
     def take_down(self) -> None:
@@ -148,10 +159,20 @@ class DockRack:
             self._docks[plan.id] = dock
         return self._docks[plan.id]
 
+    def _tab_bars(self) -> list[QTabBar]:
+        ours = Qt.FindChildOption.FindDirectChildrenOnly
+        return self._window.findChildren(QTabBar, options=ours)
+
+    def _clear_tabs(self) -> None:
+        """Hide the tabs of docks taken down: Qt forgets some when a layout is restored (6.10)."""
+        for tabs in self._tab_bars():
+            while tabs.count():
+                tabs.removeTab(0)
+            tabs.hide()
+
     def _name_tabs(self) -> None:
         """Tell screen readers what Qt's own tabs are for."""
-        ours = Qt.FindChildOption.FindDirectChildrenOnly
-        for tabs in self._window.findChildren(QTabBar, options=ours):
+        for tabs in self._tab_bars():
             tabs.setAccessibleName(tr("Docks in this place"))
             tabs.setElideMode(Qt.TextElideMode.ElideNone)  # what has no room is scrolled to
             tabs.setUsesScrollButtons(True)
@@ -159,6 +180,25 @@ class DockRack:
     def _layout_name(self) -> str:
         up = self._up
         return "" if up is None else _layout_name(up, self._density, self._cramped)
+
+    def _restore(self, workspace: Workspace, layout: QByteArray) -> bool:
+        """Put docks where the user left them; False where a layout does not tell of all of them.
+
+        They must not stand anywhere yet; see ``_clear_tabs``.
+        """
+        for plan in workspace.docks:
+            self._frame_of(plan).setParent(self._window)
+            self._make_in_place(plan)
+        docks = [self._docks[plan.id] for plan in workspace.docks]
+        if self._window.restoreState(layout, LAYOUT_VERSION):
+            nowhere = Qt.DockWidgetArea.NoDockWidgetArea
+            return all(self._window.dockWidgetArea(dock) is not nowhere for dock in docks)
+        return False
+
+    def _make_in_place(self, plan: DockPlan) -> None:
+        """Fill a dock where it stands: Qt styles anew all that moves with it."""
+        if self._window.isVisible() or not plan.can_wait:
+            self.make(plan)
 
     def _arrange(self, workspace: Workspace) -> None:
         for plan in workspace.docks:
@@ -168,8 +208,7 @@ class DockRack:
                 self._window.addDockWidget(plan.area, dock, Qt.Orientation.Vertical)
             else:
                 self._window.addDockWidget(plan.area, dock)
-            if self._window.isVisible() or not plan.can_wait:
-                self.make(plan)  # in its place: Qt styles anew all that moves with a dock
+            self._make_in_place(plan)
             if (front := self._front_of(plan)) != plan:
                 self._window.tabifyDockWidget(self._docks[front.id], dock)
             dock.setVisible(self._is_wanted(plan))
@@ -189,10 +228,10 @@ class DockRack:
     def _front_of(self, plan: DockPlan) -> DockPlan:
         """Return whose place a dock shares as a tab; the plan itself where it has its own."""
         plans = () if self._up is None else self._up.docks
-        groups = (SHARING[name] for name in self._cramped if plan.area in SHARING[name])
-        sharing = next(groups, ())
+        sharing = SHARING[self._cramped]
         for other in plans:
-            is_before = other.id == plan.tab_of or other.area in sharing
+            does_share = plan.area in sharing and other.area in sharing
+            is_before = other.id == plan.tab_of or does_share
             if is_before and (other == plan or self._is_wanted(other)):
                 return other
         return plan
@@ -200,9 +239,9 @@ class DockRack:
     def size_docks(self) -> None:
         """Give the docks in sight the sizes that their workspace plans, as the window allows."""
         for plan in () if self._up is None else self._up.docks:
-            down = plan.area is BOTTOM
-            way = Qt.Orientation.Vertical if down else Qt.Orientation.Horizontal
             front = self._front_of(plan)
+            down = front.area is BOTTOM
+            way = Qt.Orientation.Vertical if down else Qt.Orientation.Horizontal
             size = em(plan.size_em) if front.is_across else self._fitting(front.size_em, way)
             self._window.resizeDocks([self._docks[plan.id]], [size], way)
         self._share_breadth()

@@ -82,6 +82,17 @@ def test_docks_at_the_sides_share_a_place_in_a_narrow_window(qtbot, window):
     qtbot.waitUntil(lambda: window.stage.width() > window.width() / 2)
 
 
+def test_all_docks_share_a_place_in_a_window_with_little_room(qtbot, window):
+    window.resize(em(50), em(31))
+    for workspace in (WORKSPACES[0], WORKSPACES[1]):
+        window.use_workspace(workspace)
+    maps = window.findChild(QDockWidget, "maps")
+    tabs = {dock.objectName() for dock in window.tabifiedDockWidgets(maps)}
+    assert tabs == {plan.id for plan in WORKSPACES[1].docks} - {"maps"}
+    assert not maps.visibleRegion().isEmpty()
+    qtbot.waitUntil(lambda: window.stage.height() > 0.6 * window.height())
+
+
 def test_what_was_arranged_in_a_low_window_stays_there(qtbot, window):
     window.resize(1280, em(40))
     window.use_workspace(WORKSPACES[1])
@@ -101,3 +112,19 @@ def test_what_lies_behind_another_dock_is_out_of_sight_until_it_is_raised(qtbot,
     graph.raise_()
     qtbot.waitUntil(graph.widget().isVisible)
     assert not verdict.widget().isVisible()
+
+
+def test_no_tabs_are_left_of_docks_that_were_taken_down(qtbot, window):
+    window.use_density(Density.FULL)
+    window.resize(1280, 800)
+    before = tabs_seen(window)
+    assert before
+    for workspace in (*WORKSPACES[1:], WORKSPACES[0], WORKSPACES[0]):
+        window.use_workspace(workspace)
+        qtbot.wait(0)
+    qtbot.waitUntil(lambda: tabs_seen(window) == before)
+
+
+def tabs_seen(window):
+    bars = [each for each in window.findChildren(QTabBar) if each.isVisible()]
+    return [[bar.tabText(place) for place in range(bar.count())] for bar in bars if bar.count()]
