@@ -1,5 +1,8 @@
 """All keys on one sheet."""
 
+from itertools import pairwise, product
+from typing import TypeVar
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
@@ -19,9 +22,13 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.dock_column import DockRoom
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
+Part = TypeVar("Part")
+
 MOST_COLUMNS = 3
 GAP_EM, EDGE_EM, BAR_EM = 2, 1.5, 0.8
 """Between columns, around them, and beside them for a scroll bar."""
+BELOW_EM, FOOT_EM = 1, 5.5
+"""Below a menu's keys, and below them all: the foot of the sheet and its edges."""
 
 
 class ShortcutSheet(QDialog):
@@ -51,18 +58,18 @@ class ShortcutSheet(QDialog):
         give_room(self, self.sizeHint() + bar)
 
     def _sheet_of(self, actions: Actions) -> QWidget:
-        """Return all keys by menu, in as many columns as there is room for, about as long."""
+        """Return all keys by menu, in as many columns as there is room for."""
         parts = [_keys_of(actions, menu) for menu in Menu]
-        room = room_for(self).width() - em(2 * EDGE_EM + BAR_EM)
+        room = room_for(self) - QSize(em(2 * EDGE_EM + BAR_EM), em(FOOT_EM))
         counts = range(MOST_COLUMNS, 0, -1)
-        fitting = (columns for count in counts if _width(columns := _broken(parts, count)) <= room)
+        fitting = (columns for count in counts if (columns := _broken(parts, count, room)))
         sheet = QWidget()
         row = QHBoxLayout(sheet)
         row.setContentsMargins(0, 0, em(BAR_EM), 0)
         row.setSpacing(em(GAP_EM))
         for column in next(fitting, [parts]):
             down = QVBoxLayout()
-            down.setSpacing(em(1))
+            down.setSpacing(em(BELOW_EM))
             for part in column:
                 down.addWidget(part)
             down.addStretch()
@@ -70,20 +77,29 @@ class ShortcutSheet(QDialog):
         return sheet
 
 
-def _broken(parts: list[QWidget], count: int) -> list[list[QWidget]]:
-    """Return parts in that many columns, in order and about as long."""
-    columns: list[list[QWidget]] = [[] for _ in range(count)]
-    whole, above = sum(part.sizeHint().height() for part in parts), 0
-    for part in parts:
-        height = part.sizeHint().height()
-        columns[(above + height // 2) * count // whole].append(part)
-        above += height
-    return columns
+def _broken(parts: list[QWidget], count: int, room: QSize) -> list[list[QWidget]]:
+    """Return parts in that many columns, not too high and in order, as far as that can be.
+
+    Empty where no way to break them is narrow enough.
+    """
+    sizes = [part.sizeHint() for part in parts]
+    best: tuple[int, int, tuple[int, ...]] | None = None
+    for places in product(range(count), repeat=len(parts)):
+        columns = _columns(sizes, places, count)
+        width = sum(max((size.width() for size in column), default=0) for column in columns)
+        if width + em(GAP_EM) * (count - 1) <= room.width():
+            height = max(sum(size.height() + em(BELOW_EM) for size in column) for column in columns)
+            leaps = sum(after < before for before, after in pairwise(places))
+            found = max(height, room.height()), leaps, places
+            best = found if best is None else min(best, found)
+    return _columns(parts, best[2], count) if best else []
 
 
-def _width(columns: list[list[QWidget]]) -> int:
-    widest = (max(part.sizeHint().width() for part in column) for column in columns if column)
-    return sum(widest) + em(GAP_EM) * (len(columns) - 1)
+def _columns(parts: list[Part], places: tuple[int, ...], count: int) -> list[list[Part]]:
+    return [
+        [part for part, place in zip(parts, places, strict=True) if place == number]
+        for number in range(count)
+    ]
 
 
 def _keys_of(actions: Actions, menu: Menu) -> QWidget:

@@ -38,8 +38,7 @@ LOW_EM = 16
 FLAT = 1.6
 """Breadth to height, above which a low panel has its buttons at the side."""
 TOLD = (
-    "Push the things where they shall stand; double-click adds one, Delete removes the marked one. "
-    "The prompt follows."
+    "Push things to their places; a double click adds one, Delete removes one. The prompt follows."
 )
 INVITATION = (
     "Name two things in the prompt, for example: a cat and a dog. Or double-click here to add one."

@@ -29,7 +29,7 @@ WELCOME = (
 )
 DRAWING_EM = (13, 6.5)
 COLUMN_EM, EDGE_EM = 26, 0.6
-"""Of the column in the middle: its width, and what is left free above and below it."""
+"""Of the column in the middle: its width, and what is left free around it where there is room."""
 NARROWEST_EM = 22
 LOWEST_EM = 8
 BLOB_TINT = 0.25
@@ -130,8 +130,12 @@ class EmptyStage(QScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the column narrow enough to read; do without the drawing where the stage is low."""
         super().resizeEvent(event)
-        edge = max((self.viewport().width() - em(COLUMN_EM)) // 2, 0)
-        self._column.setContentsMargins(edge, em(EDGE_EM), edge, em(EDGE_EM))
+        edge = em(EDGE_EM)
+        self._column.setContentsMargins(0, edge, 0, edge)
+        room = self.viewport().width()
+        spare = max(room - self._column.minimumSize().width(), 0)
+        beside = max((room - em(COLUMN_EM)) // 2, min(edge, spare // 2))
+        self._column.setContentsMargins(beside, edge, beside, edge)
         self._drawing.hide()
         words = self._column.heightForWidth(self.viewport().width())
         spare = self.viewport().height() - words

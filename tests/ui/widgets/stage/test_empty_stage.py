@@ -8,6 +8,7 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel
 from spatialstudio.ui.widgets.stage.empty_stage import (
     COLUMN_EM,
+    EDGE_EM,
     EXAMPLES,
     EmptyStage,
     SceneDrawing,
@@ -78,6 +79,17 @@ def test_nothing_is_cut_sideways_and_no_gap_is_left_where_there_is_little_room(
     labels = stage.widget().findChildren(TextLabel, options=own)
     assert labels
     qtbot.waitUntil(lambda: [each for each in labels if has_other_height(each)] == [])
+
+
+def test_examples_keep_clear_of_the_scroll_bar(qtbot, theme):
+    stage = EmptyStage(theme)
+    qtbot.addWidget(stage)
+    stage.resize(em(24), em(10))
+    stage.show()
+    qtbot.waitUntil(lambda: stage.verticalScrollBar().maximum() > 0)
+    example = stage.focusProxy()
+    edge = em(EDGE_EM)
+    qtbot.waitUntil(lambda: example.geometry().right() < stage.viewport().width() - edge)
 
 
 def has_other_height(label):
