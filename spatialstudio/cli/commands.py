@@ -13,6 +13,7 @@ from spatialstudio.application.error_reports import (
     exit_code_of,
     report_on,
 )
+from spatialstudio.application.flow.generate_image import has_work
 from spatialstudio.application.judge_choice import DEFAULT_JUDGES
 from spatialstudio.application.session import RunState, StoreFailed
 from spatialstudio.application.studio import Studio
@@ -43,6 +44,7 @@ from spatialstudio.cli.runs import runs
 from spatialstudio.cli.stored_runs import corruption_study, judge_again
 from spatialstudio.domain.assertion import DA_RECOMMENDED
 from spatialstudio.domain.errors import Cancelled, ErrorReport
+from spatialstudio.domain.generation import UNGUIDED
 
 STOPPED = ErrorReport(title="Stopped", message="Stopped.")
 DEPTH_IS_LEFT_ALONE = (
@@ -88,7 +90,8 @@ def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     )
     model = studio.model(options.model)
     request = with_guidance(plain, model, options)
-    if plain.scene.relations and options.guidance != request.guidance.method_id:
+    is_asked = plain.scene.relations and options.guidance != UNGUIDED
+    if is_asked and not has_work(plain.scene, options.guidance):
         show_progress(DEPTH_IS_LEFT_ALONE)
     failures: list[ErrorReport] = []
     studio.bus.subscribe(lambda event: failures.extend(_store_failure(event)))

@@ -12,7 +12,7 @@ from spatialstudio.domain.errors import (
     PromptError,
     SettingsError,
 )
-from spatialstudio.domain.generation import GuidanceSettings
+from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
 from spatialstudio.domain.memory import Saving
 from tests.cli.conftest import FakeShelf, InterruptedBackend
 from tests.fakes import WORD_LIMIT
@@ -122,6 +122,13 @@ def test_the_ways_to_guide_go_into_the_request(terminal, registry, runs):
         reuses_prediction=True,
         checkpointing=True,
     )
+
+
+def test_no_strength_makes_no_guiding_passes(terminal, registry, runs):
+    done = terminal("generate", PROMPT, "--strength", 0, "--names-only", "--out", runs)
+    (request,) = registry.backend_made.requests
+    assert (request.guidance.method_id, request.guidance.names_only) == (UNGUIDED, True)
+    assert "depth" not in done.err
 
 
 def test_what_is_given_up_for_memory_goes_into_the_request(terminal, registry, runs):

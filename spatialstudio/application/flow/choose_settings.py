@@ -125,7 +125,7 @@ def request_of(
         settings: How.
         seed: Of this picture.
     """
-    is_guided = has_work(scene, settings.guidance.method_id)
+    is_guided = settings.guidance.strength > 0 and has_work(scene, settings.guidance.method_id)
     wanted = replace(scene, prompt=replace(scene.prompt, negative=settings.negative))
     plain = new_request(wanted, model, seed=seed, steps=settings.steps, guided=False)
     scale = settings.guidance_scale

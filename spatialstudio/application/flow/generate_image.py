@@ -85,7 +85,7 @@ def choose_guidance(
         model: Which weights; knows its own best strength for PSG and its kin.
         steps: Denoising steps of the run.
         preset: Whose settings.
-        strength: Step size; None for that of the preset.
+        strength: Step size; None for that of the preset, 0 for no guidance.
 
     Raises:
         RequestError: The method is not known, or was not published for models of this kind.
@@ -93,6 +93,8 @@ def choose_guidance(
     if method_id == UNGUIDED:
         return GuidanceSettings()
     settings = guidance_preset(method_id, model.pipeline_class, preset, steps)
+    if strength == 0:
+        return GuidanceSettings()
     if strength is None and preset is Preset.RECOMMENDED and method_id in PSG_KIN:
         strength = model.strength
     return settings if strength is None else replace(settings, strength=strength)

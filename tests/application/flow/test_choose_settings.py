@@ -17,7 +17,7 @@ from spatialstudio.application.flow.choose_settings import (
 )
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import RequestError
-from spatialstudio.domain.generation import MAX_SEED, PSG, PSG_PRESENCE, unguided
+from spatialstudio.domain.generation import MAX_SEED, PSG, PSG_PRESENCE, GuidanceSettings, unguided
 from spatialstudio.domain.run_settings import Preset, SeedMode
 from spatialstudio.science.guidance_presets import SDXL, STABLE_DIFFUSION
 from tests.fakes import scene_of
@@ -106,6 +106,13 @@ def test_a_request_tells_what_was_set(settings):
     chosen = replace(chosen, candidates=3)
     request = request_of(scene_of(), STICKERS, chosen, 4)
     assert settings_of(request, STICKERS, settings) == chosen
+
+
+def test_no_strength_makes_no_guiding_passes(settings):
+    idle = replace(settings, guidance=replace(settings.guidance, strength=0.0))
+    request = request_of(scene_of(), STICKERS, idle, 4)
+    assert request.guidance == GuidanceSettings()
+    assert settings_of(request, STICKERS, settings) == replace(idle, seed=4)
 
 
 def test_without_relations_there_is_nothing_to_search_by(settings):
