@@ -20,18 +20,28 @@ A ``studio.toml`` in the folder gives what these cannot say; every key is option
 import json
 import os
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from spatialstudio.adapters.model_kinds import DENOISER_PREFIX, MODEL_KINDS, ModelKind
+from spatialstudio.adapters.model_kinds import (
+    DENOISER_PREFIX,
+    MODEL_KINDS,
+    ModelKind,
+    current_name,
+)
+from spatialstudio.adapters.model_parts import (
+    INDEX_FILE,
+    parts_in_use,
+    read_index,
+    weight_files,
+)
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import ModelCard, Surroundings
 from spatialstudio.domain.samplers import samplers_beside
 
-INDEX_FILE = "model_index.json"
 ADVICE_FILE = "studio.toml"
 SAMPLER_FILE = Path("scheduler", "scheduler_config.json")
 FLOW = "flow_prediction"
@@ -136,18 +146,20 @@ def read_card(folder: Path) -> ModelCard:
         ModelNotFound: The folder is missing or damaged, or its weights are not safetensors.
     """
     try:
-        index = _read_json(folder / INDEX_FILE)
-        kind = _kind_of(folder, index["_class_name"])
+        index = read_index(folder)
+        pipeline_class = current_name(index["_class_name"])
+        kind = _kind_of(folder, pipeline_class)
         advice = _read_advice(folder / ADVICE_FILE, kind)
-        weights = _weights_of(folder, index)
+        parts = parts_in_use(index)
+        _refuse_pickles(folder, parts)
         model_id = advice.id or folder.name
         return ModelCard(
             id=model_id,
             title=advice.title or model_id,
             backend_id=BACKEND_ID,
             folder=folder,
-            pipeline_class=index["_class_name"],
-            size_bytes=sum(file.stat().st_size for file in weights),
+            pipeline_class=pipeline_class,
+            size_bytes=sum(file.stat().st_size for file in weight_files(folder, parts)),
             licence=advice.licence,
             native_size=_native_size(folder, kind),
             steps=advice.steps,
@@ -257,17 +269,15 @@ def _has_sign(kind: ModelKind, names: Sequence[str]) -> bool:
     return bool(kind.sign) and any(signed)
 
 
-def _weights_of(folder: Path, index: Mapping[str, Any]) -> tuple[Path, ...]:
-    """List the weight files; refuse parts that have weights, but none in safetensors."""
-    parts = [folder / name for name in index if (folder / name).is_dir()]
-    for part in parts:
+def _refuse_pickles(folder: Path, parts: Iterable[str]) -> None:
+    """Refuse parts that have weights, but none in safetensors."""
+    for part in (folder / name for name in parts):
         pickled = [*part.glob("*.bin"), *part.glob("*.ckpt"), *part.glob("*.pt")]
         if pickled and not any(part.glob("*.safetensors")):
             raise ModelNotFound(
                 f'The model folder "{folder.name}" holds pickled weights, which can run code.',
                 hint="Get the model as safetensors.",
             )
-    return tuple(file for part in parts for file in sorted(part.glob("*.safetensors")))
 
 
 def _native_size(folder: Path, kind: ModelKind) -> int:

@@ -79,3 +79,11 @@ MODEL_KINDS: Mapping[str, ModelKind] = {
     "Flux2KleinPipeline": ModelKind(latent_side=128),
 }
 """By the class named in ``model_index.json``; scale and steps are the pipelines' own defaults."""
+
+FORMER_NAMES = {"Lumina2Text2ImgPipeline": "Lumina2Pipeline"}
+"""Classes that diffusers has renamed since folders were written."""
+
+
+def current_name(pipeline_class: str) -> str:
+    """Return what diffusers calls a pipeline class today."""
+    return FORMER_NAMES.get(pipeline_class, pipeline_class)

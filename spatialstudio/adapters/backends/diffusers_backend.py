@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 
-import numpy as np
 import torch
 
 from spatialstudio.adapters.backends.attention_archive import (
@@ -19,16 +18,13 @@ from spatialstudio.adapters.backends.attention_archive import (
 from spatialstudio.adapters.backends.attention_reader import AttentionReader
 from spatialstudio.adapters.backends.clean_latents import as_picture, predicted_clean_latents
 from spatialstudio.adapters.backends.emitted_values import iterate
+from spatialstudio.adapters.backends.finished_picture import finished_picture
 from spatialstudio.adapters.backends.guidance_hook import (
     DenoisingStep,
     GuidanceHook,
     Prediction,
 )
-from spatialstudio.adapters.backends.invalid_numbers import (
-    InvalidNumbers,
-    refuse_invalid,
-    what_may_help,
-)
+from spatialstudio.adapters.backends.invalid_numbers import InvalidNumbers, what_may_help
 from spatialstudio.adapters.backends.latent_updates import Guidance
 from spatialstudio.adapters.backends.load_pipeline import (
     LoadedPipeline,
@@ -82,8 +78,6 @@ from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.science.guidance_methods import METHODS
 from spatialstudio.science.guidance_schedule import GuidanceSchedule
 from spatialstudio.science.prompt_variants import objects_only
-
-WHITE = 255
 
 
 def build(surroundings: Surroundings) -> "DiffusersBackend":
@@ -279,7 +273,7 @@ class _Drawing:
             wrapped(pipeline.scheduler, "set_timesteps", self._begin_denoising),
         ):
             try:
-                return _to_picture(pipeline(**arguments).images[0])
+                return finished_picture(pipeline(**arguments))
             except InvalidNumbers as error:
                 raise self._advised(error, hook) from error
 
@@ -389,9 +383,3 @@ def _estimate(
 
 def _is_due(step: int, every: int) -> bool:
     return every > 0 and step % every == 0
-
-
-def _to_picture(colours: np.ndarray) -> RgbImage:
-    """Turn (H, W, 3) in [0, 1] into bytes."""
-    refuse_invalid(torch.from_numpy(colours))
-    return (colours * WHITE).round().astype(np.uint8)

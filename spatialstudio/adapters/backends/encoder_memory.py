@@ -51,7 +51,12 @@ def _held(pipeline: Any, stream: TextStream, item: int) -> int:
 def _kept_by_layer(shape: Any, stream: TextStream) -> int:
     states = shape.hidden_size if stream.keeps_layers else 0
     heads = getattr(shape, "num_key_value_heads", 0)
-    return int(states + (KEYS_AND_VALUES * heads * shape.head_dim if heads else 0))
+    return int(states + (KEYS_AND_VALUES * heads * _head_size(shape) if heads else 0))
+
+
+def _head_size(shape: Any) -> int:
+    told = getattr(shape, "head_dim", None)
+    return int(told or shape.hidden_size // shape.num_attention_heads)
 
 
 def _bytes_a_pair(shape: Any, item: int) -> int:

@@ -6,6 +6,7 @@ of the blocks is read in the others is a first guess. Sizes, steps and step size
 ``model_kinds.py``, what guidance is recommended in ``science/guidance_presets.py``.
 """
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from enum import Enum
@@ -71,6 +72,8 @@ class Family:
         scale: What it makes of the guidance scale.
         latents: The form of its latents.
         arguments: What its call always gets.
+        own_arguments: What its call gets beside, as the parts of a pipeline ask for.
+        side_multiple: What it wants sides to be multiples of whatever its autoencoder, pixels.
         read_share: Of a transformer's blocks, where those that are read begin and end.
         kept_by_block: Values a position and channel that one of its blocks keeps for a gradient.
         held_by_pass: Values a position and channel that live at once in a pass without gradients.
@@ -85,6 +88,8 @@ class Family:
     scale: GuidanceScale = GuidanceScale.COMMON
     latents: LatentForm = LatentForm.PICTURE
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    own_arguments: Callable[[Any], Mapping[str, Any]] = lambda _: {}
+    side_multiple: int = 1
     read_share: tuple[float, float] = (0.0, 1.0)
     kept_by_block: float = 12.0
     held_by_pass: float = 12.0
@@ -108,8 +113,23 @@ def _size_of_shapes(_: torch.Tensor, given: Arguments) -> tuple[int, int]:
     return height, width
 
 
+def _flux2_arguments(pipeline: Any) -> Mapping[str, Any]:
+    """Choose the text encoder's layers that FLUX.2 reads: its own, or of a shallower one as many.
+
+    They are spread evenly, as every ninth of the 36 that published ones have.
+    """
+    encoder = pipeline.text_encoder.config
+    count = int(pipeline.transformer.config.joint_attention_dim) // int(encoder.hidden_size)
+    usual = inspect.signature(pipeline.__call__).parameters[FLUX2_LAYERS].default
+    if count == len(usual) and usual[-1] <= encoder.num_hidden_layers:
+        return {}
+    shares = (number / (count + 1) for number in range(1, count + 1))
+    return {FLUX2_LAYERS: tuple(round(encoder.num_hidden_layers * share) for share in shares)}
+
+
 NO_CAPTION_CLEANING = {"clean_caption": False, "use_resolution_binning": False}
 MIDDLE_THIRD = (1 / 3, 2 / 3)
+FLUX2_LAYERS = "text_encoder_out_layers"
 
 _JOINT = partial(transformer_layers, attention="attn")
 _CROSS = partial(transformer_layers, blocks=("transformer_blocks",), attention="attn2")
@@ -122,23 +142,27 @@ _FLUX_LAYERS = partial(
 
 STABLE_DIFFUSION = Family(
     pipeline_class="StableDiffusionPipeline",
+    side_multiple=8,
     text_layers=unet_text_layers,
     streams=text_streams.clip_streams,
     smooths_maps=True,
 )
 SDXL = Family(
     pipeline_class="StableDiffusionXLPipeline",
+    side_multiple=8,
     text_layers=unet_text_layers,
     streams=text_streams.clip_streams,
 )
 PIXART_ALPHA = Family(
     pipeline_class="PixArtAlphaPipeline",
+    side_multiple=8,
     text_layers=_CROSS,
     streams=text_streams.pixart_alpha_streams,
     arguments=NO_CAPTION_CLEANING,
 )
 PIXART_SIGMA = Family(
     pipeline_class="PixArtSigmaPipeline",
+    side_multiple=8,
     text_layers=_CROSS,
     streams=text_streams.pixart_sigma_streams,
     arguments=NO_CAPTION_CLEANING,
@@ -162,6 +186,7 @@ FLUX = Family(
 )
 SANA = Family(
     pipeline_class="SanaPipeline",
+    side_multiple=32,
     text_layers=_CROSS,
     streams=text_streams.sana_streams,
     kept_by_block=24.0,
@@ -189,7 +214,7 @@ Z_IMAGE = Family(
         blocks=("layers",),
         attention="attention",
         text=TextPlace.LAST,
-        picture_multiple=32,
+        picture_multiple=text_streams.Z_IMAGE_MULTIPLE,
     ),
     streams=text_streams.z_image_streams,
     calls=CallLayout(order=BatchOrder.PROMPT_FIRST),
@@ -208,6 +233,7 @@ LUMINA2 = Family(
     held_by_pass=24.0,
 )
 FLUX2_KLEIN = Family(
+    own_arguments=_flux2_arguments,
     pipeline_class="Flux2KleinPipeline",
     text_layers=_FLUX_LAYERS,
     streams=text_streams.flux2_streams,

@@ -1,6 +1,6 @@
 """Loads diffusers folders: safetensors only, nothing from the network."""
 
-import json
+import math
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import diffusers
+import numpy as np
 import torch
 from diffusers.utils import logging as diffusers_logging
 from safetensors import SafetensorError
-from transformers import AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from spatialstudio.adapters.backends.attention_layers import (
@@ -26,16 +26,18 @@ from spatialstudio.adapters.backends.families import (
     Family,
     LatentForm,
 )
+from spatialstudio.adapters.backends.invalid_numbers import InvalidNumbers, refuse_invalid
 from spatialstudio.adapters.backends.preview import DecodePreview, preview_decoder
-from spatialstudio.adapters.backends.read_weights import read_pipeline, weight_files
+from spatialstudio.adapters.backends.read_tokenizers import read_tokenizers
+from spatialstudio.adapters.backends.read_weights import files_read, read_pipeline
 from spatialstudio.adapters.backends.text_streams import TextStream
 from spatialstudio.adapters.device import is_out_of_memory, pick_dtype
+from spatialstudio.adapters.model_kinds import current_name
+from spatialstudio.adapters.model_parts import INDEX_FILE, TOKENIZER, parts_in_use, read_index
 from spatialstudio.adapters.weight_hashes import hash_beside
 from spatialstudio.domain.errors import BackendError, ModelNotFound, RequestError
 from spatialstudio.domain.ports import ModelCard
 
-INDEX_FILE = "model_index.json"
-TOKENIZER = "tokenizer"
 TRANSFORMER = "transformer"
 PACKED_SIDE = 2
 DECODER_LEVELS = 2
@@ -88,7 +90,7 @@ class LoadedPipeline:
         patch = 1 if self.family.latents is LatentForm.PICTURE else PACKED_SIDE
         if not self.is_unet:
             patch *= 2 ** self.guiding_layers[0].level
-        return patch * int(self.pipeline.vae_scale_factor)
+        return math.lcm(patch * int(self.pipeline.vae_scale_factor), self.family.side_multiple)
 
     def latent_size(self, height: int, width: int) -> tuple[int, int]:
         """Return the (h, w) of latents that the denoiser is given for a picture in pixels."""
@@ -192,8 +194,10 @@ class LoadedPipeline:
         config = {**scheduler.config, "use_dynamic_shifting": False}  # needs the picture's size
         trial = type(scheduler).from_config(config)
         try:
-            trial.set_timesteps(wanted)
-        except ValueError as error:
+            with np.errstate(invalid="ignore"):
+                trial.set_timesteps(wanted)
+            refuse_invalid(trial.timesteps)
+        except (ValueError, InvalidNumbers) as error:
             noun = "step" if wanted == 1 else "steps"
             raise RequestError(
                 f"The sampler cannot draw in {wanted} {noun}.",
@@ -232,7 +236,7 @@ def load_pipeline(
             raise
         raise damaged(model) from error
     pipeline.set_progress_bar_config(disable=True)
-    weights_hash = hash_beside(weight_files(model))
+    weights_hash = hash_beside(files_read(model))
     loaded = LoadedPipeline(
         pipeline, family, model.folder, device, pipeline.scheduler, weights_hash
     )
@@ -255,14 +259,8 @@ def load_streams(model: ModelCard) -> tuple[TextStream, ...]:
         BackendError: The model is of a family that is not known.
     """
     family = family_of(model)
-    folders = sorted((model.base or model.folder).glob(f"{TOKENIZER}*"))
     try:
-        return family.streams(
-            {
-                folder.name: AutoTokenizer.from_pretrained(folder, local_files_only=True)
-                for folder in folders
-            }
-        )
+        return family.streams(read_tokenizers(model.base or model.folder))
     except SIGNS_OF_DAMAGE as error:
         raise damaged(model) from error
 
@@ -290,12 +288,11 @@ def family_of(model: ModelCard) -> Family:
             hint=f"Look for {model.folder.name}, or choose another model.",
         )
     try:
-        index = json.loads((folder / INDEX_FILE).read_text(encoding="utf-8"))
-        class_name = index["_class_name"]
-        parts = [name for name, value in index.items() if isinstance(value, list) and all(value)]
+        index = read_index(folder)
+        class_name = current_name(index["_class_name"])
     except SIGNS_OF_DAMAGE as error:
         raise damaged(model) from error
-    if not all((folder / part).is_dir() for part in parts):
+    if not all((folder / part).is_dir() for part in parts_in_use(index)):
         raise damaged(model)
     if class_name not in FAMILIES:
         raise BackendError(

@@ -30,6 +30,7 @@ def pipeline_arguments(loaded: LoadedPipeline, request: GenerationRequest) -> di
         "generator": torch.Generator("cpu").manual_seed(request.seed),
         "output_type": "np",
         **loaded.family.arguments,
+        **loaded.family.own_arguments(loaded.pipeline),
         **_scale_arguments(loaded, request),
     }
 

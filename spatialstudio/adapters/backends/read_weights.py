@@ -8,7 +8,15 @@ import diffusers
 import torch
 from safetensors import safe_open
 
+from spatialstudio.adapters.backends.read_tokenizers import read_tokenizers
 from spatialstudio.adapters.model_kinds import MODEL_KINDS
+from spatialstudio.adapters.model_parts import (
+    parts_in_use,
+    parts_left_out,
+    read_index,
+    variant_of,
+    weight_files,
+)
 from spatialstudio.domain.ports import ModelCard
 
 TEXT_ENCODERS = ("text_encoder", "text_encoder_2", "text_encoder_3")
@@ -38,15 +46,19 @@ def read_pipeline(pipeline_class: Any, model: ModelCard, dtype: torch.dtype) -> 
     )
     given = {name: getattr(rest, name) for name in missing if getattr(rest, name, None)}
     return pipeline_class.from_single_file(
-        str(model.folder), config=str(model.base), dtype=dtype, local_files_only=True, **given
+        str(model.folder),
+        config=str(model.base),
+        dtype=dtype,
+        local_files_only=True,
+        **_without_weights(model.base) | given,
     )
 
 
-def weight_files(model: ModelCard) -> tuple[Path, ...]:
-    """List the weights of a model: its one file, or all files of its parts, in order."""
+def files_read(model: ModelCard) -> tuple[Path, ...]:
+    """List the weights of a model: its one file, or those of its parts, in order."""
     if model.folder.is_file():
         return (model.folder,)
-    return tuple(sorted(model.folder.glob("*/*.safetensors")))
+    return weight_files(model.folder, parts_in_use(read_index(model.folder)))
 
 
 def _read_denoiser(pipeline_class: Any, file: Path, base: Path, dtype: torch.dtype) -> Any:
@@ -61,8 +73,18 @@ def _read_denoiser(pipeline_class: Any, file: Path, base: Path, dtype: torch.dty
 
 def _read_folder(pipeline_class: Any, folder: Path, dtype: torch.dtype, **given: Any) -> Any:
     return pipeline_class.from_pretrained(
-        folder, dtype=dtype, use_safetensors=True, local_files_only=True, **given
+        folder,
+        dtype=dtype,
+        variant=variant_of(folder, parts_in_use(read_index(folder))),
+        use_safetensors=True,
+        local_files_only=True,
+        **_without_weights(folder) | given,
     )
+
+
+def _without_weights(folder: Path) -> dict[str, Any]:
+    """Read the tokenizers, and name the parts that the model goes without."""
+    return dict.fromkeys(parts_left_out(read_index(folder))) | read_tokenizers(folder)
 
 
 def _parts_of(file: Path) -> Iterator[str]:

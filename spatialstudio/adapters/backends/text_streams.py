@@ -6,6 +6,7 @@ front, or join the sequences of several encoders. A ``TextStream`` says so for o
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import diffusers
@@ -26,6 +27,7 @@ T5_TOKENS_PIXART_SIGMA = 300
 GEMMA_TOKENS_SANA = 300
 GEMMA_TOKENS_LUMINA = 256
 QWEN_TOKENS = 512
+Z_IMAGE_MULTIPLE = 32
 QWEN_IMAGE_DROPS = 34
 QWEN_IMAGE_TEMPLATE = (
     "<|im_start|>system\nDescribe the image by detailing the color, shape, size, texture, "
@@ -53,6 +55,8 @@ class TextStream:
         is_filled: Whether the denoiser's text is filled up to its limit.
         fills_behind: Whether it is so behind the words, whatever the tokenizer would do.
         keeps_layers: Whether the pipeline asks the encoder for the states of all its layers.
+        multiple: To what multiple of tokens the denoiser itself fills the text up.
+        empty: Places behind all that, which stand for an encoder that is left out.
     """
 
     encoder_id: str
@@ -65,12 +69,15 @@ class TextStream:
     is_filled: bool = True
     fills_behind: bool = False
     keeps_layers: bool = False
+    multiple: int = 1
+    empty: int = 0
 
     def length(self, prompt: str) -> int:
         """Return how many tokens of a prompt are left, special and filled up ones counted."""
         if self.is_filled:
-            return self.limit - self.drops
-        return min(len(self.tokenizer(self.text(prompt)).input_ids), self.limit) - self.drops
+            return self.limit - self.drops + self.empty
+        read = min(len(self.tokenizer(self.text(prompt)).input_ids), self.limit) - self.drops
+        return -(-read // self.multiple) * self.multiple
 
     def text(self, prompt: str) -> str:
         """Return what the tokenizer is given."""
@@ -104,11 +111,11 @@ def clip_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
 
 
 def clip_and_t5_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
-    """Two CLIP encoders over one another, then T5: each word stands twice."""
+    """Two CLIP encoders over one another, then T5, be it left out: each word stands twice."""
     clips = {name: own for name, own in tokenizers.items() if name != "tokenizer_3"}
     streams = clip_streams(clips)
     if "tokenizer_3" not in tokenizers:
-        return streams
+        return tuple(replace(stream, empty=T5_TOKENS_SD3) for stream in streams)
     t5 = TextStream(
         encoder_id="text_encoder_3",
         tokenizer=tokenizers["tokenizer_3"],
@@ -177,10 +184,10 @@ def qwen_image_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
 
 
 def z_image_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
-    """Qwen within its chat template, thinking allowed; nothing is filled up."""
+    """Qwen within its chat template, thinking allowed; the denoiser fills it up a little."""
     template = _chat_template(tokenizers["tokenizer"], thinks=True)
     settings = {"template": template, "is_filled": False, "keeps_layers": True}
-    return (_only(tokenizers, QWEN_TOKENS, **settings),)
+    return (_only(tokenizers, QWEN_TOKENS, multiple=Z_IMAGE_MULTIPLE, **settings),)
 
 
 def flux2_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:

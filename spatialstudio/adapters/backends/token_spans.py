@@ -134,7 +134,7 @@ class _Reading:
             for token, (first, end) in enumerate(self._read)
             if with_filling or (first < stop and start < end)
         }
-        length = stream.limit - stream.drops if stream.is_filled and with_filling else 0
+        length = stream.length(self._prompt) if with_filling else 0
         filling = dict.fromkeys(range(stream.first, stream.first + length), "")
         return {place: word for place, word in (filling | pieces).items() if place >= stream.first}
 

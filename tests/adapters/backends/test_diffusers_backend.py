@@ -8,7 +8,7 @@ import torch
 from spatialstudio.adapters.backends import load_pipeline as loading
 from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.backends.model_setup import model_setup
-from spatialstudio.adapters.backends.read_weights import weight_files
+from spatialstudio.adapters.backends.read_weights import files_read
 from spatialstudio.adapters.weight_hashes import hash_beside, hash_of_weights
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import (
@@ -65,7 +65,7 @@ def test_a_run_tells_how_its_model_computed(draw, tiny_request, tiny_model):
     setup = draw(tiny_request)[-1].setup
     assert setup.dtype == "float32"
     assert "AttnProcessor" in setup.attention
-    assert setup.weights_sha256 == hash_of_weights(weight_files(tiny_model))
+    assert setup.weights_sha256 == hash_of_weights(files_read(tiny_model))
 
 
 def test_a_device_with_kernels_to_choose_from_tells_them(loaded):
@@ -382,7 +382,7 @@ def test_tokenizers_of_the_loaded_model_are_not_read_again(
         pytest.fail("The tokenizers are read again.")
 
     draw(tiny_request)
-    monkeypatch.setattr(loading.AutoTokenizer, "from_pretrained", refuse)
+    monkeypatch.setattr(loading, "read_tokenizers", refuse)
     (reading,) = backend.read_tokens(tiny_request.scene.prompt.text, tiny_model)
     assert reading.tokens
     assert backend.token_spans(tiny_request.scene, tiny_model)

@@ -1,5 +1,8 @@
 """Tokenizers of every kind that knows a few words whole and spells all others."""
 
+import json
+import struct
+
 from tokenizers.pre_tokenizers import ByteLevel
 from transformers import CLIPTokenizer, GemmaTokenizer, Qwen2Tokenizer, T5Tokenizer
 
@@ -59,3 +62,43 @@ def merges_of(spelled_words):
 
 def numbered(pieces):
     return {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
+
+
+def publish_as_pieces(folder):
+    """Leave of T5's tokenizer what PixArt publishes: SentencePiece's file and configurations."""
+    whole = folder / "tokenizer.json"
+    vocabulary = json.loads(whole.read_text(encoding="utf-8"))["model"]["vocab"]
+    (folder / "spiece.model").write_bytes(pieces_message(vocabulary))
+    whole.unlink()
+
+
+def publish_as_merges(folder):
+    """Leave of a tokenizer what Stable Diffusion 1 publishes: vocabulary and merges."""
+    whole = folder / "tokenizer.json"
+    model = json.loads(whole.read_text(encoding="utf-8"))["model"]
+    (folder / "vocab.json").write_text(json.dumps(model["vocab"]), encoding="utf-8")
+    merges = [" ".join(merge) for merge in model["merges"]]
+    (folder / "merges.txt").write_text("\n".join(["#version: 0.2", *merges]), encoding="utf-8")
+    whole.unlink()
+
+
+def pieces_message(pieces, character_map=None):
+    """Write pieces as SentencePiece does, a trainer's and a normalizer's settings behind them."""
+    own = (
+        field(1, text.encode()) + number(2 << 3 | 5) + struct.pack("<f", score) + number(3 << 3, 1)
+        for text, score in pieces
+    )
+    normalizer = field(1, b"nmt_nfkc") + (field(2, character_map) if character_map else b"")
+    return b"".join(field(1, piece) for piece in own) + field(2, b"\x18\x01") + field(3, normalizer)
+
+
+def field(name, content):
+    return number(name << 3 | 2, len(content)) + content
+
+
+def number(*values):
+    return b"".join(digits(value) for value in values)
+
+
+def digits(value):
+    return bytes([value]) if value < 128 else bytes([value % 128 + 128]) + digits(value // 128)

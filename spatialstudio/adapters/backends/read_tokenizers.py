@@ -1,0 +1,62 @@
+"""Reads a model's tokenizers in whatever form they were published."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import transformers
+
+from spatialstudio.adapters.backends.sentence_pieces import read_pieces
+from spatialstudio.adapters.model_parts import TOKENIZER, parts_in_use, read_index
+
+WHOLE_FILE = "tokenizer.json"
+PIECES_FILE = "spiece.model"
+CONFIG_FILE = "tokenizer_config.json"
+SPECIAL_TOKENS = ("eos_token", "unk_token", "pad_token")
+SENTINELS = 100
+"""Of T5, where its configuration does not say; the denoiser never meets them."""
+
+
+def read_tokenizers(folder: Path) -> dict[str, Any]:
+    """Read the tokenizers of a diffusers folder; libraries' errors pass as they are.
+
+    Returns:
+        By the names of their folders.
+    """
+    parts = parts_in_use(read_index(folder))
+    return {
+        name: _read(folder / name, class_name)
+        for name, class_name in parts.items()
+        if name.startswith(TOKENIZER)
+    }
+
+
+def _read(folder: Path, class_name: str) -> Any:
+    pieces = folder / PIECES_FILE
+    if pieces.is_file() and not (folder / WHOLE_FILE).is_file():
+        return _read_t5(pieces, folder / CONFIG_FILE)
+    kind = getattr(transformers, class_name, transformers.AutoTokenizer)
+    return kind.from_pretrained(folder, local_files_only=True)
+
+
+def _read_t5(file: Path, config_file: Path) -> transformers.T5Tokenizer:
+    """Make a tokenizer of T5, whose sentinels follow the pieces, the last one first."""
+    config = json.loads(config_file.read_text(encoding="utf-8")) if config_file.is_file() else {}
+    sentinels = int(config.get("extra_ids", SENTINELS))
+    told = read_pieces(file)
+    ends = [(f"<extra_id_{number}>", 0.0) for number in reversed(range(sentinels))]
+    special = {name: _text(config[name]) for name in SPECIAL_TOKENS if config.get(name)}
+    limit = {name: config[name] for name in ("model_max_length",) if name in config}
+    return transformers.T5Tokenizer(
+        vocab=[*told.pieces, *ends],
+        extra_ids=sentinels,
+        _spm_precompiled_charsmap=told.character_map,
+        **special,
+        **limit,
+    )
+
+
+def _text(token: str | Mapping[str, Any]) -> str:
+    """Return a special token as it is written; older files tell more of it."""
+    return token if isinstance(token, str) else str(token["content"])

@@ -1,0 +1,81 @@
+"""The parts of a diffusers folder, and which of their weight files are read.
+
+Published folders may hold the same weights several times: whole, and as variants such as
+``model.fp16.safetensors``. A variant is read where the whole weights are not there. Parts that
+``model_index.json`` calls null are those that a model goes without.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+INDEX_FILE = "model_index.json"
+TOKENIZER, TEXT_ENCODER = "tokenizer", "text_encoder"
+SHARD = re.compile(r"-\d+-of-\d+")
+
+
+def read_index(folder: Path) -> dict[str, Any]:
+    """Read what a folder says of its parts; libraries' errors pass as they are."""
+    index: dict[str, Any] = json.loads((folder / INDEX_FILE).read_text(encoding="utf-8"))
+    return index
+
+
+def parts_in_use(index: Mapping[str, Any]) -> dict[str, str]:
+    """Map the name of each part, which is also its folder's, to its class.
+
+    A tokenizer without its text encoder is of no use.
+    """
+    named = {name: str(value[-1]) for name, value in _parts(index).items() if all(value)}
+    return {
+        name: class_name
+        for name, class_name in named.items()
+        if not name.startswith(TOKENIZER) or name.replace(TOKENIZER, TEXT_ENCODER) in named
+    }
+
+
+def parts_left_out(index: Mapping[str, Any]) -> tuple[str, ...]:
+    """List the parts that a model goes without."""
+    in_use = parts_in_use(index)
+    return tuple(name for name in _parts(index) if name not in in_use)
+
+
+def variant_of(folder: Path, parts: Iterable[str]) -> str | None:
+    """Return the variant that is read; None where all parts have their whole weights.
+
+    Args:
+        folder: Of the model.
+        parts: Names of those in use.
+    """
+    for part in parts:
+        kept = _by_variant((folder / part).glob("*.safetensors"))
+        if kept and "" not in kept:
+            return min(kept)
+    return None
+
+
+def weight_files(folder: Path, parts: Iterable[str]) -> tuple[Path, ...]:
+    """List the weights that are read, in order.
+
+    Args:
+        folder: Of the model.
+        parts: Names of those in use.
+    """
+    names = sorted(parts)
+    variant = variant_of(folder, names) or ""
+    found = (_by_variant((folder / name).glob("*.safetensors")) for name in names)
+    return tuple(file for kept in found for file in kept.get(variant) or kept.get("", ()))
+
+
+def _by_variant(files: Iterable[Path]) -> dict[str, Sequence[Path]]:
+    """Sort weight files by variant, which is the middle of their names; empty for whole weights."""
+    kept: dict[str, list[Path]] = {}
+    for file in sorted(files):
+        _, *variant, _ = SHARD.sub("", file.name).split(".")
+        kept.setdefault(".".join(variant), []).append(file)
+    return dict(kept)
+
+
+def _parts(index: Mapping[str, Any]) -> dict[str, list[Any]]:
+    return {name: value for name, value in index.items() if isinstance(value, list)}
