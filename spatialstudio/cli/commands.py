@@ -30,7 +30,7 @@ from spatialstudio.cli.judging import (
     judge_records,
     sweep_records,
 )
-from spatialstudio.cli.parser import build_parser
+from spatialstudio.cli.parser import read_arguments
 from spatialstudio.cli.printing import (
     ProgressBar,
     complain,
@@ -39,7 +39,6 @@ from spatialstudio.cli.printing import (
     show_progress,
 )
 from spatialstudio.cli.reading import parse
-from spatialstudio.cli.run_options import with_minuses
 from spatialstudio.cli.runs import runs
 from spatialstudio.cli.stored_runs import corruption_study, judge_again
 from spatialstudio.domain.assertion import DA_RECOMMENDED
@@ -69,7 +68,7 @@ def run(arguments: Sequence[str], open_studio: OpenStudio = open_studio) -> int:
     Returns:
         The exit code: 0 done, 1 failure, 2 the user's mistake, 130 stopped by the user.
     """
-    options = build_parser().parse_args(with_minuses(arguments))
+    options = read_arguments(arguments)
     try:
         return COMMANDS[options.command](options, open_studio)
     except (Cancelled, KeyboardInterrupt):

@@ -1,13 +1,14 @@
 """What can be typed in a terminal."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from spatialstudio.application.flow.choose_metrics import ALL_METRICS, published_faults
 from spatialstudio.application.studio import EXTRACTOR_ID, EXTRACTOR_IDS
 from spatialstudio.cli.guidance_options import add_guidance_options
 from spatialstudio.cli.judge_options import add_judge_options
-from spatialstudio.cli.run_options import add_runs_options
+from spatialstudio.cli.run_options import add_runs_options, take_words, with_minuses
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE
 
@@ -23,6 +24,15 @@ READERS_HELP = (
     "a note says so."
 )
 PROMPT_HELP = 'what the picture shows, as "a dog to the left of a car"'
+
+
+def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read what was typed after the program's name; ends the program where that cannot be."""
+    parser = build_parser()
+    options, rest = parser.parse_known_args(with_minuses(arguments))
+    if unknown := take_words(options, rest):
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return options
 
 
 def build_parser() -> argparse.ArgumentParser:

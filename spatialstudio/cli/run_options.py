@@ -40,6 +40,14 @@ def with_minuses(arguments: Sequence[str]) -> Sequence[str]:
     return list(_told_apart(arguments, is_list=arguments[1:2] == [LIST]))
 
 
+def take_words(options: argparse.Namespace, rest: Sequence[str]) -> Sequence[str]:
+    """Take the words of a filter that stand behind options; return what else nobody knows."""
+    if options.command != RUNS or options.action != LIST:
+        return rest
+    options.words += [word for word in rest if not word.startswith("--")]
+    return [word for word in rest if word.startswith("--")]
+
+
 def _told_apart(arguments: Sequence[str], *, is_list: bool) -> Iterator[str]:
     words = iter(arguments)
     for word in words:

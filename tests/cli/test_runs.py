@@ -51,6 +51,8 @@ def test_runs_are_found_by_a_filter(terminal, runs, picture):
         (["dog", "-tag:draft", "-dog"], 0),
         (["-relation:left", "--most", "3"], 0),
         (["--filter", "-verdict:pass"], 0),
+        (["dog", "--most", "3", "-hat", "--json", "car"], 1),
+        (["dog", "--most", "3", "hat"], 0),
         (["dog", "--filter", "-verdict:fail", "--filter=-cat"], 1),
         (["--", "-verdict:pass"], 0),
     ],
@@ -58,6 +60,16 @@ def test_runs_are_found_by_a_filter(terminal, runs, picture):
 def test_a_filter_may_begin_with_a_minus(terminal, runs, picture, words, found):
     done = terminal("runs", "list", "--library", runs, "--json", *words)
     assert answer(done)["found"] == found
+
+
+@pytest.mark.parametrize(
+    ("words", "unknown"),
+    [(("list", "dog", "--mots=3", "cat"), "--mots=3"), (("reindex", "dog"), "dog")],
+)
+def test_what_nobody_knows_is_refused(terminal, capsys, words, unknown):
+    with pytest.raises(SystemExit):
+        terminal("runs", *words)
+    assert f"unrecognized arguments: {unknown}\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("action", ["verify", "show", "export"])

@@ -190,6 +190,11 @@ class LibraryIndex:
             WHERE parent = ? AND deleted IS NULL {_NEWEST_FIRST}"""
         return tuple(self._entries(self._rows(query, (run_id,))))
 
+    def missing(self) -> tuple[LibraryEntry, ...]:
+        """Return the runs whose pictures are gone."""
+        query = "SELECT path, is_missing, listing FROM run WHERE is_missing = 1"
+        return tuple(self._entries(self._rows(query)))
+
     def missing_of(self, request_id: RequestId) -> str | None:
         """Return the last known path of a run of a request whose picture is gone."""
         query = "SELECT path FROM run WHERE request = ? AND is_missing = 1"

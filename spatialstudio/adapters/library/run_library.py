@@ -8,6 +8,7 @@ import logging
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from datetime import timedelta
 from hashlib import sha256
 from itertools import chain
@@ -114,10 +115,19 @@ class RunLibrary:
         return self._take_in(found, known)
 
     def reindex(self) -> int:
-        """Build the index anew from the files; return how many runs there are."""
+        """Build the index anew from the files; return how many runs there are.
+
+        Runs whose pictures are gone stand in no file: they are taken over from the old index, where
+        that can still be read.
+        """
+        missing: tuple[LibraryEntry, ...] = ()
+        with suppress(sqlite3.Error, StoreError):
+            missing = self._index.missing()
         self._index.clear()
         self._repair()
-        return len(self.refresh(thorough=True).added)
+        count = len(self.refresh(thorough=True).added)
+        self.recall([entry for entry in missing if not self._is_back(entry)])
+        return count
 
     def find(self, wanted: Filter) -> tuple[EntryId, ...]:
         """Return the runs that a filter asks for, newest first."""
@@ -323,6 +333,12 @@ class RunLibrary:
         """Return those that are gone, but not missing: deleted, or no longer in the trash."""
         were = {thrown.was for thrown in self._trash.thrown().values()}
         return {path for path in gone if is_in_trash(path) or self.root / path in were}
+
+    def _is_back(self, missing: LibraryEntry) -> bool:
+        """Whether a run is there again, at its old place or another."""
+        request = missing.summary.request_id
+        is_elsewhere = bool(request) and self._index.of_request(request) is not None
+        return is_elsewhere or self.entry_at(missing.path) is not None
 
     def _request_at(self, path: str) -> RequestId | None:
         entry = self._index.entry_at(path)

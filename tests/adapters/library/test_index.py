@@ -138,6 +138,32 @@ def test_an_id_from_before_a_rebuild_is_never_that_of_another_run(library, pictu
     assert set(before).isdisjoint(library.find(EVERYTHING))
 
 
+def test_reindexing_keeps_what_is_missing_until_it_is_back(library, pictures):
+    content_of_picture = pictures[0].read_bytes()
+    pictures[0].unlink()
+    library.refresh()
+    before = content(library)
+    assert library.reindex() == 3
+    assert content(library) == before
+    assert library.entry_at(pictures[0]).is_missing
+    pictures[0].write_bytes(content_of_picture)
+    assert library.reindex() == 4
+    assert library.find(read_filter("is:missing")) == ()
+
+
+def test_what_is_missing_and_came_back_elsewhere_is_listed_there_only(library, pictures):
+    elsewhere = pictures[0].with_name("elsewhere")
+    elsewhere.mkdir()
+    pictures[0].rename(elsewhere / "moved.png")
+    pictures[0].with_suffix(".json").rename(elsewhere / "moved.json")
+    hidden = elsewhere.rename(elsewhere.with_name(".elsewhere"))
+    library.refresh()
+    assert library.entry_at(pictures[0]).is_missing
+    hidden.rename(elsewhere)
+    assert library.reindex() == 4
+    assert library.find(read_filter("is:missing")) == ()
+
+
 def test_reindexing_changes_nothing(library):
     before = content(library)
     assert library.reindex() == 4

@@ -37,9 +37,7 @@ LOW_EM = 16
 """Height below which there is no room for words under the sketch."""
 FLAT = 1.6
 """Breadth to height, above which a low panel has its buttons at the side."""
-TOLD = (
-    "Push things to their places; a double click adds one, Delete removes one. The prompt follows."
-)
+TOLD = "Push things into place; a double click adds one, Delete removes one. The prompt follows."
 INVITATION = (
     "Name two things in the prompt, for example: a cat and a dog. Or double-click here to add one."
 )
