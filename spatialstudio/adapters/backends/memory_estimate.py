@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import islice
 
 import torch
+from diffusers import AutoencoderTiny
 from diffusers.models.resnet import ResnetBlock2D
 
 from spatialstudio.adapters.backends.attention_layers import AttentionLayer, map_size
@@ -37,6 +38,9 @@ HELD_BY_GATED = 26
 
 HELD_BY_RESNET = 16
 """The same in a UNet's last resnet, where the finest level has no attention."""
+
+HELD_BY_TINY_DECODER = 3.0
+"""A pixel and channel; those of families are much larger autoencoders'."""
 
 PICTURE_VALUES = 12
 """A pixel, in full precision: the finished picture and its copies on the way to bytes."""
@@ -268,7 +272,9 @@ def _decoded_values(
     pixels = height * width
     if Saving.TILING in request.savings:
         pixels = min(pixels, TILE_SIDE**2)
-    decoder = loaded.pipeline.vae.decoder
-    weights = [part for part in decoder.parameters() if part.ndim > 1]
+    autoencoder = loaded.pipeline.vae
+    weights = [part for part in autoencoder.decoder.parameters() if part.ndim > 1]
     channels = weights[-1].shape[1] if weights else 1
-    return int(loaded.family.held_by_decoder * channels * pixels)
+    is_tiny = isinstance(autoencoder, AutoencoderTiny)
+    held = HELD_BY_TINY_DECODER if is_tiny else loaded.family.held_by_decoder
+    return int(held * channels * pixels)

@@ -27,6 +27,12 @@ from tests.fakes import CountingToken
 
 GUIDED = GuidanceSettings(method_id="psg", strength=1.0)
 TEXT = 77
+PUBLISHED_AUTOENCODER = {
+    "down_block_types": ("DownEncoderBlock2D",) * 4,
+    "up_block_types": ("UpDecoderBlock2D",) * 4,
+    "block_out_channels": (128, 256, 512, 512),
+    "layers_per_block": 2,
+}
 
 
 @pytest.fixture
@@ -182,6 +188,18 @@ def test_the_estimate_is_near_what_a_tiny_model_holds(loaded, tiny_request, side
     assert 0.67 < told / taken < 1.5
 
 
+@pytest.mark.parametrize("autoencoder", [diffusers.AutoencoderKL, diffusers.AutoencoderTiny])
+def test_the_estimate_is_near_what_decoding_holds(large, shapes_only, tiny_request, autoencoder):
+    sizes = {diffusers.AutoencoderKL: PUBLISHED_AUTOENCODER}.get(autoencoder, {})
+    with shapes_only:
+        large.pipeline.vae = autoencoder(**sizes).requires_grad_(False).eval()
+        latents = torch.empty(1, large.pipeline.vae.config.latent_channels, 64, 64)
+        picture = 12 * 4 * 512 * 512
+        taken = held_bytes(large.pipeline.vae.decoder, latents) + picture
+    told = estimate_memory(large, replace(tiny_request, width=512, height=512)).decoding_bytes
+    assert 0.8 < told / taken < 1.3
+
+
 def kept_bytes(loaded):
     """Count the tensors that a guiding pass saves for its gradient."""
     weights = {each.untyped_storage()._cdata for each in loaded.denoiser.parameters()}
@@ -205,7 +223,7 @@ def kept_bytes(loaded):
 
 @pytest.mark.parametrize(
     ("free_bytes", "hint"),
-    [(10**12, "pixels: that takes about"), (0, "smaller picture"), (None, "smaller")],
+    [(10**12, ": that takes about"), (0, "smaller picture"), (None, "smaller")],
     ids=["much is free", "nothing is free", "nobody knows"],
 )
 def test_when_memory_runs_out_what_fits_is_offered_and_the_next_picture_is_drawn(
