@@ -294,6 +294,19 @@ class SceneGraph:
         """Which of the mentions' colours each thing has, the same everywhere; see ``hues_of``."""
         return hues_of(self.mentions)
 
+    @property
+    def relation_hues(self) -> Mapping[RelationId, int]:
+        """Which of the mentions' colours each relation's curve has, the same everywhere.
+
+        Its subject's; where an earlier relation has that, an object's that is free.
+        """
+        hues, chosen, taken = self.hues, dict[RelationId, int](), set[int]()
+        for relation in self.relations:
+            ends = [hues[end] for end in relation.ends]
+            chosen[relation.id] = next((hue for hue in ends if hue not in taken), ends[0])
+            taken.add(chosen[relation.id])
+        return chosen
+
     def mention(self, mention_id: MentionId) -> ObjectMention:
         """Return the mention with this id.
 

@@ -155,3 +155,24 @@ def test_a_relation_of_alike_things_is_said_with_and_without_their_places():
     claim = relation(LEFT_OF, "m1", "m0")
     assert twins.sentence(claim) == "second dog to the left of first dog"
     assert twins.plain_sentence(claim) == "dog to the left of dog"
+
+
+def test_curves_of_relations_with_one_subject_have_colours_of_their_own():
+    def claim(name, *ends):
+        return Relation(id=name, type=LEFT_OF, subject=ends[0], object=ends[1])
+
+    scene = SceneGraph(
+        prompt=Prompt(text="a b c"),
+        mentions=tuple(
+            ObjectMention(id=f"m{n}", phrase=name, head=name, span=TextSpan(start=n, stop=n + 1))
+            for n, name in enumerate("abc", start=1)
+        ),
+        relations=(
+            claim("r1", "m1", "m2"),
+            claim("r2", "m1", "m3"),
+            claim("r3", "m2", "m1"),
+            claim("r4", "m1", "m2"),
+        ),
+        extractor_id="fake",
+    )
+    assert scene.relation_hues == {"r1": 0, "r2": 2, "r3": 1, "r4": 0}

@@ -111,13 +111,14 @@ def curve_point(run: ExportedRun, step: int, pos: float) -> tuple[float, float]:
 
 def _lines(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
     scene = run.record.request.scene
+    hues = scene.relation_hues
     for number, relation in enumerate(scene.relations):
         points = tuple(
             curve_point(run, event.step, float(event.pos[relation.id]))
             for event in run.steps
             if relation.id in event.pos
         )
-        colour = look.palette.mention(scene.hues[relation.subject])
+        colour = look.palette.mention(hues[relation.id])
         if len(points) > 1:
             yield Line(points=points, colour=colour, width=1.5)
         y = PLOT_TOP + PLOT_HEIGHT + 2.5 * MARGIN + number * LINE_HEIGHT

@@ -11,7 +11,6 @@ from spatialstudio.application.time_line import (
 )
 from spatialstudio.domain.relation import Relation
 from spatialstudio.ui.panels.contents.map_contents import step_at
-from spatialstudio.ui.panels.contents.stage_contents import hue_of
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.inspect.pos_curve import (
     GuidanceMark,
@@ -87,16 +86,17 @@ def _time_line(run: OpenRun, name: str) -> TimeLine:
         )
         for step in due_steps(run)
     )
-    curves = tuple(_curve(run, relation) for relation in run.scene.relations)
+    hues = run.scene.relation_hues
+    curves = tuple(_curve(run, each, hues[each.id]) for each in run.scene.relations)
     return TimeLine(name=name, curves=curves, marks=tuple(marks))
 
 
-def _curve(run: OpenRun, relation: Relation) -> PosCurve:
+def _curve(run: OpenRun, relation: Relation, hue: int) -> PosCurve:
     measured = [event for event in run.steps if relation.id in event.pos]
     bounds = ((event.step, pos_bounds(event, relation)) for event in measured)
     return PosCurve(
         name=run.scene.sentence(relation),
-        hue=hue_of(run.scene, relation.subject),
+        hue=hue,
         points=tuple((event.step, event.pos[relation.id]) for event in measured),
         bounds=tuple((step, *ends) for step, ends in bounds if ends is not None),
     )

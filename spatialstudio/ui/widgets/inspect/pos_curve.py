@@ -12,7 +12,7 @@ class PosCurve:
 
     Attributes:
         name: The relation in words.
-        hue: Of its subject.
+        hue: Of its relation.
         points: Step and PoS in [0, 1], in order; ties count half. Of a difference, in [-1, 1].
         bounds: Step, PoS without ties and PoS with ties in full; empty where they do not differ.
     """
