@@ -40,6 +40,15 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
         "--goal", type=float, default=1.0, help="PoS at which guidance rests, 0.95 say; 1 is never"
     )
     group.add_argument(
+        "--guided-steps", type=int, metavar="N", help="the first N; the method's own by default"
+    )
+    group.add_argument(
+        "--every", type=int, default=1, metavar="N", help="of these only every Nth is guided"
+    )
+    group.add_argument(
+        "--inner-updates", type=int, default=1, metavar="N", help="updates of a guided step"
+    )
+    group.add_argument(
         "--paper-loss", action="store_true", help="PSG's loss as in the paper, not as in its code"
     )
     group.add_argument(
@@ -49,7 +58,7 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
         "--names-only", action="store_true", help='draw from "a dog and a car", hold the relation'
     )
     group.add_argument(
-        "--reuse-prediction", action="store_true", help="cheaper steps, a little less true"
+        "--reuse-prediction", action="store_true", help="cheaper steps; relations hold less often"
     )
     group.add_argument("--checkpointing", action="store_true", help="less memory for more time")
     _add_sampling(parser)
@@ -143,6 +152,7 @@ def with_guidance(
         preset=options.preset,
         strength=options.strength,
     )
+    steps = options.guided_steps
     return replace(
         request,
         scene=replace(scene, prompt=replace(scene.prompt, negative=options.negative)),
@@ -150,6 +160,9 @@ def with_guidance(
         guidance_scale=request.guidance_scale if scale is None else scale,
         guidance=replace(
             guidance,
+            last_step=guidance.last_step if steps is None else steps - 1,
+            every=options.every,
+            inner_updates=options.inner_updates,
             goal=options.goal,
             paper_loss=options.paper_loss,
             one_by_one=options.one_by_one,

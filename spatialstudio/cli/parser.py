@@ -116,7 +116,7 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="DIR",
-        help="where the run's folder is made; your runs by default",
+        help="folder for the run's files; that of your runs by default",
     )
     parser.add_argument(
         "--unmarked", action="store_true", help="do not say in the picture that a model drew it"

@@ -110,11 +110,15 @@ def test_where_only_depth_is_claimed_nothing_is_guided_and_the_way_out_is_told(
 def test_the_ways_to_guide_go_into_the_request(terminal, registry, runs):
     typed = ["--guidance", "boxdiff", "--goal", "0.9", "--one-by-one", "--names-only"]
     others = ["--paper-loss", "--reuse-prediction", "--checkpointing", "--out", runs]
-    terminal("generate", PROMPT, *typed, *others)
+    when = ["--guided-steps", 3, "--every", 2, "--inner-updates", 4]
+    terminal("generate", PROMPT, *typed, *others, *when)
     (request,) = registry.backend_made.requests
     assert request.guidance == GuidanceSettings(
         method_id="boxdiff",
         strength=20,
+        last_step=2,
+        every=2,
+        inner_updates=4,
         goal=0.9,
         paper_loss=True,
         one_by_one=True,

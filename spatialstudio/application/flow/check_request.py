@@ -90,9 +90,11 @@ def _guidance_faults(guidance: GuidanceSettings) -> Iterator[RequestError]:
 def _number_faults(request: GenerationRequest) -> Iterator[RequestError]:
     """Check the numbers of which nothing more is to be said than their range."""
     guidance, capture = request.guidance, request.capture
+    last = guidance.last_step
     ranges: list[tuple[str, float, float, float]] = [
         ("guidance scale", request.guidance_scale, 0, inf),
         ("first guided step", guidance.first_step, 0, MAX_STEPS),
+        ("number of guided steps", 0 if last is None else last + 1, 0, MAX_STEPS),
         ("interval of guided steps", guidance.every, 1, MAX_STEPS),
         ("number of updates a step", guidance.inner_updates, 1, MAX_UPDATES),
         ("number of refinements", guidance.most_refinements, 1, MAX_STEPS),

@@ -68,6 +68,7 @@ def test_the_ends_of_the_ranges_are_in_them(fine):
         (guided(decay=0.0), "share of 0"),
         (guided(decay=nan), "share of nan"),
         (guided(first_step=-1), "first guided step cannot be -1"),
+        (guided(last_step=-2), "number of guided steps cannot be -1"),
         (guided(every=0), "interval of guided steps cannot be 0"),
         (guided(inner_updates=0), "updates a step cannot be 0"),
         (guided(most_refinements=0), "refinements cannot be 0"),

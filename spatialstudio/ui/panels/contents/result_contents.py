@@ -1,11 +1,11 @@
 """Turns a finished run into verdict cards and facts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from spatialstudio.application.flow.compare_runs import SHORT_HASH
 from spatialstudio.application.inspection import evidence_of
 from spatialstudio.application.session import OpenRun
-from spatialstudio.domain.generation import GenerationRequest, ModelSetup
+from spatialstudio.domain.generation import CandidateScore, GenerationRequest, ModelSetup
 from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.samplers import sampler_title
 from spatialstudio.domain.verdict import Evaluation, Verdict
@@ -65,6 +65,8 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
             (tr("Steps"), _steps_in_words(request)),
             (tr("Guidance"), _guidance_in_words(guidance.strength)),
         ]
+    if run.candidates:
+        facts.append((tr("Search"), _search_in_words(run.candidates)))
     if run.image is not None:
         height, width = run.image.shape[:2]
         size = tr("{width} × {height} pixels")  # noqa: RUF001 - the right sign
@@ -87,6 +89,12 @@ def setup_facts(setup: ModelSetup) -> Iterator[tuple[str, str]]:
         (tr("Weights"), setup.weights_sha256[:SHORT_HASH]),
     )
     return ((name, value) for name, value in told if value)
+
+
+def _search_in_words(candidates: Sequence[CandidateScore]) -> str:
+    """Say of how many the picture is the best, and what the verifier says that did not choose."""
+    told = tr("best of {count}; the checker accepts {share} of its relations")
+    return told.format(count=len(candidates), share=f"{candidates[0].second:.0%}")
 
 
 def _steps_in_words(request: GenerationRequest) -> str:

@@ -1,9 +1,11 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from spatialstudio.application.flow.generate_image import new_request
 from spatialstudio.application.session import OpenRun, RunState
+from spatialstudio.domain.generation import CandidateScore
 from spatialstudio.ui.panels.contents.result_contents import facts_of, judged_relations
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS, evaluation_of, picture_of
@@ -44,6 +46,16 @@ def test_the_facts_suffice_to_draw_it_again(done):
     assert facts["Guidance"] == "step size 5"
     assert facts["Time"] == "2.5 s on cpu"
     assert facts["Folder"] == "runs"
+
+
+def test_a_search_tells_how_many_it_compared_and_what_did_not_choose(done):
+    scores = [
+        CandidateScore(seed=seed, pse=0.5, lead=0.0, found=2, sureness=0.5, second=second)
+        for seed, second in ((7, 0.5), (8, 1.0))
+    ]
+    facts = dict(facts_of(replace(done, candidates=tuple(scores))))
+    assert facts["Search"] == "best of 2; the checker accepts 50% of its relations"
+    assert "Search" not in dict(facts_of(done))
 
 
 def test_a_foreign_picture_has_a_size_only(done):
