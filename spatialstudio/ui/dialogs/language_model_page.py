@@ -70,7 +70,7 @@ class LanguageModelPage(SettingsPage):
         match event:
             case ServerTried(message=message, works=works):
                 self._tell(message if works else tr("It does not work. {why}").format(why=message))
-                self._test.setEnabled(True)
+                self._allow_test()
             case ServerKept(problem=""):
                 self._key.clear()
                 self._tell(tr("This holds from now on."))
@@ -98,6 +98,10 @@ class LanguageModelPage(SettingsPage):
         url = self._url.text()
         name = by_url.get(url, OTHER if url else NOBODY)
         self._server.setCurrentIndex(self._server.findData(name))
+        self._allow_test()
+
+    def _allow_test(self) -> None:
+        self._test.setEnabled(bool(self._choice.url))
 
     def _take_server(self) -> None:
         name = self._server.currentData()
@@ -106,6 +110,7 @@ class LanguageModelPage(SettingsPage):
             self._url.setText(presets[name].url)
         elif name == NOBODY:
             self._url.clear()
+        self._allow_test()
         self._look_up_key()
 
     def _look_up_key(self) -> None:

@@ -85,6 +85,15 @@ def test_the_window_goes_on_while_a_server_is_tried(qtbot, page, desk):
     assert desk.tried == [(CHOICE, None)]
 
 
+def test_where_there_is_no_server_there_is_nothing_to_test(qtbot, page):
+    test = next(each for each in page.findChildren(QPushButton) if each.text() == "Test")
+    assert test.isEnabled()
+    pick(page, "None: the grammar alone")
+    assert not test.isEnabled()
+    qtbot.keyClicks(field(page, "Address"), "http://10.0.0.1/v1")
+    assert test.isEnabled()
+
+
 def test_a_server_that_does_not_work_says_why(qtbot, page, desk):
     desk.error = SettingsError("It is silent.")
     desk.may_answer.set()
