@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from spatialstudio.adapters.extractors.clauses import ClauseReader
@@ -13,6 +13,7 @@ from spatialstudio.adapters.extractors.styles import without_tags
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary, read_vocabulary
 from spatialstudio.adapters.extractors.words import WordCutter
 from spatialstudio.domain.errors import PromptError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.prompt import Note, Prompt
 from spatialstudio.domain.relation import SceneGraph
@@ -54,11 +55,12 @@ class GrammarExtractor:
                 "The prompt is empty.",
                 hint='Describe a picture, for example "a cat to the left of a dog".',
             )
-        mended = self._speller.mend(prompt.text)
-        words = tuple(self._cutter.cut(mended))
-        told = without_tags(words, self._vocabulary)
-        pieces = PhraseFinder(prompt.text, self._vocabulary).find(told)
-        settled = settle(prompt.text, pieces, self._vocabulary)
+        known = self._known
+        mended = known.speller.mend(prompt.text)
+        words = tuple(known.cutter.cut(mended))
+        told = without_tags(words, known.vocabulary)
+        pieces = PhraseFinder(prompt.text, known.vocabulary).find(told)
+        settled = settle(prompt.text, pieces, known.vocabulary)
         reader = ClauseReader(prompt.text, settled.pieces)
         reader.read()
         notes = [*reader.notes, *_notes_on(settled, mended.slips, prompt.text)]
@@ -73,22 +75,30 @@ class GrammarExtractor:
     @cached_property
     def object_names(self) -> tuple[str, ...]:
         """Objects that prompts may well name: everyday ones first, then the shorter names."""
-        known = self._vocabulary
+        known = self._known.vocabulary
         return tuple(
             sorted(known.nouns, key=lambda noun: (noun not in known.everyday, len(noun), noun))
         )
 
     @cached_property
-    def _cutter(self) -> WordCutter:
-        return WordCutter(self._folder / "phrases.lark", self._vocabulary.idioms)
+    def _known(self) -> "_Known":
+        return _known_by(self._folder, _lines(self._own_objects))
 
-    @cached_property
-    def _speller(self) -> Speller:
-        return Speller(self._vocabulary)
 
-    @cached_property
-    def _vocabulary(self) -> Vocabulary:
-        return read_vocabulary(self._folder, _lines(self._own_objects))
+@frozen(eq=False, kw_only=False)
+class _Known:
+    """What is known of words before any prompt."""
+
+    vocabulary: Vocabulary
+    speller: Speller
+    cutter: WordCutter
+
+
+@lru_cache(maxsize=1)  # making it takes longer than reading a hundred prompts
+def _known_by(folder: Path, own_objects: tuple[str, ...]) -> _Known:
+    vocabulary = read_vocabulary(folder, own_objects)
+    cutter = WordCutter(folder / "phrases.lark", vocabulary.idioms)
+    return _Known(vocabulary, Speller(vocabulary), cutter)
 
 
 def _lines(path: Path | None) -> tuple[str, ...]:

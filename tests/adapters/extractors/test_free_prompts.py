@@ -82,7 +82,7 @@ def strange_words(count, seed):
 
 def milliseconds(text):
     """Time a text whose words nobody has read before."""
-    extractor._speller._mended_word.cache_clear()
+    extractor._known.speller._mended_word.cache_clear()
     singular_of.cache_clear()
     started = thread_time()
     read(text)
