@@ -6,8 +6,9 @@ from enum import Enum
 
 from spatialstudio.application.session import OpenRun, RunState, after
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import GenerationRequest, RequestId, unguided
+from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.perception import Looks
 from spatialstudio.domain.sweep import SweepCell, SweepId
 from spatialstudio.domain.verdict import Evaluation, Outcome, joint_outcome

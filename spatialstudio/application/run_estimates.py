@@ -11,13 +11,13 @@ from typing import TypeAlias
 
 from spatialstudio.application.engine.messages import MemoryEstimated, PictureJudged
 from spatialstudio.application.remaining_time import RemainingTime, is_guided
+from spatialstudio.domain.derived_requests import spared
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     GenerationRequest,
     GenerationStarted,
     RequestId,
     StepEvent,
-    spared,
 )
 from spatialstudio.domain.memory import MemoryEstimate
 from spatialstudio.domain.samplers import SCALE_OFF, TWO_CALLS

@@ -16,6 +16,7 @@ from spatialstudio.application.queue_entry import (
 )
 from spatialstudio.application.run_starter import RunStarter
 from spatialstudio.application.session import Session
+from spatialstudio.domain.derived_requests import fitted
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
@@ -23,7 +24,6 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     RequestId,
     StepEvent,
-    fitted,
 )
 from spatialstudio.domain.memory import AS_IT_WAS, MemoryFix
 from spatialstudio.domain.sweep import SweepId

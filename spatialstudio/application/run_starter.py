@@ -7,8 +7,9 @@ from spatialstudio.application.engine.messages import Engine, EstimateMemory, Ge
 from spatialstudio.application.flow.check_request import check_request
 from spatialstudio.application.flow.generate_image import check_scene, new_request_id
 from spatialstudio.application.keeping import Keeping
+from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.errors import ModelNotFound
-from spatialstudio.domain.generation import GenerationRequest, RequestId, unguided
+from spatialstudio.domain.generation import GenerationRequest, RequestId
 
 
 class RunStarter:

@@ -7,8 +7,9 @@ from pathlib import Path
 from spatialstudio.application.flow.generate_image import new_request_id
 from spatialstudio.application.run_starter import RunStarter
 from spatialstudio.application.session import OpenRun, Session
+from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.errors import RequestError
-from spatialstudio.domain.generation import MAX_SEED, GenerationRequest, unguided
+from spatialstudio.domain.generation import MAX_SEED, GenerationRequest
 
 
 class SecondRun:

@@ -14,6 +14,7 @@ from spatialstudio.application.engine.messages import (
 )
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import AttentionFile, TextLayer
+from spatialstudio.domain.derived_requests import of_best
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
@@ -27,7 +28,6 @@ from spatialstudio.domain.generation import (
     ModelSetup,
     RequestId,
     StepEvent,
-    of_best,
 )
 from spatialstudio.domain.prompt import MentionId, TokenSpan
 from spatialstudio.domain.relation import RelationId, SceneGraph

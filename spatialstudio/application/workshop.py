@@ -9,8 +9,9 @@ from spatialstudio.application.judge_choice import DEFAULT_JUDGES, JudgeChoice, 
 from spatialstudio.application.registry import Registry, built_in_registry
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import ModelLayers
+from spatialstudio.domain.derived_requests import spared
 from spatialstudio.domain.devices import DeviceCard
-from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, spared
+from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
 from spatialstudio.domain.memory import MemoryEstimate
 from spatialstudio.domain.ports import CancelToken, ModelCard, Surroundings
 from spatialstudio.domain.prompt import TokenReading

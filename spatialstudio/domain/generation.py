@@ -1,7 +1,7 @@
 """What to draw and what happens while it is drawn: requests and events."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Mapping
+from dataclasses import field
 from enum import Enum
 from typing import NewType, TypeAlias
 
@@ -14,7 +14,7 @@ from spatialstudio.domain.attention import (
 )
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.memory import MemoryEstimate, MemoryFix, Saving
+from spatialstudio.domain.memory import MemoryEstimate, Saving
 from spatialstudio.domain.prompt import MentionId, TokenSpan
 from spatialstudio.domain.relation import RelationId, SceneGraph
 from spatialstudio.domain.sweep import SweepCell
@@ -22,9 +22,6 @@ from spatialstudio.domain.sweep import SweepCell
 RequestId = NewType("RequestId", str)
 
 MAX_SEED = 2**32 - 1
-
-FEW_CANDIDATES = 4
-"""How many pictures a search draws that stands in for guidance."""
 
 UNGUIDED = "none"
 PSG = "psg"
@@ -372,43 +369,3 @@ GenerationEvent: TypeAlias = (
     | GenerationFailed
     | GenerationCancelled
 )
-
-
-def unguided(request: GenerationRequest, request_id: RequestId) -> GenerationRequest:
-    """Return the same request without guidance and search: the baseline of the same seed."""
-    plain = replace(request, guidance=GuidanceSettings(), search=NoiseSearch())
-    return replace(plain, id=request_id, sweep=None)
-
-
-def of_best(request: GenerationRequest, candidates: Sequence[CandidateScore]) -> GenerationRequest:
-    """Return what draws the picture that a search kept, alone and the same to the bit.
-
-    Args:
-        request: What was asked for.
-        candidates: Of the search, best first; empty without one, and the request stays as it is.
-    """
-    if not candidates:
-        return request
-    searched = spared(request)
-    savings = tuple(saving for saving in searched.savings if saving is not Saving.SEARCH)
-    return replace(searched, seed=candidates[0].seed, search=NoiseSearch(), savings=savings)
-
-
-def fitted(request: GenerationRequest, fix: MemoryFix) -> GenerationRequest:
-    """Return a request that gives up what a fix says, beside what it gives up already."""
-    height, width = fix.size or (request.height, request.width)
-    savings = (*request.savings, *fix.savings)
-    return replace(request, savings=savings, height=height, width=width)
-
-
-def spared(request: GenerationRequest) -> GenerationRequest:
-    """Return a request whose settings follow its savings; those of the backend stay with it."""
-    guidance, search = request.guidance, request.search
-    if Saving.CHECKPOINTING in request.savings:
-        guidance = replace(guidance, checkpointing=True)
-    if Saving.EVERY_SECOND_STEP in request.savings:
-        guidance = replace(guidance, every=max(guidance.every, 2))
-    if Saving.SEARCH in request.savings:
-        guidance = GuidanceSettings()
-        search = replace(search, candidates=max(search.candidates, FEW_CANDIDATES))
-    return replace(request, guidance=guidance, search=search)

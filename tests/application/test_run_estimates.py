@@ -6,11 +6,11 @@ from spatialstudio.application.engine.messages import MemoryEstimated, PictureJu
 from spatialstudio.application.flow.generate_image import new_request
 from spatialstudio.application.run_estimates import RunEstimate, RunEstimates
 from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.generation import (
     CaptureSettings,
     GenerationStarted,
     NoiseSearch,
-    unguided,
 )
 from spatialstudio.domain.memory import MemoryEstimate
 from tests.fakes import scene_of

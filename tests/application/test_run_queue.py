@@ -7,12 +7,12 @@ import pytest
 from spatialstudio.application.engine.messages import EngineStopped
 from spatialstudio.application.queue_entry import EntryState, entries_of
 from spatialstudio.application.run_queue import Place, QueueChanged
+from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.errors import ErrorReport, RequestError
 from spatialstudio.domain.generation import (
     GenerationCancelled,
     GenerationFailed,
     RequestId,
-    unguided,
 )
 from spatialstudio.domain.sweep import SweepCell, SweepField, SweepId, SweepPoint
 from spatialstudio.domain.verdict import Outcome

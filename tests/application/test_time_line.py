@@ -13,7 +13,8 @@ from spatialstudio.application.time_line import (
     pos_bounds,
 )
 from spatialstudio.domain.attention import AttentionSnapshot
-from spatialstudio.domain.generation import StepEvent, unguided
+from spatialstudio.domain.derived_requests import unguided
+from spatialstudio.domain.generation import StepEvent
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS
 

@@ -18,13 +18,13 @@ import torch
 
 from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.model_files import read_card
+from spatialstudio.domain.derived_requests import spared
 from spatialstudio.domain.generation import (
     CaptureSettings,
     GenerationRequest,
     GuidanceSettings,
     ModelRef,
     RequestId,
-    spared,
 )
 from spatialstudio.domain.memory import Saving
 from tests.adapters.backends.tiny_families import TINY_FAMILIES, TinyFamily, save_tiny_family

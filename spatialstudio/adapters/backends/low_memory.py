@@ -12,8 +12,9 @@ from spatialstudio.adapters.backends.load_pipeline import LoadedPipeline
 from spatialstudio.adapters.backends.memory_estimate import estimate_memory, ways_to_fit
 from spatialstudio.adapters.backends.pipeline_arguments import picture_size
 from spatialstudio.adapters.device import available_memory_bytes
+from spatialstudio.domain.derived_requests import fitted
 from spatialstudio.domain.errors import OutOfMemory
-from spatialstudio.domain.generation import GenerationRequest, fitted
+from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.memory import MemoryFix, Saving
 
 MOST_FIXES = 3

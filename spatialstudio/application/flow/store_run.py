@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
+from spatialstudio.domain.derived_requests import of_best
 from spatialstudio.domain.generation import (
     GenerationEvent,
     GenerationFinished,
@@ -16,7 +17,6 @@ from spatialstudio.domain.generation import (
     GenerationStarted,
     ModelSetup,
     StepEvent,
-    of_best,
 )
 from spatialstudio.domain.record import Environment, RunId, RunRecord, StepSummary
 from spatialstudio.domain.run_ports import RunStore

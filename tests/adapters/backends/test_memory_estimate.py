@@ -20,7 +20,8 @@ from spatialstudio.adapters.backends.memory_estimate import (
     usable_savings,
     ways_to_fit,
 )
-from spatialstudio.domain.generation import GuidanceSettings, StepEvent, fitted
+from spatialstudio.domain.derived_requests import fitted
+from spatialstudio.domain.generation import GuidanceSettings, StepEvent
 from spatialstudio.domain.memory import MemoryEstimate, Saving
 from tests.adapters.backends.held_tensors import held_bytes
 from tests.fakes import CountingToken

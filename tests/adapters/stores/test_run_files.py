@@ -15,8 +15,8 @@ from spatialstudio.adapters.stores import judgement
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.adapters.stores.sidecar import read_listing, read_sidecar
 from spatialstudio.application.flow.store_run import store_run
+from spatialstudio.domain.derived_requests import of_best
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.domain.generation import of_best
 from tests.adapters.stores.conftest import MARKS, NEAR, rewritten
 from tests.comparing import to_the_bit
 from tests.strategies import evaluations, finished_runs

@@ -16,8 +16,9 @@ from spatialstudio.application.flow.choose_settings import (
     with_steps,
 )
 from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.errors import RequestError
-from spatialstudio.domain.generation import MAX_SEED, PSG, PSG_PRESENCE, GuidanceSettings, unguided
+from spatialstudio.domain.generation import MAX_SEED, PSG, PSG_PRESENCE, GuidanceSettings
 from spatialstudio.domain.run_settings import Preset, SeedMode
 from spatialstudio.science.guidance_presets import SDXL, STABLE_DIFFUSION
 from tests.fakes import scene_of

@@ -6,8 +6,9 @@ import pytest
 
 from spatialstudio.application.flow.choose_settings import request_of, usual_settings
 from spatialstudio.application.flow.plan_sweep import plan_of, read_axis, sweep_requests
+from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.errors import RequestError, SettingsError
-from spatialstudio.domain.generation import RequestId, unguided
+from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.sweep import SweepAxis, SweepField, SweepPoint
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS

@@ -4,8 +4,9 @@ from contextlib import suppress
 
 from spatialstudio.application.run_estimates import RunEstimate
 from spatialstudio.application.studio import Studio
+from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.domain.generation import GenerationRequest, RequestId, unguided
+from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.run_settings import RunSettings
 from spatialstudio.ui.texts import tr
 

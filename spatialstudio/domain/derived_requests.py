@@ -1,0 +1,56 @@
+"""Requests made of others: the baseline, the best of a search, and those that take less memory."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from spatialstudio.domain.generation import (
+    CandidateScore,
+    GenerationRequest,
+    GuidanceSettings,
+    NoiseSearch,
+    RequestId,
+)
+from spatialstudio.domain.memory import MemoryFix, Saving
+
+FEW_CANDIDATES = 4
+"""How many pictures a search draws that stands in for guidance."""
+
+
+def unguided(request: GenerationRequest, request_id: RequestId) -> GenerationRequest:
+    """Return the same request without guidance and search: the baseline of the same seed."""
+    plain = replace(request, guidance=GuidanceSettings(), search=NoiseSearch())
+    return replace(plain, id=request_id, sweep=None)
+
+
+def of_best(request: GenerationRequest, candidates: Sequence[CandidateScore]) -> GenerationRequest:
+    """Return what draws the picture that a search kept, alone and the same to the bit.
+
+    Args:
+        request: What was asked for.
+        candidates: Of the search, best first; empty without one, and the request stays as it is.
+    """
+    if not candidates:
+        return request
+    searched = spared(request)
+    savings = tuple(saving for saving in searched.savings if saving is not Saving.SEARCH)
+    return replace(searched, seed=candidates[0].seed, search=NoiseSearch(), savings=savings)
+
+
+def fitted(request: GenerationRequest, fix: MemoryFix) -> GenerationRequest:
+    """Return a request that gives up what a fix says, beside what it gives up already."""
+    height, width = fix.size or (request.height, request.width)
+    savings = (*request.savings, *fix.savings)
+    return replace(request, savings=savings, height=height, width=width)
+
+
+def spared(request: GenerationRequest) -> GenerationRequest:
+    """Return a request whose settings follow its savings; those of the backend stay with it."""
+    guidance, search = request.guidance, request.search
+    if Saving.CHECKPOINTING in request.savings:
+        guidance = replace(guidance, checkpointing=True)
+    if Saving.EVERY_SECOND_STEP in request.savings:
+        guidance = replace(guidance, every=max(guidance.every, 2))
+    if Saving.SEARCH in request.savings:
+        guidance = GuidanceSettings()
+        search = replace(search, candidates=max(search.candidates, FEW_CANDIDATES))
+    return replace(request, guidance=guidance, search=search)

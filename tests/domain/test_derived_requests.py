@@ -1,0 +1,84 @@
+from dataclasses import replace
+
+import pytest
+
+from spatialstudio.domain.derived_requests import of_best, spared, unguided
+from spatialstudio.domain.generation import (
+    CandidateScore,
+    GenerationRequest,
+    GuidanceSettings,
+    ModelRef,
+    NoiseSearch,
+)
+from spatialstudio.domain.memory import Saving
+from spatialstudio.domain.prompt import Prompt
+from spatialstudio.domain.relation import SceneGraph
+
+
+@pytest.fixture
+def request_with_guidance():
+    scene = SceneGraph(prompt=Prompt(text="a cat"), mentions=(), relations=(), extractor_id="test")
+    return GenerationRequest(
+        id="guided",
+        scene=scene,
+        backend_id="fake",
+        model=ModelRef(id="fake"),
+        seed=7,
+        guidance=GuidanceSettings(method_id="psg", strength=5),
+    )
+
+
+def test_the_baseline_differs_by_guidance_alone(request_with_guidance):
+    baseline = unguided(request_with_guidance, "plain")
+    assert baseline.guidance.strength == 0
+    assert (baseline.id, baseline.seed, baseline.scene) == (
+        "plain",
+        request_with_guidance.seed,
+        request_with_guidance.scene,
+    )
+
+
+def test_the_baseline_of_a_search_is_its_first_picture_unguided(request_with_guidance):
+    searched = replace(request_with_guidance, search=NoiseSearch(candidates=8))
+    assert unguided(searched, "plain") == unguided(request_with_guidance, "plain")
+
+
+@pytest.mark.parametrize(
+    ("saving", "every", "checkpointing", "candidates", "method_id"),
+    [
+        (Saving.CHECKPOINTING, 1, True, 1, "psg"),
+        (Saving.EVERY_SECOND_STEP, 2, False, 1, "psg"),
+        (Saving.SEARCH, 1, False, 4, "none"),
+        (Saving.TILING, 1, False, 1, "psg"),
+    ],
+    ids=lambda each: getattr(each, "value", str(each)),
+)
+def test_a_requests_settings_follow_its_savings(
+    request_with_guidance, saving, every, checkpointing, candidates, method_id
+):
+    made = spared(replace(request_with_guidance, savings=(saving,)))
+    guidance = made.guidance
+    assert (guidance.every, guidance.checkpointing) == (every, checkpointing)
+    assert (made.search.candidates, guidance.method_id) == (candidates, method_id)
+
+
+RANKED = tuple(
+    CandidateScore(seed=seed, pse=pse, lead=0.0, found=2, sureness=0.5, second=1.0)
+    for seed, pse in ((9, 0.8), (7, 0.2))
+)
+
+
+def test_the_picture_that_a_search_kept_is_asked_for_by_its_own_seed(request_with_guidance):
+    searched = replace(request_with_guidance, search=NoiseSearch(candidates=8, enough=0.5))
+    best = of_best(searched, RANKED)
+    assert best == replace(request_with_guidance, seed=9)
+    assert of_best(best, RANKED) == best
+    assert of_best(searched, ()) == searched
+
+
+def test_a_search_in_place_of_gradients_leaves_a_picture_without_them(request_with_guidance):
+    savings = (Saving.SEARCH, Saving.TILING)
+    best = of_best(replace(request_with_guidance, savings=savings), RANKED)
+    assert spared(best) == best
+    assert best == replace(unguided(best, best.id), savings=(Saving.TILING,))
+    assert best.seed == 9
