@@ -282,9 +282,8 @@ def _refuse_pickles(folder: Path, parts: Iterable[str]) -> None:
 
 def _native_size(folder: Path, kind: ModelKind) -> int:
     """Return the side of the pictures that the model was trained on, pixels."""
-    denoiser = _read_json(folder / kind.denoiser / "config.json")
-    side = denoiser["sample_size"] if kind.latent_side is None else kind.latent_side
-    return int(side * (kind.latent_pixels or _latent_pixels(folder)))
+    side = kind.native_latent_side(_read_json(folder / kind.denoiser / "config.json"))
+    return side * (kind.latent_pixels or _latent_pixels(folder))
 
 
 def _latent_pixels(folder: Path) -> int:

@@ -1,6 +1,7 @@
 """The kinds of models that can be drawn with, as far as files tell. Imports no model library."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import PSG
@@ -9,6 +10,9 @@ from spatialstudio.science.guidance_presets import guidance_preset
 
 DENOISER_PREFIX = "model.diffusion_model."
 """Of the denoiser's weights in a single file; files of a denoiser alone may lack it."""
+
+PLACES = "axes_lens"
+"""What some configurations call how many places they tell apart: of text, rows and columns."""
 
 
 @frozen
@@ -35,6 +39,18 @@ class ModelKind:
     strength: float = guidance_preset(PSG, "", Preset.RECOMMENDED).strength
     sign: str = ""
     reads_files: bool = True
+
+    def native_latent_side(self, config: Mapping[str, Any]) -> int:
+        """Return the side of the latents that a model was trained on, or the most it tells apart.
+
+        Args:
+            config: Of its denoiser.
+        """
+        side = config["sample_size"] if self.latent_side is None else self.latent_side
+        if PLACES not in config:
+            return int(side)
+        patch = config["all_patch_size"][0] if "all_patch_size" in config else config["patch_size"]
+        return int(min(side, config[PLACES][-1] * patch))
 
 
 def _psg_strength(pipeline_class: str) -> float:

@@ -1,6 +1,7 @@
 """Loads diffusers folders: safetensors only, nothing from the network."""
 
 import math
+import warnings
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property
@@ -76,8 +77,7 @@ class LoadedPipeline:
     @property
     def native_latent_side(self) -> int:
         """Side of the latents that the model was trained on."""
-        said = self.family.kind.latent_side
-        return int(self.denoiser.config.sample_size if said is None else said)
+        return self.family.kind.native_latent_side(self.denoiser.config)
 
     @property
     def native_side(self) -> int:
@@ -230,7 +230,8 @@ def load_pipeline(
     pipeline_class = _import_pipeline(family)
     dtype = pick_dtype(device, model.size_bytes, model.dtype)
     try:
-        pipeline = read_pipeline(pipeline_class, model, dtype)
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):  # of old folders
+            pipeline = read_pipeline(pipeline_class, model, dtype)
     except SIGNS_OF_DAMAGE as error:
         if is_out_of_memory(error):
             raise

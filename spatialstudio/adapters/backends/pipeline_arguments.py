@@ -52,7 +52,7 @@ def picture_size(loaded: LoadedPipeline, request: GenerationRequest) -> tuple[in
 
 def _scale_arguments(loaded: LoadedPipeline, request: GenerationRequest) -> Mapping[str, Any]:
     scale, negative = request.guidance_scale, request.scene.prompt.negative
-    if negative and "negative_prompt" not in inspect.signature(loaded.pipeline.__call__).parameters:
+    if negative and not _takes_negative(loaded):
         raise RequestError(
             "The model takes no negative prompt.",
             hint="Say what you want in the prompt itself, or choose another model.",
@@ -68,3 +68,11 @@ def _scale_arguments(loaded: LoadedPipeline, request: GenerationRequest) -> Mapp
         case GuidanceScale.TRUE:
             needed = {"negative_prompt": negative or EMPTY_NEGATIVE} if scale > SCALE_OFF else {}
             return {"true_cfg_scale": scale, **needed}
+
+
+def _takes_negative(loaded: LoadedPipeline) -> bool:
+    """Tell whether a negative prompt has an effect; it has none on models told the scale."""
+    is_told_scale = getattr(loaded.denoiser.config, "time_cond_proj_dim", None) is not None
+    return not is_told_scale and (
+        "negative_prompt" in inspect.signature(loaded.pipeline.__call__).parameters
+    )

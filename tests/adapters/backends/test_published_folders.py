@@ -241,3 +241,35 @@ def test_all_that_z_image_attends_to_is_kept_its_own_filling_too(publish):
     assert len(places) % 32 == 0
     assert list(places) == list(range(len(places)))
     assert set(list(places.values())[-1:]) == {""}
+
+
+def test_a_size_is_chosen_whose_places_the_model_can_tell_apart(publish):
+    folder = publish("ZImagePipeline")
+    assert read_card(folder).native_size == 128 * 2
+    file = folder / "transformer" / "config.json"
+    config = json.loads(file.read_text(encoding="utf-8")) | {"axes_lens": [256, 16, 16]}
+    file.write_text(json.dumps(config), encoding="utf-8")
+    card = read_card(folder)
+    assert card.native_size == 16 * 2 * 2
+    assert load_pipeline(card, CPU).native_side == card.native_size
+
+
+def test_a_model_that_is_told_the_scale_takes_no_negative_prompt(publish, tmp_path):
+    folder = publish("StableDiffusionPipeline", tell_scale)
+    negative = replace(SCENE, prompt=replace(SCENE.prompt, negative="tea"))
+    with pytest.raises(RequestError, match="no negative prompt"):
+        draw(folder, tmp_path, scene=negative)
+    assert draw(folder, tmp_path)[-1].image.std() > 0
+
+
+def tell_scale(pipeline):
+    unet = pipeline.unet
+    pipeline.register_modules(unet=unet.from_config(unet.config, time_cond_proj_dim=16))
+
+
+def test_a_folder_from_long_ago_is_read_without_a_word(publish):
+    folder = publish("StableDiffusionPipeline")
+    file = folder / "scheduler" / "scheduler_config.json"
+    config = json.loads(file.read_text(encoding="utf-8")) | {"steps_offset": 0}
+    file.write_text(json.dumps(config), encoding="utf-8")
+    assert load_pipeline(read_card(folder), CPU).own_scheduler.config.steps_offset == 1
