@@ -42,6 +42,8 @@ class RunEstimate:
         disk_bytes: Attention of all that goes to disk.
         guided_steps: First and last step, from 0, that guidance may act on; None for none.
         device: Where the model ran last, else where it shall; empty while nobody knows.
+        candidates: Most pictures that each is chosen from; 1 for no search.
+        leaves_depth: Whether depth alone is claimed, which only a search holds, and none is made.
     """
 
     seconds: float | None = None
@@ -49,6 +51,8 @@ class RunEstimate:
     disk_bytes: int = 0
     guided_steps: tuple[int, int] | None = None
     device: str = ""
+    candidates: int = 1
+    leaves_depth: bool = False
 
 
 class RunEstimates:
@@ -123,6 +127,8 @@ class RunEstimates:
             disk_bytes=sum(each.disk_bytes for each in known),
             guided_steps=(guided[0], guided[-1]) if guided else None,
             device=self._devices[kind_of(requests[0])] or requests[0].device,
+            candidates=_tries(requests[0]),
+            leaves_depth=_tries(requests[0]) == 1 and _claims_depth_alone(requests[0]),
         )
 
     def _ask_for(self, request: GenerationRequest) -> None:
@@ -166,12 +172,20 @@ class RunEstimates:
             seconds = self.seconds_left(request, 0)
             if seconds is None:
                 return None
-            tries = spared(request).search.candidates
-            total += tries * (seconds + self._rests[kind_of(request)])
+            total += _tries(request) * (seconds + self._rests[kind_of(request)])
         return total
 
     def _pace(self, kind: Kind) -> RemainingTime:
         return self._paces.setdefault(kind, RemainingTime())
+
+
+def _tries(request: GenerationRequest) -> int:
+    return spared(request).search.candidates
+
+
+def _claims_depth_alone(request: GenerationRequest) -> bool:
+    claims = [relation for relation in request.scene.relations if not relation.is_muted]
+    return bool(claims) and all(relation.type.needs_depth for relation in claims)
 
 
 def kind_of(request: GenerationRequest) -> Kind:

@@ -10,9 +10,11 @@ from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.generation import (
     CaptureSettings,
     GenerationStarted,
+    GuidanceSettings,
     NoiseSearch,
 )
 from spatialstudio.domain.memory import MemoryEstimate
+from spatialstudio.domain.relation import BEHIND
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS, evaluation_of, picture_of, step_of
 
@@ -94,6 +96,14 @@ def test_a_search_may_take_as_long_as_all_that_it_may_try(estimates, request_, c
     searched = estimates.estimate([replace(request_, search=NoiseSearch(candidates=4))])
     assert searched.seconds == pytest.approx(4 * alone.seconds)
     assert searched.memory_bytes == alone.memory_bytes
+    assert (alone.candidates, searched.candidates) == (1, 4)
+
+
+def test_depth_alone_is_left_to_a_search(estimates, request_):
+    deep = replace(request_, scene=scene_of(relation_type=BEHIND), guidance=GuidanceSettings())
+    assert estimates.estimate([deep]).leaves_depth
+    assert not estimates.estimate([replace(deep, search=NoiseSearch(candidates=2))]).leaves_depth
+    assert not estimates.estimate([replace(deep, scene=scene_of())]).leaves_depth
 
 
 def test_other_sizes_are_not_guessed(estimates, request_, clock):

@@ -38,12 +38,17 @@ def estimate_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
         estimate: What is known.
         weights_bytes: Of the model; the least that it takes.
     """
-    if estimate.guided_steps is None:
-        steps = tr("not guided")
-    else:
+    facts = [cost_in_words(estimate, weights_bytes)]
+    if estimate.guided_steps is not None:
         first, last = (step + 1 for step in estimate.guided_steps)
-        steps = tr("guided steps {first} to {last}").format(first=first, last=last)
-    return BETWEEN_FACTS.join((cost_in_words(estimate, weights_bytes), steps))
+        facts.append(tr("guided steps {first} to {last}").format(first=first, last=last))
+    elif estimate.leaves_depth:
+        facts.append(tr("not guided, as depth takes a search"))
+    else:
+        facts.append(tr("not guided"))
+    if estimate.candidates > 1:
+        facts.append(tr("best of {count}").format(count=estimate.candidates))
+    return BETWEEN_FACTS.join(facts)
 
 
 def cost_in_words(estimate: RunEstimate, weights_bytes: int) -> str:

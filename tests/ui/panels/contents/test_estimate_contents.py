@@ -19,8 +19,16 @@ from spatialstudio.ui.panels.contents.estimate_contents import (
             RunEstimate(),
             "Time not known yet · at least 28 MB · not guided",
         ),
+        (
+            RunEstimate(seconds=4.2, memory_bytes=310_000_000, candidates=8),
+            "About 4.2 s · 310 MB · not guided · best of 8",
+        ),
+        (
+            RunEstimate(leaves_depth=True),
+            "Time not known yet · at least 28 MB · not guided, as depth takes a search",
+        ),
     ],
-    ids=["all is known", "nothing is known"],
+    ids=["all is known", "nothing is known", "search", "depth alone"],
 )
 def test_the_line_says_what_is_known(estimate, words):
     assert estimate_in_words(estimate, 28_000_000) == words
