@@ -93,11 +93,15 @@ def last_guided_step(settings: RunSettings) -> int:
 
 
 def seeds_of(settings: RunSettings) -> tuple[int, ...]:
-    """Return a seed for each picture that is drawn at once, beginning with the one that is set."""
+    """Return a seed for each picture that is drawn at once, beginning with the one that is set.
+
+    Those that follow each other leave room for what each picture is chosen from.
+    """
     others = range(1, settings.pictures)
     if settings.seed_mode is SeedMode.RANDOM:
         return (settings.seed, *(any_seed() for _ in others))
-    return (settings.seed, *(seed_after(settings.seed, count) for count in others))
+    apart = settings.candidates
+    return (settings.seed, *(seed_after(settings.seed, count * apart) for count in others))
 
 
 def moved_on(settings: RunSettings) -> RunSettings:
@@ -105,7 +109,8 @@ def moved_on(settings: RunSettings) -> RunSettings:
     if settings.seed_mode is SeedMode.RANDOM:
         return replace(settings, seed=any_seed())
     if settings.seed_mode is SeedMode.INCREMENT:
-        return replace(settings, seed=seed_after(settings.seed, settings.pictures))
+        taken = settings.pictures * settings.candidates
+        return replace(settings, seed=seed_after(settings.seed, taken))
     return settings
 
 

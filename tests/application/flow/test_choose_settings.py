@@ -116,6 +116,12 @@ def test_no_strength_makes_no_guiding_passes(settings):
     assert settings_of(request, STICKERS, settings) == replace(idle, seed=4)
 
 
+def test_no_seed_is_tried_for_two_pictures(settings):
+    searching = replace(settings, seed=7, seed_mode=SeedMode.INCREMENT, pictures=3, candidates=4)
+    assert seeds_of(searching) == (7, 11, 15)
+    assert moved_on(searching).seed == 19
+
+
 def test_without_relations_there_is_nothing_to_search_by(settings):
     searching = replace(settings, candidates=3)
     assert request_of(scene_of(), STICKERS, searching, 4).search.candidates == 3
