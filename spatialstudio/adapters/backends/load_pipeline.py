@@ -46,7 +46,7 @@ FOR_LATENTS = {"clip_sample": False, "skip_prk_steps": True}
 """What samplers are told that were made for pixels: latents go beyond [-1, 1] and are not cut off,
 and PNDM begins as it does for Stable Diffusion, by one call more instead of nine."""
 
-SIGNS_OF_DAMAGE = (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError)
+SIGNS_OF_DAMAGE = (OSError, ValueError, LookupError, TypeError, RuntimeError, SafetensorError)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """Reads a pipeline's weights: safetensors only, nothing from the network."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,15 @@ from spatialstudio.adapters.model_parts import (
 )
 from spatialstudio.domain.ports import ModelCard
 
-TEXT_ENCODERS = ("text_encoder", "text_encoder_2", "text_encoder_3")
 SIGNS = {
     "vae": ("first_stage_model.", "vae."),
-    **dict.fromkeys(TEXT_ENCODERS, ("cond_stage_model.", "conditioner.", "text_encoders.")),
+    "text_encoder": ("cond_stage_model.", "conditioner.embedders.0.", "text_encoders.clip_l."),
+    "text_encoder_2": ("conditioner.embedders.1.", "text_encoders.clip_g."),
 }
 """How the names of weights begin that a single file may hold beside the denoiser's."""
+
+SIGNS_OF_CLASSES = {"T5EncoderModel": ("text_encoders.t5xxl.",)}
+"""Likewise, of what is known by its class: T5 is second in FLUX, third in Stable Diffusion 3."""
 
 
 def read_pipeline(pipeline_class: Any, model: ModelCard, dtype: torch.dtype) -> Any:
@@ -39,12 +42,13 @@ def read_pipeline(pipeline_class: Any, model: ModelCard, dtype: torch.dtype) -> 
         return _read_folder(pipeline_class, model.folder, dtype)
     if not hasattr(pipeline_class, "from_single_file"):
         return _read_denoiser(pipeline_class, model.folder, model.base, dtype)
-    held = {*_parts_of(model.folder), MODEL_KINDS[model.pipeline_class].denoiser}
-    missing = [name for name in ("vae", *TEXT_ENCODERS) if name not in held]
-    rest = (
-        _read_folder(pipeline_class, model.base, dtype, **dict.fromkeys(held)) if missing else None
-    )
-    given = {name: getattr(rest, name) for name in missing if getattr(rest, name, None)}
+    denoiser = MODEL_KINDS[pipeline_class.__name__].denoiser
+    signs = _signs(parts_in_use(read_index(model.base)))
+    held = _held(model.folder, signs)
+    missing = signs.keys() - held
+    others = dict.fromkeys([denoiser, *held])
+    rest = _read_folder(pipeline_class, model.base, dtype, **others) if missing else None
+    given = {name: getattr(rest, name) for name in missing}
     return pipeline_class.from_single_file(
         str(model.folder),
         config=str(model.base),
@@ -87,10 +91,21 @@ def _without_weights(folder: Path) -> dict[str, Any]:
     return dict.fromkeys(parts_left_out(read_index(folder))) | read_tokenizers(folder)
 
 
-def _parts_of(file: Path) -> Iterator[str]:
-    """List the parts beside the denoiser that a single file holds."""
+def _signs(parts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Say by which names of weights parts are known; parts that no single file holds are left out.
+
+    Args:
+        parts: By name, their classes.
+    """
+    signs = {
+        name: SIGNS_OF_CLASSES.get(class_name) or SIGNS.get(name, ())
+        for name, class_name in parts.items()
+    }
+    return {name: own for name, own in signs.items() if own}
+
+
+def _held(file: Path, signs: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """Name the parts beside the denoiser that a single file holds."""
     with safe_open(file, framework="pt") as content:
         names = list(content.keys())
-    for part, signs in SIGNS.items():
-        if any(name.startswith(signs) for name in names):
-            yield part
+    return {part for part, own in signs.items() if any(name.startswith(own) for name in names)}

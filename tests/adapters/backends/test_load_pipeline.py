@@ -13,6 +13,7 @@ from spatialstudio.adapters.model_kinds import MODEL_KINDS
 from spatialstudio.domain.errors import ModelNotFound, RequestError
 from spatialstudio.domain.generation import GuidanceSettings, StepEvent
 from tests.adapters.backends.flux_file import save_flux_file
+from tests.adapters.backends.sd3_file import save_sd3_file
 from tests.adapters.backends.single_file import same_weights, save_single_file
 from tests.adapters.backends.tiny_families import TINY_FAMILIES, build_tiny_family, save_tiny_family
 from tests.fakes import CountingToken
@@ -78,6 +79,24 @@ def test_every_family_takes_its_denoiser_from_a_file_and_the_rest_from_a_folder(
     assert same_weights(loaded.denoiser, original.denoiser)
     assert same_weights(loaded.pipeline.text_encoder, original.pipeline.text_encoder)
     assert same_weights(loaded.pipeline.vae, original.pipeline.vae)
+
+
+def test_a_file_of_sd3_with_one_encoder_takes_the_others_from_the_folder(tmp_path):
+    tiny = next(one for one in TINY_FAMILIES if one.pipeline_class == "StableDiffusion3Pipeline")
+    makers, folder = build_tiny_family(tiny), build_tiny_family(tiny)
+    for part in (folder.transformer, folder.text_encoder):
+        torch.nn.utils.vector_to_parameters(
+            torch.zeros(sum(weight.numel() for weight in part.parameters())), part.parameters()
+        )
+    folder.save_pretrained(tmp_path / "file")
+    encoders = {"clip_l": makers.text_encoder}
+    save_sd3_file(makers.transformer, tmp_path / "file.safetensors", encoders)
+    (card,) = cards_of(tmp_path)
+    loaded = load_pipeline(card, CPU).pipeline
+    assert same_weights(loaded.transformer, makers.transformer)
+    assert same_weights(loaded.text_encoder.text_model, makers.text_encoder.text_model)
+    assert same_weights(loaded.text_encoder_2, folder.text_encoder_2)
+    assert same_weights(loaded.text_encoder_3, folder.text_encoder_3)
 
 
 @pytest.fixture(scope="module")
