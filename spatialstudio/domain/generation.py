@@ -231,7 +231,8 @@ class StepEvent:
         total_steps: Steps the scheduler will take.
         timestep: Scheduler time; high is noisy.
         pos: Relation id to PoS on this step's maps before any update, in [0, 1], ties half.
-        guidance_loss: Loss before the update; None where guidance did not act.
+        guidance_loss: Loss before the updates, of the first relation where they take turns; None
+            where guidance did not act.
         step_size: Step length applied, in variance-preserving units; None where it did not act.
         pos_after: Like ``pos``, after the updates; empty where guidance did not act.
         guiding_passes: Passes with a gradient that guidance made.

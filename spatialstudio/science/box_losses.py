@@ -33,7 +33,7 @@ class BoxDiffLoss:
     reads_whole_text = True
 
     def __call__(self, relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
-        """Add up what every placed mention lacks."""
+        """Return () the sum of what every placed mention lacks, each part of it >= 0."""
         maps = attention.excited_maps()
         boxes = relation_boxes(relations)
         return torch.stack([self._lack(maps[m], box) for m, box in boxes.items()]).sum()

@@ -69,7 +69,7 @@ class PsgLoss:
     reads_whole_text = False
 
     def __call__(self, relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
-        """Add up the PSG losses of the relations."""
+        """Return () the sum of the PSG losses, each times its relation's weight."""
         return scene_loss(relations, attention.loss_maps(), self.paper_form)
 
 

@@ -62,7 +62,7 @@ class InfSplignLoss:
     reads_whole_text = False
 
     def __call__(self, relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
-        """Add up the three terms of every relation."""
+        """Return () the sum of the three terms of every relation that flat maps can hold."""
         levels = [
             {mention: spread_of(weights) for mention, weights in maps.items()}
             for maps in attention.decoder_maps()

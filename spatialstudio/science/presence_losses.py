@@ -36,7 +36,7 @@ class AttendExciteLoss:
     reads_whole_text = True
 
     def __call__(self, _relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
-        """Return what the mention seen worst lacks, [0, 1]."""
+        """Return () what the mention seen worst lacks, [0, 1]."""
         maps = attention.excited_maps()
         return torch.stack([1 - weights.amax() for weights in maps.values()]).amax().clamp_min(0)
 
@@ -54,7 +54,7 @@ class WeightedPresenceLoss:
     reads_whole_text = True
 
     def __call__(self, _relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
-        """Add up what the mentions lack."""
+        """Return () the sum of what the mentions lack, each in [0, 1] times its weight."""
         maps = attention.excited_maps()
         lacks = [
             self.weights.get(m, ORDINARY) * (1 - weights.amax()) for m, weights in maps.items()
@@ -77,7 +77,7 @@ class PsgPresenceLoss:
     reads_whole_text = False
 
     def __call__(self, relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
-        """Add what is misplaced and what is spread."""
+        """Return () the PSG loss plus ``presence`` times the sum over mentions, each in [0, 1]."""
         maps = attention.loss_maps()
         lacks = [(1 - compactness(weights)).square() for weights in maps.values()]
         return self.placement(relations, attention) + self.presence * torch.stack(lacks).sum()
