@@ -269,7 +269,10 @@ class MainWindow(QMainWindow):
     def _makers(self) -> list[Callable[[], object]]:
         """Return what makes all docks and centres, those in sight first."""
         in_order = (self._workspace, *WORKSPACES)
-        docks = [partial(self._rack.make, plan) for each in in_order for plan in each.docks]
+        docks: list[Callable[[], object]] = []
+        for each in in_order:
+            docks += [partial(prepare, self.context) for prepare in each.prepare]
+            docks += [partial(self._rack.make, plan) for plan in each.docks]
         return [*docks, *(partial(self._centre_of, each) for each in WORKSPACES)]
 
     def _make_next(self) -> None:

@@ -162,3 +162,12 @@ def test_the_first_start_is_simple_and_asks_once(qtbot, newcomer, text, density)
     assert (settings.density, settings.is_density_chosen) == (density, True)
     assert newcomer.context.actions[frame.ALL_CONTROLS].isChecked() is (density is Density.FULL)
     assert not question(newcomer, text).isVisible()
+
+
+def test_what_reads_kept_runs_is_loaded_before_the_docks_that_show_them(context):
+    gallery = WORKSPACES[-1]
+    keeping = context.studio.keeping
+    assert "library" not in vars(keeping)
+    for prepare in gallery.prepare:
+        prepare(context)
+    assert {"metadata", "store", "library"} <= vars(keeping).keys()

@@ -1,5 +1,7 @@
 """The workspace Gallery: kept runs are found, marked, compared and taken along."""
 
+from operator import attrgetter
+
 from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.commands.frame import GALLERY_WORKSPACE
@@ -10,6 +12,13 @@ from spatialstudio.ui.widgets.basic.dock_column import DockColumn, DockRoom
 from spatialstudio.ui.workspaces.workspace import LEFT, RIGHT, DockPlan, Workspace
 
 NARROWEST_EM = 12
+FILES = ("studio.keeping.metadata", "studio.keeping.store", "studio.library")
+"""What reads kept runs; each stands on those before it."""
+
+
+def load_grid(_: WindowContext) -> None:
+    """Load what shows the kept runs."""
+    import spatialstudio.ui.panels.gallery.gallery_panel  # noqa: F401 - needed a moment later
 
 
 def make_searches(context: WindowContext) -> QWidget:
@@ -46,4 +55,5 @@ GALLERY = Workspace(
     docks=(SEARCHES, DETAILS),
     tools=(COMPARE, EXPORT),
     make_centre=make_grid,
+    prepare=(*map(attrgetter, FILES), load_grid),
 )

@@ -66,6 +66,8 @@ class Workspace:
             the middle has it.
         make_overlays: Builds what lies over the picture, once.
         make_centre: Builds what stands in the stage's place, once; None for the stage itself.
+        prepare: What the docks and the centre need and takes its time: each is done in a turn of
+            its own before they are made, so that none of them keeps the user's hand waiting.
     """
 
     id: str
@@ -78,3 +80,4 @@ class Workspace:
     begins_at_prompt: bool = False
     make_overlays: Callable[[WindowContext], tuple[StageOverlay, ...]] = lambda _context: ()
     make_centre: Callable[[WindowContext], Panel] | None = None
+    prepare: tuple[Callable[[WindowContext], object], ...] = ()
