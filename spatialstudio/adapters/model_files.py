@@ -149,7 +149,8 @@ def read_card(folder: Path) -> ModelCard:
         index = read_index(folder)
         pipeline_class = current_name(index["_class_name"])
         kind = _kind_of(folder, pipeline_class)
-        advice = _read_advice(folder / ADVICE_FILE, kind)
+        denoiser = _read_json(folder / kind.denoiser / "config.json")
+        advice = _read_advice(folder / ADVICE_FILE, kind.as_told(index, denoiser))
         parts = parts_in_use(index)
         _refuse_pickles(folder, parts)
         model_id = advice.id or folder.name
@@ -161,7 +162,7 @@ def read_card(folder: Path) -> ModelCard:
             pipeline_class=pipeline_class,
             size_bytes=sum(file.stat().st_size for file in weight_files(folder, parts)),
             licence=advice.licence,
-            native_size=_native_size(folder, kind),
+            native_size=_native_size(folder, kind, denoiser),
             steps=advice.steps,
             guidance_scale=advice.guidance_scale,
             strength=advice.strength,
@@ -280,10 +281,9 @@ def _refuse_pickles(folder: Path, parts: Iterable[str]) -> None:
             )
 
 
-def _native_size(folder: Path, kind: ModelKind) -> int:
+def _native_size(folder: Path, kind: ModelKind, denoiser: Mapping[str, Any]) -> int:
     """Return the side of the pictures that the model was trained on, pixels."""
-    side = kind.native_latent_side(_read_json(folder / kind.denoiser / "config.json"))
-    return side * (kind.latent_pixels or _latent_pixels(folder))
+    return kind.native_latent_side(denoiser) * (kind.latent_pixels or _latent_pixels(folder))
 
 
 def _latent_pixels(folder: Path) -> int:

@@ -1,11 +1,13 @@
 """The kinds of models that can be drawn with, as far as files tell. Imports no model library."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import PSG
 from spatialstudio.domain.run_settings import Preset
+from spatialstudio.domain.samplers import SCALE_OFF
 from spatialstudio.science.guidance_presets import guidance_preset
 
 DENOISER_PREFIX = "model.diffusion_model."
@@ -13,6 +15,9 @@ DENOISER_PREFIX = "model.diffusion_model."
 
 PLACES = "axes_lens"
 """What some configurations call how many places they tell apart: of text, rows and columns."""
+
+DISTILLED_STEPS = 4
+"""What FLUX.1 schnell and FLUX.2 Klein are published for."""
 
 
 @frozen
@@ -29,6 +34,8 @@ class ModelKind:
         sign: How the name of a weight begins that only single files of this kind hold,
             ``DENOISER_PREFIX`` left out; empty where none is known.
         reads_files: Whether a single file can give the denoiser.
+        distilled: What the files of those say that draw in few steps, without classifier-free
+            guidance: a setting and its value; None where nothing tells.
     """
 
     denoiser: str = "transformer"
@@ -39,6 +46,21 @@ class ModelKind:
     strength: float = guidance_preset(PSG, "", Preset.RECOMMENDED).strength
     sign: str = ""
     reads_files: bool = True
+    distilled: tuple[str, bool] | None = None
+
+    def as_told(self, index: Mapping[str, Any], config: Mapping[str, Any]) -> "ModelKind":
+        """Return what is recommended for one model of the kind.
+
+        Args:
+            index: What its folder says of its parts.
+            config: Of its denoiser.
+        """
+        if self.distilled is None:
+            return self
+        name, value = self.distilled
+        if {**config, **index}.get(name) is not value:
+            return self
+        return replace(self, steps=DISTILLED_STEPS, guidance_scale=SCALE_OFF)
 
     def native_latent_side(self, config: Mapping[str, Any]) -> int:
         """Return the side of the latents that a model was trained on, or the most it tells apart.
@@ -87,12 +109,13 @@ MODEL_KINDS: Mapping[str, ModelKind] = {
         steps=28,
         guidance_scale=3.5,
         sign="double_blocks.0.img_mod.",
+        distilled=("guidance_embeds", False),
     ),
     "SanaPipeline": ModelKind(steps=20, guidance_scale=4.5),
     "QwenImagePipeline": ModelKind(latent_side=128),
     "ZImagePipeline": ModelKind(latent_side=128, guidance_scale=6.0),
     "Lumina2Pipeline": ModelKind(latent_pixels=8, steps=30),
-    "Flux2KleinPipeline": ModelKind(latent_side=128),
+    "Flux2KleinPipeline": ModelKind(latent_side=128, distilled=("is_distilled", True)),
 }
 """By the class named in ``model_index.json``; scale and steps are the pipelines' own defaults."""
 

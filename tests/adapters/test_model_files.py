@@ -148,6 +148,23 @@ def test_every_kind_of_model_tells_its_size_and_the_settings_of_its_kind(tmp_pat
     assert (card.steps, card.strength) == (wanted.steps, wanted.strength)
 
 
+@pytest.mark.parametrize(
+    ("kind", "setting", "few"),
+    [("FluxPipeline", "guidance_embeds", False), ("Flux2KleinPipeline", "is_distilled", True)],
+)
+def test_models_that_were_distilled_are_drawn_in_few_steps(tmp_path, kind, setting, few):
+    folder = write_model_of(kind, tmp_path / "m")
+    for value, settings in ((few, (4, 1.0)), (not few, usual_settings(kind))):
+        file = folder / "transformer" / "config.json"
+        file.write_text(json.dumps({setting: value}), encoding="utf-8")
+        card = read_card(folder)
+        assert (card.steps, card.guidance_scale) == settings
+
+
+def usual_settings(kind):
+    return MODEL_KINDS[kind].steps, MODEL_KINDS[kind].guidance_scale
+
+
 def test_a_folder_of_another_kind_is_told(tmp_path):
     folder = write_model(tmp_path / "m")
     (folder / "model_index.json").write_text('{"_class_name": "AudioPipeline"}', encoding="utf-8")
