@@ -256,17 +256,20 @@ class LibraryChange:
         changed: Pictures whose evaluation or marks are new.
         moved: Where pictures went, from to.
         missing: Pictures that are gone.
+        nameless: How many pictures cannot be listed, as their names are no text.
     """
 
     added: tuple[Path, ...] = ()
     changed: tuple[Path, ...] = ()
     moved: Mapping[Path, Path] = field(default_factory=dict)
     missing: tuple[Path, ...] = ()
+    nameless: int = 0
 
     @property
     def is_nothing(self) -> bool:
         """Whether all was as before."""
-        return not (self.added or self.changed or self.moved or self.missing)
+        is_same = not (self.added or self.changed or self.moved or self.missing)
+        return is_same and not self.nameless
 
 
 @frozen

@@ -9,6 +9,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
 from itertools import chain
@@ -19,7 +20,7 @@ from spatialstudio.adapters.images import PillowImages
 from spatialstudio.adapters.library.index import IndexedRun, LibraryIndex
 from spatialstudio.adapters.library.index_tables import is_about_writing
 from spatialstudio.adapters.library.migrations import migrate
-from spatialstudio.adapters.library.scan import folders_in, read_run, runs_in
+from spatialstudio.adapters.library.scan import folders_in, nameless_in, read_run, runs_in
 from spatialstudio.adapters.library.thumbnails import Thumbnails
 from spatialstudio.adapters.library.trash import Trash, is_in_trash, move_run
 from spatialstudio.adapters.stores import arrival
@@ -112,7 +113,7 @@ class RunLibrary:
         if not is_first:
             names = {_inside(folder, self.root) for folder in (*looked, *gone_folders)}
             known = {p: s for p, s in known.items() if p.rpartition("/")[0] in names}
-        return self._take_in(found, known)
+        return replace(self._take_in(found, known), nameless=sum(map(nameless_in, looked)))
 
     def reindex(self) -> int:
         """Build the index anew from the files; return how many runs there are.

@@ -57,6 +57,15 @@ def runs_in(folder: Path, root: Path) -> dict[str, str]:
     return found
 
 
+def nameless_in(folder: Path) -> int:
+    """Return how many pictures right in a folder are left out as their names are no text."""
+    try:
+        names = os.listdir(folder)  # noqa: PTH208 - names alone
+    except OSError:
+        return 0
+    return sum(name.endswith(PICTURE_ENDING) and not _is_text(name) for name in names)
+
+
 def read_run(picture: Path, path: str, stamp: str, thrown: Thrown | None = None) -> IndexedRun:
     """Read what the index needs of a run, from the best of its files that is there.
 

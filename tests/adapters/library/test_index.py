@@ -209,3 +209,4 @@ def test_a_sidecar_with_odd_claims_hinders_no_rebuild(library, pictures):
 def test_a_picture_whose_name_is_no_text_hinders_no_other(library, root, pictures):
     (root / os.fsdecode(b"caf\xe9.png")).write_bytes(a_picture_of_comfyui(1))
     assert library.reindex() == len(pictures)
+    assert library.refresh(thorough=True).nameless == 1

@@ -96,6 +96,13 @@ def runs_in_words(count: int) -> str:
     return tr("1 run") if count == 1 else tr("{count} runs").format(count=count)
 
 
+def nameless_in_words(count: int) -> str:
+    """Say how many pictures cannot be listed."""
+    if count == 1:
+        return tr("1 picture of the library is not listed.")
+    return tr("{count} pictures of the library are not listed.").format(count=count)
+
+
 def words_for_nothing(line: str, is_looked_through: bool) -> tuple[str, ...]:
     """Say why there are no tiles: title, sentence, and what can be done where anything can.
 

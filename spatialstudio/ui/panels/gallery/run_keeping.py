@@ -9,12 +9,14 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from spatialstudio.application.errands import ErrandEnded, ErrandId, Progress
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.keeping import Reproduced
+from spatialstudio.application.library import LibraryChanged
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.record import Fault
 from spatialstudio.ui.commands import gallery as commands
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.panels.contents.gallery_contents import (
     IN_TRASH,
+    nameless_in_words,
     reproduction_in_words,
     runs_in_words,
 )
@@ -24,6 +26,7 @@ from spatialstudio.ui.texts import tr
 
 PICTURES = "*.png *.jpg *.jpeg *.webp"
 EMPTY = "The trash is empty."
+NAMELESS_HINT = "The names of their files hold bytes that are no letters. Rename them."
 
 
 class RunKeeping(QObject):
@@ -53,6 +56,7 @@ class RunKeeping(QObject):
         self._verifying: ErrandId | None = None
         self._reindexing: ErrandId | None = None
         self._emptying: ErrandId | None = None
+        self._nameless = 0
         actions = context.actions
         actions.bind(commands.VERIFY, self._verify)
         actions.bind(commands.RUN_AGAIN, self._guarded(self._run_again))
@@ -63,6 +67,9 @@ class RunKeeping(QObject):
     def handle(self, event: object) -> None:
         """Tell what came of it."""
         match event:
+            case LibraryChanged(change=change) if change.nameless > self._nameless:
+                self._nameless = change.nameless
+                self._context.toasts.tell(nameless_in_words(change.nameless), tr(NAMELESS_HINT))
             case Reproduced(comparison=comparison):
                 self._context.toasts.tell(reproduction_in_words(comparison))
             case ErrandEnded(errand_id=errand_id, result=dict(faults)) if (

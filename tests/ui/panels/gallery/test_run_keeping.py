@@ -1,5 +1,6 @@
 """Runs are verified, drawn again, put back and found again."""
 
+import os
 import shutil
 
 import pytest
@@ -40,6 +41,20 @@ def test_a_run_that_was_changed_is_told(qtbot, drawn, panel):
     trace.write_bytes(trace.read_bytes()[:-40])
     trigger(drawn, commands.VERIFY)
     qtbot.waitUntil(lambda: "1 run verified, 1 with faults." in told(drawn))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names are always text there")
+def test_pictures_whose_names_are_no_text_are_told_once(qtbot, drawn, panel, studio):
+    folder = drawn.context.gallery.current.path.parent
+    for name in (b"caf\xe9.png", b"\xff.png"):
+        (folder / os.fsdecode(name)).write_bytes(b"")
+        studio.library.refresh()
+    shown = ["1 picture of the library is not listed.", "2 pictures of the library are not listed."]
+    qtbot.waitUntil(lambda: [each for each in told(drawn) if "not listed" in each] == shown)
+    (folder / "another.png").write_bytes(b"")
+    assert studio.library.refresh().nameless == 2
+    qtbot.waitUntil(lambda: drawn.context.gallery.current is not None)
+    assert len([each for each in told(drawn) if "not listed" in each]) == 2
 
 
 def test_running_again_ends_with_a_word_on_sameness(qtbot, drawn, panel, engine):
