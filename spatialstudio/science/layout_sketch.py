@@ -34,6 +34,8 @@ BLOB_SIDE = 0.24
 """Side of the box that a blob stands for, share of the picture."""
 APART = 1.4 * BLOB_SIDE
 """Things so far from each other do not touch, their soft edges and names included."""
+MOST_APART = int(1 / BLOB_SIDE**2)
+"""More things have no room beside each other."""
 EDGE = 0.15
 """Points of the grid keep this far from the picture's edges."""
 GRID = 15
@@ -71,6 +73,21 @@ def arrange(scene: SceneGraph, kept: Places, settings: CheckerSettings = REPRODU
         wrong = [each for each in claims if not is_shown(each, places, settings)]
         for end in dict.fromkeys(end for relation in wrong for end in relation.ends):
             places[end] = _best_place(end, claims, places, settings)
+    return _unstacked(places, kept, claims, settings)
+
+
+def _unstacked(
+    places: Places, kept: Places, claims: Sequence[Relation], settings: CheckerSettings
+) -> Places:
+    """Take things off each other that nobody has put there, as far as all stays shown."""
+    fresh = [name for name in places if name not in kept]
+    for name in fresh if len(places) <= MOST_APART else ():
+        others = [place for other, place in places.items() if other != name]
+        if any(dist(places[name], other) < BLOB_SIDE for other in others):
+            tried = {**places, name: _best_place(name, claims, places, settings)}
+            own = [each for each in claims if name in each.ends]
+            if all(is_shown(each, tried, settings) for each in own):
+                places = tried
     return places
 
 

@@ -7,6 +7,7 @@ from spatialstudio.domain.relation import (
     ABOVE,
     ABOVE_LEFT_OF,
     BEHIND,
+    BELOW,
     BETWEEN,
     BUILT_IN_TYPES,
     BY_HAND,
@@ -75,6 +76,19 @@ def test_between_is_arranged_in_a_row():
 def test_things_without_relations_do_not_lie_on_each_other():
     places = list(arrange(replace(three(scene_of()), relations=()), {}).values())
     assert min(dist(a, b) for a in places for b in places if a is not b) >= BLOB_SIDE
+
+
+def test_things_in_one_relation_to_another_do_not_lie_on_each_other():
+    scene = scene_of("cat", "clock", ABOVE)
+    cat, clock = scene.mentions
+    dog = replace(clock, id="m3", phrase="dog", head="dog")
+    below = replace(scene.relations[0], id="r2", type=BELOW, subject="m3", object=cat.id)
+    scene = replace(scene, mentions=(cat, clock, dog), relations=(*scene.relations, below))
+    places = arrange(scene, {})
+    assert dist(places["m3"], places[clock.id]) >= BLOB_SIDE
+    assert all(is_shown(each, places) for each in scene.relations)
+    stacked = {**places, "m3": places[clock.id]}
+    assert arrange(scene, stacked) == stacked
 
 
 def test_what_stands_well_stays():
