@@ -31,13 +31,11 @@ class GuidanceMethod:
         corrects_prediction: True when the gradient is added to the predicted noise, False when it
             is taken off the latents.
         reads_decoder: Whether the loss reads the levels of the denoiser's decoder.
-        needs_relations: Whether a scene without relations that guide gives it nothing to do.
     """
 
     make_loss: Callable[[GuidanceSettings], GuidanceLoss]
     corrects_prediction: bool = False
     reads_decoder: bool = False
-    needs_relations: bool = True
 
 
 def _psg(settings: GuidanceSettings) -> PsgLoss:
@@ -55,8 +53,8 @@ def _psg_presence(settings: GuidanceSettings) -> PsgPresenceLoss:
 METHODS: dict[str, GuidanceMethod] = {
     PSG: GuidanceMethod(make_loss=_psg),
     PSG_PRESENCE: GuidanceMethod(make_loss=_psg_presence),
-    ATTEND_EXCITE: GuidanceMethod(make_loss=lambda _: AttendExciteLoss(), needs_relations=False),
-    WEIGHTED_PRESENCE: GuidanceMethod(make_loss=_weighted_presence, needs_relations=False),
+    ATTEND_EXCITE: GuidanceMethod(make_loss=lambda _: AttendExciteLoss()),
+    WEIGHTED_PRESENCE: GuidanceMethod(make_loss=_weighted_presence),
     BOXDIFF: GuidanceMethod(make_loss=lambda _: BoxDiffLoss()),
     INFSPLIGN: GuidanceMethod(
         make_loss=lambda _: InfSplignLoss(), corrects_prediction=True, reads_decoder=True
