@@ -97,63 +97,62 @@ class ModelFolders:
     def cards(self) -> tuple[ModelCard, ...]:
         """List the models; of two with one id the first counts, damaged ones are left out."""
         cards: dict[str, ModelCard] = {}
-        for found in self._found().values():
+        for _, found in self._found():
             if isinstance(found, ModelCard):
                 cards.setdefault(found.id, found)
         return tuple(cards.values())
 
     def damaged(self) -> Mapping[str, ModelNotFound]:
         """Say by name what is wrong with the folders and files that are left out."""
-        return {
-            path.name: found
-            for path, found in self._found().items()
-            if isinstance(found, ModelNotFound)
-        }
+        return {name: found for name, found in self._found() if isinstance(found, ModelNotFound)}
 
-    def _found(self) -> dict[Path, ModelCard | ModelNotFound]:
-        found = {folder: _card_or_damage(folder) for folder in self._folders()}
-        for folder, name in self._downloads():
-            card = _card_or_damage(folder)
-            if isinstance(card, ModelCard):
-                found[folder] = replace(card, id=name, title=name, revision=folder.name)
-        bases = [card for card in found.values() if isinstance(card, ModelCard)]
-        for file in self._files():
-            found[file] = _file_card_or_damage(file, bases)
-        return found
+    def _found(self) -> tuple[tuple[str, ModelCard | ModelNotFound], ...]:
+        """Read all there is, by the names of files and folders, or of those who made it."""
+        folders = [(name, _card_or_damage(folder, name)) for name, folder in self._named_folders()]
+        bases = [card for _, card in folders if isinstance(card, ModelCard)]
+        files = [(file.name, _file_card_or_damage(file, bases)) for file in self._files()]
+        return (*folders, *files)
 
-    def _folders(self) -> Iterator[Path]:
+    def _named_folders(self) -> Iterator[tuple[str, Path]]:
         for root in self._roots:
             for index in sorted(root.glob(f"*/{INDEX_FILE}")):
-                if not index.parent.with_suffix(".safetensors").is_file():
-                    yield index.parent
+                folder = index.parent
+                if not folder.with_name(f"{folder.name}.safetensors").is_file():
+                    yield folder.name, folder
+        yield from self._downloads()
 
     def _files(self) -> Iterator[Path]:
         for root in self._roots:
             yield from sorted(root.glob("*.safetensors"))
 
-    def _downloads(self) -> Iterator[tuple[Path, str]]:
+    def _downloads(self) -> Iterator[tuple[str, Path]]:
         for cache in self._caches:
             for folder in sorted(cache.glob(f"{HUB_PREFIX}*")):
                 snapshot = _snapshot(folder)
-                if snapshot is not None and (snapshot / INDEX_FILE).is_file():
-                    yield snapshot, folder.name.removeprefix(HUB_PREFIX).replace("--", "/")
+                if snapshot is not None and _is_of_known_kind(snapshot):
+                    yield folder.name.removeprefix(HUB_PREFIX).replace("--", "/"), snapshot
 
 
-def read_card(folder: Path) -> ModelCard:
+def read_card(folder: Path, name: str = "") -> ModelCard:
     """Read what a model folder offers.
+
+    Args:
+        folder: That holds ``model_index.json``.
+        name: What the model is called; empty for the folder's name.
 
     Raises:
         ModelNotFound: The folder is missing or damaged, or its weights are not safetensors.
     """
+    name = name or folder.name
     try:
         index = read_index(folder)
         pipeline_class = current_name(index["_class_name"])
-        kind = _kind_of(folder, pipeline_class)
+        kind = _kind_of(name, pipeline_class)
         denoiser = _read_json(folder / kind.denoiser / "config.json")
         advice = _read_advice(folder / ADVICE_FILE, kind.as_told(index, denoiser))
         parts = parts_in_use(index)
-        _refuse_pickles(folder, parts)
-        model_id = advice.id or folder.name
+        _refuse_pickles(name, [folder / part for part in parts])
+        model_id = advice.id or name
         return ModelCard(
             id=model_id,
             title=advice.title or model_id,
@@ -172,7 +171,7 @@ def read_card(folder: Path) -> ModelCard:
         )
     except SIGNS_OF_DAMAGE as error:
         raise ModelNotFound(
-            f'The model folder "{folder.name}" is damaged.',
+            f'The model folder "{name}" is damaged.',
             hint="Install or download the model again.",
         ) from error
 
@@ -225,9 +224,10 @@ def _base_beside(folder: Path) -> ModelCard:
     )
 
 
-def _card_or_damage(folder: Path) -> ModelCard | ModelNotFound:
+def _card_or_damage(folder: Path, name: str) -> ModelCard | ModelNotFound:
     try:
-        return read_card(folder)
+        revision = "" if name == folder.name else folder.name  # the hub names its snapshots so
+        return replace(read_card(folder, name), revision=revision)
     except ModelNotFound as error:
         return error
 
@@ -239,10 +239,17 @@ def _file_card_or_damage(file: Path, bases: Sequence[ModelCard]) -> ModelCard | 
         return error
 
 
-def _kind_of(folder: Path, pipeline_class: str) -> ModelKind:
+def _is_of_known_kind(folder: Path) -> bool:
+    try:
+        return current_name(read_index(folder)["_class_name"]) in MODEL_KINDS
+    except SIGNS_OF_DAMAGE:
+        return False
+
+
+def _kind_of(name: str, pipeline_class: str) -> ModelKind:
     if pipeline_class not in MODEL_KINDS:
         raise ModelNotFound(
-            f'The model in "{folder.name}" is of a kind that cannot be used: {pipeline_class}.',
+            f'The model in "{name}" is of a kind that cannot be used: {pipeline_class}.',
             hint=f"Choose a model of one of these kinds: {', '.join(MODEL_KINDS)}.",
         )
     return MODEL_KINDS[pipeline_class]
@@ -270,13 +277,13 @@ def _has_sign(kind: ModelKind, names: Sequence[str]) -> bool:
     return bool(kind.sign) and any(signed)
 
 
-def _refuse_pickles(folder: Path, parts: Iterable[str]) -> None:
+def _refuse_pickles(name: str, parts: Iterable[Path]) -> None:
     """Refuse parts that have weights, but none in safetensors."""
-    for part in (folder / name for name in parts):
+    for part in parts:
         pickled = [*part.glob("*.bin"), *part.glob("*.ckpt"), *part.glob("*.pt")]
         if pickled and not any(part.glob("*.safetensors")):
             raise ModelNotFound(
-                f'The model folder "{folder.name}" holds pickled weights, which can run code.',
+                f'The model folder "{name}" holds pickled weights, which can run code.',
                 hint="Get the model as safetensors.",
             )
 

@@ -211,6 +211,17 @@ def test_a_single_file_is_known_by_its_weights_with_and_without_a_prefix(
     assert cards.get("file") == kind
 
 
+def test_a_folder_with_a_dot_in_its_name_belongs_to_the_file_of_that_name_alone(tmp_path):
+    write_model(tmp_path / "FLUX.1-dev")
+    write_header(tmp_path / "FLUX.safetensors", "x")
+    shelf = ModelFolders([tmp_path])
+    assert [card.id for card in shelf.cards()] == ["FLUX.1-dev"]
+    write_header(tmp_path / "FLUX.1-dev.safetensors", "x")
+    (card,) = shelf.cards()
+    assert card.folder == tmp_path / "FLUX.1-dev.safetensors"
+    assert card.base == tmp_path / "FLUX.1-dev"
+
+
 def test_a_single_file_of_a_kind_that_needs_a_folder_is_told(tmp_path):
     write_model_of("PixArtSigmaPipeline", tmp_path / "file")
     write_header(tmp_path / "file.safetensors", "blocks.0.attn.qkv.weight")

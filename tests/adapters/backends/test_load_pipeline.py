@@ -182,6 +182,14 @@ def test_what_else_lies_in_the_hubs_cache_is_passed_over(cache):
     assert shelf.damaged() == {}
 
 
+def test_pickled_weights_in_the_hubs_cache_are_told_of_by_their_makers_name(cache):
+    for file in cache.rglob("unet/*.safetensors"):
+        file.rename(file.with_suffix(".bin"))
+    ((name, damage),) = ModelFolders([], [cache]).damaged().items()
+    assert name == "maker/tiny"
+    assert '"maker/tiny" holds pickled weights' in damage.message
+
+
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_weights_of_half_precision_are_guided_by_maps_in_full(whole, tmp_path, dtype, tiny_request):
     shutil.copytree(whole, tmp_path / "half")
