@@ -45,10 +45,10 @@ def read_pieces(file: Path) -> SentencePieces:
         ValueError: It is damaged.
     """
     fields = list(_fields(file.read_bytes()))
-    normalizers = [dict(_fields(message)) for name, message in fields if name == NORMALIZER]
+    normalizer = dict(_fields(b"".join(message for name, message in fields if name == NORMALIZER)))
     return SentencePieces(
         pieces=tuple(_piece(message) for name, message in fields if name == PIECES),
-        character_map=normalizers[-1].get(CHARACTER_MAP) if normalizers else None,
+        character_map=normalizer.get(CHARACTER_MAP) or None,
     )
 
 

@@ -21,7 +21,7 @@ def test_pieces_and_scores_come_in_order_whatever_else_is_told(file):
 def test_the_map_of_characters_is_found_where_there_is_one(file):
     file.write_bytes(pieces_message(MANY[:2], character_map=b"\x00\x80\xff"))
     assert read_pieces(file).character_map == b"\x00\x80\xff"
-    file.write_bytes(pieces_message(MANY[:2]))
+    file.write_bytes(pieces_message(MANY[:2], character_map=b""))
     assert read_pieces(file).character_map is None
 
 

@@ -82,13 +82,13 @@ def publish_as_merges(folder):
     whole.unlink()
 
 
-def pieces_message(pieces, character_map=None):
+def pieces_message(pieces, character_map=b""):
     """Write pieces as SentencePiece does, a trainer's and a normalizer's settings behind them."""
     own = (
         field(1, text.encode()) + number(2 << 3 | 5) + struct.pack("<f", score) + number(3 << 3, 1)
         for text, score in pieces
     )
-    normalizer = field(1, b"nmt_nfkc") + (field(2, character_map) if character_map else b"")
+    normalizer = field(1, b"nmt_nfkc") + field(2, character_map)
     return b"".join(field(1, piece) for piece in own) + field(2, b"\x18\x01") + field(3, normalizer)
 
 
