@@ -84,11 +84,21 @@ def _unstacked(
     for name in fresh if len(places) <= MOST_APART else ():
         others = [place for other, place in places.items() if other != name]
         if any(dist(places[name], other) < BLOB_SIDE for other in others):
-            tried = {**places, name: _best_place(name, claims, places, settings)}
             own = [each for each in claims if name in each.ends]
+            taken = {**places, **_middles([each for each in claims if each not in own], places)}
+            tried = {**places, name: _best_place(name, own, taken, settings)}
             if all(is_shown(each, tried, settings) for each in own):
                 places = tried
     return places
+
+
+def _middles(claims: Sequence[Relation], places: Places) -> Places:
+    """Return the middles of relations, where their words stand."""
+    ends = {each.id: (places[each.subject], places[each.object]) for each in claims}
+    return {
+        MentionId(f"words of {name}"): ((one[0] + other[0]) / 2, (one[1] + other[1]) / 2)
+        for name, (one, other) in ends.items()
+    }
 
 
 def free_place(places: Places) -> Point:
