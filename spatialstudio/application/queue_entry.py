@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
 
-from spatialstudio.application.session import OpenRun, RunState, after
+from spatialstudio.application.session import OpenRun, RunState, both_after
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.derived_requests import unguided
+from spatialstudio.domain.derived_requests import is_search, unguided
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.perception import Looks
@@ -70,6 +70,12 @@ class QueueEntry:
         return tuple(run.request for run in self.runs if run.request is not None)
 
     @property
+    def ready(self) -> tuple[GenerationRequest, ...]:
+        """What can be drawn now: a baseline waits for a search to tell the seed of its picture."""
+        asked = self.requests
+        return asked[:1] if is_search(asked[0]) and not self.run.is_over else asked
+
+    @property
     def unfinished(self) -> tuple[GenerationRequest, ...]:
         """What has no picture yet."""
         return tuple(run.request for run in self.runs if run.request and run.image is None)
@@ -96,8 +102,7 @@ class QueueEntry:
 
     def after(self, event: object) -> "QueueEntry":
         """Return the entry as it is after an event; itself when the event is not its own."""
-        run = after(self.run, event)
-        baseline = None if self.baseline is None else after(self.baseline, event)
+        run, baseline = both_after(self.run, self.baseline, event)
         if run is self.run and baseline is self.baseline:
             return self
         moved = replace(self, run=run, baseline=baseline)

@@ -15,11 +15,12 @@ from spatialstudio.application.queue_entry import (
     waiting,
 )
 from spatialstudio.application.run_starter import RunStarter
-from spatialstudio.application.session import Session
+from spatialstudio.application.session import RunState, Session
 from spatialstudio.domain.derived_requests import fitted
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
+    GenerationCancelled,
     GenerationFailed,
     GenerationRequest,
     RequestId,
@@ -166,7 +167,8 @@ class RunQueue:
     def cancel(self) -> None:
         """Stop what is drawn before its next model call; what waits comes next."""
         if (entry := self.running) is not None:
-            self._starter.cancel(run.id for run in entry.runs if not run.is_over)
+            over = {run.id for run in entry.runs if run.is_over}
+            self._starter.cancel(each.id for each in entry.ready if each.id not in over)
 
     def cancel_sweep(self, sweep_id: SweepId) -> None:
         """Draw nothing more of a sweep; what it has drawn already stays."""
@@ -226,6 +228,8 @@ class RunQueue:
             moved = moved.lightened()
         self._entries = tuple(moved if each is entry else each for each in self._entries)
         self._let_go(self._stored[: -self.most_done])
+        if not has_ended and len(moved.ready) > len(entry.ready):
+            self._draw_baseline(moved)
         if has_ended:
             open_run = self._session.run
             self._go_on(is_watched=open_run is not None and open_run.id == entry.id)
@@ -243,12 +247,24 @@ class RunQueue:
         self._entries = tuple(begun if each is entry else each for each in self._entries)
         if is_watched:
             self._session.open(*begun.runs)
+        self._submit(entry.ready)
+
+    def _draw_baseline(self, entry: QueueEntry) -> None:
+        """Draw what waited for a search, unless that was cancelled."""
+        if entry.run.state is not RunState.CANCELLED:
+            self._submit(entry.ready[1:])
+            return
+        for request in entry.ready[1:]:
+            self._starter.forget(request)
+            self._publish(GenerationCancelled(request_id=request.id, at_step=0))
+
+    def _submit(self, requests: Sequence[GenerationRequest]) -> None:
         try:
-            self._starter.submit(entry.requests)
+            self._starter.submit(requests)
         except StudioError as error:
             report = report_on(error, "Starting the run")
-            for run in begun.runs:
-                self._publish(GenerationFailed(request_id=run.id, error=report))
+            for request in requests:
+                self._publish(GenerationFailed(request_id=request.id, error=report))
 
     def _drop(self, entries: Iterable[QueueEntry]) -> None:
         entries = tuple(entries)

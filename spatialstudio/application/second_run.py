@@ -7,7 +7,7 @@ from pathlib import Path
 from spatialstudio.application.flow.generate_image import new_request_id
 from spatialstudio.application.run_starter import RunStarter
 from spatialstudio.application.session import OpenRun, Session
-from spatialstudio.domain.derived_requests import unguided
+from spatialstudio.domain.derived_requests import is_search, unguided
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import MAX_SEED, GenerationRequest
 
@@ -34,11 +34,16 @@ class SecondRun:
         """Draw the open run's seed without guidance, beside it.
 
         Raises:
-            RequestError: The open picture was not drawn here.
+            RequestError: The open picture was not drawn here, or is still searched for.
             ModelNotFound: Its model is no longer there.
             StoreError: The folder for runs cannot be written.
         """
-        self._draw(unguided(self._asked(), new_request_id()))
+        asked, run = self._asked(), self._session.run
+        if run is not None and not run.is_over and is_search(asked):
+            raise RequestError(
+                "The search has not chosen its picture yet.", hint="Wait until it has ended."
+            )
+        self._draw(unguided(asked, new_request_id()))
 
     def draw_next_seed(self) -> None:
         """Draw the seed after those of both runs with the same settings, beside the open run.

@@ -14,7 +14,7 @@ from spatialstudio.application.engine.messages import (
 )
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import AttentionFile, TextLayer
-from spatialstudio.domain.derived_requests import of_best
+from spatialstudio.domain.derived_requests import of_best, unguided
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
@@ -261,17 +261,17 @@ class Session:
 
     def follow(self, event: object) -> None:
         """Take in what the engine says; events of runs that are not open are let pass."""
-        if self.run is not None and (moved := after(self.run, event)) is not self.run:
+        if self.run is None:
+            return
+        moved, beside = both_after(self.run, self.baseline, event)
+        if moved is not self.run:
             self.run = moved
             self._publish(RunChanged(run=moved))
             if self.follows_live and isinstance(event, StepEvent):
                 self._show_step(event.step)
-        if (
-            self.baseline is not None
-            and (moved := after(self.baseline, event)) is not self.baseline
-        ):
-            self.baseline = moved
-            self._publish(BaselineChanged(run=moved))
+        if beside is not self.baseline:
+            self.baseline = beside
+            self._publish(BaselineChanged(run=beside))
 
     def show_evaluation(self, evaluation: Evaluation) -> None:
         """Look at the open run with another evaluation."""
@@ -304,6 +304,22 @@ class Session:
     def _show_step(self, step: int) -> None:
         self.step = step
         self._publish(StepPicked(step=step))
+
+
+def both_after(
+    run: OpenRun, baseline: OpenRun | None, event: object
+) -> tuple[OpenRun, OpenRun | None]:
+    """Return a run and its baseline as they are after an event; see ``after``.
+
+    Once a search has ended, the baseline is that of the best picture's seed.
+    """
+    moved = after(run, event)
+    if baseline is None:
+        return moved, None
+    beside, was, now = after(baseline, event), run.request, moved.request
+    if was and now and now is not was and baseline.request == unguided(was, baseline.id):
+        beside = replace(beside, request=unguided(now, baseline.id))
+    return moved, beside
 
 
 def after(run: OpenRun, event: object) -> OpenRun:

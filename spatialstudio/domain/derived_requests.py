@@ -18,8 +18,13 @@ FEW_CANDIDATES = 4
 
 def unguided(request: GenerationRequest, request_id: RequestId) -> GenerationRequest:
     """Return the same request without guidance and search: the baseline of the same seed."""
-    plain = replace(request, guidance=GuidanceSettings(), search=NoiseSearch())
+    plain = replace(_alone(request), guidance=GuidanceSettings())
     return replace(plain, id=request_id, sweep=None)
+
+
+def is_search(request: GenerationRequest) -> bool:
+    """Tell whether pictures are drawn to choose from, as asked for or to save memory."""
+    return spared(request).search.candidates > 1
 
 
 def of_best(request: GenerationRequest, candidates: Sequence[CandidateScore]) -> GenerationRequest:
@@ -31,9 +36,7 @@ def of_best(request: GenerationRequest, candidates: Sequence[CandidateScore]) ->
     """
     if not candidates:
         return request
-    searched = spared(request)
-    savings = tuple(saving for saving in searched.savings if saving is not Saving.SEARCH)
-    return replace(searched, seed=candidates[0].seed, search=NoiseSearch(), savings=savings)
+    return replace(_alone(spared(request)), seed=candidates[0].seed)
 
 
 def fitted(request: GenerationRequest, fix: MemoryFix) -> GenerationRequest:
@@ -54,3 +57,9 @@ def spared(request: GenerationRequest) -> GenerationRequest:
         guidance = GuidanceSettings()
         search = replace(search, candidates=max(search.candidates, FEW_CANDIDATES))
     return replace(request, guidance=guidance, search=search)
+
+
+def _alone(request: GenerationRequest) -> GenerationRequest:
+    """Return a request of a single picture, whatever it would be chosen from."""
+    savings = tuple(saving for saving in request.savings if saving is not Saving.SEARCH)
+    return replace(request, search=NoiseSearch(), savings=savings)

@@ -10,8 +10,11 @@ from spatialstudio.application.run_queue import Place, QueueChanged
 from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.errors import ErrorReport, RequestError
 from spatialstudio.domain.generation import (
+    UNGUIDED,
+    CandidateScore,
     GenerationCancelled,
     GenerationFailed,
+    NoiseSearch,
     RequestId,
 )
 from spatialstudio.domain.sweep import SweepCell, SweepField, SweepId, SweepPoint
@@ -60,6 +63,20 @@ def asked(studio):
     return lambda *seeds: [studio.new_request(seed=seed) for seed in seeds]
 
 
+@pytest.fixture
+def searching(queue, asked):
+    """The queue, with a search from seed 1 that is begun and its baseline, and seed 9 waiting."""
+    request, next_one = asked(1, 9)
+    queue.add(replace(request, search=NoiseSearch(candidates=4)), with_baseline=True)
+    queue.add(next_one)
+    return queue
+
+
+def best_seed(seed):
+    score = CandidateScore(seed=seed, pse=1.0, lead=1.0, found=2, sureness=1.0, second=1.0)
+    return (score,)
+
+
 def seeds(engine):
     return [job.request.seed for job in engine.jobs]
 
@@ -88,6 +105,36 @@ def test_a_baseline_goes_with_its_picture(queue, asked, engine):
     assert len(engine.jobs) == 2
     engine.play(baseline)
     assert len(engine.jobs) == 4
+
+
+def test_the_baseline_of_a_search_is_drawn_from_the_seed_of_its_picture(studio, searching, engine):
+    (search,) = engine.jobs
+    engine.play(search, steps=1)
+    engine.finish(search, candidates=best_seed(3))
+    baseline = engine.jobs[1].request
+    assert (baseline.seed, baseline.guidance.method_id) == (3, UNGUIDED)
+    assert searching.running.baseline.request == studio.session.baseline.request == baseline
+    engine.play(engine.jobs[1])
+    assert [studio.open_run(run.path).request.seed for run in searching.entries[0].runs] == [3, 3]
+    assert seeds(engine) == [1, 3, 9]
+
+
+def test_the_baseline_of_a_cancelled_search_is_not_drawn(studio, searching, engine):
+    (search,) = engine.jobs
+    baseline = searching.running.baseline
+    searching.cancel()
+    engine.report(GenerationCancelled(request_id=search.job_id, at_step=0))
+    assert engine.cancelled == [search.job_id]
+    assert states(searching) == [EntryState.CANCELLED, EntryState.RUNNING]
+    assert seeds(engine) == [1, 9]
+    assert baseline.id not in {each.id for each in studio.keeping.interrupted()}
+
+
+def test_the_baseline_of_a_search_that_failed_is_drawn_all_the_same(searching, engine):
+    engine.report(EngineStopped(error=TROUBLE, lost=engine.jobs[0].job_id))
+    assert seeds(engine) == [1, 1]
+    engine.play(engine.jobs[1])
+    assert states(searching) == [EntryState.FAILED, EntryState.RUNNING]
 
 
 @pytest.mark.parametrize(

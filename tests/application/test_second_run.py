@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from spatialstudio.domain.errors import RequestError, StoreError
-from spatialstudio.domain.generation import MAX_SEED, UNGUIDED
+from spatialstudio.domain.generation import MAX_SEED, UNGUIDED, NoiseSearch
 from tests.ui.scripted_engine import PROMPT, ScriptedEngine, studio_around
 
 
@@ -41,6 +41,14 @@ def test_the_baseline_is_drawn_beside_the_open_run(drawn, engine):
     engine.play(job)
     assert drawn.session.run is run
     assert len(drawn.session.baseline.steps) == len(run.steps)
+
+
+def test_no_baseline_is_drawn_of_a_picture_that_is_searched_for(studio, engine):
+    asked = studio.new_request(seed=7)
+    studio.generate(replace(asked, search=NoiseSearch(candidates=4)))
+    with pytest.raises(RequestError, match="search"):
+        studio.second.draw_baseline()
+    assert len(engine.jobs) == 1
 
 
 def test_each_next_seed_is_another_one(drawn, engine):

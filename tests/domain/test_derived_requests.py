@@ -40,7 +40,9 @@ def test_the_baseline_differs_by_guidance_alone(request_with_guidance):
 
 def test_the_baseline_of_a_search_is_its_first_picture_unguided(request_with_guidance):
     searched = replace(request_with_guidance, search=NoiseSearch(candidates=8))
-    assert unguided(searched, "plain") == unguided(request_with_guidance, "plain")
+    spared_one = replace(request_with_guidance, savings=(Saving.SEARCH,))
+    alone = unguided(request_with_guidance, "plain")
+    assert unguided(searched, "plain") == unguided(spared_one, "plain") == alone
 
 
 @pytest.mark.parametrize(

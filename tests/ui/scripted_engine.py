@@ -146,11 +146,15 @@ class ScriptedEngine:
         if steps is None:
             self.finish(job)
 
-    def finish(self, job):
+    def finish(self, job, candidates=()):
         picture = picture_of(job.request.seed)
         self.report(
             GenerationFinished(
-                request_id=job.request.id, image=picture, seconds=2.5, peak_memory_bytes=1
+                request_id=job.request.id,
+                image=picture,
+                seconds=2.5,
+                peak_memory_bytes=1,
+                candidates=candidates,
             ),
             PhaseChanged(request_id=job.request.id, phase=Phase.JUDGING),
             PictureJudged(
