@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,6 @@ from spatialstudio.application.registry import Registry
 from spatialstudio.application.run_keeper import RunKeeper
 from spatialstudio.application.run_shelf import RunShelf
 from spatialstudio.application.session import OpenRun, RunState, RunStored, after
-from spatialstudio.domain.draft import Draft
 from spatialstudio.domain.errors import LibraryNotWritable, StoreError, StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest, RequestId
@@ -94,7 +93,6 @@ class Keeping:
         self._registry = registry
         self._paths = paths
         self._publish = publish
-        self._draft: Draft | None = None
         self._repeated: dict[RequestId, Path] = {}
         self._search: threading.Thread | None = None
         self._is_by_month = runs_folder is None
@@ -131,6 +129,12 @@ class Keeping:
         from spatialstudio.application.gallery import Gallery
 
         return Gallery(self.library, self._publish)
+
+    @cached_property
+    def drafts(self) -> DraftKeeper:
+        """What is typed and set, kept as it changes."""
+        state, path = self._state, self._paths.settings / DRAFT
+        return DraftKeeper(partial(state.read_draft, path), partial(state.write_draft, path))
 
     @cached_property
     def errands(self) -> "Errands":
@@ -220,7 +224,7 @@ class Keeping:
         theirs = self.metadata.read(path)
         if theirs is None:
             return None
-        return compare_settings(tell_form(self.draft, scene, models), theirs)
+        return compare_settings(tell_form(self.drafts.newest, scene, models), theirs)
 
     def request_in(self, theirs: PictureSettings) -> GenerationRequest | None:
         """Return the whole request that one of our pictures tells; None for those of others."""
@@ -298,25 +302,6 @@ class Keeping:
         """Drop interrupted requests from the list."""
         self._journal.forget([request.id for request in requests])
 
-    @property
-    def draft(self) -> Draft:
-        """What was typed last, in this program or in one before it."""
-        if self._draft is None:
-            self._draft = self._state.read_draft(self._paths.settings / DRAFT) or Draft()
-        return self._draft
-
-    def keep_prompt(self, text: str, model_id: str | None) -> None:
-        """Keep what is typed into the prompt."""
-        self.keep_draft(replace(self.draft, prompt=text, model_id=model_id or "", scene=None))
-
-    def keep_scene(self, scene: SceneGraph) -> None:
-        """Keep what the prompt was read as, and what was changed by hand; its words along."""
-        self.keep_draft(replace(self.draft, prompt=scene.prompt.text, scene=scene))
-
-    def keep_settings(self, settings: RunSettings) -> None:
-        """Keep what is set beside the prompt."""
-        self.keep_draft(replace(self.draft, settings=settings))
-
     def write_settings(self, settings: RunSettings, path: Path) -> None:
         """Write settings to a file that other people can open.
 
@@ -333,17 +318,11 @@ class Keeping:
         """
         return self._state.read_settings(path)
 
-    def keep_draft(self, draft: Draft) -> None:
-        """Have what was typed on disk within a second; returns at once."""
-        if draft != self.draft:
-            self._draft = draft
-            self._drafts.keep(draft)
-
     def close(self) -> None:
         """Write what is still to be written, and give everything back."""
         made = vars(self)
-        if "_drafts" in made:
-            self._drafts.close()
+        if "drafts" in made:
+            self.drafts.close()
         if "errands" in made:
             self.errands.close()
         if "layer_maps" in made:
@@ -393,8 +372,3 @@ class Keeping:
     @cached_property
     def _journal(self) -> QueueJournal:
         return self._state.open_journal(self._paths.settings / JOURNALS)
-
-    @cached_property
-    def _drafts(self) -> DraftKeeper:
-        path = self._paths.settings / DRAFT
-        return DraftKeeper(lambda draft: self._state.write_draft(path, draft))

@@ -236,7 +236,7 @@ class Studio:
     def read_prompt(self, text: str, model_id: str | None = None) -> None:
         """Read a prompt and make its scene the one that is worked on; says why when it cannot."""
         try:
-            self.keeping.keep_prompt(text, model_id)
+            self.keeping.drafts.keep_prompt(text, model_id)
             known = self.model_list.known_objects(model_id)
             scene = read_prompt(text, self._registry.extractor(EXTRACTOR_ID), known or None)
             self.edit_scene(keep_hand(scene, self.session.last_scene))
@@ -269,7 +269,7 @@ class Studio:
 
     def edit_scene(self, scene: SceneGraph) -> None:
         """Make a scene the one that is worked on, contradictions told."""
-        self.keeping.keep_scene(scene)
+        self.keeping.drafts.keep_scene(scene)
         self.session.show_scene(scene, contradictions_of(scene))
 
     def new_request(

@@ -38,7 +38,7 @@ def _model_offers(context: WindowContext) -> tuple[Offer, ...]:
     if not models:
         return (shown, Offer(tr("Look again"), actions[FIND_MODELS].trigger))
     offers = (Offer(tr("Choose a model…"), actions[CHOOSE_MODEL].trigger), shown)
-    settings = context.studio.keeping.draft.settings
+    settings = context.studio.keeping.drafts.newest.settings
     if settings is None or settings.model_id == models[0].id:
         return offers
     use = partial(context.switchboard.model_wanted.emit, models[0].id)

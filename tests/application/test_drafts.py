@@ -8,6 +8,10 @@ from spatialstudio.domain.draft import Draft
 from spatialstudio.domain.errors import StoreError
 
 
+def nothing():
+    """An earlier program has left no draft."""
+
+
 class Paper:
     """Remembers what was written, and when."""
 
@@ -25,7 +29,7 @@ class Paper:
 
 def test_a_change_is_written_within_two_seconds():
     paper = Paper()
-    keeper = DraftKeeper(paper)
+    keeper = DraftKeeper(nothing, paper)
     started = time.monotonic()
     keeper.keep(Draft(prompt="a cat"))
     assert paper.was_written.wait(2)
@@ -35,7 +39,7 @@ def test_a_change_is_written_within_two_seconds():
 
 def test_changes_that_follow_soon_are_written_together():
     paper = Paper()
-    keeper = DraftKeeper(paper, pause_s=30)
+    keeper = DraftKeeper(nothing, paper, pause_s=30)
     for text in ("a", "a c", "a cat"):
         keeper.keep(Draft(prompt=text))
     keeper.close()
@@ -44,7 +48,7 @@ def test_changes_that_follow_soon_are_written_together():
 
 def test_a_change_after_a_rest_is_written_too():
     paper = Paper()
-    keeper = DraftKeeper(paper, pause_s=0.01)
+    keeper = DraftKeeper(nothing, paper, pause_s=0.01)
     keeper.keep(Draft(prompt="a"))
     keeper.close()
     keeper.keep(Draft(prompt="b"))
@@ -54,7 +58,7 @@ def test_a_change_after_a_rest_is_written_too():
 
 def test_a_disk_that_is_full_stops_nobody(caplog):
     paper = Paper(StoreError("The disk is full."))
-    keeper = DraftKeeper(paper, pause_s=0.01)
+    keeper = DraftKeeper(nothing, paper, pause_s=0.01)
     keeper.keep(Draft(prompt="a"))
     keeper.close()
     assert "The disk is full." in caplog.text

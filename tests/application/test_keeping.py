@@ -103,26 +103,26 @@ def test_a_run_goes_into_the_month_and_into_the_library(opened, published, reque
 
 def test_what_was_typed_is_there_in_the_next_program(opened):
     first = opened()
-    first.keep_prompt("a cat above a 犬", "stickers")
+    first.drafts.keep_prompt("a cat above a 犬", "stickers")
     first.close()
-    assert opened().draft.prompt == "a cat above a 犬"
+    assert opened().drafts.newest.prompt == "a cat above a 犬"
 
 
 def test_what_was_changed_by_hand_is_there_in_the_next_program(opened):
     scene = scene_of()
     muted = with_relation_muted(scene, scene.relations[0].id, muted=True)
     first = opened()
-    first.keep_prompt(scene.prompt.text, "stickers")
-    first.keep_scene(muted)
+    first.drafts.keep_prompt(scene.prompt.text, "stickers")
+    first.drafts.keep_scene(muted)
     first.close()
-    assert opened().draft.scene == muted
+    assert opened().drafts.newest.scene == muted
 
 
 def test_a_prompt_typed_anew_has_no_scene_until_it_is_read(opened):
     keeping = opened()
-    keeping.keep_scene(scene_of())
-    keeping.keep_prompt("a", "stickers")
-    assert keeping.draft.scene is None
+    keeping.drafts.keep_scene(scene_of())
+    keeping.drafts.keep_prompt("a", "stickers")
+    assert keeping.drafts.newest.scene is None
 
 
 def test_only_what_was_not_drawn_is_listed_as_interrupted(opened, request_):
@@ -187,6 +187,8 @@ def test_all_that_we_write_of_a_request_comes_back_into_the_form(opened, publish
         preview_every=3,
         savings=(Saving.TILING,),
         dtype="bfloat16",
+        scheduler_id="euler",
+        candidates=4,
     )
     draw(keeping, request_of(scene, STICKERS, form, 5))
     theirs = keeping.metadata.read(only(RunStored, published).path)
@@ -194,7 +196,7 @@ def test_all_that_we_write_of_a_request_comes_back_into_the_form(opened, publish
     names = usable_fields(theirs, ["stickers"], wanted)
     others = {field.name for field in fields(PictureSettings)} - set(names)
     assert others == {
-        *("dialect", "sampler", "scheduler", "model_hash", "search", "device"),
+        *("dialect", "scheduler", "model_hash", "device"),
         *("extras", "record", "is_marked_as_generated"),
     }
     taken = with_fields(USUAL, theirs, names, STICKERS, wanted)
@@ -227,7 +229,7 @@ def test_a_usual_picture_takes_an_unusual_form_back(opened, published, request_)
         savings=(Saving.TILING,),
         device="cpu",
     )
-    keeping.keep_settings(unusual)
+    keeping.drafts.keep_settings(unusual)
     path = only(RunStored, published).path
     rows = keeping.compare_picture(path, request_.scene, [STICKERS])
     told = {row.name: (row.mine, row.theirs) for row in rows if row.is_told and not row.is_same}
@@ -247,7 +249,7 @@ def test_a_baseline_takes_the_guidance_of_the_form_away(opened, published, reque
     guided = replace(USUAL, guidance=GuidanceSettings(method_id="psg", strength=3.0))
     asked = request_of(request_.scene, STICKERS, guided, USUAL.seed)
     draw(keeping, replace(asked, guidance=replace(asked.guidance, method_id=UNGUIDED)))
-    keeping.keep_settings(guided)
+    keeping.drafts.keep_settings(guided)
     path = only(RunStored, published).path
     rows = keeping.compare_picture(path, request_.scene, [STICKERS])
     assert [(row.mine, row.theirs) for row in rows if row.name == "method"] == [("psg", "none")]
@@ -256,7 +258,7 @@ def test_a_baseline_takes_the_guidance_of_the_form_away(opened, published, reque
     names = usable_fields(theirs, ["stickers"], wanted)
     taken = with_fields(guided, theirs, names, request=wanted)
     assert (taken.guidance.method_id, taken.guidance.strength) == ("psg", 0.0)
-    keeping.keep_settings(taken)
+    keeping.drafts.keep_settings(taken)
     again = keeping.compare_picture(path, request_.scene, [STICKERS])
     assert all(row.is_same for row in again if row.name == "method")
 
@@ -280,15 +282,15 @@ def test_a_dropped_picture_is_compared_with_the_form_and_changes_nothing(
 ):
     keeping = opened()
     draw(keeping, request_)
-    keeping.keep_settings(USUAL)
-    keeping.keep_prompt("something else", None)
+    keeping.drafts.keep_settings(USUAL)
+    keeping.drafts.keep_prompt("something else", None)
     rows = keeping.compare_picture(only(RunStored, published).path, None, [STICKERS])
     told = {row.name: (row.mine, row.theirs) for row in rows}
     assert told["prompt"] == ("something else", request_.scene.prompt.text)
     assert told["seed"] == ("11", "3")
     assert told["model"] == ("stickers", "stickers")
     assert told["width"][0] == "64"
-    assert keeping.draft.prompt == "something else"
+    assert keeping.drafts.newest.prompt == "something else"
 
 
 def test_marks_searches_and_the_trash_are_kept(opened, published, request_):

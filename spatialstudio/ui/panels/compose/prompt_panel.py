@@ -99,7 +99,7 @@ class PromptPanel(Panel):
 
     def restore(self) -> None:
         """Write the prompt that stood here when the studio last ended, with what was edited."""
-        kept = self._studio.keeping.draft
+        kept = self._studio.keeping.drafts.newest
         if kept.prompt and not self._asked:
             self._show_draft(Draft(kept.prompt, kept.scene))
 

@@ -217,7 +217,9 @@ class SketchPanel(Panel):
 
     def _add_first(self, thing: ObjectMention) -> None:
         """Write a thing into a prompt that names none yet, or cannot be read."""
-        self._switchboard.prompt_offered.emit(named_in(self._studio.keeping.draft.prompt, thing))
+        self._switchboard.prompt_offered.emit(
+            named_in(self._studio.keeping.drafts.newest.prompt, thing)
+        )
         self._sketch.setFocus()
         if (scene := self._scene) is not None:
             new = scene.mentions[-1].id

@@ -137,21 +137,21 @@ class BlocksPanel(Panel):
     def _card(self) -> ModelCard | None:
         """The chosen model, the first where none was chosen; None where there is none."""
         models = self._context.studio.models
-        settings = self._context.studio.keeping.draft.settings
+        settings = self._context.studio.keeping.drafts.newest.settings
         chosen = (each for each in models if settings and each.id == settings.model_id)
         return next(iter((*chosen, *models)), None)
 
     def _ask_layers(self) -> None:
         """Have the chosen model's layers listed, in pictures of the size that is set."""
         if (card := self._card) is not None:
-            settings = self._context.studio.keeping.draft.settings
+            settings = self._context.studio.keeping.drafts.newest.settings
             side = card.native_size
             size = (settings.height, settings.width) if settings else (side, side)
             self._context.studio.layers.ask(card, *size)
 
     @property
     def _detail(self) -> AttentionDetail:
-        settings = self._context.studio.keeping.draft.settings
+        settings = self._context.studio.keeping.drafts.newest.settings
         return settings.detail if settings else AttentionDetail.RELATION_WORDS
 
     @property

@@ -265,7 +265,7 @@ class GenerationPanel(Panel):
             return
         settings = self._drawable(settings)
         before, self._settings = self._settings, settings
-        self._studio.keeping.keep_settings(settings)
+        self._studio.keeping.drafts.keep_settings(settings)
         self._show()
         if before is None or before.model_id != settings.model_id:
             self._context.switchboard.model_picked.emit(settings.model_id)
@@ -338,7 +338,7 @@ class GenerationPanel(Panel):
         models = self._studio.models
         if not models:
             return None
-        kept = self._studio.keeping.draft.settings
+        kept = self._studio.keeping.drafts.newest.settings
         if kept is None:
             return replace(usual_settings(models[0]), seed_mode=SeedMode.RANDOM)
         return self._drawable(kept)
@@ -350,7 +350,7 @@ class GenerationPanel(Panel):
         except StudioError as error:
             first = self._studio.models[0]
             settings = with_model(settings, first)
-            self._studio.keeping.keep_settings(settings)
+            self._studio.keeping.drafts.keep_settings(settings)
             instead = tr("{model} is used instead.").format(model=first.title)
             report = report_on(error, tr("Taking the model that was used last"))
             report_with_remedies(self._context, replace(report, hint=instead))

@@ -215,7 +215,7 @@ def test_models_that_have_all_gone_are_missed_only_when_one_is_needed(qtbot, win
 
 
 def test_a_model_of_the_last_session_that_is_damaged_now_is_told(qtbot, studio, window_of):
-    studio.keeping.keep_settings(replace(usual_settings(LARGE), model_id="broken"))
+    studio.keeping.drafts.keep_settings(replace(usual_settings(LARGE), model_id="broken"))
     window = window_of(studio)
     qtbot.waitUntil(lambda: BROKEN.message in messages(window))
     assert window.generation.settings.model_id == "stickers"
