@@ -17,7 +17,6 @@ A ``studio.toml`` in the folder gives what these cannot say; every key is option
     objects = "../stickers-world/objects.toml"   # all that the model can draw
 """
 
-import json
 import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,11 +29,13 @@ from spatialstudio.adapters.model_kinds import (
     MODEL_KINDS,
     ModelKind,
     current_name,
+    other_content,
 )
 from spatialstudio.adapters.model_parts import (
     INDEX_FILE,
     parts_in_use,
     read_index,
+    settings_of,
     weight_files,
 )
 from spatialstudio.domain.errors import ModelNotFound
@@ -47,8 +48,14 @@ SAMPLER_FILE = Path("scheduler", "scheduler_config.json")
 FLOW = "flow_prediction"
 NO_SIGNAL_LEFT = "squaredcos_cap_v2"
 BACKEND_ID = "diffusers"
-SIGNS_OF_DAMAGE = (OSError, ValueError, KeyError, TypeError)
+SIGNS_OF_DAMAGE = (OSError, ValueError, LookupError, TypeError, OverflowError, RecursionError)
 HEADER_LENGTH_BYTES = 8
+MOST_HEADER_BYTES = 100_000_000
+"""More the format does not allow."""
+
+MOST_PIXELS = 2**15
+"""A side; what claims to be larger is damaged."""
+
 HUB_PREFIX = "models--"
 ADVISED = ("steps", "guidance_scale", "strength")
 
@@ -129,7 +136,7 @@ class ModelFolders:
         for cache in self._caches:
             for folder in sorted(cache.glob(f"{HUB_PREFIX}*")):
                 snapshot = _snapshot(folder)
-                if snapshot is not None and _is_of_known_kind(snapshot):
+                if snapshot is not None:
                     yield folder.name.removeprefix(HUB_PREFIX).replace("--", "/"), snapshot
 
 
@@ -170,10 +177,7 @@ def read_card(folder: Path, name: str = "") -> ModelCard:
             samplers=_samplers(folder / SAMPLER_FILE),
         )
     except SIGNS_OF_DAMAGE as error:
-        raise ModelNotFound(
-            f'The model folder "{name}" is damaged.',
-            hint="Install or download the model again.",
-        ) from error
+        raise _unusable(f'model folder "{name}"', error) from error
 
 
 def read_file_card(file: Path, bases: Sequence[ModelCard]) -> ModelCard:
@@ -190,11 +194,15 @@ def read_file_card(file: Path, bases: Sequence[ModelCard]) -> ModelCard:
     beside = file.with_suffix("")
     try:
         names = _weight_names(file)
+        is_completed = (beside / INDEX_FILE).is_file()
     except SIGNS_OF_DAMAGE as error:
+        raise _unusable(f'model file "{file.name}"', error) from error
+    if content := other_content(names):
         raise ModelNotFound(
-            f'The model file "{file.name}" is damaged.', hint="Download it again."
-        ) from error
-    if (beside / INDEX_FILE).is_file():
+            f'The file "{file.name}" holds {content}, which cannot draw by itself.',
+            hint="Choose a whole model, and move this file away.",
+        )
+    if is_completed:
         base = _base_beside(beside)
     else:
         kinds = [name for name, kind in MODEL_KINDS.items() if _has_sign(kind, names)]
@@ -239,11 +247,12 @@ def _file_card_or_damage(file: Path, bases: Sequence[ModelCard]) -> ModelCard | 
         return error
 
 
-def _is_of_known_kind(folder: Path) -> bool:
-    try:
-        return current_name(read_index(folder)["_class_name"]) in MODEL_KINDS
-    except SIGNS_OF_DAMAGE:
-        return False
+def _unusable(what: str, error: Exception) -> ModelNotFound:
+    if isinstance(error, PermissionError):
+        return ModelNotFound(
+            f"The {what} may not be read.", hint="Allow yourself to read it and all that it holds."
+        )
+    return ModelNotFound(f"The {what} is damaged.", hint="Install or download it again.")
 
 
 def _kind_of(name: str, pipeline_class: str) -> ModelKind:
@@ -256,20 +265,26 @@ def _kind_of(name: str, pipeline_class: str) -> ModelKind:
 
 
 def _snapshot(folder: Path) -> Path | None:
-    """Return the snapshot of a downloaded model that its main branch points to."""
+    """Return the snapshot of a downloaded model of ours that its main branch points to."""
     branch = folder / "refs" / "main"
-    if branch.is_file():
-        return folder / "snapshots" / branch.read_text(encoding="utf-8").strip()
-    return max(folder.glob("snapshots/*"), key=lambda path: path.stat().st_mtime, default=None)
+    try:
+        if branch.is_file():
+            snapshot = folder / "snapshots" / Path(branch.read_text(encoding="utf-8").strip()).name
+        else:
+            snapshot = max(folder.glob("snapshots/*"), key=lambda path: path.stat().st_mtime)
+        is_ours = current_name(read_index(snapshot)["_class_name"]) in MODEL_KINDS
+    except SIGNS_OF_DAMAGE:
+        return None
+    return snapshot if is_ours else None
 
 
 def _weight_names(file: Path) -> list[str]:
     """Read the names of the weights from the head of a safetensors file."""
     with file.open("rb") as content:
         length = int.from_bytes(content.read(HEADER_LENGTH_BYTES), "little")
-        if length > file.stat().st_size:
+        if length > MOST_HEADER_BYTES:
             raise ValueError(length)
-        return list(json.loads(content.read(length)))
+        return list(settings_of(content.read(length)))
 
 
 def _has_sign(kind: ModelKind, names: Sequence[str]) -> bool:
@@ -290,7 +305,10 @@ def _refuse_pickles(name: str, parts: Iterable[Path]) -> None:
 
 def _native_size(folder: Path, kind: ModelKind, denoiser: Mapping[str, Any]) -> int:
     """Return the side of the pictures that the model was trained on, pixels."""
-    return kind.native_latent_side(denoiser) * (kind.latent_pixels or _latent_pixels(folder))
+    side = kind.native_latent_side(denoiser) * (kind.latent_pixels or _latent_pixels(folder))
+    if not 0 < side <= MOST_PIXELS:
+        raise ValueError(side)
+    return side
 
 
 def _latent_pixels(folder: Path) -> int:
@@ -320,7 +338,7 @@ def _read_advice(file: Path, kind: ModelKind) -> Advice:
     if not file.exists():
         return Advice(**usual)
     kinds = get_type_hints(Advice)
-    advice = tomllib.loads(file.read_text(encoding="utf-8"))
+    advice = tomllib.loads(file.read_text(encoding="utf-8-sig"))  # as editors of Windows write
     return Advice(**usual | {name: kinds[name](value) for name, value in advice.items()})
 
 
@@ -333,5 +351,4 @@ def _read_objects(file: Path) -> dict[str, str]:
 
 
 def _read_json(file: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return content
+    return settings_of(file.read_bytes())

@@ -1,6 +1,7 @@
 """The kinds of models that can be drawn with, as far as files tell. Imports no model library."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -119,6 +120,15 @@ MODEL_KINDS: Mapping[str, ModelKind] = {
 }
 """By the class named in ``model_index.json``; scale and steps are the pipelines' own defaults."""
 
+OTHER_FILES: Mapping[str, re.Pattern[str]] = {
+    "a LoRA": re.compile(r".*lora[_.]"),
+    "a ControlNet": re.compile(r"control_model\.|controlnet_"),
+    "an autoencoder": re.compile(r"(en|de)coder\.conv_in\."),
+    "a text encoder": re.compile(r"text_model\.|encoder\.block\.|model\.embed_tokens\."),
+    "the refiner of SDXL": re.compile(r"conditioner\.embedders\.0\.model\."),
+}
+"""Single files that cannot draw by themselves, and how names of their weights begin."""
+
 FORMER_NAMES = {"Lumina2Text2ImgPipeline": "Lumina2Pipeline"}
 """Classes that diffusers has renamed since folders were written."""
 
@@ -126,3 +136,14 @@ FORMER_NAMES = {"Lumina2Text2ImgPipeline": "Lumina2Pipeline"}
 def current_name(pipeline_class: str) -> str:
     """Return what diffusers calls a pipeline class today."""
     return FORMER_NAMES.get(pipeline_class, pipeline_class)
+
+
+def other_content(weights: Iterable[str]) -> str | None:
+    """Say what a single file holds that cannot draw by itself; None where nothing tells.
+
+    Args:
+        weights: Their names.
+    """
+    names = tuple(weights)
+    found = (content for content, sign in OTHER_FILES.items() if any(map(sign.match, names)))
+    return next(found, None)

@@ -17,17 +17,37 @@ SHARD = re.compile(r"-\d+-of-\d+")
 
 
 def read_index(folder: Path) -> dict[str, Any]:
-    """Read what a folder says of its parts; libraries' errors pass as they are."""
-    index: dict[str, Any] = json.loads((folder / INDEX_FILE).read_text(encoding="utf-8"))
-    return index
+    """Read what a folder says of its parts.
+
+    Raises:
+        OSError: It cannot be read.
+        ValueError, TypeError, RecursionError: It is damaged.
+    """
+    return settings_of((folder / INDEX_FILE).read_bytes())
+
+
+def settings_of(content: bytes) -> dict[str, Any]:
+    """Return the settings in JSON, by name.
+
+    Raises:
+        ValueError, TypeError, RecursionError: There are none.
+    """
+    settings = json.loads(content.decode())
+    if not isinstance(settings, dict):
+        raise TypeError(type(settings))
+    return settings
 
 
 def parts_in_use(index: Mapping[str, Any]) -> dict[str, str]:
     """Map the name of each part, which is also its folder's, to its class.
 
     A tokenizer without its text encoder is of no use.
+
+    Raises:
+        ValueError: A name leads out of the folder.
     """
-    named = {name: str(value[-1]) for name, value in _parts(index).items() if all(value)}
+    parts = _parts(index).items()
+    named = {name: str(value[-1]) for name, value in parts if value and all(value)}
     return {
         name: class_name
         for name, class_name in named.items()
@@ -78,4 +98,7 @@ def _by_variant(files: Iterable[Path]) -> dict[str, Sequence[Path]]:
 
 
 def _parts(index: Mapping[str, Any]) -> dict[str, list[Any]]:
-    return {name: value for name, value in index.items() if isinstance(value, list)}
+    parts = {name: value for name, value in index.items() if isinstance(value, list)}
+    if not all(name.isidentifier() for name in parts):
+        raise ValueError(list(parts))
+    return parts

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from spatialstudio.adapters import model_files
 from spatialstudio.adapters.model_files import ModelFolders, hub_caches, read_card
 from spatialstudio.adapters.model_kinds import MODEL_KINDS
 from spatialstudio.domain.errors import ModelNotFound
@@ -85,18 +86,66 @@ def test_every_word_for_an_object_leads_to_the_one_that_is_drawn(tmp_path):
     ("file", "content"),
     [
         ("model_index.json", "{"),
+        ("model_index.json", "[" * 100_000),
+        ("model_index.json", '{"_class_name": "StableDiffusionPipeline", "../out": ["d", "X"]}'),
         ("unet/config.json", "{}"),
+        ("unet/config.json", '{"sample_size": 1e999}'),
+        ("unet/config.json", '{"sample_size": 1000000}'),
+        ("vae/config.json", "[1]"),
+        ("vae/config.json", '{"block_out_channels": []}'),
+        ("scheduler/scheduler_config.json", "[]"),
         ("studio.toml", "steps ="),
+        ("studio.toml", "steps = inf"),
         ("studio.toml", "speed = 9"),
         ("studio.toml", 'steps = "many"'),
         ("studio.toml", 'objects = "nowhere.toml"'),
     ],
-    ids=["index", "configuration", "advice", "unknown advice", "wrong advice", "objects"],
+    ids=[
+        "index",
+        "deep index",
+        "index that leads out",
+        "configuration",
+        "endless size",
+        "size beyond all",
+        "autoencoder",
+        "autoencoder without levels",
+        "sampler",
+        "advice",
+        "endless advice",
+        "unknown advice",
+        "wrong advice",
+        "objects",
+    ],
 )
 def test_a_damaged_folder_is_told(tmp_path, file, content):
     folder = write_model(tmp_path / "m")
+    (folder / "scheduler").mkdir()
     (folder / file).write_text(content, encoding="utf-8")
     with pytest.raises(ModelNotFound, match='"m" is damaged'):
+        read_card(folder)
+
+
+def test_a_part_without_a_class_is_left_out(tmp_path):
+    folder = write_model(tmp_path / "m")
+    index = json.loads((folder / "model_index.json").read_text(encoding="utf-8"))
+    (folder / "model_index.json").write_text(json.dumps(index | {"image_encoder": []}), "utf-8")
+    assert read_card(folder).size_bytes == 6
+
+
+def test_advice_from_an_editor_of_windows_is_taken(tmp_path):
+    folder = write_model(tmp_path / "m")
+    (folder / "studio.toml").write_bytes(b'\xef\xbb\xbftitle = "X"\r\nsteps = 4\r\n')
+    card = read_card(folder)
+    assert (card.title, card.steps) == ("X", 4)
+
+
+def test_what_may_not_be_read_is_told_so(tmp_path, monkeypatch):
+    def forbid(_):
+        raise PermissionError
+
+    folder = write_model(tmp_path / "m")
+    monkeypatch.setattr(Path, "read_bytes", forbid)
+    with pytest.raises(ModelNotFound, match='"m" may not be read'):
         read_card(folder)
 
 
@@ -235,6 +284,49 @@ def test_a_single_file_that_nothing_completes_is_told(tmp_path):
     shelf = ModelFolders([tmp_path])
     assert shelf.cards() == ()
     assert 'named "alone"' in shelf.damaged()["alone.safetensors"].hint
+
+
+@pytest.mark.parametrize(
+    ("weight", "content"),
+    [
+        ("lora_unet_down_blocks_0.lora_down.weight", "a LoRA"),
+        ("transformer.single_blocks.0.lora_A.weight", "a LoRA"),
+        ("control_model.input_blocks.0.0.weight", "a ControlNet"),
+        ("decoder.conv_in.weight", "an autoencoder"),
+        ("text_model.final_layer_norm.weight", "a text encoder"),
+        ("conditioner.embedders.0.model.ln_final.weight", "the refiner of SDXL"),
+    ],
+)
+def test_a_single_file_that_cannot_draw_is_told_what_it_is(tmp_path, weight, content):
+    write_header(tmp_path / "file.safetensors", weight)
+    told = ModelFolders([tmp_path]).damaged()["file.safetensors"]
+    assert f"holds {content}, which cannot draw" in str(told)
+
+
+@pytest.mark.parametrize("header", [b"[1, 2]", b"5", b"[" * 100_000, b""])
+def test_a_single_file_with_a_wrong_head_is_damaged(tmp_path, header):
+    content = len(header).to_bytes(8, "little") + header
+    (tmp_path / "file.safetensors").write_bytes(content)
+    told = ModelFolders([tmp_path]).damaged()["file.safetensors"]
+    assert "damaged" in str(told)
+
+
+def test_no_head_is_read_that_is_longer_than_the_format_allows(tmp_path, monkeypatch):
+    write_header(tmp_path / "file.safetensors", "x")
+    monkeypatch.setattr(model_files, "MOST_HEADER_BYTES", 3)
+    assert "damaged" in str(ModelFolders([tmp_path]).damaged()["file.safetensors"])
+
+
+@pytest.mark.parametrize("branch", [b"\xff\xfe", b"nowhere", b"../../../m"])
+def test_downloads_whose_branch_leads_nowhere_are_passed_over(tmp_path, branch):
+    write_model(tmp_path / "m")
+    refs = tmp_path / "hub" / "models--a--b" / "refs"
+    refs.mkdir(parents=True)
+    (refs.parent / "snapshots").mkdir()
+    (refs / "main").write_bytes(branch)
+    shelf = ModelFolders([tmp_path], [tmp_path / "hub"])
+    assert [card.id for card in shelf.cards()] == ["m"]
+    assert shelf.damaged() == {}
 
 
 @pytest.mark.parametrize(
