@@ -15,7 +15,7 @@ from spatialstudio.application.queue_entry import (
     waiting,
 )
 from spatialstudio.application.run_starter import RunStarter
-from spatialstudio.application.session import RunState, Session
+from spatialstudio.application.session import Session
 from spatialstudio.domain.derived_requests import fitted
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.frozen import frozen
@@ -250,8 +250,8 @@ class RunQueue:
         self._submit(entry.ready)
 
     def _draw_baseline(self, entry: QueueEntry) -> None:
-        """Draw what waited for a search, unless that was cancelled."""
-        if entry.run.state is not RunState.CANCELLED:
+        """Draw what waited for a search; where that found no picture, both can be asked again."""
+        if entry.run.image is not None:
             self._submit(entry.ready[1:])
             return
         for request in entry.ready[1:]:

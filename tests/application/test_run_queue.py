@@ -130,11 +130,15 @@ def test_the_baseline_of_a_cancelled_search_is_not_drawn(studio, searching, engi
     assert baseline.id not in {each.id for each in studio.keeping.interrupted()}
 
 
-def test_the_baseline_of_a_search_that_failed_is_drawn_all_the_same(searching, engine):
-    engine.report(EngineStopped(error=TROUBLE, lost=engine.jobs[0].job_id))
-    assert seeds(engine) == [1, 1]
-    engine.play(engine.jobs[1])
+def test_a_search_that_failed_is_asked_once_more_with_its_baseline(searching, engine):
+    (search,) = engine.jobs
+    engine.report(EngineStopped(error=TROUBLE, lost=search.job_id))
     assert states(searching) == [EntryState.FAILED, EntryState.RUNNING]
+    searching.retry(search.job_id)
+    engine.play(engine.jobs[1])
+    engine.play(engine.jobs[2], steps=1)
+    engine.finish(engine.jobs[2], candidates=best_seed(3))
+    assert seeds(engine) == [1, 9, 1, 3]
 
 
 @pytest.mark.parametrize(
