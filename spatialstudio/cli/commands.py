@@ -42,6 +42,7 @@ from spatialstudio.cli.reading import parse
 from spatialstudio.cli.runs import runs
 from spatialstudio.cli.stored_runs import corruption_study, judge_again
 from spatialstudio.domain.assertion import DA_RECOMMENDED
+from spatialstudio.domain.derived_requests import is_search
 from spatialstudio.domain.errors import Cancelled, ErrorReport
 from spatialstudio.domain.generation import UNGUIDED
 
@@ -89,7 +90,7 @@ def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     )
     model = studio.model(options.model)
     request = with_guidance(plain, model, options)
-    is_asked = plain.scene.relations and options.guidance != UNGUIDED
+    is_asked = plain.scene.relations and options.guidance != UNGUIDED and not is_search(request)
     if is_asked and not has_work(plain.scene, options.guidance):
         show_progress(DEPTH_IS_LEFT_ALONE)
     failures: list[ErrorReport] = []

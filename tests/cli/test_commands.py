@@ -107,6 +107,12 @@ def test_where_only_depth_is_claimed_nothing_is_guided_and_the_way_out_is_told(
     assert methods == ["none", "none", "psg"]
 
 
+def test_who_searches_already_is_not_told_to_search(terminal, runs):
+    done = terminal("generate", "a dog behind a car", "--search", 2, "--out", runs)
+    assert done.code == 0
+    assert "--search" not in done.err
+
+
 def test_the_ways_to_guide_go_into_the_request(terminal, registry, runs):
     typed = ["--guidance", "boxdiff", "--goal", "0.9", "--one-by-one", "--names-only"]
     others = ["--paper-loss", "--reuse-prediction", "--checkpointing", "--out", runs]
