@@ -47,7 +47,10 @@ def fitted(request: GenerationRequest, fix: MemoryFix) -> GenerationRequest:
 
 
 def spared(request: GenerationRequest) -> GenerationRequest:
-    """Return a request whose settings follow its savings; those of the backend stay with it."""
+    """Return a request whose settings follow its savings; those of the backend stay with it.
+
+    A scene without relations gives a search nothing to go by, so none stands in for its guidance.
+    """
     guidance, search = request.guidance, request.search
     if Saving.CHECKPOINTING in request.savings:
         guidance = replace(guidance, checkpointing=True)
@@ -55,7 +58,8 @@ def spared(request: GenerationRequest) -> GenerationRequest:
         guidance = replace(guidance, every=max(guidance.every, 2))
     if Saving.SEARCH in request.savings:
         guidance = GuidanceSettings()
-        search = replace(search, candidates=max(search.candidates, FEW_CANDIDATES))
+        if request.scene.relations:
+            search = replace(search, candidates=max(search.candidates, FEW_CANDIDATES))
     return replace(request, guidance=guidance, search=search)
 
 

@@ -11,16 +11,14 @@ from spatialstudio.domain.generation import (
     NoiseSearch,
 )
 from spatialstudio.domain.memory import Saving
-from spatialstudio.domain.prompt import Prompt
-from spatialstudio.domain.relation import SceneGraph
+from tests.fakes import scene_of
 
 
 @pytest.fixture
 def request_with_guidance():
-    scene = SceneGraph(prompt=Prompt(text="a cat"), mentions=(), relations=(), extractor_id="test")
     return GenerationRequest(
         id="guided",
-        scene=scene,
+        scene=scene_of(),
         backend_id="fake",
         model=ModelRef(id="fake"),
         seed=7,
@@ -43,6 +41,17 @@ def test_the_baseline_of_a_search_is_its_first_picture_unguided(request_with_gui
     spared_one = replace(request_with_guidance, savings=(Saving.SEARCH,))
     alone = unguided(request_with_guidance, "plain")
     assert unguided(searched, "plain") == unguided(spared_one, "plain") == alone
+
+
+def test_without_relations_no_search_stands_in_for_guidance():
+    asked = GenerationRequest(
+        id="plain",
+        scene=replace(scene_of(), relations=()),
+        backend_id="fake",
+        model=ModelRef(id="fake"),
+        savings=(Saving.SEARCH,),
+    )
+    assert spared(asked).search.candidates == 1
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from math import inf, isfinite
 
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.derived_requests import is_search
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import MAX_SEED, GenerationRequest, GuidanceSettings
 from spatialstudio.domain.ports import ModelCard
@@ -25,8 +27,9 @@ def check_request(request: GenerationRequest, model: ModelCard) -> None:
         model: The card of its model.
 
     Raises:
-        RequestError: A number of the request is out of its range, or the model cannot be drawn
-            with its sampler.
+        RequestError: A number of the request is out of its range, the model cannot be drawn with
+            its sampler, or a search has no relation to go by or more attention to keep than one
+            picture's.
     """
     for error in _faults(request, model):
         raise error
@@ -43,11 +46,7 @@ def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestErr
             f"{request.steps} denoising steps cannot be taken.",
             hint=f"Choose 1 to {MAX_STEPS}; 20 to 50 are usual.",
         )
-    if not 1 <= request.search.candidates <= MAX_CANDIDATES:
-        yield RequestError(
-            f"A search among {request.search.candidates} pictures cannot be made.",
-            hint=f"Choose 1 to {MAX_CANDIDATES}; 8 is a good start.",
-        )
+    yield from _search_faults(request)
     yield from _sampler_faults(request.scheduler_id, model)
     yield from _guidance_faults(request.guidance)
     yield from _number_faults(request)
@@ -58,6 +57,27 @@ def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestErr
                 hint=f"Choose a multiple of {SIDE_UNIT} from {SIDE_UNIT * SIDE_UNIT} "
                 f"to {MAX_SIDE}, for example {_nearest(side)}.",
             )
+
+
+def _search_faults(request: GenerationRequest) -> Iterator[RequestError]:
+    if not 1 <= request.search.candidates <= MAX_CANDIDATES:
+        yield RequestError(
+            f"A search among {request.search.candidates} pictures cannot be made.",
+            hint=f"Choose 1 to {MAX_CANDIDATES}; 8 is a good start.",
+        )
+    if not is_search(request):
+        return
+    if not request.scene.relations:
+        yield RequestError(
+            "There is no relation to choose pictures by.",
+            hint="Say where things are, or draw a single picture.",
+        )
+    capture = request.capture
+    if capture.attention_every > 0 and capture.detail is not AttentionDetail.RELATION_WORDS:
+        yield RequestError(  # every picture's would take the place of the last
+            "Attention to every word cannot be kept while pictures are tried.",
+            hint="Search first, then draw the best seed once more and keep its attention.",
+        )
 
 
 def _sampler_faults(sampler: str, model: ModelCard) -> Iterator[RequestError]:

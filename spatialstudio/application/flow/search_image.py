@@ -5,8 +5,6 @@ from dataclasses import replace
 
 from spatialstudio.application.flow.generate_image import generate_image
 from spatialstudio.application.flow.perceive_image import Judges, perceive_image
-from spatialstudio.domain.attention import AttentionDetail
-from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     MAX_SEED,
@@ -58,8 +56,6 @@ def search_image(
         DetectorError: A model is damaged or missing.
         Cancelled: The token was cancelled.
     """
-    _refuse_aimless(request)
-    _refuse_archives(request)
     best: _Drawn | None = None
     scores: list[CandidateScore] = []
     seconds = 0.0
@@ -77,24 +73,6 @@ def search_image(
     if best.score is not scores[-1]:
         yield from best.events
     yield replace(best.finished, seconds=seconds, candidates=ranked(scores))
-
-
-def _refuse_aimless(request: GenerationRequest) -> None:
-    if not request.scene.relations:
-        raise RequestError(
-            "There is no relation to choose pictures by.",
-            hint="Say where things are, or draw a single picture.",
-        )
-
-
-def _refuse_archives(request: GenerationRequest) -> None:
-    """Refuse attention that goes to disk: every picture's would take the place of the last."""
-    capture = request.capture
-    if capture.attention_every > 0 and capture.detail is not AttentionDetail.RELATION_WORDS:
-        raise RequestError(
-            "Attention to every word cannot be kept while pictures are tried.",
-            hint="Search first, then draw the best seed once more and keep its attention.",
-        )
 
 
 def _judged(request: GenerationRequest, number: int, drawn: _Drawn) -> CandidateJudged:

@@ -4,6 +4,7 @@ from math import inf, nan
 import pytest
 
 from spatialstudio.application.flow.check_request import check_request
+from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (
     CaptureSettings,
@@ -14,6 +15,7 @@ from spatialstudio.domain.generation import (
     Refinement,
     RequestId,
 )
+from spatialstudio.domain.memory import Saving
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS
 
@@ -58,6 +60,17 @@ def test_the_ends_of_the_ranges_are_in_them(fine):
         ({"width": 60}, "width of 60"),
         ({"height": 8192}, "height of 8192"),
         ({"search": NoiseSearch(candidates=0)}, "search among 0"),
+        (
+            {"search": NoiseSearch(candidates=2), "scene": replace(scene_of(), relations=())},
+            "no relation",
+        ),
+        (
+            {
+                "savings": (Saving.SEARCH,),
+                "capture": CaptureSettings(detail=AttentionDetail.EVERYTHING),
+            },
+            "Attention to every word",
+        ),
         ({"search": NoiseSearch(enough=-0.5)}, "PSE that is enough cannot be -0.5"),
         ({"capture": CaptureSettings(attention_every=-1)}, "recorded attention cannot be -1"),
         ({"capture": CaptureSettings(preview_every=-2)}, "previews cannot be -2"),
