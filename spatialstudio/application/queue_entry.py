@@ -6,9 +6,10 @@ from enum import Enum
 
 from spatialstudio.application.session import OpenRun, RunState, both_after
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.derived_requests import is_search, unguided
+from spatialstudio.domain.derived_requests import fitted, is_search, unguided
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest, RequestId
+from spatialstudio.domain.memory import MemoryFix
 from spatialstudio.domain.perception import Looks
 from spatialstudio.domain.sweep import SweepCell, SweepId
 from spatialstudio.domain.verdict import Evaluation, Outcome, joint_outcome
@@ -77,8 +78,9 @@ class QueueEntry:
 
     @property
     def unfinished(self) -> tuple[GenerationRequest, ...]:
-        """What has no picture yet."""
-        return tuple(run.request for run in self.runs if run.request and run.image is None)
+        """What has no picture yet, or lost its judge to a dead engine."""
+        undone = (run for run in self.runs if run.image is None or run.state is RunState.FAILED)
+        return tuple(run.request for run in undone if run.request)
 
     @property
     def seed(self) -> int:
@@ -109,6 +111,12 @@ class QueueEntry:
         if self.state is EntryState.RUNNING and all(each.is_over for each in moved.runs):
             moved = replace(moved, state=_end_of(moved.runs))
         return moved
+
+    def again(self, fix: MemoryFix) -> tuple[GenerationRequest, ...]:
+        """Return what is unfinished, to be asked once more; a fix may give something up."""
+        first, *baselines = self.unfinished
+        first = fitted(first, fix)
+        return (first, *(unguided(first, each.id) for each in baselines))
 
     def lightened(self) -> "QueueEntry":
         """Return it without what its files on disk hold as well; pictures become small."""

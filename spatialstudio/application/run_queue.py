@@ -16,7 +16,6 @@ from spatialstudio.application.queue_entry import (
 )
 from spatialstudio.application.run_starter import RunStarter
 from spatialstudio.application.session import Session
-from spatialstudio.domain.derived_requests import fitted
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
@@ -192,7 +191,7 @@ class RunQueue:
         again = [entry for entry in self._named(entry_ids) if entry.state in REPEATABLE]
         fresh = []
         for entry in again:
-            asked = [fitted(request, fix) for request in entry.unfinished]
+            asked = entry.again(fix)
             for request in asked:
                 self._starter.prepare(request)
             fresh.append(waiting(*asked))

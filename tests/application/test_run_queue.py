@@ -14,12 +14,14 @@ from spatialstudio.domain.generation import (
     CandidateScore,
     GenerationCancelled,
     GenerationFailed,
+    GenerationFinished,
     NoiseSearch,
     RequestId,
 )
+from spatialstudio.domain.memory import MemoryFix, Saving
 from spatialstudio.domain.sweep import SweepCell, SweepField, SweepId, SweepPoint
 from spatialstudio.domain.verdict import Outcome
-from tests.ui.scripted_engine import PROMPT, ScriptedEngine, studio_around
+from tests.ui.scripted_engine import PROMPT, ScriptedEngine, picture_of, studio_around
 
 TROUBLE = ErrorReport(title="Drawing", message="It failed.")
 
@@ -232,6 +234,29 @@ def test_only_what_has_no_picture_is_drawn_again(queue, asked, engine):
     engine.report(GenerationFailed(request_id=baseline.job_id, error=TROUBLE))
     queue.retry(guided.job_id)
     assert engine.jobs[-1].request == baseline.request
+
+
+def test_a_picture_that_lost_its_judge_is_drawn_again(queue, asked, engine):
+    queue.add(*asked(1))
+    (job,) = engine.jobs
+    engine.play(job, steps=1)
+    picture = GenerationFinished(
+        request_id=job.job_id, image=picture_of(1), seconds=1.0, peak_memory_bytes=1
+    )
+    engine.report(picture, EngineStopped(error=TROUBLE, lost=job.job_id))
+    assert states(queue) == [EntryState.FAILED]
+    queue.retry(job.job_id)
+    assert seeds(engine) == [1, 1]
+
+
+def test_what_a_search_gives_up_for_memory_its_baseline_gives_up_too(searching, engine):
+    (search,) = engine.jobs
+    engine.report(GenerationFailed(request_id=search.job_id, error=TROUBLE))
+    engine.play(engine.jobs[1])
+    searching.retry(search.job_id, fix=MemoryFix(savings=(Saving.SEARCH, Saving.TILING)))
+    entry = searching.running
+    assert entry.baseline.request == unguided(entry.run.request, entry.baseline.id)
+    assert entry.baseline.request.savings == (Saving.TILING,)
 
 
 def test_a_dead_engine_loses_only_what_it_drew(queue, asked, engine):
