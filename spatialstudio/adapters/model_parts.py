@@ -14,6 +14,8 @@ from typing import Any
 INDEX_FILE = "model_index.json"
 TOKENIZER, TEXT_ENCODER = "tokenizer", "text_encoder"
 SHARD = re.compile(r"-\d+-of-\d+")
+SAFE_NAME = re.compile(r"[^/\\]+\.safetensors")
+"""Of a file in the same folder."""
 
 
 def read_index(folder: Path) -> dict[str, Any]:
@@ -86,6 +88,24 @@ def weight_files(folder: Path, parts: Iterable[str]) -> tuple[Path, ...]:
     variant = variant_of(folder, names) or ""
     found = (_by_variant((folder / name).glob("*.safetensors")) for name in names)
     return tuple(file for kept in found for file in kept.get(variant) or kept.get("", ()))
+
+
+def refuse_stray_shards(folder: Path, parts: Iterable[str]) -> None:
+    """Refuse lists of shards that lead to pickles, or out of their folder.
+
+    Args:
+        folder: Of the model.
+        parts: Names of those in use.
+
+    Raises:
+        OSError: A list cannot be read.
+        ValueError, LookupError, TypeError, RecursionError: It is damaged or refused.
+    """
+    for part in parts:
+        for file in (folder / part).glob("*.safetensors.index*.json"):
+            shards = set(settings_of(file.read_bytes())["weight_map"].values())
+            if not all(map(SAFE_NAME.fullmatch, shards)):
+                raise ValueError(file)
 
 
 def _by_variant(files: Iterable[Path]) -> dict[str, Sequence[Path]]:

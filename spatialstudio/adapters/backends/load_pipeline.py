@@ -40,13 +40,24 @@ from spatialstudio.domain.errors import BackendError, ModelNotFound, RequestErro
 from spatialstudio.domain.ports import ModelCard
 
 TRANSFORMER = "transformer"
+NEEDED_PARTS = ("vae", "scheduler")
 PACKED_SIDE = 2
 DECODER_LEVELS = 2
 FOR_LATENTS = {"clip_sample": False, "skip_prk_steps": True}
 """What samplers are told that were made for pixels: latents go beyond [-1, 1] and are not cut off,
 and PNDM begins as it does for Stable Diffusion, by one call more instead of nine."""
 
-SIGNS_OF_DAMAGE = (OSError, ValueError, LookupError, TypeError, RuntimeError, SafetensorError)
+SIGNS_OF_DAMAGE = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    OverflowError,
+    RuntimeError,
+    SafetensorError,
+    AttributeError,  # of a library that has no such class
+    ImportError,  # of a class that needs another library
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,16 +302,21 @@ def family_of(model: ModelCard) -> Family:
     try:
         index = read_index(folder)
         class_name = current_name(index["_class_name"])
+        parts = parts_in_use(index)
     except SIGNS_OF_DAMAGE as error:
         raise damaged(model) from error
-    if not all((folder / part).is_dir() for part in parts_in_use(index)):
+    if not all((folder / part).is_dir() for part in parts):
         raise damaged(model)
     if class_name not in FAMILIES:
         raise BackendError(
             f'The model "{model.id}" is of a kind that cannot be guided yet: {class_name}.',
             hint=f"Choose a model of one of these kinds: {', '.join(FAMILIES)}.",
         )
-    return FAMILIES[class_name]
+    family = FAMILIES[class_name]
+    reads_text = any(part.startswith(TOKENIZER) for part in parts)
+    if not (reads_text and parts.keys() >= {family.kind.denoiser, *NEEDED_PARTS}):
+        raise damaged(model)
+    return family
 
 
 def damaged(model: ModelCard) -> ModelNotFound:

@@ -1,6 +1,5 @@
 """Reads a model's tokenizers in whatever form they were published."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,14 +7,19 @@ from typing import Any
 import transformers
 
 from spatialstudio.adapters.backends.sentence_pieces import read_pieces
-from spatialstudio.adapters.model_parts import TOKENIZER, parts_in_use, read_index
+from spatialstudio.adapters.model_parts import TOKENIZER, parts_in_use, read_index, settings_of
 
 WHOLE_FILE = "tokenizer.json"
 PIECES_FILE = "spiece.model"
+FORMS = ((WHOLE_FILE,), ("vocab.json", "merges.txt"))
+"""Files that tell all words, beside pieces; without them, transformers would make some up."""
+
 CONFIG_FILE = "tokenizer_config.json"
 SPECIAL_TOKENS = ("eos_token", "unk_token", "pad_token")
 SENTINELS = 100
 """Of T5, where its configuration does not say; the denoiser never meets them."""
+
+MOST_SENTINELS = 10_000
 
 
 def read_tokenizers(folder: Path) -> dict[str, Any]:
@@ -36,14 +40,18 @@ def _read(folder: Path, class_name: str) -> Any:
     pieces = folder / PIECES_FILE
     if pieces.is_file() and not (folder / WHOLE_FILE).is_file():
         return _read_t5(pieces, folder / CONFIG_FILE)
+    if not any(all((folder / name).is_file() for name in form) for form in FORMS):
+        raise FileNotFoundError(folder)
     kind = getattr(transformers, class_name, transformers.AutoTokenizer)
-    return kind.from_pretrained(folder, local_files_only=True)
+    return kind.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
 
 
 def _read_t5(file: Path, config_file: Path) -> transformers.T5Tokenizer:
     """Make a tokenizer of T5, whose sentinels follow the pieces, the last one first."""
-    config = json.loads(config_file.read_text(encoding="utf-8")) if config_file.is_file() else {}
+    config = settings_of(config_file.read_bytes()) if config_file.is_file() else {}
     sentinels = int(config.get("extra_ids", SENTINELS))
+    if not 0 <= sentinels <= MOST_SENTINELS:
+        raise ValueError(sentinels)
     told = read_pieces(file)
     ends = [(f"<extra_id_{number}>", 0.0) for number in reversed(range(sentinels))]
     special = {name: _text(config[name]) for name in SPECIAL_TOKENS if config.get(name)}

@@ -14,6 +14,7 @@ from spatialstudio.adapters.model_parts import (
     parts_in_use,
     parts_left_out,
     read_index,
+    refuse_stray_shards,
     variant_of,
     weight_files,
 )
@@ -76,10 +77,12 @@ def _read_denoiser(pipeline_class: Any, file: Path, base: Path, dtype: torch.dty
 
 
 def _read_folder(pipeline_class: Any, folder: Path, dtype: torch.dtype, **given: Any) -> Any:
+    parts = parts_in_use(read_index(folder))
+    refuse_stray_shards(folder, parts)
     return pipeline_class.from_pretrained(
         folder,
         dtype=dtype,
-        variant=variant_of(folder, parts_in_use(read_index(folder))),
+        variant=variant_of(folder, parts),
         use_safetensors=True,
         local_files_only=True,
         **_without_weights(folder) | given,

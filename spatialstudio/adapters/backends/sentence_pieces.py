@@ -13,6 +13,7 @@ from spatialstudio.domain.frozen import frozen
 PIECES, NORMALIZER = 1, 3
 TEXT, SCORE = 1, 2
 CHARACTER_MAP = 2
+LENGTH = "<I"
 
 NUMBER, LENGTH_FIRST = 0, 2
 WIDTHS = {1: 8, 5: 4}
@@ -20,6 +21,9 @@ WIDTHS = {1: 8, 5: 4}
 
 KIND_BITS, KIND_MASK = 3, 0b111
 DIGIT_BITS, DIGIT_MASK, MORE_FOLLOWS = 7, 0x7F, 0x80
+NUMBER_BYTES = 10
+"""The most that a whole number takes."""
+
 ZERO = bytes(4)
 
 
@@ -46,10 +50,26 @@ def read_pieces(file: Path) -> SentencePieces:
     """
     fields = list(_fields(file.read_bytes()))
     normalizer = dict(_fields(b"".join(message for name, message in fields if name == NORMALIZER)))
-    return SentencePieces(
-        pieces=tuple(_piece(message) for name, message in fields if name == PIECES),
-        character_map=normalizer.get(CHARACTER_MAP) or None,
-    )
+    try:
+        pieces = tuple(_piece(message) for name, message in fields if name == PIECES)
+        character_map = _character_map(normalizer.get(CHARACTER_MAP, b""))
+    except struct.error as error:
+        raise ValueError("a number is of a wrong size") from error
+    if not pieces:
+        raise ValueError("the file holds no pieces")
+    return SentencePieces(pieces=pieces, character_map=character_map)
+
+
+def _character_map(message: bytes) -> bytes | None:
+    """Return a map as it is, which begins with the length of its tree and ends in a text."""
+    if not message:
+        return None
+    (length,) = struct.unpack_from(LENGTH, message)
+    tree_end = struct.calcsize(LENGTH) + length
+    if tree_end > len(message):
+        raise ValueError("the file was cut short")
+    message[tree_end:].decode()
+    return message
 
 
 def _piece(message: bytes) -> tuple[str, float]:
@@ -82,10 +102,9 @@ def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _number(message: bytes, place: int) -> tuple[int, int]:
     """Read a whole number, seven bits a byte, the lowest first; and say where it ends."""
-    value = shift = 0
-    for at in range(place, len(message)):
-        value |= (message[at] & DIGIT_MASK) << shift
-        if message[at] < MORE_FOLLOWS:
-            return value, at + 1
-        shift += DIGIT_BITS
-    raise ValueError("the file was cut short")
+    value = 0
+    for count, digit in enumerate(message[place : place + NUMBER_BYTES]):
+        value |= (digit & DIGIT_MASK) << (DIGIT_BITS * count)
+        if digit < MORE_FOLLOWS:
+            return value, place + count + 1
+    raise ValueError("the file was cut short, or a number has no end")

@@ -104,6 +104,61 @@ def test_damaged_pieces_are_told(publish):
         load_streams(read_card(folder))
 
 
+@pytest.mark.parametrize("config", [[], {"extra_ids": 10**8}, {"extra_ids": -1}])
+def test_settings_of_t5_that_cannot_be_are_told(publish, config):
+    folder = publish("PixArtAlphaPipeline")
+    publish_as_pieces(folder / "tokenizer")
+    (folder / "tokenizer/tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(ModelNotFound, match="damaged"):
+        load_streams(read_card(folder))
+
+
+def test_no_words_are_made_up_for_a_tokenizer_whose_files_are_missing(publish):
+    folder = publish("StableDiffusionPipeline")
+    (folder / "tokenizer" / "tokenizer.json").unlink()
+    with pytest.raises(ModelNotFound, match="damaged"):
+        load_streams(read_card(folder))
+
+
+def test_code_in_a_tokenizers_folder_is_never_run_nor_asked_for(publish, monkeypatch):
+    folder = publish("StableDiffusionPipeline")
+    change_index(folder, tokenizer=["transformers", "OwnTokenizer"])
+    (folder / "tokenizer" / "own.py").write_text("raise SystemExit", encoding="utf-8")
+    own = {"auto_map": {"AutoTokenizer": ["own.Own", "own.Own"]}, "tokenizer_class": "Own"}
+    (folder / "tokenizer/tokenizer_config.json").write_text(json.dumps(own), encoding="utf-8")
+    monkeypatch.setattr("builtins.input", pytest.fail)
+    with pytest.raises(ModelNotFound, match="damaged"):
+        load_streams(read_card(folder))
+
+
+@pytest.mark.parametrize("shard", ["../../model.safetensors", "pytorch_model.bin"])
+def test_lists_of_shards_lead_to_safetensors_beside_them_alone(publish, shard):
+    folder = publish("StableDiffusionPipeline")
+    encoder = folder / "text_encoder"
+    listed = {"metadata": {}, "weight_map": dict.fromkeys(["a", "b"], shard)}
+    (encoder / "model.safetensors.index.json").write_text(json.dumps(listed), encoding="utf-8")
+    with pytest.raises(ModelNotFound, match="damaged"):
+        load_pipeline(read_card(folder), CPU)
+
+
+@pytest.mark.parametrize("part", ["unet", "vae", "scheduler", "tokenizer", "text_encoder"])
+def test_a_model_without_a_part_that_it_needs_is_told(publish, part):
+    folder = publish("StableDiffusionPipeline")
+    change_index(folder, **{part: [None, None]})
+    with pytest.raises(ModelNotFound, match="damaged"):
+        load_pipeline(read_card(folder), CPU)
+
+
+@pytest.mark.parametrize(
+    "told", [["nolib", "Own"], ["diffusers", "NoSuchUNet"], ["transformers", "pipeline"]]
+)
+def test_a_part_of_a_class_that_no_library_has_is_told(publish, told):
+    folder = publish("StableDiffusionPipeline")
+    change_index(folder, unet=told, tokenizer=told)
+    with pytest.raises(ModelNotFound, match="damaged"):
+        load_pipeline(read_card(folder), CPU)
+
+
 @pytest.mark.parametrize("pipeline_class", ["StableDiffusionPipeline", "QwenImagePipeline"])
 def test_vocabulary_and_merges_are_a_tokenizer_as_well(publish, pipeline_class):
     folder = publish(pipeline_class)
