@@ -70,11 +70,7 @@ def variant_of(folder: Path, parts: Iterable[str]) -> str | None:
         folder: Of the model.
         parts: Names of those in use.
     """
-    for part in parts:
-        kept = _by_variant((folder / part).glob("*.safetensors"))
-        if kept and "" not in kept:
-            return min(kept)
-    return None
+    return _variant(_weights(folder, parts))
 
 
 def weight_files(folder: Path, parts: Iterable[str]) -> tuple[Path, ...]:
@@ -84,10 +80,9 @@ def weight_files(folder: Path, parts: Iterable[str]) -> tuple[Path, ...]:
         folder: Of the model.
         parts: Names of those in use.
     """
-    names = sorted(parts)
-    variant = variant_of(folder, names) or ""
-    found = (_by_variant((folder / name).glob("*.safetensors")) for name in names)
-    return tuple(file for kept in found for file in kept.get(variant) or kept.get("", ()))
+    weights = _weights(folder, parts)
+    variant = _variant(weights) or ""
+    return tuple(file for kept in weights for file in kept.get(variant) or kept.get("", ()))
 
 
 def refuse_stray_shards(folder: Path, parts: Iterable[str]) -> None:
@@ -106,6 +101,15 @@ def refuse_stray_shards(folder: Path, parts: Iterable[str]) -> None:
             shards = set(settings_of(file.read_bytes())["weight_map"].values())
             if not all(map(SAFE_NAME.fullmatch, shards)):
                 raise ValueError(file)
+
+
+def _weights(folder: Path, parts: Iterable[str]) -> list[dict[str, Sequence[Path]]]:
+    """List the weight files of each part by variant, the parts in alphabetical order."""
+    return [_by_variant((folder / part).glob("*.safetensors")) for part in sorted(parts)]
+
+
+def _variant(weights: Iterable[Mapping[str, Sequence[Path]]]) -> str | None:
+    return next((min(kept) for kept in weights if kept and "" not in kept), None)
 
 
 def _by_variant(files: Iterable[Path]) -> dict[str, Sequence[Path]]:

@@ -80,3 +80,13 @@ def test_shards_are_whole_weights(tmp_path):
     folder = write_weights(tmp_path, *shards, "transformer/model.fp16.safetensors")
     assert variant_of(folder, ["transformer"]) is None
     assert names_read(folder, "transformer") == shards
+
+
+def test_of_several_variants_the_same_is_read_whatever_the_order_of_parts(tmp_path):
+    folder = write_weights(tmp_path, "unet/model.fp16.safetensors", "vae/model.bf16.safetensors")
+    assert variant_of(folder, ["unet", "vae"]) == variant_of(folder, ["vae", "unet"]) == "fp16"
+
+
+def test_names_that_lead_out_of_the_folder_are_no_parts():
+    with pytest.raises(ValueError, match="out"):
+        parts_in_use(INDEX | {"../out": ["diffusers", "AutoencoderKL"]})
