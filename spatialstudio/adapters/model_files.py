@@ -114,10 +114,10 @@ class ModelFolders:
         return {name: found for name, found in self._found() if isinstance(found, ModelNotFound)}
 
     def _found(self) -> tuple[tuple[str, ModelCard | ModelNotFound], ...]:
-        """Read all there is, by the names of files and folders, or of those who made it."""
+        """Read all there is, by the ids of models as far as names of folders and files tell."""
         folders = [(name, _card_or_damage(folder, name)) for name, folder in self._named_folders()]
         bases = [card for _, card in folders if isinstance(card, ModelCard)]
-        files = [(file.name, _file_card_or_damage(file, bases)) for file in self._files()]
+        files = [(file.stem, _file_card_or_damage(file, bases)) for file in self._files()]
         return (*folders, *files)
 
     def _named_folders(self) -> Iterator[tuple[str, Path]]:

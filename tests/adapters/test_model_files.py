@@ -274,7 +274,7 @@ def test_a_folder_with_a_dot_in_its_name_belongs_to_the_file_of_that_name_alone(
 def test_a_single_file_of_a_kind_that_needs_a_folder_is_told(tmp_path):
     write_model_of("PixArtSigmaPipeline", tmp_path / "file")
     write_header(tmp_path / "file.safetensors", "blocks.0.attn.qkv.weight")
-    told = ModelFolders([tmp_path]).damaged()["file.safetensors"]
+    told = ModelFolders([tmp_path]).damaged()["file"]
     assert "PixArtSigmaPipeline, need a whole diffusers folder" in str(told)
     assert "file/transformer" in told.hint
 
@@ -283,7 +283,7 @@ def test_a_single_file_that_nothing_completes_is_told(tmp_path):
     write_header(tmp_path / "alone.safetensors", "cond_stage_model.x")
     shelf = ModelFolders([tmp_path])
     assert shelf.cards() == ()
-    assert 'named "alone"' in shelf.damaged()["alone.safetensors"].hint
+    assert 'named "alone"' in shelf.damaged()["alone"].hint
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_a_single_file_that_nothing_completes_is_told(tmp_path):
 )
 def test_a_single_file_that_cannot_draw_is_told_what_it_is(tmp_path, weight, content):
     write_header(tmp_path / "file.safetensors", weight)
-    told = ModelFolders([tmp_path]).damaged()["file.safetensors"]
+    told = ModelFolders([tmp_path]).damaged()["file"]
     assert f"holds {content}, which cannot draw" in str(told)
 
 
@@ -307,14 +307,14 @@ def test_a_single_file_that_cannot_draw_is_told_what_it_is(tmp_path, weight, con
 def test_a_single_file_with_a_wrong_head_is_damaged(tmp_path, header):
     content = len(header).to_bytes(8, "little") + header
     (tmp_path / "file.safetensors").write_bytes(content)
-    told = ModelFolders([tmp_path]).damaged()["file.safetensors"]
+    told = ModelFolders([tmp_path]).damaged()["file"]
     assert "damaged" in str(told)
 
 
 def test_no_head_is_read_that_is_longer_than_the_format_allows(tmp_path, monkeypatch):
     write_header(tmp_path / "file.safetensors", "x")
     monkeypatch.setattr(model_files, "MOST_HEADER_BYTES", 3)
-    assert "damaged" in str(ModelFolders([tmp_path]).damaged()["file.safetensors"])
+    assert "damaged" in str(ModelFolders([tmp_path]).damaged()["file"])
 
 
 @pytest.mark.parametrize("branch", [b"\xff\xfe", b"nowhere", b"../../../m"])

@@ -135,7 +135,7 @@ def test_a_flux_transformer_is_read_by_the_names_of_its_makers(makers_flux, tmp_
 def test_a_damaged_single_file_is_told(bare, tmp_path):
     file = tmp_path / "file.safetensors"
     file.write_bytes((10**9).to_bytes(8, "little") + b"{")
-    assert "damaged" in str(ModelFolders([tmp_path]).damaged()["file.safetensors"])
+    assert "damaged" in str(ModelFolders([tmp_path]).damaged()["file"])
 
 
 def test_a_single_file_that_was_cut_short_after_it_was_listed_is_told(pipeline, bare, tmp_path):
