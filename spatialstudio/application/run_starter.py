@@ -7,7 +7,7 @@ from spatialstudio.application.engine.messages import Engine, EstimateMemory, Ge
 from spatialstudio.application.flow.check_request import check_request
 from spatialstudio.application.flow.generate_image import check_scene, new_request_id
 from spatialstudio.application.keeping import Keeping
-from spatialstudio.domain.derived_requests import unguided
+from spatialstudio.domain.derived_requests import has_baseline, unguided
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 
@@ -38,7 +38,7 @@ class RunStarter:
 
         Args:
             request: What to draw.
-            with_baseline: Draw the same seed without guidance as well.
+            with_baseline: Draw the same seed without guidance as well, where that is another.
 
         Returns:
             The request, and that of its baseline.
@@ -53,7 +53,8 @@ class RunStarter:
         check_request(request, self._job_of(request).model)
         check_scene(request.scene)
         self._keeping.prepare()
-        asked = (request, unguided(request, new_request_id())) if with_baseline else (request,)
+        baselines = [request] if with_baseline and has_baseline(request) else []
+        asked = (request, *(unguided(each, new_request_id()) for each in baselines))
         self.remember(*asked)
         return asked
 

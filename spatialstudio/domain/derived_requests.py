@@ -22,6 +22,11 @@ def unguided(request: GenerationRequest, request_id: RequestId) -> GenerationReq
     return replace(plain, id=request_id, sweep=None)
 
 
+def has_baseline(request: GenerationRequest) -> bool:
+    """Tell whether the picture would be another without guidance, as far as can be foreseen."""
+    return spared(request).guidance.strength > 0
+
+
 def is_search(request: GenerationRequest) -> bool:
     """Tell whether pictures are drawn to choose from, as asked for or to save memory."""
     return spared(request).search.candidates > 1

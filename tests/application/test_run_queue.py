@@ -15,6 +15,7 @@ from spatialstudio.domain.generation import (
     GenerationCancelled,
     GenerationFailed,
     GenerationFinished,
+    GuidanceSettings,
     NoiseSearch,
     RequestId,
 )
@@ -107,6 +108,17 @@ def test_a_baseline_goes_with_its_picture(queue, asked, engine):
     assert len(engine.jobs) == 2
     engine.play(baseline)
     assert len(engine.jobs) == 4
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"guidance": GuidanceSettings()}, {"savings": (Saving.SEARCH,)}],
+    ids=["not guided", "search instead"],
+)
+def test_what_no_guidance_holds_has_no_baseline(queue, asked, engine, changes):
+    (request,) = asked(1)
+    queue.add(replace(request, **changes), with_baseline=True)
+    assert [job.request for job in engine.jobs] == [replace(request, **changes)]
 
 
 def test_the_baseline_of_a_search_is_drawn_from_the_seed_of_its_picture(studio, searching, engine):

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from spatialstudio.application.run_estimates import RunEstimate
 from spatialstudio.application.studio import Studio
-from spatialstudio.domain.derived_requests import unguided
+from spatialstudio.domain.derived_requests import has_baseline, unguided
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.run_settings import RunSettings
@@ -26,8 +26,8 @@ def estimate_now(studio: Studio, settings: RunSettings | None) -> RunEstimate | 
             requests += studio.requests(settings)
     if settings is None or not requests:
         return None
-    if settings.with_baseline and settings.guidance.strength > 0:
-        requests += [unguided(request, BASELINE) for request in requests]
+    if settings.with_baseline:
+        requests += [unguided(each, BASELINE) for each in requests if has_baseline(each)]
     return studio.estimates.estimate(requests)
 
 

@@ -120,10 +120,7 @@ class GenerationPanel(Panel):
             settings = self._settings or usual_settings(self._studio.model())
             settings = replace(settings, pictures=pictures or settings.pictures)
             requests = self._studio.requests(settings)
-            is_guided = requests[0].guidance.strength > 0
-            self._studio.queue.add(
-                *requests, with_baseline=settings.with_baseline and is_guided, place=place
-            )
+            self._studio.queue.add(*requests, with_baseline=settings.with_baseline, place=place)
         except StudioError as error:
             self.problem_met.emit(report_on(error, tr("Starting the run")))
             return

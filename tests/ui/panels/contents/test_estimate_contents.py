@@ -1,11 +1,22 @@
 import pytest
 
-from spatialstudio.application.run_estimates import RunEstimate
+from spatialstudio.application.flow.choose_settings import usual_settings
+from spatialstudio.application.run_estimates import RunEstimate, RunEstimates
+from spatialstudio.domain.generation import PSG, UNGUIDED
 from spatialstudio.ui.panels.contents.estimate_contents import (
     estimate_in_words,
+    estimate_now,
     size_in_words,
     time_in_words,
 )
+
+
+class Estimates(RunEstimates):
+    """Remembers what was asked."""
+
+    def estimate(self, requests):
+        self.asked = requests
+        return super().estimate(requests)
 
 
 @pytest.mark.parametrize(
@@ -32,6 +43,18 @@ from spatialstudio.ui.panels.contents.estimate_contents import (
 )
 def test_the_line_says_what_is_known(estimate, words):
     assert estimate_in_words(estimate, 28_000_000) == words
+
+
+@pytest.mark.parametrize(
+    ("prompt", "methods"),
+    [("a dog to the left of a car", [PSG, UNGUIDED]), ("a dog", [UNGUIDED])],
+    ids=["guided", "nothing to guide"],
+)
+def test_the_baseline_counts_where_one_is_drawn(studio, prompt, methods):
+    studio.estimates = Estimates(studio.queue.request, lambda request: None)
+    studio.read_prompt(prompt)
+    estimate_now(studio, usual_settings(studio.model()))
+    assert [request.guidance.method_id for request in studio.estimates.asked] == methods
 
 
 @pytest.mark.parametrize(
