@@ -27,6 +27,7 @@ from typing import Any, get_type_hints
 from spatialstudio.adapters.model_kinds import (
     DENOISER_PREFIX,
     MODEL_KINDS,
+    UNET,
     ModelKind,
     current_name,
     other_content,
@@ -156,6 +157,7 @@ def read_card(folder: Path, name: str = "") -> ModelCard:
         pipeline_class = current_name(index["_class_name"])
         kind = _kind_of(name, pipeline_class)
         denoiser = _read_json(folder / kind.denoiser / "config.json")
+        _refuse_painters_over(name, kind, denoiser)
         advice = _read_advice(folder / ADVICE_FILE, kind.as_told(index, denoiser))
         parts = parts_in_use(index)
         _refuse_pickles(name, [folder / part for part in parts])
@@ -301,6 +303,15 @@ def _refuse_pickles(name: str, parts: Iterable[Path]) -> None:
                 f'The model folder "{name}" holds pickled weights, which can run code.',
                 hint="Get the model as safetensors.",
             )
+
+
+def _refuse_painters_over(name: str, kind: ModelKind, denoiser: Mapping[str, Any]) -> None:
+    """Refuse UNets that are given a picture, a mask or depth beside the latents they denoise."""
+    if kind.denoiser == UNET and denoiser.get("in_channels") != denoiser.get("out_channels"):
+        raise ModelNotFound(
+            f'The model in "{name}" wants a picture beside the prompt.',
+            hint="Choose one that draws from a prompt alone.",
+        )
 
 
 def _native_size(folder: Path, kind: ModelKind, denoiser: Mapping[str, Any]) -> int:

@@ -11,6 +11,7 @@ from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.samplers import SCALE_OFF
 from spatialstudio.science.guidance_presets import guidance_preset
 
+UNET = "unet"
 DENOISER_PREFIX = "model.diffusion_model."
 """Of the denoiser's weights in a single file; files of a denoiser alone may lack it."""
 
@@ -82,12 +83,12 @@ def _psg_strength(pipeline_class: str) -> float:
 
 MODEL_KINDS: Mapping[str, ModelKind] = {
     "StableDiffusionPipeline": ModelKind(
-        denoiser="unet",
+        denoiser=UNET,
         guidance_scale=7.5,
         sign="cond_stage_model.",
     ),
     "StableDiffusionXLPipeline": ModelKind(
-        denoiser="unet",
+        denoiser=UNET,
         guidance_scale=5.0,
         strength=_psg_strength("StableDiffusionXLPipeline"),
         sign="conditioner.embedders.1.",

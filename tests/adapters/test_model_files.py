@@ -149,6 +149,14 @@ def test_what_may_not_be_read_is_told_so(tmp_path, monkeypatch):
         read_card(folder)
 
 
+def test_a_model_that_paints_over_pictures_is_told(tmp_path):
+    folder = write_model(tmp_path / "m")
+    config = {"sample_size": 64, "in_channels": 9, "out_channels": 4}
+    (folder / "unet" / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(ModelNotFound, match="wants a picture beside the prompt"):
+        read_card(folder)
+
+
 def test_pickled_weights_are_refused(tmp_path):
     with pytest.raises(ModelNotFound, match="pickled"):
         read_card(write_model(tmp_path / "m", weights="pytorch_model.bin"))
