@@ -5,6 +5,9 @@ from enum import Enum
 from spatialstudio.domain.frozen import frozen
 
 GIBIBYTE = 1024**3
+KILOBYTE = 1000
+UNITS = (("B", 0), ("kB", 0), ("MB", 0), ("GB", 1), ("TB", 1))
+"""Each a thousand of the one before; with the digits that are told behind the point."""
 
 
 class Saving(Enum):
@@ -70,3 +73,12 @@ class MemoryEstimate:
         """Weights and the hungriest phase."""
         drawing = max(self.guiding_bytes, self.denoising_bytes, self.decoding_bytes)
         return self.weights_bytes + max(self.encoding_bytes, drawing)
+
+
+def size_in_words(count: float) -> str:
+    """Say how much so many bytes are: "310 MB", "1.2 GB"."""
+    power = 0
+    while count >= KILOBYTE and power + 1 < len(UNITS):
+        count, power = count / KILOBYTE, power + 1
+    unit, digits = UNITS[power]
+    return f"{count:.{digits}f} {unit}"

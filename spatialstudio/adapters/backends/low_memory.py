@@ -15,10 +15,9 @@ from spatialstudio.adapters.device import available_memory_bytes
 from spatialstudio.domain.derived_requests import fitted
 from spatialstudio.domain.errors import OutOfMemory
 from spatialstudio.domain.generation import GenerationRequest
-from spatialstudio.domain.memory import MemoryFix, Saving
+from spatialstudio.domain.memory import MemoryFix, Saving, size_in_words
 
 MOST_FIXES = 3
-GIGABYTE = 10**9
 SIDE_UNIT = 64
 """Sides of smaller pictures are multiples of it, pixels."""
 SMALLER_SIDES = (0.75, 0.5, 0.375, 0.25, 0.125)
@@ -70,8 +69,8 @@ def out_of_memory(
         return unsure
     return OutOfMemory(
         MESSAGE,
-        hint=f"It needs about {_gigabytes(failed.peak_bytes)} GB of {_gigabytes(available)} GB. "
-        f"{_in_words(fixes[0])}: that takes about {_gigabytes(fixes[0].peak_bytes or 0)} GB.",
+        hint=f"It needs about {size_in_words(failed.peak_bytes)} of {size_in_words(available)}. "
+        f"{_in_words(fixes[0])}: that takes about {size_in_words(fixes[0].peak_bytes or 0)}.",
         fixes=tuple(fixes),
     )
 
@@ -116,7 +115,3 @@ def _hint_without_model(device: torch.device) -> str:
         return LAST_RESORT
     ways = f'"{Saving.OFFLOAD.value}" or "{Saving.PROCESSOR.value}"'
     return f"Save memory by {ways}. {LAST_RESORT}"
-
-
-def _gigabytes(count: int) -> str:
-    return f"{count / GIGABYTE:.1f}"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spatialstudio.domain.devices import NUMBER_FORMATS, DeviceCard
-from spatialstudio.ui.panels.contents.estimate_contents import size_in_words
+from spatialstudio.domain.memory import size_in_words
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.run.choice_field import Choice
 

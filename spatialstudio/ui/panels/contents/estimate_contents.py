@@ -7,15 +7,14 @@ from spatialstudio.application.studio import Studio
 from spatialstudio.domain.derived_requests import has_baseline, unguided
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.generation import GenerationRequest, RequestId
+from spatialstudio.domain.memory import size_in_words
 from spatialstudio.domain.run_settings import RunSettings
 from spatialstudio.ui.texts import tr
 
 A_MINUTE = 60
 TENTHS_BELOW_S = 10
-KILOBYTE = 1000
 BETWEEN_FACTS = " · "
 BASELINE = RequestId("baseline")
-UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def estimate_now(studio: Studio, settings: RunSettings | None) -> RunEstimate | None:
@@ -71,12 +70,3 @@ def time_in_words(seconds: float) -> str:
     if seconds < A_MINUTE:
         return tr("{seconds} s").format(seconds=round(seconds))
     return tr("{minutes} min").format(minutes=round(seconds / A_MINUTE))
-
-
-def size_in_words(count: float) -> str:
-    """Return "310 MB"."""
-    for unit in UNITS[:-1]:
-        if count < KILOBYTE:
-            return f"{count:.0f} {unit}" if unit in UNITS[:3] else f"{count:.1f} {unit}"
-        count /= KILOBYTE
-    return f"{count:.1f} {UNITS[-1]}"

@@ -25,7 +25,7 @@ from spatialstudio.application.run_queue import Place, QueueChanged
 from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged, SceneChanged
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import ErrorReport, StudioError
-from spatialstudio.domain.memory import MemoryFix
+from spatialstudio.domain.memory import MemoryFix, size_in_words
 from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.commands import generate as commands
@@ -37,7 +37,6 @@ from spatialstudio.ui.panels.contents.estimate_contents import (
     A_MINUTE,
     estimate_in_words,
     estimate_now,
-    size_in_words,
 )
 from spatialstudio.ui.panels.contents.model_contents import (
     NO_MODEL,

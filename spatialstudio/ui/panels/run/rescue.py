@@ -15,9 +15,8 @@ from spatialstudio.application.run_queue import QueueChanged
 from spatialstudio.application.session import OpenRun, StoreFailed
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.generation import GenerationFailed, RequestId
-from spatialstudio.domain.memory import AS_IT_WAS, MemoryFix
+from spatialstudio.domain.memory import AS_IT_WAS, MemoryFix, size_in_words
 from spatialstudio.ui.panel_api import WindowContext
-from spatialstudio.ui.panels.contents.estimate_contents import size_in_words
 from spatialstudio.ui.remedies import folder_offer, remedies_for
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.basic.toast_card import Offer

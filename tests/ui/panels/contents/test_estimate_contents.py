@@ -6,7 +6,6 @@ from spatialstudio.domain.generation import PSG, UNGUIDED
 from spatialstudio.ui.panels.contents.estimate_contents import (
     estimate_in_words,
     estimate_now,
-    size_in_words,
     time_in_words,
 )
 
@@ -62,10 +61,3 @@ def test_the_baseline_counts_where_one_is_drawn(studio, prompt, methods):
 )
 def test_times_have_as_many_figures_as_are_meant(seconds, words):
     assert time_in_words(seconds) == words
-
-
-@pytest.mark.parametrize(
-    ("count", "words"), [(999, "999 B"), (2_500_000, "2 MB"), (7_400_000_000, "7.4 GB")]
-)
-def test_sizes_have_a_unit_that_fits(count, words):
-    assert size_in_words(count) == words
