@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from spatialstudio.application.engine.messages import MemoryEstimated, PictureJudged
 from spatialstudio.application.remaining_time import RemainingTime, is_guided
-from spatialstudio.domain.derived_requests import spared
+from spatialstudio.domain.derived_requests import is_search, tries
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     GenerationRequest,
@@ -127,8 +127,8 @@ class RunEstimates:
             disk_bytes=sum(each.disk_bytes for each in known),
             guided_steps=(guided[0], guided[-1]) if guided else None,
             device=self._devices[kind_of(requests[0])] or requests[0].device,
-            candidates=_tries(requests[0]),
-            leaves_depth=_tries(requests[0]) == 1 and _claims_depth_alone(requests[0]),
+            candidates=tries(requests[0]),
+            leaves_depth=not is_search(requests[0]) and _claims_depth_alone(requests[0]),
         )
 
     def _ask_for(self, request: GenerationRequest) -> None:
@@ -172,15 +172,11 @@ class RunEstimates:
             seconds = self.seconds_left(request, 0)
             if seconds is None:
                 return None
-            total += _tries(request) * (seconds + self._rests[kind_of(request)])
+            total += tries(request) * (seconds + self._rests[kind_of(request)])
         return total
 
     def _pace(self, kind: Kind) -> RemainingTime:
         return self._paces.setdefault(kind, RemainingTime())
-
-
-def _tries(request: GenerationRequest) -> int:
-    return spared(request).search.candidates
 
 
 def _claims_depth_alone(request: GenerationRequest) -> bool:

@@ -13,7 +13,6 @@ from spatialstudio.application.error_reports import (
     exit_code_of,
     report_on,
 )
-from spatialstudio.application.flow.generate_image import has_work
 from spatialstudio.application.judge_choice import DEFAULT_JUDGES
 from spatialstudio.application.session import RunState, StoreFailed
 from spatialstudio.application.studio import Studio
@@ -45,6 +44,7 @@ from spatialstudio.domain.assertion import DA_RECOMMENDED
 from spatialstudio.domain.derived_requests import is_search
 from spatialstudio.domain.errors import Cancelled, ErrorReport
 from spatialstudio.domain.generation import UNGUIDED
+from spatialstudio.science.guidance_presets import has_work
 
 STOPPED = ErrorReport(title="Stopped", message="Stopped.")
 DEPTH_IS_LEFT_ALONE = (

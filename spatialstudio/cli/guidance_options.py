@@ -3,7 +3,7 @@
 import argparse
 from dataclasses import replace
 
-from spatialstudio.application.flow.generate_image import choose_guidance, has_work
+from spatialstudio.application.flow.generate_image import choose_guidance
 from spatialstudio.cli.choices import one_of, words_of
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import NUMBER_FORMATS
@@ -12,7 +12,7 @@ from spatialstudio.domain.memory import Saving
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.samplers import SAMPLERS, sampler_named
-from spatialstudio.science.guidance_presets import METHOD_IDS
+from spatialstudio.science.guidance_presets import METHOD_IDS, has_work
 
 ONE_PICTURE = NoiseSearch()
 

@@ -27,9 +27,14 @@ def has_baseline(request: GenerationRequest) -> bool:
     return spared(request).guidance.strength > 0
 
 
+def tries(request: GenerationRequest) -> int:
+    """Return how many pictures may be drawn to choose from, as asked for or to save memory."""
+    return spared(request).search.candidates
+
+
 def is_search(request: GenerationRequest) -> bool:
-    """Tell whether pictures are drawn to choose from, as asked for or to save memory."""
-    return spared(request).search.candidates > 1
+    """Tell whether there are pictures to choose from."""
+    return tries(request) > 1
 
 
 def of_best(request: GenerationRequest, candidates: Sequence[CandidateScore]) -> GenerationRequest:

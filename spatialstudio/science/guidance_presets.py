@@ -21,6 +21,7 @@ from spatialstudio.domain.generation import (
     Refinement,
     StepUnit,
 )
+from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import Preset
 
 STABLE_DIFFUSION = "StableDiffusionPipeline"
@@ -70,6 +71,11 @@ METHOD_IDS = tuple(_RECOMMENDED_ELSEWHERE)
 
 PRESENCE_IDS = frozenset({ATTEND_EXCITE, WEIGHTED_PRESENCE})
 """Those that have work to do in a scene without relations."""
+
+
+def has_work(scene: SceneGraph, method_id: str) -> bool:
+    """Tell whether a method finds anything to guide in a scene that names things."""
+    return method_id in PRESENCE_IDS or any(relation.is_guided for relation in scene.relations)
 
 
 def guidance_preset(

@@ -76,7 +76,7 @@ from spatialstudio.domain.ports import CancelToken, ModelCard, Surroundings
 from spatialstudio.domain.prompt import TokenReading, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.science.guidance_methods import METHODS
-from spatialstudio.science.guidance_presets import PRESENCE_IDS
+from spatialstudio.science.guidance_presets import PRESENCE_IDS, has_work
 from spatialstudio.science.guidance_schedule import GuidanceSchedule
 from spatialstudio.science.prompt_variants import objects_only
 
@@ -303,11 +303,10 @@ class _Drawing:
                 hint=f"Choose one of {', '.join([UNGUIDED, *METHODS])}.",
             )
         method = METHODS[settings.method_id]
-        can_act = any(relation.is_guided for relation in scene.relations)
-        holds_presence = settings.method_id in PRESENCE_IDS
-        if not (can_act or (scene.mentions and holds_presence)):
+        if not (scene.mentions and has_work(scene, settings.method_id)):
             return None
-        takes_turns = settings.one_by_one and not holds_presence  # else every turn is the same
+        has_turns = settings.method_id not in PRESENCE_IDS  # of those, every turn is the same
+        takes_turns = settings.one_by_one and has_turns
         return Guidance(
             loss=method.make_loss(settings),
             schedule=GuidanceSchedule(

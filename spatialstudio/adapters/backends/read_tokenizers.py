@@ -15,6 +15,7 @@ FORMS = ((WHOLE_FILE,), ("vocab.json", "merges.txt"))
 """Files that tell all words, beside pieces; without them, transformers would make some up."""
 
 CONFIG_FILE = "tokenizer_config.json"
+LIMIT = "model_max_length"
 SPECIAL_TOKENS = ("eos_token", "unk_token", "pad_token")
 SENTINELS = 100
 """Of T5, where its configuration does not say; the denoiser never meets them."""
@@ -55,7 +56,7 @@ def _read_t5(file: Path, config_file: Path) -> transformers.T5Tokenizer:
     told = read_pieces(file)
     ends = [(f"<extra_id_{number}>", 0.0) for number in reversed(range(sentinels))]
     special = {name: _text(config[name]) for name in SPECIAL_TOKENS if config.get(name)}
-    limit = {name: config[name] for name in ("model_max_length",) if name in config}
+    limit = {LIMIT: config[LIMIT]} if LIMIT in config else {}
     return transformers.T5Tokenizer(
         vocab=[*told.pieces, *ends],
         extra_ids=sentinels,

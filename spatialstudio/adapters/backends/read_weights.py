@@ -40,22 +40,24 @@ def read_pipeline(pipeline_class: Any, model: ModelCard, dtype: torch.dtype) -> 
         dtype: Of the weights.
     """
     if model.base is None:
-        return _read_folder(pipeline_class, model.folder, dtype)
+        return _read_folder(pipeline_class, model.folder, dtype, _without_weights(model.folder))
+    others = _without_weights(model.base)
     if not hasattr(pipeline_class, "from_single_file"):
-        return _read_denoiser(pipeline_class, model.folder, model.base, dtype)
+        own = _read_denoiser(pipeline_class, model.folder, model.base, dtype)
+        return _read_folder(pipeline_class, model.base, dtype, others | own)
     denoiser = MODEL_KINDS[pipeline_class.__name__].denoiser
     signs = _signs(parts_in_use(read_index(model.base)))
     held = _held(model.folder, signs)
     missing = signs.keys() - held
-    others = dict.fromkeys([denoiser, *held])
-    rest = _read_folder(pipeline_class, model.base, dtype, **others) if missing else None
+    wanted = others | dict.fromkeys([denoiser, *held])
+    rest = _read_folder(pipeline_class, model.base, dtype, wanted) if missing else None
     given = {name: getattr(rest, name) for name in missing}
     return pipeline_class.from_single_file(
         str(model.folder),
         config=str(model.base),
         dtype=dtype,
         local_files_only=True,
-        **_without_weights(model.base) | given,
+        **others | given,
     )
 
 
@@ -66,17 +68,22 @@ def files_read(model: ModelCard) -> tuple[Path, ...]:
     return weight_files(model.folder, parts_in_use(read_index(model.folder)))
 
 
-def _read_denoiser(pipeline_class: Any, file: Path, base: Path, dtype: torch.dtype) -> Any:
-    """Read the denoiser from a file, and every other part from a folder."""
+def _read_denoiser(
+    pipeline_class: Any, file: Path, base: Path, dtype: torch.dtype
+) -> dict[str, Any]:
+    """Read the denoiser from a file, by its name in the pipeline; a folder tells its class."""
     name = MODEL_KINDS[pipeline_class.__name__].denoiser
     _, denoiser_class = pipeline_class.load_config(base)[name]
     denoiser = getattr(diffusers, denoiser_class).from_single_file(
         str(file), config=str(base), subfolder=name, dtype=dtype, local_files_only=True
     )
-    return _read_folder(pipeline_class, base, dtype, **{name: denoiser})
+    return {name: denoiser}
 
 
-def _read_folder(pipeline_class: Any, folder: Path, dtype: torch.dtype, **given: Any) -> Any:
+def _read_folder(
+    pipeline_class: Any, folder: Path, dtype: torch.dtype, given: Mapping[str, Any]
+) -> Any:
+    """Read a pipeline's weights from a folder, but for the parts that are given."""
     parts = parts_in_use(read_index(folder))
     refuse_stray_shards(folder, parts)
     return pipeline_class.from_pretrained(
@@ -85,7 +92,7 @@ def _read_folder(pipeline_class: Any, folder: Path, dtype: torch.dtype, **given:
         variant=variant_of(folder, parts),
         use_safetensors=True,
         local_files_only=True,
-        **_without_weights(folder) | given,
+        **given,
     )
 
 

@@ -3,7 +3,7 @@
 import secrets
 from dataclasses import replace
 
-from spatialstudio.application.flow.generate_image import choose_guidance, has_work, new_request
+from spatialstudio.application.flow.generate_image import choose_guidance, new_request
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (
     MAX_SEED,
@@ -15,6 +15,7 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode, seed_after
+from spatialstudio.science.guidance_presets import has_work
 from spatialstudio.science.guidance_schedule import GuidanceSchedule
 
 

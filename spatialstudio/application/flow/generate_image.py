@@ -19,7 +19,7 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.ports import CancelToken, GenerationBackend, ModelCard
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import Preset
-from spatialstudio.science.guidance_presets import PRESENCE_IDS, guidance_preset
+from spatialstudio.science.guidance_presets import guidance_preset, has_work
 from spatialstudio.science.scene_consistency import contradictions_of
 
 PSG_KIN = frozenset({PSG, PSG_PRESENCE})
@@ -63,11 +63,6 @@ def new_request(
         guidance_scale=model.guidance_scale,
         guidance=guidance,
     )
-
-
-def has_work(scene: SceneGraph, method_id: str) -> bool:
-    """Tell whether a method finds anything to guide in a scene."""
-    return method_id in PRESENCE_IDS or any(relation.is_guided for relation in scene.relations)
 
 
 def choose_guidance(

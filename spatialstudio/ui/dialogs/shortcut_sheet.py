@@ -1,7 +1,6 @@
 """All keys on one sheet."""
 
 from itertools import pairwise, product
-from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
@@ -21,8 +20,6 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.dock_column import DockRoom
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
-
-Part = TypeVar("Part")
 
 MOST_COLUMNS = 3
 GAP_EM, EDGE_EM, BAR_EM = 2, 1.5, 0.8
@@ -82,24 +79,29 @@ def _broken(parts: list[QWidget], count: int, room: QSize) -> list[list[QWidget]
 
     Empty where no way to break them is narrow enough.
     """
-    sizes = [part.sizeHint() for part in parts]
+    below, breadth = em(BELOW_EM), room.width() - em(GAP_EM) * (count - 1)
+    hints = (part.sizeHint() for part in parts)
+    sizes = [(size.width(), size.height() + below) for size in hints]
     best: tuple[int, int, tuple[int, ...]] | None = None
     for places in product(range(count), repeat=len(parts)):
-        columns = _columns(sizes, places, count)
-        width = sum(max((size.width() for size in column), default=0) for column in columns)
-        if width + em(GAP_EM) * (count - 1) <= room.width():
-            height = max(sum(size.height() + em(BELOW_EM) for size in column) for column in columns)
+        width, height = _extent(sizes, places, count)
+        if width <= breadth:
             leaps = sum(after < before for before, after in pairwise(places))
             found = max(height, room.height()), leaps, places
             best = found if best is None else min(best, found)
-    return _columns(parts, best[2], count) if best else []
+    if best is None:
+        return []
+    placed = list(zip(parts, best[2], strict=True))
+    return [[part for part, place in placed if place == number] for number in range(count)]
 
 
-def _columns(parts: list[Part], places: tuple[int, ...], count: int) -> list[list[Part]]:
-    return [
-        [part for part, place in zip(parts, places, strict=True) if place == number]
-        for number in range(count)
-    ]
+def _extent(sizes: list[tuple[int, int]], places: tuple[int, ...], count: int) -> tuple[int, int]:
+    """Return how wide columns are together, and how high the highest is; thousands are tried."""
+    widths, heights = [0] * count, [0] * count
+    for (width, height), place in zip(sizes, places, strict=True):
+        widths[place] = max(widths[place], width)
+        heights[place] += height
+    return sum(widths), max(heights)
 
 
 def _keys_of(actions: Actions, menu: Menu) -> QWidget:
