@@ -1,0 +1,76 @@
+"""Names and files of others are checked before they are used."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from spatialstudio.domain.safe_files import (
+    FileTooLarge,
+    NotARegularFile,
+    is_inside,
+    is_path_component,
+    is_regular,
+    open_regular,
+    read_regular,
+)
+
+needs_fifo = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFOs")
+
+
+@pytest.mark.parametrize("name", ["a", "2026-11-22 cat.png", "…", ".hidden", "a" * 255])
+def test_a_plain_name_is_one_path_component(name):
+    assert is_path_component(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "a/b", "/a", "a\\b", "C:a", "a\0b", "a\nb", "\x1b[31m", "é" * 128]
+)
+def test_what_could_leave_its_folder_is_no_path_component(name):
+    assert not is_path_component(name)
+
+
+def test_a_link_that_leaves_a_folder_is_outside(tmp_path):
+    inside = tmp_path / "library"
+    inside.mkdir()
+    (inside / "link").symlink_to(tmp_path)
+    assert is_inside(inside / "new", inside)
+    assert not is_inside(inside / "link" / "new", inside)
+    assert not is_inside(inside / ".." / "new", inside)
+
+
+def test_a_regular_file_is_read_through_links(tmp_path):
+    (tmp_path / "file").write_bytes(b"content")
+    (tmp_path / "link").symlink_to("file")
+    assert read_regular(tmp_path / "link", 7) == b"content"
+
+
+def test_a_file_above_the_limit_is_not_read(tmp_path):
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(20 * 1024**3)
+    with pytest.raises(FileTooLarge):
+        read_regular(tmp_path / "sparse", 1024)
+    with open_regular(tmp_path / "sparse") as file:
+        assert file.read(2) == b"\0\0"
+
+
+@needs_fifo
+def test_a_fifo_is_refused_without_waiting(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "link").symlink_to("fifo")
+    assert not is_regular(tmp_path / "link")
+    with pytest.raises(NotARegularFile):
+        read_regular(tmp_path / "link", 1024)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no /dev/zero")
+def test_a_link_to_a_device_is_refused(tmp_path):
+    (tmp_path / "endless").symlink_to("/dev/zero")
+    with pytest.raises(NotARegularFile):
+        read_regular(tmp_path / "endless", 1024)
+
+
+def test_what_is_not_there_is_an_os_error(tmp_path):
+    assert not is_regular(tmp_path / "missing")
+    with pytest.raises(FileNotFoundError):
+        read_regular(tmp_path / "missing", 1024)
