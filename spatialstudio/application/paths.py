@@ -7,6 +7,7 @@ import platformdirs
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.resources import resources_folder
 
 APP_NAME = "Spatial Studio"
 HOME_VARIABLE = "SPATIAL_STUDIO_HOME"
@@ -79,10 +80,3 @@ class StudioPaths:
             cache=self.cache,
             settings=self.settings,
         )
-
-
-def resources_folder() -> Path:
-    """Return the shipped data: inside an installed package, beside it in a checkout."""
-    package = Path(__file__).resolve().parent.parent
-    installed = package / "resources"
-    return installed if installed.is_dir() else package.parent / "resources"

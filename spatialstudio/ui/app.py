@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QApplication
 
-from spatialstudio.application.paths import resources_folder
 from spatialstudio.application.studio import Studio
+from spatialstudio.domain.resources import resources_folder
 from spatialstudio.ui.appearance import Appearance
 from spatialstudio.ui.first_frame import FirstFrame
 from spatialstudio.ui.main_window import MainWindow

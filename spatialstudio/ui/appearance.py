@@ -3,9 +3,9 @@
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication
 
-from spatialstudio.application.paths import resources_folder
 from spatialstudio.application.theme_file import load_theme
 from spatialstudio.domain.palette import Palette
+from spatialstudio.domain.resources import resources_folder
 from spatialstudio.ui.theme.fonts import POINT_SIZE
 from spatialstudio.ui.theme.qt_palette import dress
 from spatialstudio.ui.theme.theme import Theme

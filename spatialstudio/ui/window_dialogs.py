@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QWidget
 
-from spatialstudio.application.paths import resources_folder
+from spatialstudio.domain.resources import resources_folder
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.appearance import Appearance
 from spatialstudio.ui.panel_api import WindowContext

@@ -2,11 +2,11 @@
 
 import tomllib
 from functools import cache
-from pathlib import Path
 
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.resources import resources_folder
 
-WORLD_FOLDER = Path(__file__).resolve().parents[3] / "resources" / "models" / "stickers-world"
+WORLD_FOLDER = resources_folder() / "models" / "stickers-world"
 OBJECTS_FILE = WORLD_FOLDER / "objects.toml"
 SPRITES_FILE = WORLD_FOLDER / "sprites.png"
 
