@@ -22,7 +22,7 @@ settings.register_profile("studio", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, derandomize=False, max_examples=20_000)
 settings.load_profile("studio")
 
-GRACE_S = 5.0
+GRACE_S = 60.0
 """How long a thread or process may take to end after its test."""
 
 THIRD_PARTY_THREADS = ("tqdm", "TMonitor", "pyqtgraph", "pydevd")

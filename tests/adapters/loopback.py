@@ -6,6 +6,8 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 
+from tests.patience import PATIENCE_S
+
 Reply = Callable[["Handler"], None]
 
 
@@ -98,7 +100,7 @@ def streams_lines(*lines):
 
 def stalls(handler):
     """Answer nothing until the server ends."""
-    handler.server.closing.wait(10)
+    handler.server.closing.wait(PATIENCE_S)
 
 
 def drips(handler):

@@ -6,11 +6,11 @@ import pytest
 from spatialstudio.adapters.perturbations import PillowPerturber
 from spatialstudio.application.crop_maker import CropMaker, CropsMade
 from spatialstudio.application.inspection import evidence_of
+from tests.patience import PATIENCE_S
 from tests.science.seen_things import SIDE, perception
 from tests.ui.judged_runs import CAR, DOG, judged_run
 
 PICTURE = np.full((SIDE, SIDE, 3), 100, np.uint8)
-PATIENCE_S = 10
 
 
 class Listener:

@@ -21,8 +21,7 @@ from spatialstudio.domain.library import Marks
 from spatialstudio.domain.relation import LEFT_OF
 from spatialstudio.domain.verdict import Outcome
 from tests.adapters.library.conftest import keep, scene
-
-PATIENCE_S = 30
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture

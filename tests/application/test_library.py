@@ -11,8 +11,8 @@ from spatialstudio.application.library import TRASH_DAYS, Library, LibraryChange
 from spatialstudio.domain.relation import LEFT_OF
 from spatialstudio.domain.verdict import Outcome
 from tests.adapters.library.conftest import keep, scene
+from tests.patience import PATIENCE_S
 
-PATIENCE_S = 30
 SOON_S = 0.01
 
 

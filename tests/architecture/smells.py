@@ -21,7 +21,10 @@ FORMULA_HOMES = {
 }
 """A mark of a formula, and the only modules that may hold it."""
 
+RESOURCES_HOME = "domain/resources.py"
 RELATION_ID_HOMES = {"domain/relation.py", "adapters/stores/json_codec.py"}
+CLOCKS = {"perf_counter", "perf_counter_ns", "process_time", "process_time_ns", "thread_time"}
+CLOCKS |= {"thread_time_ns", "monotonic", "monotonic_ns", "timeit", "time.time", "QElapsedTimer"}
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 HEX_COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3}){1,2}(?:[0-9a-fA-F]{2})?\b")
 PLUGIN_API = {"spatialstudio.plugin_api", "spatialstudio.ui.panel_api"}
@@ -125,6 +128,50 @@ def private_imports(source: str, path: str) -> Iterator[str]:
         for name in names:
             if name.split(".")[0] == "spatialstudio" and name not in PLUGIN_API:
                 yield f"{path}:{node.lineno} imports {name}"
+
+
+def resource_paths(source: str, path: str) -> Iterator[str]:
+    """Find code that looks for the shipped data by itself, and so misses it in a wheel."""
+    if path == RESOURCES_HOME:
+        return
+    for text, line in strings(source):
+        if text.split("/")[0] == "resources":
+            yield f"{path}:{line} names the folder of resources"
+
+
+def timed_tests(source: str, path: str) -> Iterator[str]:
+    """Find tests of the default run that read a clock, and clocks that tests may share.
+
+    A busy machine must not fail a test: one that times something is marked slow. Scripts in
+    ``performance/`` measure what they like.
+    """
+    tree = ast.parse(source)
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    timing: set[str] = set()
+    while len(timing) < len(timing := {f.name for f in functions if reads_clock(f, timing)}):
+        pass
+    is_test_module = path.split("/")[-1].startswith("test_")
+    for function in functions:
+        if function.name not in timing:
+            continue
+        is_default_test = function.name.startswith("test_") and "slow" not in marks(function)
+        if is_default_test or not (is_test_module or path.startswith("performance/")):
+            yield f"{path}:{function.lineno} {function.name} reads a clock"
+
+
+def reads_clock(function: ast.FunctionDef, timing: set[str]) -> bool:
+    """Say whether a function names a clock, or another function that is known to read one."""
+    names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    names |= {argument.arg for argument in function.args.args}
+    attributes = [node for node in ast.walk(function) if isinstance(node, ast.Attribute)]
+    names |= {ast.unparse(node) for node in attributes} | {node.attr for node in attributes}
+    return bool(names & (CLOCKS | timing))
+
+
+def marks(function: ast.FunctionDef) -> set[str]:
+    """List the names in a function's decorators."""
+    nodes = [node for decorator in function.decorator_list for node in ast.walk(decorator)]
+    return {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
 
 def strings(source: str) -> Iterator[tuple[str, int]]:

@@ -46,7 +46,7 @@ def test_it(qtbot):
 @pytest.fixture
 def outcome_of(pytester):
     """Run a test in a suite of its own with the same guards, but without patience."""
-    pytester.makeconftest(GUARDS.replace("GRACE_S = 5.0", "GRACE_S = 0.1"))
+    pytester.makeconftest(GUARDS.replace("GRACE_S = 60.0", "GRACE_S = 0.1"))
 
     def run(source):
         pytester.makepyfile(source)

@@ -17,6 +17,7 @@ PACKAGE_SMELLS = (
     smells.relation_strings,
     smells.slow_dataclasses,
     smells.vague_names,
+    smells.resource_paths,
 )
 
 
@@ -40,8 +41,42 @@ def test_no_test_module_or_script_is_too_long():
     assert findings(smells.long_modules, ROOT / "packaging") == []
 
 
+def test_no_default_test_depends_on_time():
+    assert findings(smells.timed_tests, ROOT / "tests") == []
+
+
 def test_the_plugins_come_through_the_two_doors():
     assert findings(smells.private_imports, ROOT / "plugins") == []
+
+
+TIMED = "def seconds(): return perf_counter()\n"
+SLOW = "@pytest.mark.slow\n"
+TIMED_TEST = "def test_a(): assert seconds() < 1\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        pytest.param(TIMED + TIMED_TEST, "science/test_a.py", id="through a function"),
+        pytest.param("def test_a():\n    a = time.monotonic()", "test_a.py", id="directly"),
+        pytest.param(TIMED + TIMED_TEST, "performance/test_a.py", id="among the measurements"),
+        pytest.param(TIMED, "science/seen_things.py", id="shared"),
+    ],
+)
+def test_a_timed_test_is_noticed(source, path):
+    assert list(smells.timed_tests(source, path))
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        pytest.param(TIMED + SLOW + TIMED_TEST, "science/test_a.py", id="slow"),
+        pytest.param(TIMED, "performance/measure_a.py", id="measurement"),
+        pytest.param("def test_a(): assert run.seconds == 2", "test_a.py", id="recorded time"),
+    ],
+)
+def test_time_may_be_measured_where_a_busy_machine_fails_nothing(source, path):
+    assert list(smells.timed_tests(source, path)) == []
 
 
 @pytest.mark.parametrize(
@@ -67,6 +102,7 @@ def test_the_plugins_come_through_the_two_doors():
             id="dataclass",
         ),
         pytest.param(smells.vague_names, "", id="name"),
+        pytest.param(smells.resource_paths, 'folder / "resources" / "models"', id="resources"),
         pytest.param(smells.private_imports, "import spatialstudio.domain", id="import"),
         pytest.param(smells.private_imports, "from spatialstudio.ui import app", id="from"),
     ],

@@ -2,11 +2,13 @@
 
 from pytestqt.qtbot import QtBot
 
-PATIENCE_MS = 30_000
+from tests.patience import PATIENCE_S
+
+PATIENCE_MS = round(1000 * PATIENCE_S)
 
 
 class PatientBot(QtBot):
-    """Waits up to half a minute for what is bound to come."""
+    """Waits for what is bound to come as long as the other tests do."""
 
     def waitUntil(self, callback, *, timeout=PATIENCE_MS):  # noqa: N802 - Qt's name
         super().waitUntil(callback, timeout=timeout)

@@ -23,6 +23,7 @@ from tests.adapters.loopback import (
     streams_lines,
 )
 from tests.fakes import CountingToken
+from tests.patience import PATIENCE_S
 
 SECRET = "sk-very-secret"
 PROMPT = "a man reads on a chair, a dog to the left of a red car"
@@ -54,7 +55,7 @@ MAN_ON_CHAIR = answer(row("man", "above", "chair", words="on"))
 
 def settings_for(url, **changes):
     usual = ServerSettings(
-        url=url, model="small", key=SECRET, timeout_s=9, patience_s=20, first_wait_s=0.01
+        url=url, model="small", key=SECRET, timeout_s=60, patience_s=20, first_wait_s=0.01
     )
     return replace(usual, **changes)
 
@@ -290,7 +291,7 @@ def test_a_server_that_is_no_longer_asked_is_hung_up_on():
     with LoopbackServer(waits_for_the_end) as server:
         with pytest.raises(Cancelled):
             reader(server).extract(Prompt(text=PROMPT), token)
-        assert hung_up.wait(5)
+        assert hung_up.wait(PATIENCE_S)
 
 
 def test_without_a_server_the_grammar_reads_and_says_so():

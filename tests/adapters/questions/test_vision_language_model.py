@@ -34,7 +34,7 @@ def answered(*replies, questions=QUESTIONS, token=None, **changes):
     """Ask a server that gives these replies; return the answers and what it was asked."""
     with LoopbackServer(*replies) as server:
         settings = ServerSettings(
-            url=server.url, model="small", key=SECRET, timeout_s=9, first_wait_s=0.01
+            url=server.url, model="small", key=SECRET, timeout_s=60, first_wait_s=0.01
         )
         answerer = VisionLanguageModel(replace(settings, **changes))
         answers = answerer.answer(PICTURE, questions, token or CountingToken())

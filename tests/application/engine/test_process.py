@@ -4,14 +4,12 @@ import queue
 import signal
 import sys
 import threading
-import time
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 
-from spatialstudio.application.engine.child_process import CLOSING_TIMEOUT_S
 from spatialstudio.application.engine.messages import (
     EngineStopped,
     EvaluateJob,
@@ -31,8 +29,8 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from tests.fakes import FakeBackend, FakeWorkshop, scene_of
+from tests.patience import PATIENCE_S
 
-PATIENCE_S = 60.0
 ENDINGS = (PictureJudged, GenerationCancelled, EngineStopped)
 MANY_STEPS = 100_000
 KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL
@@ -255,10 +253,8 @@ def test_closing_does_not_wait_for_work_that_listens_to_nobody(start, reports, j
     engine = start(DeafBackend)
     engine.submit(job)
     reports.until(GenerationStarted)
-    begun = time.monotonic()
-    engine.close()
+    engine.close()  # without a time limit it would never return
     assert multiprocessing.active_children() == []
-    assert time.monotonic() - begun < 2 * CLOSING_TIMEOUT_S
 
 
 @pytest.mark.parametrize("backend", [FakeBackend, DeafBackend])
