@@ -171,6 +171,13 @@ def test_a_model_in_the_hubs_cache_is_found_and_loaded(cache, pipeline):
     assert same_weights(load_pipeline(card, CPU).pipeline.unet, pipeline.unet)
 
 
+def test_a_model_whose_parts_wait_off_the_device_is_loaded(whole):
+    loaded = load_pipeline(read_card(whole), torch.device("cuda"), offloads=True)
+    parts = [loaded.pipeline.unet, loaded.pipeline.vae, loaded.pipeline.text_encoder]
+    assert [part.device.type for part in parts] == ["cpu"] * 3
+    assert all(hasattr(part, "_hf_hook") for part in parts)
+
+
 def test_what_else_lies_in_the_hubs_cache_is_passed_over(cache):
     index = cache / "models--maker--tiny/snapshots/abc123/model_index.json"
     content = json.loads(index.read_text(encoding="utf-8")) | {"_class_name": "AudioPipeline"}
