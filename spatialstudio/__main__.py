@@ -1,9 +1,8 @@
 """Start the window, or a command when arguments are given."""
 
-import gc
-import multiprocessing
 import sys
-from importlib.util import find_spec
+
+from spatialstudio.domain.search_paths import leave_out_current_folder
 
 EXIT_FAILURE = 1
 NO_WINDOW = """The window needs PySide6, which is not installed.
@@ -16,6 +15,11 @@ Run "python3 packaging/bootstrap.py run", which installs what is missing.
 
 def main() -> int:
     """Do what the command line asks for and return the exit code."""
+    leave_out_current_folder()  # before the first import that it could answer
+    import gc
+    import multiprocessing
+    from importlib.util import find_spec
+
     multiprocessing.freeze_support()  # a frozen build starts its engine through this file
     arguments = sys.argv[1:]
     try:

@@ -12,15 +12,27 @@ from importlib import metadata
 
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.search_paths import PACKAGE_PARENT, without_current_folder
 
-LIBRARIES = ("torch", "diffusers", "transformers", "safetensors", "numpy", "pillow", "lark")
+LIBRARIES = (
+    "torch",
+    "diffusers",
+    "transformers",
+    "accelerate",
+    "safetensors",
+    "numpy",
+    "pillow",
+    "lark",
+)
 WINDOW_LIBRARIES = ("PySide6-Essentials", "pyqtgraph")
 
 TRY_DEVICE = (
     "from spatialstudio.adapters.device import list_devices;"
     "print(*(card.id for card in list_devices()), sep=', ')"
 )
+FIND_PACKAGE = f"import sys; sys.path.append({PACKAGE_PARENT!r}); "
 TRY_WINDOW = "from PySide6.QtWidgets import QApplication; QApplication([]); print('ready')"
+WINDOW = "window"
 PATIENCE_S = 120.0
 MEGABYTE = 1_000_000
 
@@ -48,7 +60,7 @@ def examine(studio: Studio) -> Iterator[Finding]:
     for library in (*LIBRARIES, *WINDOW_LIBRARIES):
         yield _installed(library)
     yield _tried("device", TRY_DEVICE)
-    yield _tried("window", TRY_WINDOW)
+    yield _tried(WINDOW, TRY_WINDOW)
     for card in studio.models:
         size = f"{card.size_bytes / MEGABYTE:.0f} MB"
         yield Finding(name="model", value=f"{card.id}, {size}, in {card.folder}")
@@ -79,12 +91,12 @@ def _version(distribution: str) -> str | None:
 
 
 def _tried(name: str, code: str) -> Finding:
-    environment = dict(os.environ)
+    environment = without_current_folder(os.environ)
     if sys.platform == "linux" and not {"DISPLAY", "WAYLAND_DISPLAY"} & environment.keys():
         environment["QT_QPA_PLATFORM"] = "offscreen"
     try:
         done = subprocess.run(
-            [sys.executable, "-c", code],
+            [sys.executable, "-P", "-c", FIND_PACKAGE + code],
             env=environment,
             capture_output=True,
             text=True,

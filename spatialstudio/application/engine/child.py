@@ -23,6 +23,7 @@ from spatialstudio.application.engine.messages import (
 from spatialstudio.application.engine.priority import give_way
 from spatialstudio.application.engine.worker import BuildWorkshop, Worker
 from spatialstudio.domain.generation import RequestId
+from spatialstudio.domain.search_paths import leave_out_current_folder
 
 PICKLE_PROTOCOL = 5
 """From 5 on arrays that are read-only stay so on the other side."""
@@ -41,7 +42,8 @@ def send(pipe: Connection, message: Command | Report) -> None:
 
 
 def main(commands: Connection, reports: Connection, build: BuildWorkshop) -> None:
-    """Work in a process of one's own, which gives way to its parent's."""
+    """Work in a separate process, at a lower priority than its parent."""
+    leave_out_current_folder()  # multiprocessing has copied the parent's search path
     give_way()
     work(commands, reports, build)
 

@@ -1,15 +1,17 @@
 """One child process as its parent sees it: two pipes, and a thread that reads the reports."""
 
 import multiprocessing
+import os
 import pickle
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from threading import Thread, current_thread
 
 from spatialstudio.application.engine.child import main, send
 from spatialstudio.application.engine.messages import Command, EngineStopped, Report, Stop
 from spatialstudio.application.engine.worker import BuildWorkshop
 from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.domain.search_paths import safe_variables, set_variables
 
 CLOSING_TIMEOUT_S = 2.0
 KILLED = -9
@@ -33,7 +35,8 @@ class ChildProcess:
         self._process = context.Process(
             target=main, args=(commands, reports, build), name="spatialstudio-engine", daemon=True
         )
-        self._process.start()
+        with _environment_for_children():
+            self._process.start()
         commands.close()
         reports.close()
         self._reader = Thread(target=self._read, name="spatialstudio-reports", daemon=True)
@@ -70,6 +73,16 @@ class ChildProcess:
         if not self._is_closing:
             self._process.join()
             self._report(EngineStopped(error=_report_on_exit(self._process.exitcode)))
+
+
+@contextmanager
+def _environment_for_children() -> Iterator[None]:
+    """Keep Python from searching the current folder in a new process, as it does with ``-c``."""
+    before = set_variables(safe_variables(os.environ))
+    try:
+        yield
+    finally:
+        set_variables(before)
 
 
 def _report_on_exit(exit_code: int | None) -> ErrorReport:
