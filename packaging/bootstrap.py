@@ -11,7 +11,6 @@ writes the two lock files anew from pyproject.toml. Standard library only, any c
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import hashlib
 import importlib.util
 import json
@@ -40,34 +39,6 @@ EXIT_FAILURE, EXIT_MISUSE, EXIT_INTERRUPTED = 1, 2, 130
 
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 """Linux wheels of PyTorch without the gigabytes of CUDA that those of PyPI draw in."""
-
-OFFSCREEN_LIBRARIES = {
-    "libEGL.so.1": "libegl1",
-    "libGL.so.1": "libgl1",
-    "libglib-2.0.so.0": "libglib2.0-0",
-    "libdbus-1.so.3": "libdbus-1-3",
-    "libfontconfig.so.1": "libfontconfig1",
-    "libxkbcommon.so.0": "libxkbcommon0",
-}
-"""What Qt loads on every Linux: the library and its package on Debian and Ubuntu."""
-
-X11_LIBRARIES = {
-    "libxcb-cursor.so.0": "libxcb-cursor0",
-    "libxcb-icccm.so.4": "libxcb-icccm4",
-    "libxcb-image.so.0": "libxcb-image0",
-    "libxcb-keysyms.so.1": "libxcb-keysyms1",
-    "libxcb-randr.so.0": "libxcb-randr0",
-    "libxcb-render-util.so.0": "libxcb-render-util0",
-    "libxcb-shape.so.0": "libxcb-shape0",
-    "libxcb-xkb.so.1": "libxcb-xkb1",
-    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
-    "libX11-xcb.so.1": "libx11-xcb1",
-}
-WAYLAND_LIBRARIES = {
-    "libwayland-client.so.0": "libwayland-client0",
-    "libwayland-cursor.so.0": "libwayland-cursor0",
-    "libwayland-egl.so.1": "libwayland-egl1",
-}
 
 AGAIN = "Start again; what is already there is kept."
 PIP_FAILURES = (
@@ -113,6 +84,7 @@ def main(arguments: Sequence[str]) -> int:
         return EXIT_MISUSE
     try:
         check_python()
+        sys.path.append(str(ROOT))  # some modules of the package need no installed library
         return commands[arguments[0]](arguments[1:])
     except SetupError as error:
         print(f"{error.message}\n{error.hint}", file=sys.stderr)
@@ -127,17 +99,18 @@ def main(arguments: Sequence[str]) -> int:
 def run_studio(arguments: Sequence[str]) -> int:
     """Open the window, run a command of the terminal, or do the main job without a display."""
     if arguments:
-        prepare([LOCK], libraries={})
-        return hand_over([str(venv_python()), "-m", "spatialstudio", *arguments], os.environ)
-    prepare([LOCK], libraries=qt_libraries(os.environ))
+        prepare([LOCK])
+        return hand_over(python("-m", "spatialstudio", *arguments), os.environ)
+    ensure_qt_libraries(os.environ)
+    prepare([LOCK])
     if has_display(os.environ):
-        exit_code = hand_over([str(venv_python()), "-m", "spatialstudio"], os.environ)
+        exit_code = hand_over(python("-m", "spatialstudio"), os.environ)
         if exit_code < 0:
             print("The window broke off. If no screen can be reached, start without DISPLAY set.")
         return exit_code
     folder = DEMO_FOLDER.resolve()
     print(f"There is no display, so the main job runs without one, into {folder}", flush=True)
-    demo = [str(venv_python()), "-m", "spatialstudio.ui.demo", "--out", str(folder)]
+    demo = python("-m", "spatialstudio.ui.demo", "--out", str(folder))
     exit_code = hand_over(demo, {**os.environ, "QT_QPA_PLATFORM": "offscreen"})
     if exit_code == 0:
         print(f"Picture, trace, verdict and a screenshot of the window are in {folder}:")
@@ -148,16 +121,17 @@ def run_studio(arguments: Sequence[str]) -> int:
 
 def run_tests(arguments: Sequence[str]) -> int:
     """Run every check of the house, all of them even when one fails."""
-    prepare([LOCK, DEV_LOCK], libraries=qt_libraries({}))
+    ensure_qt_libraries({})
+    prepare([LOCK, DEV_LOCK])
     environment = {"OMP_NUM_THREADS": "1", **os.environ, "QT_QPA_PLATFORM": "offscreen"}
-    python = str(venv_python())
     contracts = "from importlinter.cli import lint_imports_command; lint_imports_command()"
     checks = (
-        ("ruff check", [python, "-m", "ruff", "check", "--quiet"]),
-        ("ruff format", [python, "-m", "ruff", "format", "--check", "--quiet"]),
-        ("mypy", [python, "-m", "mypy"]),
-        ("import contracts", [python, "-c", contracts, "--no-logo"]),
-        ("pytest", [python, "-m", "pytest", *TESTS_AT_ONCE, *arguments]),
+        ("ruff check", python("-m", "ruff", "check", "--quiet")),
+        ("ruff format", python("-m", "ruff", "format", "--check", "--quiet")),
+        ("mypy", python("-m", "mypy")),
+        ("import contracts", python("-c", contracts, "--no-logo")),
+        ("dependencies", python("-m", "deptry", ".")),
+        ("pytest", python("-m", "pytest", *TESTS_AT_ONCE, *arguments)),
     )
     failed: dict[str, int] = {}
     for name, command in checks:
@@ -197,14 +171,12 @@ def resolve(requirements: Sequence[str]) -> list[str]:
     return [f"{name}=={versions[name].split('+')[0]}" for name in sorted(versions, key=str.lower)]
 
 
-def prepare(locks: Sequence[Path], libraries: Mapping[str, str]) -> None:
-    """Have the system libraries and the locked environment in place; nothing to do costs nothing.
+def prepare(locks: Sequence[Path]) -> None:
+    """Set up the locked environment, which costs nothing when it is there.
 
     Args:
         locks: The lock files to install, in order.
-        libraries: Shared libraries to their Debian packages.
     """
-    ensure_packages([package for name, package in libraries.items() if not can_load(name)])
     stamps = [VENV / f"{lock.stem}.installed" for lock in locks]
     needed = (venv_python(), VENV / "pyvenv.cfg", stamps[-1])
     if all(path.exists() for path in needed) and stamps[-1].read_text() == fingerprint(locks):
@@ -212,8 +184,7 @@ def prepare(locks: Sequence[Path], libraries: Mapping[str, str]) -> None:
     ensure_environment()
     print("Installing what is missing; the first time takes some minutes.", flush=True)
     forget_half_installed()
-    if wants_cpu_torch():
-        install_cpu_torch()
+    install_cpu_torch(VENV)
     for lock in locks:
         pip("install", "--requirement", str(lock))
     pip("install", "--no-deps", "--no-build-isolation", "--editable", str(ROOT))
@@ -232,11 +203,16 @@ def ensure_environment() -> None:
     """Make the virtual environment, and make it anew when it is broken or half made."""
     check = "import sys, pip; sys.exit(sys.prefix == sys.base_prefix or sys.version_info < (3, 11))"
     with contextlib.suppress(OSError):
-        if run_logged([str(venv_python()), "-c", check])[0] == 0:
+        if run_logged(python("-c", check))[0] == 0:
             return
+    make_environment(VENV)
+
+
+def make_environment(folder: Path) -> None:
+    """Make an empty virtual environment, in the place of what is there."""
     if importlib.util.find_spec("ensurepip") is None:
         ensure_packages([f"python{sys.version_info.major}.{sys.version_info.minor}-venv"])
-    exit_code, output = run_logged([sys.executable, "-m", "venv", "--clear", str(VENV)])
+    exit_code, output = run_logged([sys.executable, "-P", "-m", "venv", "--clear", str(folder)])
     if exit_code:
         raise explain_failure(output)
 
@@ -248,34 +224,37 @@ def forget_half_installed() -> None:
             shutil.rmtree(note)
 
 
-def wants_cpu_torch() -> bool:
-    """Say whether this is a Linux machine without an NVIDIA device, and without torch as yet."""
-    devices = ("/dev/nvidiactl", "/dev/dxg", "/proc/driver/nvidia")
-    has_device = any(Path(device).exists() for device in devices)
-    has_torch = any(VENV.glob("**/site-packages/torch-*.dist-info"))
-    return sys.platform == "linux" and not has_device and not has_torch
-
-
-def install_cpu_torch() -> None:
-    """Fetch the small build of PyTorch; where it cannot be had, the lock brings the large one."""
+def install_cpu_torch(environment: Path) -> None:
+    """Install the small build of PyTorch where it suffices; the lock brings the large one."""
+    if not wants_cpu_torch(environment):
+        return
     version = next(
         line.strip() for line in LOCK.read_text().splitlines() if line.startswith("torch==")
     )
     source = ("--index-url", TORCH_CPU_INDEX, "--timeout", "10", "--retries", "1")
     try:
-        pip("install", "--no-deps", *source, f"{version}+cpu")
+        pip("install", "--no-deps", *source, f"{version}+cpu", environment=environment)
     except SetupError as error:
         print(f"No CPU build of PyTorch: {error.message} Taking the one of the usual index.")
 
 
-def pip(*arguments: str) -> None:
-    """Run pip in the environment.
+def wants_cpu_torch(environment: Path) -> bool:
+    """Say whether this is a Linux machine without an NVIDIA device, and without torch as yet."""
+    devices = ("/dev/nvidiactl", "/dev/dxg", "/proc/driver/nvidia")
+    has_device = any(Path(device).exists() for device in devices)
+    has_torch = any(environment.glob("**/site-packages/torch-*.dist-info"))
+    return sys.platform == "linux" and not has_device and not has_torch
+
+
+def pip(*arguments: str, environment: Path = VENV) -> None:
+    """Run pip in an environment.
 
     Raises:
         SetupError: pip failed; the sentence says why.
     """
     options = ("--disable-pip-version-check", "--no-input")
-    exit_code, output = run_logged([str(venv_python()), "-m", "pip", *options, *arguments])
+    command = python("-m", "pip", *options, *arguments, environment=environment)
+    exit_code, output = run_logged(command)
     if exit_code:
         raise explain_failure(output)
 
@@ -297,8 +276,11 @@ def explain_os_error(error: OSError) -> str:
 
 def run_logged(command: Sequence[str]) -> tuple[int, str]:
     """Run a command, keep all it prints in the log, and show the lines that tell progress."""
+    from spatialstudio.domain.search_paths import without_current_folder
+
     LOG.parent.mkdir(exist_ok=True)
-    environment = {k: v for k, v in os.environ.items() if k not in {"PYTHONHOME", "PYTHONPATH"}}
+    environment = without_current_folder(os.environ)
+    environment = {k: v for k, v in environment.items() if k not in {"PYTHONHOME", "PYTHONPATH"}}
     environment |= {"PIP_USER": "0", "PIP_PROGRESS_BAR": "off", "PYTHONUNBUFFERED": "1"}
     lines = []
     process = subprocess.Popen(
@@ -322,12 +304,26 @@ def hand_over(
     command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None
 ) -> int:
     """Run a command in the foreground; Ctrl+C is its own affair."""
-    with subprocess.Popen(command, env=dict(environment), cwd=folder) as process:
+    from spatialstudio.domain.search_paths import without_current_folder
+
+    safe = without_current_folder(environment)
+    with subprocess.Popen(command, env=safe, cwd=folder) as process:
         while True:
             try:
                 return process.wait()
             except KeyboardInterrupt:
                 continue
+
+
+def ensure_qt_libraries(environment: Mapping[str, str]) -> None:
+    """Install the system libraries that Qt needs with this display, or say how to."""
+    from spatialstudio.application import system_libraries as qt
+
+    missing = qt.missing_libraries(environment)
+    if missing and shutil.which("apt-get") is None:
+        advice = qt.install_advice(missing, qt.distribution())
+        raise SetupError(qt.missing_sentence(missing), advice)
+    ensure_packages(qt.debian_packages(missing))
 
 
 def ensure_packages(packages: Sequence[str]) -> None:
@@ -336,37 +332,17 @@ def ensure_packages(packages: Sequence[str]) -> None:
         return
     if shutil.which("apt-get") is None:
         raise SetupError(
-            "Some system libraries are missing.",
+            "System packages are missing.",
             f"Install what your system calls: {' '.join(packages)}",
         )
     install = ["apt-get", "install", "--yes", "--no-install-recommends", *packages]
     if os.geteuid() != 0:
-        raise SetupError("Some system libraries are missing. Type:", f"sudo {' '.join(install)}")
+        raise SetupError("System packages are missing. Type:", f"sudo {' '.join(install)}")
     print(f"Installing {' '.join(packages)}", flush=True)
     run_logged(["apt-get", "update"])
     exit_code, output = run_logged(install)
     if exit_code:
         raise explain_failure(output)
-
-
-def qt_libraries(environment: Mapping[str, str]) -> dict[str, str]:
-    """List the system libraries that Qt needs with this display; none outside Linux."""
-    if sys.platform != "linux":
-        return {}
-    return {
-        **OFFSCREEN_LIBRARIES,
-        **(X11_LIBRARIES if environment.get("DISPLAY") else {}),
-        **(WAYLAND_LIBRARIES if environment.get("WAYLAND_DISPLAY") else {}),
-    }
-
-
-def can_load(library: str) -> bool:
-    """Say whether the system has a shared library."""
-    try:
-        ctypes.CDLL(library)
-    except OSError:
-        return False
-    return True
 
 
 def has_display(environment: Mapping[str, str]) -> bool:
@@ -386,9 +362,14 @@ def check_python() -> None:
         )
 
 
-def venv_python() -> Path:
-    """Return the interpreter of the environment, there or not."""
-    return VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+def python(*arguments: str, environment: Path = VENV) -> list[str]:
+    """Return a command of an environment's interpreter, which ignores the current folder."""
+    return [str(venv_python(environment)), "-P", *arguments]
+
+
+def venv_python(environment: Path = VENV) -> Path:
+    """Return the interpreter of an environment, there or not."""
+    return environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Start the window, or a command when arguments are given."""
 
+import os
 import sys
 
 from spatialstudio.domain.search_paths import leave_out_current_folder
@@ -29,6 +30,11 @@ def main() -> int:
             return run(arguments)
         if find_spec("PySide6") is None:
             sys.stderr.write(NO_WINDOW)
+            return EXIT_FAILURE
+        from spatialstudio.application.system_libraries import window_obstacle
+
+        if obstacle := window_obstacle(os.environ):
+            sys.stderr.write("{}\n{}\n".format(*obstacle))
             return EXIT_FAILURE
         gc.disable()  # nothing is garbage on the way to the window, which takes it up again
         from spatialstudio.ui.app import main as open_window

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from importlib import metadata
 
 from spatialstudio.application.studio import Studio
+from spatialstudio.application.system_libraries import window_obstacle
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.search_paths import PACKAGE_PARENT, without_current_folder
 
@@ -94,6 +95,8 @@ def _tried(name: str, code: str) -> Finding:
     environment = without_current_folder(os.environ)
     if sys.platform == "linux" and not {"DISPLAY", "WAYLAND_DISPLAY"} & environment.keys():
         environment["QT_QPA_PLATFORM"] = "offscreen"
+    if name == WINDOW and (obstacle := window_obstacle(environment)):
+        return Finding(name=name, value=" ".join(obstacle), is_problem=True)
     try:
         done = subprocess.run(
             [sys.executable, "-P", "-c", FIND_PACKAGE + code],

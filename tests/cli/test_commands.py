@@ -281,6 +281,15 @@ def test_a_damaged_model_is_told_by_whoever_meets_it(terminal, registry):
     assert damage.message in terminal("doctor").out
 
 
+def test_the_doctor_names_the_libraries_that_the_window_misses(terminal, monkeypatch):
+    missing = ("Qt needs libxcb-icccm.so.4.", "Install them: sudo apt-get install libxcb-icccm4")
+    monkeypatch.setattr("spatialstudio.cli.doctor.window_obstacle", lambda environment: missing)
+    done = terminal("doctor", "--json")
+    findings = {row["name"]: row for row in json.loads(done.out)["findings"]}
+    assert findings["window"]["value"] == " ".join(missing)
+    assert findings["window"]["problem"]
+
+
 def test_the_doctor_names_a_missing_model(terminal, registry):
     registry.shelf_made = FakeShelf(models=())
     done = terminal("doctor", "--json")

@@ -1,5 +1,6 @@
 """How the program starts, each time in a process of its own."""
 
+import os
 import subprocess
 import sys
 
@@ -8,8 +9,30 @@ WITHOUT_QT = WITHOUT.format(library="PySide6")
 TYPED = "sys.argv = ['spatialstudio', *{words}]; from spatialstudio.__main__ import main; "
 
 
-def start(code):
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+WINDOW = f"import sys; {TYPED.format(words=[])} sys.exit(main())"
+WITHOUT_XCB = """
+import ctypes
+load = ctypes.CDLL
+missing = ("libxcb-icccm.so.4", "libxcb-keysyms.so.1")
+def refuse(name, *options):
+    if name in missing:
+        raise OSError(name + ": cannot open shared object file: No such file or directory")
+    return load(name, *options) if not str(name).startswith("lib") else None
+ctypes.CDLL = refuse
+"""
+
+
+def start(code, **variables):
+    """Run Python code in its own process, with some variables set, or unset by None."""
+    unset = {"DISPLAY": None, "WAYLAND_DISPLAY": None}
+    environment = {**os.environ, **unset, **variables}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env={name: value for name, value in environment.items() if value is not None},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def test_the_terminal_works_without_qt():
@@ -24,6 +47,20 @@ def test_the_window_without_qt_says_what_is_missing():
     assert done.returncode == 1
     assert done.stderr.startswith("The window needs PySide6")
     assert len(done.stderr.splitlines()) == 2
+
+
+def test_the_window_names_the_system_libraries_that_are_missing():
+    done = start(WITHOUT_XCB + WINDOW, DISPLAY=":0", QT_QPA_PLATFORM="xcb")
+    assert done.returncode == 1
+    message, *advice = done.stderr.splitlines()
+    assert message.endswith("missing: libxcb-icccm.so.4, libxcb-keysyms.so.1.")
+    assert "libxcb-icccm" in "".join(advice)
+
+
+def test_the_window_without_a_display_says_so():
+    done = start(WINDOW, QT_QPA_PLATFORM=None)
+    assert done.returncode == 1
+    assert done.stderr.startswith(("There is no display:", "Qt needs system libraries"))
 
 
 def test_a_missing_library_is_named():

@@ -6,6 +6,7 @@ checkout's environment is a shell script that writes down its arguments, prints 
 """
 
 import importlib.util
+import os
 import re
 import shutil
 import stat
@@ -14,12 +15,15 @@ from pathlib import Path
 
 import pytest
 
+from spatialstudio.application import system_libraries
+
 SOURCE = Path(__file__).parents[2] / "packaging" / "bootstrap.py"
 POSIX_ONLY = pytest.mark.skipif(sys.platform == "win32", reason="the fake is a shell script")
 
 INTERPRETER = """#!/bin/sh
 here="{root}"
 echo "$@" >> "$here/calls"
+echo "$PYTHONSAFEPATH $PATH $PYTHONPATH" >> "$here/variables"
 cat "$here/answer" 2>/dev/null
 exit "$(cat "$here/exit_code" 2>/dev/null || echo 0)"
 """
@@ -77,7 +81,7 @@ def calls(root):
 
 
 def prepare(bootstrap):
-    bootstrap.prepare([bootstrap.LOCK], libraries={})
+    bootstrap.prepare([bootstrap.LOCK])
 
 
 @POSIX_ONLY
@@ -100,7 +104,7 @@ def test_a_second_start_runs_nothing(bootstrap, root, without_cpu_wheels):
 
 @POSIX_ONLY
 def test_a_start_after_the_tests_runs_nothing(bootstrap, root, without_cpu_wheels):
-    bootstrap.prepare([bootstrap.LOCK, bootstrap.DEV_LOCK], libraries={})
+    bootstrap.prepare([bootstrap.LOCK, bootstrap.DEV_LOCK])
     before = calls(root)
     prepare(bootstrap)
     assert calls(root) == before
@@ -199,7 +203,7 @@ def test_a_broken_environment_is_made_anew(bootstrap, root, monkeypatch):
     monkeypatch.setattr(bootstrap.sys, "executable", str(maker))
     (root / ".venv" / "bin" / "python").unlink()
     bootstrap.ensure_environment()
-    assert calls(root) == [f"-m venv --clear {root / '.venv'}"]
+    assert calls(root) == [f"-P -m venv --clear {root / '.venv'}"]
 
 
 @POSIX_ONLY
@@ -221,16 +225,17 @@ def test_a_package_whose_installation_was_interrupted_is_forgotten(bootstrap, ro
 
 @POSIX_ONLY
 def test_linux_without_nvidia_asks_for_the_small_torch_first(bootstrap, root, monkeypatch):
-    monkeypatch.setattr(bootstrap, "wants_cpu_torch", lambda: True)
+    monkeypatch.setattr(bootstrap, "wants_cpu_torch", lambda environment: True)
     prepare(bootstrap)
     assert "torch==2.13.0+cpu" in calls(root)[1]
     assert "--requirement" in calls(root)[2]
 
 
 @POSIX_ONLY
-def test_the_small_torch_may_be_out_of_reach(bootstrap, pip_says, capsys):
+def test_the_small_torch_may_be_out_of_reach(bootstrap, pip_says, capsys, monkeypatch):
+    monkeypatch.setattr(bootstrap, "wants_cpu_torch", lambda environment: True)
     pip_says("ERROR: No matching distribution found for torch==2.13.0+cpu")
-    bootstrap.install_cpu_torch()
+    bootstrap.install_cpu_torch(bootstrap.VENV)
     assert "Taking the one of the usual index." in capsys.readouterr().out
 
 
@@ -248,33 +253,6 @@ def test_the_small_torch_may_be_out_of_reach(bootstrap, pip_says, capsys):
 def test_a_display_is_noticed(bootstrap, monkeypatch, platform, environment, expected):
     monkeypatch.setattr(bootstrap.sys, "platform", platform)
     assert bootstrap.has_display(environment) is expected
-
-
-@pytest.mark.parametrize(
-    ("platform", "environment", "needed", "spared"),
-    [
-        pytest.param("linux", {}, "libegl1", "libxcb-cursor0", id="offscreen"),
-        pytest.param("linux", {"DISPLAY": ":0"}, "libxcb-cursor0", "libwayland-egl1", id="X11"),
-        pytest.param(
-            "linux", {"WAYLAND_DISPLAY": "w"}, "libwayland-egl1", "libxcb-cursor0", id="Wayland"
-        ),
-    ],
-)
-def test_each_display_has_its_libraries(
-    bootstrap, monkeypatch, platform, environment, needed, spared
-):
-    monkeypatch.setattr(bootstrap.sys, "platform", platform)
-    packages = bootstrap.qt_libraries(environment).values()
-    assert needed in packages
-    assert spared not in packages
-
-
-def test_other_systems_bring_the_libraries_of_qt_along(bootstrap, without_cpu_wheels):
-    assert bootstrap.qt_libraries({"DISPLAY": ":0"}) == {}
-
-
-def test_a_missing_library_is_noticed(bootstrap):
-    assert not bootstrap.can_load("libthat-nobody-has.so.7")
 
 
 @pytest.fixture
@@ -304,7 +282,7 @@ def test_the_administrator_gets_missing_packages_installed(bootstrap, root, apt,
 
 def test_a_system_without_apt_gets_the_names(bootstrap, monkeypatch):
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(bootstrap.SetupError, match="libraries are missing") as failure:
+    with pytest.raises(bootstrap.SetupError, match="packages are missing") as failure:
         bootstrap.ensure_packages(["libegl1"])
     assert "libegl1" in failure.value.hint
 
@@ -317,28 +295,69 @@ def test_without_a_display_the_main_job_runs_offscreen(
     monkeypatch.chdir(root)
     assert bootstrap.main(["run"]) == 0
     folder = root / "spatialstudio-demo"
-    assert calls(root)[-1] == f"-m spatialstudio.ui.demo --out {folder}"
+    assert calls(root)[-1] == f"-P -m spatialstudio.ui.demo --out {folder}"
     assert f"into {folder}" in capfd.readouterr().out
 
 
 @POSIX_ONLY
 def test_arguments_run_a_command_of_the_terminal(bootstrap, root, without_cpu_wheels):
     assert bootstrap.main(["run", "parse", "a cat above a dog"]) == 0
-    assert calls(root)[-1] == "-m spatialstudio parse a cat above a dog"
+    assert calls(root)[-1] == "-P -m spatialstudio parse a cat above a dog"
 
 
 @POSIX_ONLY
 def test_the_suite_runs_every_check_and_passes_the_exit_code_on(
     bootstrap, root, without_cpu_wheels, capfd
 ):
-    bootstrap.prepare([bootstrap.LOCK, bootstrap.DEV_LOCK], libraries={})
+    bootstrap.prepare([bootstrap.LOCK, bootstrap.DEV_LOCK])
     (root / "exit_code").write_text("3")
     assert bootstrap.main(["test", "-k", "checker"]) == 3
-    assert calls(root)[-1].startswith("-m pytest --numprocesses auto ")
+    assert calls(root)[-1].startswith("-P -m pytest --numprocesses auto ")
     assert calls(root)[-1].endswith(" -k checker")
-    assert "Failed: ruff check, ruff format, mypy, import contracts, pytest." in (
-        capfd.readouterr().out
-    )
+    failed = "ruff check, ruff format, mypy, import contracts, dependencies, pytest"
+    assert f"Failed: {failed}." in capfd.readouterr().out
+
+
+@POSIX_ONLY
+@pytest.mark.parametrize("command", [["run", "doctor"], ["test"]], ids=lambda c: c[0])
+def test_no_python_that_it_starts_searches_the_current_folder(
+    bootstrap, root, without_cpu_wheels, monkeypatch, command
+):
+    monkeypatch.setenv("PYTHONPATH", f":{root}")
+    monkeypatch.setenv("PATH", f":{os.environ['PATH']}")
+    monkeypatch.chdir(root)
+    bootstrap.main(command)
+    assert calls(root)
+    assert all(line.startswith("-P ") for line in calls(root))
+    variables = (root / "variables").read_text().splitlines()
+    assert set(variables) == {f"1 {os.environ['PATH'].lstrip(':')} "}
+
+
+@pytest.fixture
+def without_libraries(monkeypatch):
+    """A system without the libraries of X11 that Qt needs."""
+    missing = ("libxcb-icccm.so.4", "libxcb-keysyms.so.1")
+    monkeypatch.setattr(system_libraries, "missing_libraries", lambda environment: missing)
+
+
+@POSIX_ONLY
+def test_the_administrator_gets_missing_libraries_installed(
+    bootstrap, root, apt, without_libraries, monkeypatch
+):
+    monkeypatch.setattr(bootstrap.os, "geteuid", lambda: 0)
+    bootstrap.ensure_qt_libraries({})
+    packages = "libxcb-icccm4 libxcb-keysyms1"
+    assert calls(root) == ["update", f"install --yes --no-install-recommends {packages}"]
+
+
+def test_missing_libraries_are_named_with_the_command_of_the_distribution(
+    bootstrap, without_libraries, monkeypatch
+):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(system_libraries, "distribution", lambda: "arch")
+    with pytest.raises(bootstrap.SetupError, match="libxcb-icccm") as failure:
+        bootstrap.ensure_qt_libraries({})
+    assert failure.value.hint == "Install them: sudo pacman -S xcb-util-wm xcb-util-keysyms"
 
 
 def test_an_old_python_gets_a_sentence(bootstrap, monkeypatch, capsys):
