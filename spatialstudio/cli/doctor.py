@@ -55,7 +55,7 @@ class Finding:
 
 def examine(studio: Studio) -> Iterator[Finding]:
     """Look at the installation, bit by bit."""
-    yield Finding(name="Spatial Studio", value=_version("spatialstudio") or "run from its source")
+    yield Finding(name="Spatial Studio", value=app_version())
     yield Finding(name="Python", value=platform.python_version())
     yield Finding(name="system", value=platform.platform())
     for library in (*LIBRARIES, *WINDOW_LIBRARIES):
@@ -82,6 +82,11 @@ def examine(studio: Studio) -> Iterator[Finding]:
 def _installed(library: str) -> Finding:
     version = _version(library)
     return Finding(name=library, value=version or "not installed", is_problem=version is None)
+
+
+def app_version() -> str:
+    """Return the version of Spatial Studio, or say that it is not installed."""
+    return _version("spatialstudio") or "run from its source"
 
 
 def _version(distribution: str) -> str | None:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from spatialstudio.application.flow.choose_metrics import ALL_METRICS, published_faults
 from spatialstudio.application.studio import EXTRACTOR_ID, EXTRACTOR_IDS
+from spatialstudio.cli.doctor import app_version
 from spatialstudio.cli.guidance_options import add_guidance_options
 from spatialstudio.cli.judge_options import add_judge_options
+from spatialstudio.cli.printing import show_lines
 from spatialstudio.cli.run_options import add_runs_options, take_words, with_minuses
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE
@@ -38,6 +40,7 @@ def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 def build_parser() -> argparse.ArgumentParser:
     """Make the parser of all commands."""
     parser = argparse.ArgumentParser("spatialstudio", description=DESCRIPTION)
+    parser.add_argument("--version", action=ShowVersion, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     shared = _shared_options()
     _add_parse(
@@ -76,6 +79,15 @@ def build_parser() -> argparse.ArgumentParser:
     )
     commands.add_parser("doctor", parents=[shared], help="tell what is installed and what is not")
     return parser
+
+
+class ShowVersion(argparse.Action):
+    """Prints the version, which is looked up only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Print the version and end the program."""
+        show_lines([f"{parser.prog} {app_version()}"])
+        parser.exit()
 
 
 def _shared_options() -> argparse.ArgumentParser:

@@ -1,9 +1,11 @@
 import json
+from importlib import metadata
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from spatialstudio.cli.commands import run
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import (
     BackendError,
@@ -288,6 +290,13 @@ def test_the_doctor_names_the_libraries_that_the_window_misses(terminal, monkeyp
     findings = {row["name"]: row for row in json.loads(done.out)["findings"]}
     assert findings["window"]["value"] == " ".join(missing)
     assert findings["window"]["problem"]
+
+
+def test_the_version_is_that_of_the_installed_package(capsys):
+    with pytest.raises(SystemExit) as end:
+        run(["--version"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f"spatialstudio {metadata.version('spatialstudio')}\n"
 
 
 def test_the_doctor_names_a_missing_model(terminal, registry):
