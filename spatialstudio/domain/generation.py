@@ -82,7 +82,7 @@ class GuidanceSettings:
         last_step: Last guided step, inclusive; None for half of all steps.
         every: Guide every step of the window, every second, ..., >= 1.
         inner_updates: Latent updates a guided step, >= 1.
-        refinements: Steps with more updates; what Attend-and-Excite does.
+        refinements: Steps with more updates; what Attend-and-Excite and BoxDiff do.
         most_refinements: Updates that one refinement may take.
         one_by_one: True gives every relation a pass and an update of its own, False one for all;
             methods that only see to it that things are there always make one.

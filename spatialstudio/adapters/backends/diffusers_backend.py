@@ -312,6 +312,7 @@ class _Drawing:
             schedule=GuidanceSchedule(
                 replace(settings, one_by_one=takes_turns), self._request.steps
             ),
+            refined=method.make_refined(settings) if method.make_refined else None,
             corrects_prediction=method.corrects_prediction,
             reads_decoder=method.reads_decoder,
         )
