@@ -49,7 +49,7 @@ class ClaimSummary:
         object: Head of the second; of "between", both, joined by " and ".
         pos: PoS at the last step that was guided or watched, [0, 1]; None without.
         outcome: None when the picture was not judged.
-        pse: [0, 1]; None when it was not measured.
+        pse: [0, 1], 0 where a thing was not seen; None when it was not measured.
         confidence: [0, 1]; None when the picture was not judged.
     """
 

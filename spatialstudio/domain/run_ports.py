@@ -64,6 +64,10 @@ class RunStore(Protocol):
         """Say whether a file belongs to a run."""
         ...
 
+    def runs_in(self, folder: Path) -> tuple[Path, ...]:
+        """Return the pictures of all runs in a folder and below it, by name."""
+        ...
+
     def picture_of(self, path: Path) -> Path:
         """Return the path by which a run is named, from that of any of its files.
 

@@ -12,6 +12,7 @@ from spatialstudio.domain.arrays import BoolMask
 from spatialstudio.domain.export import ExportedRun
 from spatialstudio.domain.relation import Relation, RelationId
 from spatialstudio.domain.verdict import Verdict
+from spatialstudio.science.pse import pse_of
 
 COLUMNS = (
     *("run", "created", "prompt", "model", "seed", "steps", "method", "strength"),
@@ -143,7 +144,7 @@ def _relation_columns(
     scene = run.record.request.scene
     subject, *objects = (scene.mention(end).head for end in relation.ends)
     course = [float(e.pos[relation.id]) for e in run.steps if relation.id in e.pos]
-    verdict = verdicts.get(relation.id)
+    verdict, evaluation = verdicts.get(relation.id), run.record.evaluation
     measured = verdict.measurement if verdict else None
     return {
         "relation": relation.type.id,
@@ -154,7 +155,7 @@ def _relation_columns(
         "outcome": verdict.outcome.value if verdict else None,
         "reason": verdict.reason.value if verdict and verdict.reason else None,
         "confidence": verdict.confidence if verdict else None,
-        "pse": measured.pse if measured else None,
+        "pse": pse_of(relation, evaluation) if evaluation and verdict else None,
         "delta": measured.delta if measured else None,
         "margin": measured.margin if measured else None,
         "overlap": measured.overlap if measured else None,
