@@ -136,9 +136,7 @@ def _center_answer(
     relation: Relation, scene: SceneGraph, evaluation: Evaluation, metrics: ChosenMetrics
 ) -> Mapping[str, Any]:
     """Tell what the chosen centre metrics say, and whether both ends were found at all."""
-    scores = asdict(
-        center_scores(relation, scene, evaluation.perception, metrics.center_rules)
-    )
+    scores = asdict(center_scores(relation, scene, evaluation.perception, metrics.center_rules))
     chosen = {kind.value for kind in metrics.kinds}
     return {"found": scores["found"]} | {
         name: scores[name] for name in CENTER_NAMES if name in chosen

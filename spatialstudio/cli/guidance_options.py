@@ -31,8 +31,8 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
         type=one_of(Preset),
         default=Preset.RECOMMENDED,
         metavar="{recommended,published,spatialbench-uc}",
-        help="whose settings: ours, those of the paper's code, or, for boxdiff, those of the runs of "
-        "SpatialBench-UC, which leave out its refinement (default: recommended)",
+        help="whose settings: ours, those of the paper's code, or, for boxdiff, those that "
+        "SpatialBench-UC ran it with, without refinement (default: recommended)",
     )
     group.add_argument(
         "--strength", type=float, help="step size of the guidance; the model's own by default"

@@ -46,9 +46,7 @@ _PUBLISHED: Mapping[tuple[str, str], GuidanceSettings] = {
     (ATTEND_EXCITE, STABLE_DIFFUSION): GuidanceSettings(
         strength=20, last_step=24, refinements=_EXCITING
     ),
-    (BOXDIFF, STABLE_DIFFUSION): GuidanceSettings(
-        strength=20, last_step=24, refinements=_EXCITING
-    ),
+    (BOXDIFF, STABLE_DIFFUSION): GuidanceSettings(strength=20, last_step=24, refinements=_EXCITING),
     (WEIGHTED_PRESENCE, STABLE_DIFFUSION): GuidanceSettings(strength=2, last_step=19),
     (INFSPLIGN, STABLE_DIFFUSION): GuidanceSettings(strength=1000, decay=1, last_step=_TO_THE_END),
 }

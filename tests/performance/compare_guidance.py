@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import mean
 
 from spatialstudio.domain.generation import PSG_PRESENCE, GuidanceSettings
 from spatialstudio.domain.relation import Relation

@@ -6,7 +6,8 @@ denoiser's input is variance-preserving (VP) for every sampler, so the step leng
 
 Source: Rezaei et al. 2025, arXiv:2506.23418; refinement until the loss is low enough: Chefer et al.
 2023, arXiv:2301.13826, as diffusers does it, where the update that meets the goal is followed by
-one more; of BoxDiff (Xie et al. 2023, arXiv:2307.10816) refinement lowers the inner part alone. Ours: the VP units, the early exit, and one gradient for the sum of all relations.
+one more; BoxDiff's, which lowers the inner part of its loss alone: Xie et al. 2023,
+arXiv:2307.10816. Ours: the VP units, the early exit, and one gradient for all relations.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
