@@ -39,6 +39,9 @@ studio.bus.subscribe(told.append)
 studio.keeping.layer_maps.average([run], CHOICE)
 studio.keeping.layer_maps.wait()
 averaged = [event for event in told if isinstance(event, LayersAveraged)]
+for missing in told:
+    if isinstance(missing, LayersMissing):
+        raise SystemExit(f"{{missing.error.message}} {{missing.error.hint}}")
 maps = averaged[0].at(STEP)
 peak = peak_of_averages(averaged)
 """
@@ -105,7 +108,9 @@ def _imports(*, is_pair: bool, has_choice: bool) -> list[str]:
     reading = ["map_in_words", "top_of"] if has_choice else ["map_in_words", "peak_of", "top_of"]
     lines = []
     if has_choice:
-        lines.append(f"from {_MODULE}.layer_maps import LayersAveraged, peak_of_averages")
+        lines.append(
+            f"from {_MODULE}.layer_maps import LayersAveraged, LayersMissing, peak_of_averages"
+        )
     lines.append(f"from {_MODULE}.map_reading import {', '.join(reading)}")
     if is_pair:
         lines.append(f"from {_MODULE}.relation_reading import read_relation, relation_between")
