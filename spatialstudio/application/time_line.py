@@ -97,5 +97,10 @@ def name_beside(run: OpenRun, second: OpenRun) -> str:
     return "Baseline" if _is_unguided(beside) else "Other run"
 
 
+def name_first(run: OpenRun) -> str:
+    """Say what the open run is where another stands beside it: "Guided", or "This run"."""
+    return "This run" if goal_of(run) is None else "Guided"
+
+
 def _is_unguided(request: GenerationRequest) -> bool:
     return request.guidance.method_id == UNGUIDED or request.guidance.strength == 0

@@ -7,6 +7,7 @@ from spatialstudio.application.time_line import (
     goal_of,
     mean_pos,
     name_beside,
+    name_first,
     pos_bounds,
 )
 from spatialstudio.domain.relation import Relation
@@ -42,7 +43,7 @@ REFINED = 2
 
 def time_contents(run: OpenRun, second: OpenRun | None) -> TimeContents:
     """Return what the chart over the steps shows of a run, and of the one beside it."""
-    first = _time_line(run, tr("Guided") if goal_of(run) is not None else tr("This run"))
+    first = _time_line(run, tr(name_first(run)))
     other = None if second is None else _time_line(second, tr(name_beside(run, second)))
     return TimeContents(
         first=first,
