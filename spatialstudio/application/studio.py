@@ -338,10 +338,6 @@ class Studio:
         """Say whether a file belongs to a stored run."""
         return self.keeping.store.is_run(path)
 
-    def runs_in(self, path: Path) -> tuple[Path, ...]:
-        """Return the pictures of all runs in a folder and below it; none for a file."""
-        return self.keeping.store.runs_in(path)
-
     def compare_picture(self, path: Path) -> tuple[FieldDifference, ...] | None:
         """Set what a picture tells of its making beside the form as it is; nothing changes.
 

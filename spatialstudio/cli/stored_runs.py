@@ -3,6 +3,7 @@
 import argparse
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -43,7 +44,8 @@ class RunBatch:
         self.read = 0
         self.failures: list[tuple[Path, str]] = []
         self._studio = studio
-        self._paths = tuple(run for path in paths for run in studio.runs_in(path) or (path,))
+        found = (studio.keeping.store.runs_in(path) or (path,) for path in paths)
+        self._paths = tuple(chain.from_iterable(found))
         self._with_details = with_details
 
     def __len__(self) -> int:
