@@ -284,11 +284,13 @@ setups = st.builds(ModelSetup, dtype=words, attention=words, weights_sha256=word
 @st.composite
 def step_events(draw, request_id, step, total_steps):
     height, width = draw(sides), draw(sides)
+    layers = draw(tuples_of(st.sampled_from(["down.0", "mid", "up.1"])))
     snapshots = st.builds(
         AttentionSnapshot,
-        maps=st.dictionaries(mention_ids, maps(height, width)),
-        layers=tuples_of(st.sampled_from(["down.0", "mid", "up.1"])),
+        maps=st.dictionaries(mention_ids, maps(height, width), min_size=1),
+        layers=st.just(layers),
     )
+    attention = draw(st.none() | snapshots)
     return StepEvent(
         request_id=request_id,
         step=step,
@@ -299,7 +301,8 @@ def step_events(draw, request_id, step, total_steps):
         step_size=draw(st.none() | floats),
         pos_after=draw(st.dictionaries(relation_ids, shares)),
         guiding_passes=draw(counts),
-        attention=draw(st.none() | snapshots),
+        attention=attention,
+        attention_after=None if attention is None else draw(st.none() | snapshots),
         preview=draw(st.none() | images(height, width)),
     )
 

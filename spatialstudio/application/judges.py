@@ -51,5 +51,5 @@ def _both(relation: Relation, verdict: Verdict, run: OpenRun, evaluation: Evalua
         relation=run.scene.sentence(relation),
         verdict=verdict,
         pse=relation_pse(relation, seen, least_score=settings.detection_score),
-        others=center_scores(relation, seen, settings),
+        others=center_scores(relation, run.scene, seen),
     )

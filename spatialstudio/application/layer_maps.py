@@ -12,7 +12,7 @@ from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.map_reading import Maps
 from spatialstudio.application.prompt_words import PromptWord, words_of
 from spatialstudio.application.session import OpenRun
-from spatialstudio.domain.attention import AttentionFile, LayerChoice
+from spatialstudio.domain.attention import AttentionFile, LayerChoice, Moment
 from spatialstudio.domain.errors import Cancelled, ErrorReport, StoreError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId
@@ -61,6 +61,17 @@ class LayersMissing:
 
     request_id: RequestId
     error: ErrorReport
+
+
+def layers_read(run: OpenRun) -> Moment | None:
+    """Return when within guided steps a run's captured layers were read; None where none was.
+
+    They come from the pass that the sampler goes on with, on the latents that the updates have
+    moved; methods that correct the predicted noise instead leave the latents where they are.
+    """
+    if run.request is None or not any(event.is_guided for event in run.steps):
+        return None
+    return Moment.AFTER if run.request.guidance.reads_after else Moment.BEFORE
 
 
 class LayerMaps:

@@ -91,13 +91,14 @@ def difference_of(first: Maps, second: Maps) -> Maps:
 
 
 def peak_of(runs: Iterable[OpenRun]) -> float:
-    """Return the highest value of all maps of all steps of some runs; 0 without any."""
+    """Return the highest value of all maps of all readings of some runs; 0 without any."""
     maps = (
         weights
         for run in runs
         for event in run.steps
-        if event.attention is not None
-        for weights in event.attention.maps.values()
+        for attention in (event.attention, event.attention_after)
+        if attention is not None
+        for weights in attention.maps.values()
     )
     return max((float(weights.max(initial=0.0)) for weights in maps), default=0.0)
 

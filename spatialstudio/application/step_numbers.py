@@ -4,9 +4,11 @@ from collections.abc import Iterable
 from enum import Enum
 
 from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId, StepEvent
 from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.step_readings import moment_read
 from spatialstudio.science.map_numbers import map_numbers, map_overlap
 
 FLANKS = 2
@@ -49,11 +51,13 @@ class StepTable:
 
     Attributes:
         columns: In order.
+        moment: When within guided steps they were read; None where each was read once.
         steps: The step of each row, from 0.
         rows: A value a column; None where nothing was captured.
     """
 
     columns: tuple[Column, ...] = ()
+    moment: Moment | None = None
     steps: tuple[int, ...] = ()
     rows: tuple[Row, ...] = ()
 
@@ -62,20 +66,22 @@ class StepNumbers:
     """Measures runs; what was measured of the run asked for last is not measured again."""
 
     def __init__(self) -> None:
-        self._run_id: RequestId | None = None
+        self._run_id: tuple[RequestId, Moment] | None = None
         self._known: dict[int, tuple[StepEvent, Row]] = {}
 
-    def table(self, run: OpenRun) -> StepTable:
-        """Return the numbers of a run, live or over."""
-        if run.id != self._run_id:
-            self._run_id, self._known = run.id, {}
+    def table(self, run: OpenRun, wanted: Moment = Moment.AFTER) -> StepTable:
+        """Return the numbers of a run, live or over, of one reading a step."""
+        read = moment_read(run.steps, wanted)
+        moment = read or wanted
+        if (run.id, moment) != self._run_id:
+            self._run_id, self._known = (run.id, moment), {}
         for event in run.steps:
             known = self._known.get(event.step)
             if known is None or known[0] is not event:
-                self._known[event.step] = event, _row(event, run.scene)
+                self._known[event.step] = event, _row(event, run.scene, moment)
         steps = tuple(event.step for event in run.steps)
         rows = tuple(self._known[step][1] for step in steps)
-        return StepTable(columns_of(run.scene), steps, rows)
+        return StepTable(columns_of(run.scene), read, steps, rows)
 
 
 def difference(first: StepTable, second: StepTable) -> StepTable:
@@ -86,6 +92,7 @@ def difference(first: StepTable, second: StepTable) -> StepTable:
     both = [(s, row) for s, row in zip(first.steps, first.rows, strict=True) if s in others]
     return StepTable(
         columns=tuple(first.columns[mine] for mine, _ in shared),
+        moment=first.moment or second.moment,
         steps=tuple(step for step, _ in both),
         rows=tuple(
             tuple(_above(row[mine], others[step][theirs]) for mine, theirs in shared)
@@ -112,7 +119,8 @@ def tab_separated(table: StepTable, places: Iterable[int] | None = None) -> str:
         table: All of it.
         places: Which rows; None for all.
     """
-    names = [_plain(f"{column.of}: {column.measure.value}") for column in table.columns]
+    when = f" {table.moment.value}" if table.moment is not None else ""
+    names = [_plain(f"{column.of}: {column.measure.value}{when}") for column in table.columns]
     lines = ["\t".join(["step", *names])]
     for place in range(len(table.rows)) if places is None else places:
         values = ["" if value is None else f"{value:.6g}" for value in table.rows[place]]
@@ -120,9 +128,10 @@ def tab_separated(table: StepTable, places: Iterable[int] | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(event: StepEvent, scene: SceneGraph) -> Row:
+def _row(event: StepEvent, scene: SceneGraph, moment: Moment) -> Row:
     values: list[float | None] = []
-    maps = event.attention.maps if event.attention else {}
+    attention = event.attention_at(moment)
+    maps = attention.maps if attention else {}
     for mention in scene.mentions:
         numbers = map_numbers(maps[mention.id]) if mention.id in maps else None
         if numbers is None:
@@ -132,7 +141,7 @@ def _row(event: StepEvent, scene: SceneGraph) -> Row:
     for relation in scene.relations:
         ends = [maps[end] for end in relation.ends[:FLANKS] if end in maps]
         values.append(map_overlap(*ends) if len(ends) == FLANKS else None)
-        values.append(event.pos.get(relation.id))
+        values.append(event.pos_at(moment).get(relation.id))
     return tuple(values)
 
 

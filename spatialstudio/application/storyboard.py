@@ -4,6 +4,8 @@ from collections.abc import Callable
 from itertools import count
 
 from spatialstudio.application.session import OpenRun
+from spatialstudio.application.time_line import moment_of
+from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.storyboard import BoardFrame
@@ -35,8 +37,8 @@ class Storyboard:
         self._publish(BoardChanged(frames=frames))
 
 
-def pinned(run: OpenRun, step: int) -> BoardFrame:
-    """Return a step of a run as a frame.
+def pinned(run: OpenRun, step: int, wanted: Moment = Moment.AFTER) -> BoardFrame:
+    """Return a step of a run as a frame, with one of its readings.
 
     Raises:
         ExportError: There is no picture of that step.
@@ -46,13 +48,15 @@ def pinned(run: OpenRun, step: int) -> BoardFrame:
     picture = run.image if at_end else (event.preview if event else None)
     if picture is None:
         raise ExportError("This step has no picture.", hint="Pin a step that shows one.")
-    maps = event.attention.maps if event is not None and event.attention is not None else {}
-    pos = event.pos if event is not None else {}
+    moment = moment_of(run, wanted)
+    attention = event.attention_at(moment) if event is not None else None
+    maps = attention.maps if attention is not None else {}
+    pos = event.pos_at(moment) if event is not None else {}
     shown = [mention for mention in run.scene.mentions if mention.id in maps]
     return BoardFrame(
         id=f"frame-{next(_NUMBERS)}",
         step=step,
-        caption=_caption(run, step),
+        caption=_caption(run, step, moment if event is not None and event.is_guided else None),
         prompt=run.scene.prompt.text,
         picture=picture,
         maps=tuple((m.phrase, maps[m.id]) for m in shown),
@@ -61,8 +65,10 @@ def pinned(run: OpenRun, step: int) -> BoardFrame:
     )
 
 
-def _caption(run: OpenRun, step: int) -> str:
+def _caption(run: OpenRun, step: int, moment: Moment | None) -> str:
     named = [f"Step {step + 1} of {run.total_steps}"] if run.total_steps else ["Picture"]
     if run.request is not None:
         named.append(f"seed {run.request.seed}")
+    if moment is not None:
+        named.append(f"read {moment.value}")
     return ", ".join(named)

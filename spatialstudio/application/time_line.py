@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from spatialstudio.application.session import OpenRun
-from spatialstudio.domain.attention import AttentionSnapshot
+from spatialstudio.domain.attention import AttentionSnapshot, Moment
 from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, StepEvent
 from spatialstudio.domain.relation import Relation, RelationId
+from spatialstudio.domain.step_readings import moment_read
 from spatialstudio.science.guidance_schedule import GuidanceSchedule
 from spatialstudio.science.relation_rules import can_guide, relation_pos
 from spatialstudio.science.superiority import Ties
@@ -17,19 +18,23 @@ BOUNDS_KEPT = 512
 """Those of two runs on one clock, so that each step is measured once; their maps stay in memory."""
 
 
-def pos_bounds(event: StepEvent, relation: Relation) -> tuple[float, float] | None:
+def pos_bounds(
+    event: StepEvent, relation: Relation, moment: Moment = Moment.AFTER
+) -> tuple[float, float] | None:
     """Say what a relation's PoS is when ties count nothing, and when they count in full.
 
     Args:
         event: A step with maps.
         relation: One that was measured on it.
+        moment: Which reading of the step.
 
     Returns:
         Both in [0, 1], the lower first; None without maps, or where nobody would see a difference.
     """
-    if event.attention is None or not can_guide(relation.type):
+    attention = event.attention_at(moment)
+    if attention is None or not can_guide(relation.type):
         return None
-    return _bounds(event.attention, relation)
+    return _bounds(attention, relation)
 
 
 @lru_cache(maxsize=BOUNDS_KEPT)
@@ -64,22 +69,39 @@ def goal_of(run: OpenRun) -> float | None:
     return run.request.guidance.goal
 
 
-def mean_pos(run: OpenRun, first: int, last: int) -> Mapping[RelationId, float]:
-    """Average PoS over a range of steps, both ends inclusive.
+def mean_pos(
+    run: OpenRun, first: int, last: int, wanted: Moment = Moment.AFTER
+) -> Mapping[RelationId, float]:
+    """Average PoS over a range of steps, both ends inclusive, of one reading a step.
 
     Returns:
         Relation id to the mean of the steps on which it was measured; others are left out.
     """
     means = {}
+    moment = moment_of(run, wanted)
     for relation in run.scene.relations:
         values = [
-            event.pos[relation.id]
+            event.pos_at(moment)[relation.id]
             for event in run.steps
-            if first <= event.step <= last and relation.id in event.pos
+            if first <= event.step <= last and relation.id in event.pos_at(moment)
         ]
         if values:
             means[relation.id] = sum(values) / len(values)
     return means
+
+
+def moment_of(run: OpenRun, wanted: Moment) -> Moment:
+    """Return the moment at which a run's steps can be shown, as near to the wanted as it has."""
+    return moment_read(run.steps, wanted) or wanted
+
+
+def moment_in_words(run: OpenRun, wanted: Moment) -> str:
+    """Say when within a step what is shown was read; empty where each step was read once."""
+    moment = moment_read(run.steps, wanted)
+    if moment is None:
+        return ""
+    told = f"{moment.value[:1].upper()}{moment.value[1:]}"
+    return told if moment is wanted else f"{told}; this run was read at no other moment"
 
 
 def name_beside(run: OpenRun, second: OpenRun) -> str:
@@ -95,6 +117,11 @@ def name_beside(run: OpenRun, second: OpenRun) -> str:
     if asked.seed != beside.seed:
         return f"Seed {beside.seed}"
     return "Baseline" if _is_unguided(beside) else "Other run"
+
+
+def name_first(run: OpenRun) -> str:
+    """Say what the open run is where another stands beside it: "Guided", or "This run"."""
+    return "This run" if goal_of(run) is None else "Guided"
 
 
 def _is_unguided(request: GenerationRequest) -> bool:

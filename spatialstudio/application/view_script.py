@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from spatialstudio.application.prompt_words import words_of
 from spatialstudio.application.session import OpenRun
-from spatialstudio.domain.attention import LayerChoice, MapScale
+from spatialstudio.domain.attention import LayerChoice, MapScale, Moment
 from spatialstudio.domain.prompt import MentionId
 
 TRACE_ENDING = ".strace"
 PAIR = 2
 
 _HEAD = '''\
-"""Attention to {title} at step {number} of {count}, a view of Spatial Studio."""
+"""Attention to {title} at step {number} of {count}{when}, a view of Spatial Studio."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ run = studio.open_run(RUN)
 '''
 
 _STEP_MAPS = """\
-maps = run.steps[STEP].attention.maps
+maps = run.steps[STEP].attention_at(Moment.{moment}).maps
 peak = peak_of([run])
 """
 
@@ -39,6 +39,9 @@ studio.bus.subscribe(told.append)
 studio.keeping.layer_maps.average([run], CHOICE)
 studio.keeping.layer_maps.wait()
 averaged = [event for event in told if isinstance(event, LayersAveraged)]
+for missing in told:
+    if isinstance(missing, LayersMissing):
+        raise SystemExit(f"{{missing.error.message}} {{missing.error.hint}}")
 maps = averaged[0].at(STEP)
 peak = peak_of_averages(averaged)
 """
@@ -68,6 +71,7 @@ def view_script(
     step: int,
     scale: MapScale,
     choice: LayerChoice | None = None,
+    moment: Moment = Moment.AFTER,
 ) -> str:
     """Write a script that opens a stored run and shows maps of some words at a step.
 
@@ -77,6 +81,7 @@ def view_script(
         step: From 0.
         scale: Which value is drawn in full.
         choice: Averaged anew from what the run has kept; None for the maps of the step itself.
+        moment: At which the maps in sight were read.
 
     Raises:
         ValueError: The run is not stored.
@@ -88,28 +93,35 @@ def view_script(
         title=" and ".join(texts[word] for word in words).replace('"', "'").replace("\\", ""),
         number=step + 1,
         count=run.total_steps,
+        when=f", {moment.value}" if _is_guided(run, step) else "",
         imports="\n".join(_imports(is_pair=len(words) == PAIR, has_choice=choice is not None)),
         path=str(run.path.with_suffix(TRACE_ENDING)),
         words={str(word): texts[word] for word in words},
         step=step,
         scale=scale.name,
     )
-    maps = _STEP_MAPS
+    maps = _STEP_MAPS.format(moment=moment.name)
     if choice is not None:
         maps = _LAYER_MAPS.format(layers=sorted(choice.layers), head=choice.head)
     relation = _RELATION if len(words) == PAIR else ""
     return "\n".join(part for part in (head + maps, _SHOW, relation, "studio.close()\n") if part)
 
 
+def _is_guided(run: OpenRun, step: int) -> bool:
+    return any(event.is_guided for event in run.steps if event.step == step)
+
+
 def _imports(*, is_pair: bool, has_choice: bool) -> list[str]:
     reading = ["map_in_words", "top_of"] if has_choice else ["map_in_words", "peak_of", "top_of"]
     lines = []
     if has_choice:
-        lines.append(f"from {_MODULE}.layer_maps import LayersAveraged, peak_of_averages")
+        lines.append(
+            f"from {_MODULE}.layer_maps import LayersAveraged, LayersMissing, peak_of_averages"
+        )
     lines.append(f"from {_MODULE}.map_reading import {', '.join(reading)}")
     if is_pair:
         lines.append(f"from {_MODULE}.relation_reading import read_relation, relation_between")
     lines.append(f"from {_MODULE}.studio import Studio")
-    kinds = "LayerChoice, MapScale" if has_choice else "MapScale"
+    kinds = "LayerChoice, MapScale" if has_choice else "MapScale, Moment"
     lines.append(f"from spatialstudio.domain.attention import {kinds}")
     return lines

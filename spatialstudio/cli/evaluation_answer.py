@@ -12,7 +12,8 @@ from spatialstudio.domain.perception import Box
 from spatialstudio.domain.relation import Relation, SceneGraph
 from spatialstudio.domain.verdict import Evaluation, Verdict
 from spatialstudio.science.center_scores import center_scores, hrs_of_scene
-from spatialstudio.science.pse import Instances, prompt_pse
+from spatialstudio.science.hrs import other_form
+from spatialstudio.science.pse import Instances, prompt_pse, pse_of
 
 CENTER_NAMES = ("visor", "compbench", "hrs", "geneval")
 
@@ -33,15 +34,14 @@ def evaluation_answer(
         "objects": len(scene.mentions),
     }
     if MetricKind.PSE in metrics.kinds:
-        answer["mean_pse"] = evaluation.mean_pse
-        answer["prompt_pse"] = {
-            instances.value: _pse_answer(evaluation, scene, instances) for instances in Instances
-        }
+        answer |= _pse_answers(evaluation, scene)
     if MetricKind.DA_SCORE in metrics.kinds:
         answer |= _da_answer(evaluation.da_score)
     if MetricKind.HRS in metrics.kinds:
         rules = metrics.center_rules.hrs
-        answer["hrs"] = hrs_of_scene(scene, evaluation.perception, evaluation.checker, rules)
+        answer["hrs"] = hrs_of_scene(scene, evaluation.perception, rules)
+        name, others = other_form(rules)
+        answer[name] = hrs_of_scene(scene, evaluation.perception, others)
     answer["verdicts"] = [
         _verdict_answer(verdict, scene, evaluation, metrics) for verdict in evaluation.verdicts
     ]
@@ -79,6 +79,19 @@ def _assertion_answer(score: AssertionScore) -> Mapping[str, Any]:
     }
 
 
+def _pse_answers(evaluation: Evaluation, scene: SceneGraph) -> Mapping[str, Any]:
+    """Tell PSE of the whole prompt; its mean is that of all ``pse_relations``, as published."""
+    by_instances = {
+        instances.value: _pse_answer(evaluation, scene, instances) for instances in Instances
+    }
+    published = by_instances[Instances.UNION.value]
+    return {
+        "mean_pse": published["mean"] if published else None,
+        "pse_relations": len(scene.relations),
+        "prompt_pse": by_instances,
+    }
+
+
 def _pse_answer(
     evaluation: Evaluation, scene: SceneGraph, instances: Instances
 ) -> Mapping[str, Any] | None:
@@ -112,20 +125,18 @@ def _verdict_answer(
         "overlap": measured.overlap if measured else None,
         "gap": measured.gap if measured else None,
         "pos": measured.pos if measured else None,
-        "pse": measured.pse if measured else None,
-        **_center_answer(relation, evaluation, metrics),
+        "pse": pse_of(relation, evaluation),
+        **_center_answer(relation, scene, evaluation, metrics),
         "why": explain(verdict, scene),
         "evidence": _evidence_answer(evidence),
     }
 
 
 def _center_answer(
-    relation: Relation, evaluation: Evaluation, metrics: ChosenMetrics
+    relation: Relation, scene: SceneGraph, evaluation: Evaluation, metrics: ChosenMetrics
 ) -> Mapping[str, Any]:
     """Tell what the chosen centre metrics say, and whether both ends were found at all."""
-    scores = asdict(
-        center_scores(relation, evaluation.perception, evaluation.checker, metrics.center_rules)
-    )
+    scores = asdict(center_scores(relation, scene, evaluation.perception, metrics.center_rules))
     chosen = {kind.value for kind in metrics.kinds}
     return {"found": scores["found"]} | {
         name: scores[name] for name in CENTER_NAMES if name in chosen

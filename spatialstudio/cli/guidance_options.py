@@ -30,8 +30,9 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
         "--preset",
         type=one_of(Preset),
         default=Preset.RECOMMENDED,
-        metavar="{recommended,published}",
-        help="whose settings: ours, or those of the paper's code (default: recommended)",
+        metavar="{recommended,published,spatialbench-uc}",
+        help="whose settings: ours, those of the paper's code, or, for boxdiff, those that "
+        "SpatialBench-UC ran it with, without refinement (default: recommended)",
     )
     group.add_argument(
         "--strength", type=float, help="step size of the guidance; the model's own by default"

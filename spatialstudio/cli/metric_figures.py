@@ -1,7 +1,9 @@
 """The figures of many judged pictures, from the rows that ``evaluate`` keeps of them.
 
 A picture that could not be judged counts in every figure as one that shows nothing of what was
-asked; a relation that a metric does not know is left out of that metric.
+asked; a relation that a metric does not know is left out of that metric. HRS-Bench is given in two
+forms, as published and mended, because its published form fails every prompt of four objects whose
+claims are of order.
 """
 
 from collections import defaultdict
@@ -11,7 +13,7 @@ from typing import Any, TypeAlias
 
 from spatialstudio.application.flow.choose_metrics import ChosenMetrics, MetricKind
 from spatialstudio.domain.verdict import Outcome
-from spatialstudio.science.hrs import hrs_score
+from spatialstudio.science.hrs import hrs_score, other_form
 from spatialstudio.science.pse import MET_AT
 from spatialstudio.science.visor import VisorPicture, visor_scores
 
@@ -32,6 +34,9 @@ def metric_figures(rows: Sequence[Row], metrics: ChosenMetrics) -> Mapping[str, 
     figures = {
         kind.value: add_up(rows) for kind, add_up in _FIGURES.items() if kind in metrics.kinds
     }
+    if MetricKind.HRS in metrics.kinds:
+        name, _ = other_form(metrics.center_rules.hrs)
+        figures[name] = _hrs(rows, name)
     return {name: own for name, own in figures.items() if own}
 
 
@@ -55,7 +60,7 @@ def _pse(rows: Sequence[Row]) -> Figures:
     if not scores:
         return {}
     met = sum(score >= MET_AT for score in scores)
-    return {"mean": mean(scores), "met": met / len(scores)}
+    return {"relations": len(scores), "mean": mean(scores), "met": met / len(scores)}
 
 
 def _da(rows: Sequence[Row]) -> Figures:
@@ -105,10 +110,10 @@ def _geneval(rows: Sequence[Row]) -> Figures:
     return {"share": sum(known) / len(known)} if known else {}
 
 
-def _hrs(rows: Sequence[Row]) -> Figures:
+def _hrs(rows: Sequence[Row], form: str = MetricKind.HRS.value) -> Figures:
     by_level: defaultdict[int, list[bool]] = defaultdict(list)
     for row in rows:
-        is_met = False if row["error"] else row["hrs"]
+        is_met = False if row["error"] else row.get(form)
         if is_met is not None and row.get("objects"):
             by_level[row["objects"]].append(is_met)
     accuracy = {level: mean(met) for level, met in sorted(by_level.items())}

@@ -208,7 +208,13 @@ def _add_corruption_study(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_runs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="folders of runs")
+    parser.add_argument(
+        "runs",
+        type=Path,
+        nargs="+",
+        metavar="RUN",
+        help="files of runs, or folders: all runs in them",
+    )
 
 
 def _add_judge_records(parser: argparse.ArgumentParser) -> None:

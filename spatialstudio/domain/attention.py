@@ -25,6 +25,16 @@ class AttentionDetail(Enum):
     """Every head of every layer, for the whole text with its filling; on disk."""
 
 
+class Moment(Enum):
+    """When attention was read within a guided step; the value says it to people.
+
+    A step without updates is read once, which is both.
+    """
+
+    BEFORE = "before the step's updates"
+    AFTER = "after the step's updates"
+
+
 class MapScale(Enum):
     """Which value of a map is drawn in full colour; the value is its name for people."""
 

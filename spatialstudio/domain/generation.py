@@ -10,6 +10,7 @@ from spatialstudio.domain.attention import (
     AttentionDetail,
     AttentionFile,
     AttentionSnapshot,
+    Moment,
     TextLayer,
 )
 from spatialstudio.domain.errors import ErrorReport
@@ -82,7 +83,7 @@ class GuidanceSettings:
         last_step: Last guided step, inclusive; None for half of all steps.
         every: Guide every step of the window, every second, ..., >= 1.
         inner_updates: Latent updates a guided step, >= 1.
-        refinements: Steps with more updates; what Attend-and-Excite does.
+        refinements: Steps with more updates; what Attend-and-Excite and BoxDiff do.
         most_refinements: Updates that one refinement may take.
         one_by_one: True gives every relation a pass and an update of its own, False one for all;
             methods that only see to it that things are there always make one.
@@ -114,6 +115,11 @@ class GuidanceSettings:
     names_only: bool = False
     reuses_prediction: bool = False
     checkpointing: bool = False
+
+    @property
+    def reads_after(self) -> bool:
+        """Whether a guided step ends with a pass on the latents that its updates have moved."""
+        return self.method_id != INFSPLIGN and not self.reuses_prediction
 
 
 @frozen
@@ -230,13 +236,16 @@ class StepEvent:
         step: 0 to ``total_steps - 1``.
         total_steps: Steps the scheduler will take.
         timestep: Scheduler time; high is noisy.
-        pos: Relation id to PoS on this step's maps before any update, in [0, 1], ties half.
+        pos: Relation id to PoS before the step's updates, in [0, 1], ties half.
         guidance_loss: Loss before the updates, of the first relation where they take turns; None
             where guidance did not act.
         step_size: Step length applied, in variance-preserving units; None where it did not act.
-        pos_after: Like ``pos``, after the updates; empty where guidance did not act.
+        pos_after: Like ``pos``, after the updates; empty where guidance did not act, and where no
+            pass was made after it.
         guiding_passes: Passes with a gradient that guidance made.
-        attention: None on steps that were not captured.
+        attention: Before the step's updates, as ``pos``; None on steps that were not captured.
+        attention_after: After them, as ``pos_after``; None where there is no second reading. Traces
+            of version 2 and earlier hold none.
         preview: (H, W, 3) estimate of the finished image; None when previews are off.
     """
 
@@ -251,10 +260,28 @@ class StepEvent:
     guiding_passes: int = 0
     attention: AttentionSnapshot | None = None
     preview: RgbImage | None = None
+    attention_after: AttentionSnapshot | None = None
 
     def __post_init__(self) -> None:
         if self.preview is not None:
             freeze(self.preview)
+
+    @property
+    def is_guided(self) -> bool:
+        """Whether guidance has moved the picture on this step."""
+        return self.step_size is not None
+
+    def attention_at(self, moment: Moment) -> AttentionSnapshot | None:
+        """Return the reading of a moment; a guided step may lack the one after its updates."""
+        if self.is_guided and moment is Moment.AFTER:
+            return self.attention_after
+        return self.attention
+
+    def pos_at(self, moment: Moment) -> Mapping[RelationId, float]:
+        """Return PoS of the same reading as ``attention_at``."""
+        if self.is_guided and moment is Moment.AFTER:
+            return self.pos_after
+        return self.pos
 
 
 @frozen

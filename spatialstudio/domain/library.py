@@ -47,9 +47,10 @@ class ClaimSummary:
         type_id: Of its relation type.
         subject: Head of the first mention.
         object: Head of the second; of "between", both, joined by " and ".
-        pos: PoS at the last step that was guided or watched, [0, 1]; None without.
+        pos: PoS at the last step that was guided or watched, before that step's updates, [0, 1];
+            None without.
         outcome: None when the picture was not judged.
-        pse: [0, 1]; None when it was not measured.
+        pse: [0, 1], 0 where a thing was not seen; None when it was not measured.
         confidence: [0, 1]; None when the picture was not judged.
     """
 

@@ -38,7 +38,10 @@ class ArtifactRef:
 
 @frozen
 class StepSummary:
-    """One step of a stored trace; the numbers of a ``StepEvent``, its arrays by reference."""
+    """One step of a stored trace; the numbers of a ``StepEvent``, its arrays by reference.
+
+    ``attention`` refers to the file that holds both readings of the step.
+    """
 
     step: int
     timestep: float

@@ -62,7 +62,9 @@ class RunStore(Protocol):
 
     def is_run(self, path: Path) -> bool:
         """Say whether a file belongs to a run."""
-        ...
+
+    def runs_in(self, folder: Path) -> tuple[Path, ...]:
+        """Return the pictures of all runs in a folder and below it, by name."""
 
     def picture_of(self, path: Path) -> Path:
         """Return the path by which a run is named, from that of any of its files.
@@ -106,7 +108,6 @@ class RunStore(Protocol):
 
     def verify(self, path: Path) -> tuple[Fault, ...]:
         """Check every part of a run against its hashes; empty when all is well."""
-        ...
 
     def request_in(self, record: str) -> GenerationRequest:
         """Return the request that the record in one of our pictures holds.

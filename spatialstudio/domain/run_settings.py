@@ -27,6 +27,8 @@ class Preset(Enum):
 
     PUBLISHED = "published"
     """Of the paper's code; steps are counted as there, of 50."""
+    SPATIALBENCH_UC = "spatialbench-uc"
+    """Of the recorded runs of SpatialBench-UC: BoxDiff without refinement."""
     RECOMMENDED = "recommended"
     """Ours; the window of steps grows with their number."""
 

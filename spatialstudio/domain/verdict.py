@@ -236,11 +236,3 @@ class Evaluation:
     looks: Looks = field(default_factory=Looks)
     da_score: DaScore | None = None
     adjusted: tuple[AdjustedVerdict, ...] = ()
-
-    @property
-    def mean_pse(self) -> float | None:
-        """Mean PSE of all relations, missing objects counting 0; None without relations."""
-        if not self.verdicts:
-            return None
-        scores = [v.measurement.pse if v.measurement else 0.0 for v in self.verdicts]
-        return sum(scores) / len(scores)

@@ -4,6 +4,9 @@
     corner: mean over columns of |max over rows of A - box profile| near the box's two edges, and
             the same over rows
 
+Refinement lowers the inner part alone, of the mention that lacks most: its thresholds are for that,
+not for the sum.
+
 Source: Xie et al. 2023, arXiv:2307.10816; from the formulas alone. Ours: the boxes are made from
 the relations, and a tiny box still has a top fifth of one cell.
 """
@@ -38,16 +41,26 @@ class BoxDiffLoss:
         boxes = relation_boxes(relations)
         return torch.stack([self._lack(maps[m], box) for m, box in boxes.items()]).sum()
 
+    def refined(self, relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
+        """Return () what the mention that lacks most attention in its box lacks there, [0, 1]."""
+        maps = attention.excited_maps()
+        boxes = relation_boxes(relations)
+        return torch.stack([self._inner(maps[m], box) for m, box in boxes.items()]).amax()
+
+    def _inner(self, weights: torch.Tensor, box: ShareBox) -> torch.Tensor:
+        rows = _cells(box.top, box.bottom, weights.shape[0])
+        columns = _cells(box.left, box.right, weights.shape[1])
+        return (1 - self._top_mean(weights[rows, columns].flatten())).clamp_min(0)
+
     def _lack(self, weights: torch.Tensor, box: ShareBox) -> torch.Tensor:
         rows = _cells(box.top, box.bottom, weights.shape[0])
         columns = _cells(box.left, box.right, weights.shape[1])
         inside = torch.zeros_like(weights, dtype=torch.bool)
         inside[rows, columns] = True
-        inner = (1 - self._top_mean(weights[inside])).clamp_min(0)
         outer = self._top_mean(weights[~inside]).clamp_min(0)
         across = self._edges(weights.amax(0), columns)
         down = self._edges(weights.amax(1), rows)
-        return inner + outer + across + down
+        return self._inner(weights, box) + outer + across + down
 
     def _top_mean(self, weights: torch.Tensor) -> torch.Tensor:
         count = max(int(self.top_share * weights.numel()), 1)

@@ -28,17 +28,19 @@ class CompBenchRules:
     """What counts; the defaults are the published ones.
 
     Attributes:
+        detection_threshold: Boxes count whose score is above this, [0, 1].
         overlap_limit: IoU up to which two objects stand apart in the plane, [0, 1].
         near_pixels: Distance of centres that is near, pixels of a picture 480 wide.
         picture_width: Width that pictures are brought to, pixels.
         least_score: A plane score below this counts as 0, [0, 1].
         depth_overlap: IoU at which a relation of depth holds in full, (0, 1].
         near_along_either_axis: Fault: close along one axis is near.
-        ignores_on_top: Fault: "on top of" is never met.
+        ignores_on_top: Fault: "on top of" is never met; "on the top of" is.
         transposes_depth: Fault: rows and columns of the depth map are mixed up.
         drops_half_overlap: Fault: an IoU of exactly ``depth_overlap`` scores nothing.
     """
 
+    detection_threshold: float = 0.5
     overlap_limit: float = 0.1
     near_pixels: float = 150.0
     picture_width: float = 480.0

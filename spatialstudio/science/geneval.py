@@ -23,11 +23,13 @@ class GenEvalRules:
     """What counts; the defaults are the published ones.
 
     Attributes:
+        detection_threshold: Boxes count whose score is above this, [0, 1].
         slack: Share of the sizes that does not count as distance, [0, 1].
         least_part: Least part of the distance in the direction asked, [0, 1].
         divides_by_whole_distance: Fault: the slack shrinks the direction as well.
     """
 
+    detection_threshold: float = 0.3
     slack: float = 0.1
     least_part: float = 0.5
     divides_by_whole_distance: bool = True

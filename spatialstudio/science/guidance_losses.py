@@ -13,8 +13,8 @@ Source: Rezaei et al. 2025, arXiv:2506.23418: section 3 for the paper's form, an
 which differs and is the default here. Ours: each relation's loss times its weight.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol, TypeAlias
 
 import torch
 
@@ -54,6 +54,10 @@ class GuidanceLoss(Protocol):
             EmptyMapError: A map holds no mass.
         """
         ...
+
+
+RefinedLoss: TypeAlias = Callable[[Sequence[Relation], WordAttention], torch.Tensor]
+"""What refinement compares with its thresholds, and lowers: () from relations and attention."""
 
 
 @frozen(kw_only=False)

@@ -13,7 +13,7 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
 )
 from spatialstudio.science.box_losses import BoxDiffLoss
-from spatialstudio.science.guidance_losses import GuidanceLoss, PsgLoss
+from spatialstudio.science.guidance_losses import GuidanceLoss, PsgLoss, RefinedLoss
 from spatialstudio.science.infsplign import InfSplignLoss
 from spatialstudio.science.presence_losses import (
     AttendExciteLoss,
@@ -30,10 +30,12 @@ class GuidanceMethod:
         make_loss: From the settings of a run.
         corrects_prediction: True when the gradient is added to the predicted noise, False when it
             is taken off the latents.
+        make_refined: What refinement lowers in place of the loss; None for the loss itself.
         reads_decoder: Whether the loss reads the levels of the denoiser's decoder.
     """
 
     make_loss: Callable[[GuidanceSettings], GuidanceLoss]
+    make_refined: Callable[[GuidanceSettings], RefinedLoss] | None = None
     corrects_prediction: bool = False
     reads_decoder: bool = False
 
@@ -55,7 +57,9 @@ METHODS: dict[str, GuidanceMethod] = {
     PSG_PRESENCE: GuidanceMethod(make_loss=_psg_presence),
     ATTEND_EXCITE: GuidanceMethod(make_loss=lambda _: AttendExciteLoss()),
     WEIGHTED_PRESENCE: GuidanceMethod(make_loss=_weighted_presence),
-    BOXDIFF: GuidanceMethod(make_loss=lambda _: BoxDiffLoss()),
+    BOXDIFF: GuidanceMethod(
+        make_loss=lambda _: BoxDiffLoss(), make_refined=lambda _: BoxDiffLoss().refined
+    ),
     INFSPLIGN: GuidanceMethod(
         make_loss=lambda _: InfSplignLoss(), corrects_prediction=True, reads_decoder=True
     ),

@@ -3,7 +3,9 @@
 Sources: Rezaei et al. 2025, arXiv:2506.23418, and their code (PSG: Stable Diffusion 1.4, SDXL,
 PixArt-alpha); Chefer et al. 2023, arXiv:2301.13826; Xie et al. 2023, arXiv:2307.10816; Singh and
 Zheng 2023, arXiv:2307.04749; Rastegar et al. 2025, arXiv:2512.17851. Families that nobody published
-settings for get those of Stable Diffusion, half of the steps guided. Imports no torch.
+settings for get those of Stable Diffusion, half of the steps guided. BoxDiff has two presets: as
+published, with refinement at steps 0, 10 and 20, and as SpatialBench-UC ran it (Rostane 2026,
+arXiv:2601.13462), without. Imports no torch.
 """
 
 from collections.abc import Mapping
@@ -44,10 +46,16 @@ _PUBLISHED: Mapping[tuple[str, str], GuidanceSettings] = {
     (ATTEND_EXCITE, STABLE_DIFFUSION): GuidanceSettings(
         strength=20, last_step=24, refinements=_EXCITING
     ),
-    (BOXDIFF, STABLE_DIFFUSION): GuidanceSettings(strength=20, last_step=24),
+    (BOXDIFF, STABLE_DIFFUSION): GuidanceSettings(strength=20, last_step=24, refinements=_EXCITING),
     (WEIGHTED_PRESENCE, STABLE_DIFFUSION): GuidanceSettings(strength=2, last_step=19),
     (INFSPLIGN, STABLE_DIFFUSION): GuidanceSettings(strength=1000, decay=1, last_step=_TO_THE_END),
 }
+
+_SPATIALBENCH_UC: Mapping[tuple[str, str], GuidanceSettings] = {
+    (BOXDIFF, STABLE_DIFFUSION): GuidanceSettings(strength=20, last_step=24),
+}
+
+_STATED = {Preset.PUBLISHED: _PUBLISHED, Preset.SPATIALBENCH_UC: _SPATIALBENCH_UC}
 
 _RECOMMENDED: Mapping[tuple[str, str], GuidanceSettings] = {
     (PSG, SDXL): _PUBLISHED[PSG, SDXL],
@@ -103,11 +111,11 @@ def guidance_preset(
         share = _GUIDED_SHARE.get(pipeline_class)
         if share is not None and method_id != INFSPLIGN:
             found = replace(found, last_step=max(round(share * steps) - 1, 0))
-    elif key in _PUBLISHED:
-        found = _PUBLISHED[key]
+    elif key in _STATED[preset]:
+        found = _STATED[preset][key]
     else:
         raise RequestError(
-            f'The method "{method_id}" was not published for models of this kind.',
+            f'The method "{method_id}" has no preset "{preset.value}" for models of this kind.',
             hint=f'Choose the preset "{Preset.RECOMMENDED.value}".',
         )
     return replace(found, method_id=method_id)

@@ -4,7 +4,11 @@ A picture is correct when every object its prompt names was found and every clai
 read from the edges of boxes, not from their centres.
 
 Source: Bakr et al. 2023, HRS-Bench, arXiv:2304.05390, and its code. Its faults can be switched off:
-of several instances the last listed counts; with four objects, claims look one object too far.
+of several instances the last listed counts; with four objects, claims of order are compared with
+the object after the one they name. The second claim of a prompt of four objects ("... to the right
+of C and above D") names the last object, so there is none after it: as published, no picture of
+such a prompt can be correct, and the score of that level comes from "between" alone. Results
+therefore give the mended form beside the published one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,16 +25,23 @@ class HrsRules:
     """What counts; the defaults are the published ones.
 
     Attributes:
+        detection_threshold: Boxes count whose score is above this, [0, 1].
         takes_last_instance: Fault: of several boxes the last listed counts, not the surest.
         shifts_fourth_object: Fault: with four objects a claim compares with the next object.
     """
 
+    detection_threshold: float = 0.5
     takes_last_instance: bool = True
     shifts_fourth_object: bool = True
 
 
 PUBLISHED = HrsRules()
 MENDED = HrsRules(takes_last_instance=False, shifts_fourth_object=False)
+
+
+def other_form(rules: HrsRules) -> tuple[str, HrsRules]:
+    """Return the form that is reported beside some rules, and its name: mended, or published."""
+    return ("hrs_mended", MENDED) if rules == PUBLISHED else ("hrs_published", PUBLISHED)
 
 
 @frozen

@@ -1,12 +1,14 @@
 """Spoils masks on purpose, to see how much PSE minds.
 
 Source: Rezaei et al. 2025, arXiv:2506.23418, table 10: dropout of pixels, jitter of position,
-morphological opening. Ours, where the paper is silent: pixels drop independently, each mask jitters
-in a direction of its own, and what leaves the picture is lost.
+morphological opening. The published distances are pixels of pictures of 1024 x 1024, as SDXL draws
+them; masks of other sizes are shifted and opened in proportion, to the nearest pixel. Ours, where
+the paper is silent: pixels drop independently, each mask jitters in a direction of its own, and
+what leaves the picture is lost.
 """
 
 from collections.abc import Callable, Sequence
-from math import cos, pi, sin
+from math import cos, pi, sin, sqrt
 
 import numpy as np
 
@@ -14,6 +16,8 @@ from spatialstudio.domain.arrays import BoolMask
 from spatialstudio.domain.frozen import frozen
 
 FULL_TURN = 2 * pi
+PUBLISHED_SIDE = 1024
+"""Of the pictures of the published study, pixels."""
 
 
 @frozen
@@ -22,7 +26,8 @@ class Corruption:
 
     Attributes:
         name: For the table.
-        level: Its strength, in the unit of the way.
+        level: Its strength as published: share of pixels, pixels of distance at 1024 x 1024, or
+            iterations at 1024 x 1024.
         spoil: Takes a mask and a source of chance, returns a spoilt copy.
     """
 
@@ -83,11 +88,11 @@ def published_corruptions() -> Sequence[Corruption]:
     """Return the twelve corruptions of the published table."""
     return (
         *(
-            Corruption(name="dropout", level=share, spoil=_with(dropout, share))
+            Corruption(name="dropout", level=share, spoil=_dropout(share))
             for share in (0.1, 0.3, 0.5, 0.8)
         ),
         *(
-            Corruption(name="jitter", level=pixels, spoil=_with(jitter, pixels))
+            Corruption(name="jitter", level=pixels, spoil=_jitter(pixels))
             for pixels in (5, 20, 50, 100)
         ),
         *(
@@ -97,14 +102,22 @@ def published_corruptions() -> Sequence[Corruption]:
     )
 
 
-def _with(
-    spoil: Callable[[BoolMask, float, np.random.Generator], BoolMask], level: float
-) -> Callable[[BoolMask, np.random.Generator], BoolMask]:
-    return lambda mask, chance: spoil(mask, level, chance)
+def scale_of(mask: BoolMask) -> float:
+    """Return how large a mask, (H, W), is beside those of the published study; 1 at 1024 x 1024."""
+    height, width = mask.shape
+    return sqrt(height * width) / PUBLISHED_SIDE
+
+
+def _dropout(share: float) -> Callable[[BoolMask, np.random.Generator], BoolMask]:
+    return lambda mask, chance: dropout(mask, share, chance)
+
+
+def _jitter(pixels: float) -> Callable[[BoolMask, np.random.Generator], BoolMask]:
+    return lambda mask, chance: jitter(mask, pixels * scale_of(mask), chance)
 
 
 def _opening(count: int) -> Callable[[BoolMask, np.random.Generator], BoolMask]:
-    return lambda mask, _: opening(mask, count)
+    return lambda mask, _: opening(mask, round(count * scale_of(mask)))
 
 
 def _over_neighbours(mask: BoolMask, combine: np.ufunc) -> BoolMask:

@@ -3,6 +3,10 @@
 Source: Rezaei et al. 2025, arXiv:2506.23418, section 4 and its code: PSE of a prompt with several
 relations is their mean; a relation counts as met at PSE of one half. Ours: the least and the
 product beside the mean, and the best instance in place of the union of all.
+
+One rule holds for every mean of PSE, here and in reports, tables and studies: it is over all
+relations of all pictures, stated as n; a relation whose things were not all seen counts 0, and so
+does every relation of a picture that could not be judged.
 """
 
 from collections.abc import Sequence
@@ -17,6 +21,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Mask, Perception
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Relation, RelationId, SceneGraph
+from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.relation_rules import relation_pos_on_masks
 from spatialstudio.science.superiority import pse_from_pos
 
@@ -111,6 +116,12 @@ def prompt_pse(
             for relation in scene.relations
         )
     )
+
+
+def pse_of(relation: Relation, evaluation: Evaluation) -> float:
+    """Return a judged relation's PSE as published, [0, 1]; 0 where a thing was not seen."""
+    least_score = evaluation.checker.detection_score
+    return relation_pse(relation, evaluation.perception, least_score=least_score).pse
 
 
 def relation_pse(

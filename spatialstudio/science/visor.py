@@ -25,9 +25,11 @@ class VisorRules:
     """What counts; the defaults are the published ones.
 
     Attributes:
+        detection_threshold: Boxes count whose score is above this, [0, 1].
         takes_any_pair: Fault: any pair of instances will do, not only the surest.
     """
 
+    detection_threshold: float = 0.1
     takes_any_pair: bool = True
 
 

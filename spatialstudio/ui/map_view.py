@@ -6,7 +6,7 @@ from enum import Enum
 from PySide6.QtCore import QObject, Signal
 
 from spatialstudio.application.layer_maps import LayersAveraged
-from spatialstudio.domain.attention import LayerChoice, MapScale
+from spatialstudio.domain.attention import LayerChoice, MapScale, Moment
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.prompt import MentionId
@@ -32,12 +32,14 @@ class MapLook:
         has_isolines: Whether lines around shares of the mass are drawn.
         is_grid: Whether all words and some steps are shown as a grid instead of the picture.
         whose: Of which run the grid is.
+        moment: Which reading of a guided step is shown.
     """
 
     scale: MapScale = MapScale.PER_MAP
     has_isolines: bool = False
     is_grid: bool = False
     whose: Whose = Whose.FIRST
+    moment: Moment = Moment.AFTER
 
 
 class MapView(QObject):

@@ -57,14 +57,18 @@ def stored(tmp_path):
     return run
 
 
-def shown(script, home):
+def run_script(script, home):
     file = home / "view.py"
     file.write_text(script, encoding="utf-8")
     root = str(Path(spatialstudio.__file__).parent.parent)
     environment = {**os.environ, HOME_VARIABLE: str(home), "PYTHONPATH": root}
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, str(file)], env=environment, capture_output=True, text=True, check=False
     )
+
+
+def shown(script, home):
+    done = run_script(script, home)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -83,6 +87,17 @@ def test_other_layers_are_averaged_anew(stored, tmp_path):
     said = shown(script, tmp_path)
     assert "The map of photo peaks at 0.250" in said
     assert "Full colour at 1.0000" in said
+
+
+def test_a_run_whose_layers_are_on_another_machine_says_so(stored, tmp_path):
+    choice = LayerChoice(layers=frozenset({"mid"}))
+    script = view_script(stored, ["word-2"], 0, MapScale.ABSOLUTE, choice)
+    (kept,) = (tmp_path / "cache" / ATTENTION_FOLDER).rglob(FILE.name)
+    kept.unlink()
+    done = run_script(script, tmp_path)
+    assert done.returncode == 1
+    assert "no longer here" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_it_names_what_is_in_sight(stored):

@@ -27,6 +27,7 @@ def test_the_checkers_preset_is_named(answer):
 def test_pse_is_told_for_the_prompt_in_every_way(answer):
     shown = {"mean": 1, "least": 1, "product": 1, "is_met": True}
     assert answer["prompt_pse"] == {"union": shown, "best": shown}
+    assert (answer["mean_pse"], answer["pse_relations"]) == (1, 1)
 
 
 def test_every_assertion_is_told_with_its_probability(answer):
@@ -43,6 +44,7 @@ def test_every_assertion_is_told_with_its_probability(answer):
 
 def test_the_centre_metrics_answer_beside_the_checker(verdict):
     assert (verdict["visor"], verdict["hrs"], verdict["geneval"]) == (True, True, True)
+    assert verdict["found"] is True
     assert verdict["compbench"] == pytest.approx(0.95)
 
 

@@ -24,6 +24,7 @@ def row(*verdicts, prompt="p", objects=2, hrs=True, da_score=0.5):
         "relations": len(verdicts),
         "objects": objects,
         "hrs": hrs,
+        "hrs_mended": hrs,
         "da_score": da_score,
         "verdicts": verdicts,
     }
@@ -55,7 +56,7 @@ def test_an_error_counts_in_the_checkers_denominator(figures):
 
 
 def test_pse_counts_what_is_missing_as_nothing(figures):
-    assert figures["pse"] == {"mean": 0.25, "met": 0.25}
+    assert figures["pse"] == {"relations": 4, "mean": 0.25, "met": 0.25}
 
 
 def test_the_da_score_counts_an_error_as_nothing_and_tells_how_many_were_answered(figures):
@@ -83,6 +84,19 @@ def test_the_others_are_shares_and_means(figures):
 def test_hrs_is_the_mean_of_its_levels():
     rows = row(verdict()), row(verdict(), verdict(), objects=3, hrs=False)
     assert metric_figures(rows, ALL_METRICS)["hrs"]["score"] == 0.5
+
+
+def test_hrs_is_given_as_published_and_mended():
+    four = {**row(verdict(), verdict(), objects=4, hrs=False), "hrs_mended": True}
+    figures = metric_figures([four], ALL_METRICS)
+    assert figures["hrs"] == {"score": 0, "by_objects": {4: 0}}
+    assert figures["hrs_mended"] == {"score": 1, "by_objects": {4: 1}}
+
+
+def test_hrs_without_a_fault_is_given_beside_the_published_form():
+    four = {**row(verdict(), objects=4, hrs=True), "hrs_published": False}
+    figures = metric_figures([four], choose_metrics(["hrs:mended"]))
+    assert (figures["hrs"]["score"], figures["hrs_published"]["score"]) == (1, 0)
 
 
 def test_only_those_that_were_asked_have_figures():

@@ -30,6 +30,62 @@ def test_people_read_what_became_of_it(terminal, picture):
     assert done.out.startswith("PASS: dog to the left of car\n")
 
 
+@pytest.fixture
+def folder(terminal, tmp_path):
+    """A folder of three judged runs, one of them in a folder below."""
+    for seed, where in ((1, "."), (2, "."), (3, "2026/11")):
+        terminal("generate", PROMPT, "--seed", seed, "--out", tmp_path / "many" / where)
+    return tmp_path / "many"
+
+
+def test_all_runs_of_a_folder_are_judged_again_and_added_up(terminal, folder):
+    done = terminal("judge-again", folder, "--json")
+    answer = json.loads(done.out)
+    assert done.code == 0
+    assert sorted(run["seed"] for run in answer["runs"]) == [1, 2, 3]
+    assert answer["summary"] == {"relations": 3, "PASS": 3, "mean_pse": 1}
+    assert answer["errors"] == []
+
+
+def test_people_read_how_many_runs_were_judged_again(terminal, folder):
+    lines = terminal("judge-again", folder).out.splitlines()
+    assert sum(line.startswith("PASS: ") for line in lines) == 3
+    assert lines[-2:] == ["3 of 3 runs judged again: 3 PASS", "Mean PSE 1.00 (n = 3 relations)"]
+
+
+def test_a_run_that_cannot_be_judged_again_hides_no_other(terminal, folder):
+    damaged, *_ = folder.glob("*.strace")
+    damaged.write_bytes(b"no trace")
+    done = terminal("judge-again", folder, "--json")
+    answer = json.loads(done.out)
+    assert done.code == 1
+    assert damaged.name in done.err
+    assert len(answer["runs"]) == answer["summary"]["relations"] == 2
+    assert [error["run"] for error in answer["errors"]] == [str(damaged.with_suffix(".png"))]
+
+
+def test_a_run_that_was_never_judged_is_counted_out(terminal, folder):
+    unjudged, *_ = folder.glob("*.json")
+    unjudged.unlink()
+    done = terminal("judge-again", folder)
+    assert done.code == 1
+    assert "never judged" in done.err
+    assert "2 of 3 runs judged again: 2 PASS" in done.out
+
+
+def test_the_study_takes_all_runs_of_a_folder(terminal, folder):
+    answer = json.loads(terminal("corruption-study", folder, "--json").out)
+    assert (answer["pictures"], answer["relations"]) == (3, 3)
+
+
+def test_deleted_and_hidden_runs_are_left_alone(terminal, folder):
+    hidden = folder / ".trash"
+    hidden.mkdir()
+    for file in [each for each in folder.iterdir() if each.is_file()]:
+        file.rename(hidden / file.name)
+    assert len(json.loads(terminal("judge-again", folder, "--json").out)["runs"]) == 1
+
+
 def test_the_masks_of_stored_runs_are_spoilt_on_purpose(terminal, picture):
     answer = json.loads(terminal("corruption-study", picture, picture, "--json").out)
     assert answer["pictures"] == 2

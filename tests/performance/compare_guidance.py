@@ -19,10 +19,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import mean
 
 from spatialstudio.domain.generation import PSG_PRESENCE, GuidanceSettings
 from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.verdict import Evaluation, Outcome
+from spatialstudio.science.pse import pse_of
 from spatialstudio.science.visor import visor_picture
 from tests.performance.intervals import Floats, bootstrap, ratio, wilson
 from tests.performance.prompt_lists import PAIR, ListedPrompt, chain_prompts, spatialbench_prompts
@@ -162,7 +164,7 @@ def row_of(drawn: Drawn) -> Row:
         all_found=all(all_found),
         placed=all(all_placed),
         outcome=worst.value,
-        pse=drawn.evaluation.mean_pse or 0.0,
+        pse=mean(pse_of(relation, drawn.evaluation) for relation in relations),
         seconds=drawn.seconds,
     )
 

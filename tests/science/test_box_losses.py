@@ -28,6 +28,12 @@ def test_attention_in_its_boxes_loses_less_than_in_those_of_the_other(side_by_si
     assert right_way < 1 < wrong_way
 
 
+def test_refinement_looks_at_the_mention_that_lacks_most_in_its_box(side_by_side):
+    assert BoxDiffLoss().refined(relation(LEFT_OF), side_by_side) < 0.01
+    side_by_side.columns[1] = 0
+    assert BoxDiffLoss().refined(relation(LEFT_OF), side_by_side) > 0.9
+
+
 def test_the_smallest_map_still_counts_a_cell():
     torch.manual_seed(0)
     attention = WordAttention(columns=torch.rand(3, 3, 3), places=PLACES)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from spatialstudio.domain.errors import RequestError
@@ -38,6 +40,37 @@ def test_published_settings_are_those_of_the_papers_code(method_id, family, stre
     assert settings.last_step == last_step
 
 
+ORIGINAL_REFINEMENTS = {0: 0.05, 10: 0.5, 20: 0.8}
+
+
+@pytest.mark.parametrize(
+    ("method_id", "preset", "refinements"),
+    [
+        (ATTEND_EXCITE, Preset.PUBLISHED, ORIGINAL_REFINEMENTS),
+        (BOXDIFF, Preset.PUBLISHED, ORIGINAL_REFINEMENTS),
+        (BOXDIFF, Preset.SPATIALBENCH_UC, {}),
+        (PSG, Preset.PUBLISHED, {}),
+    ],
+)
+def test_refinement_is_part_of_what_was_published(method_id, preset, refinements):
+    settings = guidance_preset(method_id, STABLE_DIFFUSION, preset)
+    assert {one.step: one.presence for one in settings.refinements} == refinements
+
+
+def test_spatialbench_ran_boxdiff_with_its_other_settings_as_published():
+    published, run = (
+        guidance_preset(BOXDIFF, STABLE_DIFFUSION, preset)
+        for preset in (Preset.PUBLISHED, Preset.SPATIALBENCH_UC)
+    )
+    assert replace(published, refinements=()) == run
+
+
+@pytest.mark.parametrize(("method_id", "family"), [(PSG, STABLE_DIFFUSION), (BOXDIFF, SDXL)])
+def test_spatialbench_ran_nothing_else(method_id, family):
+    with pytest.raises(RequestError, match='no preset "spatialbench-uc"'):
+        guidance_preset(method_id, family, Preset.SPATIALBENCH_UC)
+
+
 def test_sdxl_was_published_in_the_units_of_its_sampler():
     settings = guidance_preset(PSG, SDXL, Preset.PUBLISHED)
     assert settings.unit is StepUnit.SIGMA
@@ -65,7 +98,7 @@ def test_every_method_that_can_be_asked_for_is_there():
 
 
 def test_what_was_never_published_is_refused():
-    with pytest.raises(RequestError, match="was not published"):
+    with pytest.raises(RequestError, match='no preset "published"'):
         guidance_preset(PSG_PRESENCE, STABLE_DIFFUSION, Preset.PUBLISHED)
 
 

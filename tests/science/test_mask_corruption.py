@@ -76,3 +76,38 @@ def test_the_published_table_has_twelve_rows(square, chance):
     sizes = [row.spoil(square, chance).sum() for row in rows]
     assert sizes[0] > sizes[1] > sizes[2] > sizes[3] > 0
     assert sizes[8:] == [square.sum()] * 4
+
+
+def centred(side):
+    """A square of a quarter of the side, amid a picture."""
+    mask = np.zeros((side, side), bool)
+    mask[3 * side // 8 : 5 * side // 8, 3 * side // 8 : 5 * side // 8] = True
+    return mask
+
+
+def corruption_of(name, level):
+    return next(c for c in published_corruptions() if (c.name, c.level) == (name, level))
+
+
+@pytest.mark.parametrize("side", [128, 256, 512, 1024, 2048])
+@pytest.mark.parametrize("pixels", [50, 100])
+def test_a_published_jitter_moves_by_the_same_share_of_every_picture(side, pixels, chance):
+    mask = centred(side)
+    spoilt = corruption_of("jitter", pixels).spoil(mask, chance)
+    before, after = (np.argwhere(each).mean(0) for each in (mask, spoilt))
+    assert np.hypot(*(after - before)) / side == pytest.approx(pixels / 1024, abs=0.75 / side)
+
+
+def test_a_published_jitter_is_in_pixels_at_1024(chance):
+    spoilt = corruption_of("jitter", 20).spoil(centred(1024), chance)
+    assert np.hypot(*(np.argwhere(spoilt).mean(0) - 511.5)) == pytest.approx(20, abs=0.75)
+
+
+@pytest.mark.parametrize(("side", "thinnest_left"), [(128, 3), (512, 11), (1024, 21)])
+def test_a_published_opening_removes_what_is_thin_for_the_picture(side, thinnest_left, chance):
+    bars = np.zeros((side, side), bool)
+    bars[10:-10, 10 : 10 + thinnest_left] = True
+    bars[10:-10, side // 2 : side // 2 + thinnest_left - 1] = True
+    opened = corruption_of("opening", 10).spoil(bars, chance)
+    assert opened[:, : side // 2].any()
+    assert not opened[:, side // 2 :].any()

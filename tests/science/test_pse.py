@@ -5,9 +5,11 @@ import pytest
 
 from spatialstudio.domain.prompt import ObjectMention, Prompt, TextSpan
 from spatialstudio.domain.relation import ABOVE, IN_FRONT_OF, LEFT_OF, RIGHT_OF, Axis, SceneGraph
-from spatialstudio.science.pse import Instances, prompt_pse, relation_pse
+from spatialstudio.domain.verdict import REPRODUCE, AbstentionReason, Evaluation
+from spatialstudio.science.checker import decide
+from spatialstudio.science.pse import Instances, prompt_pse, pse_of, relation_pse
 from spatialstudio.science.superiority import projected_pos, pse_from_pos
-from tests.science.seen_things import masked, perception, relation
+from tests.science.seen_things import masked, perception, relation, seen
 
 LARGE = 1024
 PAIRS = 1000
@@ -22,6 +24,10 @@ def scene_of(*relations):
     return SceneGraph(
         prompt=Prompt(text="a test"), mentions=mentions, relations=relations, extractor_id="test"
     )
+
+
+def judged(scene, picture):
+    return Evaluation(perception=picture, verdicts=decide(scene, picture, REPRODUCE))
 
 
 DOGS = masked("dog", 20, 50, 0.9), masked("dog", 90, 50, 0.4)
@@ -66,6 +72,23 @@ def test_a_prompt_is_met_when_each_relation_is_at_one_half():
 
 def test_a_prompt_without_relations_has_no_score():
     assert prompt_pse(scene_of(), perception()) is None
+
+
+def test_a_relation_that_the_checker_cannot_judge_keeps_its_pse():
+    twins = seen("dog", 20, 50, 0.9), seen("dog", 22, 50, 0.89)
+    picture = perception(*twins, seen("car", 60, 50), masks=(masked("dog", 20, 50), CAR))
+    scene = scene_of(relation(LEFT_OF))
+    evaluation = judged(scene, picture)
+    (verdict,) = evaluation.verdicts
+    assert verdict.reason is AbstentionReason.AMBIGUOUS_OBJECT
+    assert verdict.measurement is None
+    assert pse_of(scene.relations[0], evaluation) == prompt_pse(scene, picture).mean == 1
+
+
+def test_a_thing_that_was_not_seen_makes_its_pse_zero():
+    scene = scene_of(relation(LEFT_OF))
+    evaluation = judged(scene, perception(seen("car", 60, 50), masks=(CAR,)))
+    assert pse_of(scene.relations[0], evaluation) == 0
 
 
 PLACES = np.arange(LARGE)

@@ -187,14 +187,19 @@ def step_of(request, step):
         mention.id: blob(0.55 + drift * (place / max(len(mentions) - 1, 1) * 2 - 1), 0.5)
         for place, mention in enumerate(mentions)
     }
+    attention = AttentionSnapshot(maps=maps, layers=("fake",))
+    pos = {relation.id: 0.4 + drift for relation in request.scene.relations}
+    has_updates = is_guided and share <= 0.5
     return StepEvent(
         request_id=request.id,
         step=step,
         total_steps=request.steps,
         timestep=1000 * (1 - share),
-        pos={relation.id: 0.4 + drift for relation in request.scene.relations},
-        step_size=request.guidance.strength if is_guided and share <= 0.5 else None,
-        attention=AttentionSnapshot(maps=maps, layers=("fake",)),
+        pos=pos,
+        step_size=request.guidance.strength if has_updates else None,
+        pos_after=pos if has_updates else {},
+        attention=attention,
+        attention_after=attention if has_updates else None,
         preview=picture_of(request.seed + step),
     )
 

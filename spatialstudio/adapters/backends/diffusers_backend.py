@@ -312,6 +312,7 @@ class _Drawing:
             schedule=GuidanceSchedule(
                 replace(settings, one_by_one=takes_turns), self._request.steps
             ),
+            refined=method.make_refined(settings) if method.make_refined else None,
             corrects_prediction=method.corrects_prediction,
             reads_decoder=method.reads_decoder,
         )
@@ -336,6 +337,7 @@ class _Drawing:
         capture = self._request.capture
         archive.expect_step(is_due=_is_due(step.index + 1, capture.attention_every))
         wants_attention = _is_due(step.index, capture.attention_every)
+        has_after = wants_attention and step.step_size is not None
         wants_preview = _is_due(step.index, capture.preview_every)
         self._report(
             StepEvent(
@@ -349,6 +351,7 @@ class _Drawing:
                 pos_after=step.pos_after,
                 guiding_passes=step.passes,
                 attention=step.snapshot if wants_attention else None,
+                attention_after=step.snapshot_after if has_after else None,
                 preview=self._preview(step, prediction) if wants_preview else None,
             )
         )

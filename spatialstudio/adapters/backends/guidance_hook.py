@@ -48,7 +48,9 @@ class DenoisingStep:
         prediction: Of the step's first call, as soon as that has ended.
         snapshot: Attention before any update; None when nothing was read.
         pos: Relation id to PoS of the snapshot.
-        pos_after: The same after the updates; empty where guidance did not act.
+        snapshot_after: Attention after the updates, from the step's ordinary pass; None where
+            guidance did not act, or that pass was not made where it has moved the latents to.
+        pos_after: Relation id to PoS of that; empty without.
         guided: Numbers of the pictures that did not rest; none outside the guided window.
         loss: Before the update, of the first picture that was moved; None where none was.
         step_size: Step length applied, VP units; None where no picture was moved.
@@ -68,6 +70,7 @@ class DenoisingStep:
     prediction: "Prediction | None" = None
     snapshot: AttentionSnapshot | None = None
     pos: Mapping[RelationId, float] = field(default_factory=dict)
+    snapshot_after: AttentionSnapshot | None = None
     pos_after: Mapping[RelationId, float] = field(default_factory=dict)
     guided: tuple[int, ...] = ()
     loss: float | None = None
@@ -252,15 +255,16 @@ class GuidanceHook:
         return output
 
     def _note(self, reader: AttentionReader, number: int, snapshot: AttentionSnapshot) -> None:
-        """Keep a picture's last PoS; of the first also the step's first reading."""
+        """Keep a picture's last PoS; of the first also the step's readings."""
         now, pos = self._now, reader.pos(snapshot)
         self._last_pos[number] = pos
         if number > 0:
             return
         if now.snapshot is None:
             now.snapshot, now.pos = snapshot, pos
-        else:
-            now.pos_after = pos
+        has_moved = now.shift is not None
+        if has_moved and self._guidance is not None and not self._guidance.leaves_input:
+            now.snapshot_after, now.pos_after = snapshot, pos
 
     def _scale(
         self, scale: Callable[..., torch.Tensor], sample: torch.Tensor, timestep: torch.Tensor

@@ -6,7 +6,8 @@ denoiser's input is variance-preserving (VP) for every sampler, so the step leng
 
 Source: Rezaei et al. 2025, arXiv:2506.23418; refinement until the loss is low enough: Chefer et al.
 2023, arXiv:2301.13826, as diffusers does it, where the update that meets the goal is followed by
-one more. Ours: the VP units, the early exit, and one gradient for the sum of all relations.
+one more; BoxDiff's, which lowers the inner part of its loss alone: Xie et al. 2023,
+arXiv:2307.10816. Ours: the VP units, the early exit, and one gradient for all relations.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ from spatialstudio.adapters.backends.denoiser_call import DenoiserCall
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.relation import Relation, RelationId
-from spatialstudio.science.guidance_losses import GuidanceLoss
+from spatialstudio.science.guidance_losses import GuidanceLoss, RefinedLoss
 from spatialstudio.science.guidance_schedule import GuidanceSchedule
 
 Denoise = Callable[[DenoiserCall], Any]
@@ -38,6 +39,7 @@ class Guidance:
     Attributes:
         loss: What the updates lower.
         schedule: When they are made and how far they go.
+        refined: What refinement lowers before the update of its step; None for the loss itself.
         corrects_prediction: True when the updates are added to the predicted noise, False when
             they are taken off the latents.
         reads_decoder: Whether the loss reads the levels of the decoder.
@@ -45,6 +47,7 @@ class Guidance:
 
     loss: GuidanceLoss
     schedule: GuidanceSchedule
+    refined: RefinedLoss | None = None
     corrects_prediction: bool = False
     reads_decoder: bool = False
 
@@ -107,10 +110,12 @@ class LatentUpdates:
         groups = [(one,) for one in relations] if takes_turns else [relations]
         limit = schedule.refined_loss(step)
         for group in groups * settings.inner_updates:
+            if limit is not None and self._guidance.refined is not None:
+                self._refine_apart(self._guidance.refined, group, length, limit)
             loss = self._update(group, length)
             if loss is None:
                 break
-            if limit is not None:
+            if limit is not None and self._guidance.refined is None:
                 self._refine(group, length, limit, loss)
         return self._snapshots[0]
 
@@ -126,8 +131,33 @@ class LatentUpdates:
                 break
         self._update(relations, length)
 
-    def _update(self, relations: Sequence[Relation], length: float) -> float | None:
-        """Make one pass and move against its gradient; None when all goals are reached."""
+    def _refine_apart(
+        self, refined: RefinedLoss, relations: Sequence[Relation], length: float, limit: float
+    ) -> None:
+        """Lower a part of the loss until it is low enough; nothing moves where it already is."""
+        for _ in range(self._guidance.schedule.settings.most_refinements):
+            loss = self._update(relations, length, refined, limit)
+            if loss is None or loss <= limit:
+                break
+
+    def _update(
+        self,
+        relations: Sequence[Relation],
+        length: float,
+        refined: RefinedLoss | None = None,
+        limit: float | None = None,
+    ) -> float | None:
+        """Make one pass and move against its gradient.
+
+        Args:
+            relations: Of the loss.
+            length: Of the update, VP units.
+            refined: What is lowered in place of the loss, and not told as such.
+            limit: Nothing moves where the first of such passes finds at most this; None for any.
+
+        Returns:
+            What was lowered; None when all goals are reached.
+        """
         schedule = self._guidance.schedule
         settings = schedule.settings
         sample = self._own.sample
@@ -146,11 +176,14 @@ class LatentUpdates:
                 self._snapshots.append(reader.snapshot(attention))
             if schedule.can_rest and schedule.may_rest(self._guided_pos()):
                 return None
-            loss = self._guidance.loss(relations, attention)
+            loss = (refined or self._guidance.loss)(relations, attention)
+            value = float(loss.detach())
+            if limit is not None and value <= limit and not self.shift.any():
+                return value
             (gradient,) = torch.autograd.grad(loss * scale, start)
         self.shift = self.shift + length * (gradient.float() / scale)
-        value = float(loss.detach())
-        self.loss = value if self.loss is None else self.loss
+        if refined is None and self.loss is None:
+            self.loss = value
         return value
 
     def _guided_pos(self) -> Mapping[RelationId, float]:

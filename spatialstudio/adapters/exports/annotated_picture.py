@@ -10,11 +10,13 @@ from spatialstudio.adapters.exports.figure_parts import (
     MARGIN,
     NORMAL,
     SMALL,
+    caption,
     captioned,
     legend,
     map_at,
     outcome_mark,
     picture,
+    reading_of,
     shown_mentions,
     tint,
     veil,
@@ -44,7 +46,9 @@ def annotated_picture(run: ExportedRun, look: ExportLook) -> Drawing:
         for line in wrapped(evidence.sentence, room, NORMAL):
             y += LINE_HEIGHT
             items.append(Text(at=(MARGIN, y), text=line, colour=look.palette.colours["text"]))
-    return captioned(run, look, items, layers.width, y + 4)
+    shows_attention = not {ExportLayer.MAPS, ExportLayer.MARGINALS}.isdisjoint(look.layers)
+    texts = (*caption(run), reading_of(run)) if shows_attention else ()
+    return captioned(run, look, items, layers.width, y + 4, texts)
 
 
 def layered_picture(run: ExportedRun, look: ExportLook) -> Drawing:

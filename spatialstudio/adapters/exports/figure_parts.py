@@ -1,6 +1,6 @@
 """What several figures share: heat of maps, legend, caption, layers over a picture."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -8,11 +8,14 @@ from PIL import Image
 
 from spatialstudio.adapters.exports.lettering import elided, width_of, wrapped
 from spatialstudio.domain.arrays import BoolMask, FloatMap, RgbImage
+from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Raster, Text, box
 from spatialstudio.domain.export import ExportedRun, ExportLook
-from spatialstudio.domain.generation import UNGUIDED
+from spatialstudio.domain.generation import UNGUIDED, StepEvent
 from spatialstudio.domain.palette import HEAT_STOPS, Palette
 from spatialstudio.domain.prompt import MentionId, ObjectMention
+from spatialstudio.domain.relation import RelationId
+from spatialstudio.domain.step_readings import moment_read
 from spatialstudio.domain.verdict import Outcome
 
 MARGIN = 16.0
@@ -36,11 +39,29 @@ def shown_mentions(run: ExportedRun, look: ExportLook) -> tuple[tuple[int, Objec
 
 
 def map_at(run: ExportedRun, mention_id: MentionId, step: int | None) -> FloatMap | None:
-    """Return a mention's map at a step; for None at the last that has one."""
+    """Return a mention's map at a step, read as told below; for None at the last that has one."""
+    moment = moment_shown(run)
     for event in reversed(run.steps):
-        if event.attention and mention_id in event.attention.maps and step in (None, event.step):
-            return event.attention.maps[mention_id]
+        attention = event.attention_at(moment)
+        if attention and mention_id in attention.maps and step in (None, event.step):
+            return attention.maps[mention_id]
     return None
+
+
+def pos_read(run: ExportedRun, event: StepEvent) -> Mapping[RelationId, float]:
+    """Return a step's PoS of the same reading as ``map_at``."""
+    return event.pos_at(moment_shown(run))
+
+
+def moment_shown(run: ExportedRun) -> Moment:
+    """Return which reading of guided steps figures show: that after the updates if there is one."""
+    return moment_read(run.steps, Moment.AFTER) or Moment.AFTER
+
+
+def reading_of(run: ExportedRun) -> str:
+    """Say when within guided steps maps and PoS were read; empty where no step is guided."""
+    moment = moment_read(run.steps, Moment.AFTER)
+    return "" if moment is None else f"Attention and PoS of guided steps {moment.value}."
 
 
 def heat(weights: FloatMap, palette: Palette) -> Pixels:
@@ -156,7 +177,7 @@ def captioned(
         texts: Of the caption; empty for prompt and settings of the run.
     """
     told, room = texts or caption(run), width - 2 * MARGIN
-    lines = [line for text in told for line in wrapped(text, room, SMALL)]
+    lines = [line for text in told if text for line in wrapped(text, room, SMALL)]
     muted = look.palette.colours["muted"]
     written = tuple(
         Text(at=(MARGIN, height + LINE_HEIGHT * (i + 1)), text=line, colour=muted, size=SMALL)

@@ -19,6 +19,7 @@ from spatialstudio.adapters.exports.figure_parts import (
     SMALL,
     heat,
     map_at,
+    moment_shown,
     picture,
     short_name,
     shown_mentions,
@@ -104,6 +105,8 @@ def _frame(run: ExportedRun, place: int, look: ExportLook) -> Drawing:
         items += [_shifted(item, SIDE + MARGIN) for item in (*plot.items, playhead)]
         width, height = width + plot.width, max(y, plot.height)
     told = f"step {event.step + 1} of {len(run.steps)}"
+    if event.is_guided:
+        told = f"{told}, {moment_shown(run).value}"
     items.append(Text(at=(MARGIN, MARGIN - 4), text=told, colour=_muted(look), size=SMALL))
     ground = look.palette.colours["raised"]
     return Drawing(width=_even(width), height=_even(height), ground=ground, items=tuple(items))

@@ -14,6 +14,7 @@ from spatialstudio.adapters.exports.figure_parts import caption
 from spatialstudio.adapters.exports.write_svg import svg_bytes
 from spatialstudio.domain.export import ExportedRun, ExportLook
 from spatialstudio.domain.verdict import Outcome, Verdict
+from spatialstudio.science.pse import pse_of
 
 TEMPLATE = Path("reports") / "runs.html"
 SIGNS = {Outcome.PASS: "●", Outcome.FAIL: "▲", Outcome.UNDECIDABLE: "◆"}
@@ -70,19 +71,21 @@ def _verdict_row(run: ExportedRun, verdict: Verdict, sentence: str) -> str:
 
 
 def _totals(runs: Sequence[ExportedRun]) -> list[str]:
-    by_phrase: dict[str, list[Verdict]] = defaultdict(list)
+    by_phrase: dict[str, list[tuple[Outcome, float]]] = defaultdict(list)
     for run in runs:
-        phrases = {r.id: r.type.phrase for r in run.record.request.scene.relations}
+        relations = {r.id: r for r in run.record.request.scene.relations}
         for verdict in _verdicts(run):
-            by_phrase[phrases[verdict.relation_id]].append(verdict)
-    return [_total(phrase, verdicts) for phrase, verdicts in sorted(by_phrase.items())]
+            relation = relations[verdict.relation_id]
+            pse = pse_of(relation, run.record.evaluation) if run.record.evaluation else 0.0
+            by_phrase[relation.type.phrase].append((verdict.outcome, pse))
+    return [_total(phrase, judged) for phrase, judged in sorted(by_phrase.items())]
 
 
-def _total(phrase: str, verdicts: Sequence[Verdict]) -> str:
-    counts = [sum(v.outcome is outcome for v in verdicts) for outcome in _ORDER]
-    scores = [v.measurement.pse if v.measurement else 0.0 for v in verdicts]
+def _total(phrase: str, judged: Sequence[tuple[Outcome, float]]) -> str:
+    outcomes, scores = zip(*judged, strict=True)
+    counts = [outcomes.count(outcome) for outcome in _ORDER]
     mean = f"{sum(scores) / len(scores):.2f}"
-    cells = [escape(phrase), str(len(verdicts)), *map(str, counts), mean]
+    cells = [escape(phrase), str(len(judged)), *map(str, counts), mean]
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 

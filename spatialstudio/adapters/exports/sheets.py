@@ -7,10 +7,13 @@ from spatialstudio.adapters.exports.figure_parts import (
     MARGIN,
     NORMAL,
     SMALL,
+    caption,
     captioned,
     heat,
     heat_scale,
     map_at,
+    pos_read,
+    reading_of,
     shown_mentions,
     steps_shown,
 )
@@ -59,7 +62,7 @@ def attention_sheet(run: ExportedRun, look: ExportLook) -> Drawing:
     items += heat_scale(look.palette, (MARGIN + NAME_WIDTH, y + 4), SCALE_COLUMNS * CELL)
     columns = max(len(steps), SCALE_COLUMNS)
     width = 2 * MARGIN + NAME_WIDTH + columns * (CELL + GAP) - GAP
-    return captioned(run, look, items, width, y + 20)
+    return captioned(run, look, items, width, y + 20, (*caption(run), reading_of(run)))
 
 
 def _row_name(name: str, colour: str, top: float) -> Iterator[Item]:
@@ -100,7 +103,8 @@ def curves(run: ExportedRun, look: ExportLook) -> Drawing:
         raise ExportError("The run has no relation whose PoS was watched.", hint="Choose another.")
     items: list[Item] = [*_guided(run, look), *_axes(run, look), *_lines(run, look)]
     height = PLOT_TOP + PLOT_HEIGHT + 3 * MARGIN + _legend_height(run)
-    return captioned(run, look, items, PLOT_WIDTH + 3 * MARGIN, height)
+    texts = (*caption(run), reading_of(run))
+    return captioned(run, look, items, PLOT_WIDTH + 3 * MARGIN, height, texts)
 
 
 def curve_point(run: ExportedRun, step: int, pos: float) -> tuple[float, float]:
@@ -114,9 +118,9 @@ def _lines(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
     hues = scene.relation_hues
     for number, relation in enumerate(scene.relations):
         points = tuple(
-            curve_point(run, event.step, float(event.pos[relation.id]))
+            curve_point(run, event.step, float(pos_read(run, event)[relation.id]))
             for event in run.steps
-            if relation.id in event.pos
+            if relation.id in pos_read(run, event)
         )
         colour = look.palette.mention(hues[relation.id])
         if len(points) > 1:

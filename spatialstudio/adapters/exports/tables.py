@@ -3,19 +3,25 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from spatialstudio.domain.arrays import BoolMask
+from spatialstudio.domain.arrays import BoolMask, FloatMap
+from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.export import ExportedRun
+from spatialstudio.domain.generation import StepEvent
+from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Relation, RelationId
 from spatialstudio.domain.verdict import Verdict
+from spatialstudio.science.pse import pse_of
 
 COLUMNS = (
     *("run", "created", "prompt", "model", "seed", "steps", "method", "strength"),
-    *("relation", "subject", "object", "pos_first", "pos_last", "outcome", "reason"),
+    *("relation", "subject", "object"),
+    *("pos_first_before_updates", "pos_first_after_updates"),
+    *("pos_last_before_updates", "pos_last_after_updates", "outcome", "reason"),
     *("confidence", "pse", "delta", "margin", "overlap"),
     *("stars", "is_rejected", "tags", "note", "picture"),
 )
@@ -87,24 +93,49 @@ def run_lengths(mask: BoolMask) -> Mapping[str, Any]:
 
 
 def npz_arrays(run: ExportedRun) -> Mapping[str, Any]:
-    """Collect a run's arrays by name: "map/dog" is (steps, h, w), "pos/r1" is (steps,)."""
-    scene = run.record.request.scene
+    """Collect a run's arrays by name: "map_after/dog" is (steps, h, w), "pos_after/r1" is (steps,).
+
+    Each has a twin, "map_before/dog" and "pos_before/r1", read before the updates of the steps that
+    "guided_steps" lists; the other steps were read once and are the same in both. Guided steps of
+    traces that hold no reading after the updates are not numbers in it.
+    """
     arrays: dict[str, Any] = {"picture": run.image}
-    captured = [event.attention for event in run.steps if event.attention]
+    arrays["guided_steps"] = np.array([e.step for e in run.steps if e.is_guided], np.int64)
     arrays["steps"] = np.array([event.step for event in run.steps])
     arrays["timesteps"] = np.array([event.timestep for event in run.steps])
     arrays["captured_steps"] = np.array([e.step for e in run.steps if e.attention])
-    for mention in scene.mentions:
-        maps = [shot.maps[mention.id] for shot in captured if mention.id in shot.maps]
-        if maps and len(maps) == len(captured) and len({m.shape for m in maps}) == 1:
-            arrays[f"map/{mention.id}"] = np.stack(maps)
-    for relation in scene.relations:
-        course = [event.pos.get(relation.id, np.nan) for event in run.steps]
-        arrays[f"pos/{relation.id}"] = np.array(course, np.float64)
+    for moment, name in _READINGS.items():
+        arrays.update(_reading(run, moment, name))
     evaluation = run.record.evaluation
     for number, mask in enumerate(evaluation.perception.masks if evaluation else ()):
         arrays[f"mask/{mask.mention_id}/{number}"] = mask.pixels
     return arrays
+
+
+def _reading(run: ExportedRun, moment: Moment, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield maps and PoS of one reading."""
+    scene = run.record.request.scene
+    captured = [event for event in run.steps if event.attention]
+    for mention in scene.mentions:
+        read = (_map_read(event, moment, mention.id) for event in captured)
+        maps = [weights for weights in read if weights is not None]
+        if maps and len(maps) == len(captured) and len({m.shape for m in maps}) == 1:
+            yield f"map_{name}/{mention.id}", np.stack(maps)
+    for relation in scene.relations:
+        course = [event.pos_at(moment).get(relation.id, np.nan) for event in run.steps]
+        yield f"pos_{name}/{relation.id}", np.array(course, np.float64)
+
+
+def _map_read(event: StepEvent, moment: Moment, mention_id: MentionId) -> FloatMap | None:
+    """Return a map of a reading; not numbers where that was not made, None without the mention."""
+    own = event.attention.maps.get(mention_id) if event.attention else None
+    attention = event.attention_at(moment)
+    if own is None or attention is None:
+        return None if own is None else np.full_like(own, np.nan)
+    return attention.maps.get(mention_id)
+
+
+_READINGS = {Moment.BEFORE: "before", Moment.AFTER: "after"}
 
 
 def _rows(runs: Iterable[ExportedRun]) -> Iterator[Mapping[str, Any]]:
@@ -142,23 +173,31 @@ def _relation_columns(
 ) -> Mapping[str, Any]:
     scene = run.record.request.scene
     subject, *objects = (scene.mention(end).head for end in relation.ends)
-    course = [float(e.pos[relation.id]) for e in run.steps if relation.id in e.pos]
-    verdict = verdicts.get(relation.id)
+    watched = [event for event in run.steps if relation.id in event.pos]
+    first, last = watched[:1], watched[-1:]
+    verdict, evaluation = verdicts.get(relation.id), run.record.evaluation
     measured = verdict.measurement if verdict else None
     return {
         "relation": relation.type.id,
         "subject": subject,
         "object": " and ".join(objects),
-        "pos_first": course[0] if course else None,
-        "pos_last": course[-1] if course else None,
+        "pos_first_before_updates": _pos_read(first, Moment.BEFORE, relation.id),
+        "pos_first_after_updates": _pos_read(first, Moment.AFTER, relation.id),
+        "pos_last_before_updates": _pos_read(last, Moment.BEFORE, relation.id),
+        "pos_last_after_updates": _pos_read(last, Moment.AFTER, relation.id),
         "outcome": verdict.outcome.value if verdict else None,
         "reason": verdict.reason.value if verdict and verdict.reason else None,
         "confidence": verdict.confidence if verdict else None,
-        "pse": measured.pse if measured else None,
+        "pse": pse_of(relation, evaluation) if evaluation and verdict else None,
         "delta": measured.delta if measured else None,
         "margin": measured.margin if measured else None,
         "overlap": measured.overlap if measured else None,
     }
+
+
+def _pos_read(events: Sequence[StepEvent], moment: Moment, relation_id: RelationId) -> float | None:
+    values = [event.pos_at(moment).get(relation_id) for event in events]
+    return next((float(value) for value in values if value is not None), None)
 
 
 def _in_a_cell(value: object) -> object:

@@ -2,12 +2,14 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from spatialstudio.adapters.extractors.clauses import ClauseReader
 from spatialstudio.adapters.extractors.contexts import SettledPieces, settle
 from spatialstudio.adapters.extractors.noun_phrases import PhraseFinder
+from spatialstudio.adapters.extractors.prompt_weights import without_weights
 from spatialstudio.adapters.extractors.spelling import Slip, Speller
 from spatialstudio.adapters.extractors.styles import without_tags
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary, read_vocabulary
@@ -50,6 +52,10 @@ class GrammarExtractor:
         Raises:
             PromptError: The prompt is empty.
         """
+        plain = without_weights(prompt.text)
+        return plain.restored(self._extract(replace(prompt, text=plain.text)), prompt)
+
+    def _extract(self, prompt: Prompt) -> SceneGraph:
         if not prompt.text.strip():
             raise PromptError(
                 "The prompt is empty.",

@@ -20,6 +20,7 @@ from spatialstudio.adapters.extractors.model_answers import (
     UnreadableAnswer,
     read_answer,
 )
+from spatialstudio.adapters.extractors.prompt_weights import without_weights
 from spatialstudio.adapters.server import (
     MODEL_VARIABLE,
     SERVER_VARIABLE,
@@ -84,6 +85,11 @@ class LanguageModelExtractor:
             PromptError: The prompt is empty.
             Cancelled: The token was cancelled.
         """
+        plain = without_weights(prompt.text)
+        scene = self._extract(replace(prompt, text=plain.text), token)
+        return plain.restored(scene, prompt)
+
+    def _extract(self, prompt: Prompt, token: CancelToken | None) -> SceneGraph:
         read = self._grammar.extract(prompt)
         settings = self._settings
         if settings is None:

@@ -183,6 +183,7 @@ def _told_relation(record: RunRecord, relation: Relation) -> Json:
 
 
 def _told_pos(record: RunRecord, relation_id: RelationId) -> Json:
+    """Tell a relation's PoS over the steps, each before its updates."""
     course = [float(step.pos[relation_id]) for step in record.trace if relation_id in step.pos]
     if not course:
         return None

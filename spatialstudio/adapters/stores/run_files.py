@@ -7,6 +7,7 @@
 A run is named by its picture's path. Runs of version 1, which were folders, are read as well.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -21,7 +22,11 @@ from spatialstudio.adapters.stores.json_text import RESTORE_HINT
 from spatialstudio.adapters.stores.judgement import keep_judgement, settle_judgement
 from spatialstudio.adapters.stores.picture_record import read_told, texts_of, with_hash
 from spatialstudio.adapters.stores.run_folder import PICTURE as OLD_PICTURE
-from spatialstudio.adapters.stores.run_folder import load_run_folder, run_folder_of
+from spatialstudio.adapters.stores.run_folder import (
+    is_run_folder,
+    load_run_folder,
+    run_folder_of,
+)
 from spatialstudio.adapters.stores.run_summary import summarise
 from spatialstudio.adapters.stores.sidecar import (
     REPETITION,
@@ -208,6 +213,21 @@ class RunFiles:
         """
         return read_told(record).request
 
+    def runs_in(self, folder: Path) -> tuple[Path, ...]:
+        """Return the pictures of all runs in a folder and below it, by name; hidden ones left out.
+
+        Linked folders are not entered.
+        """
+        found = []
+        for root, inner, names in os.walk(folder):
+            inner[:] = sorted(name for name in inner if not name.startswith("."))
+            here = Path(root)
+            if is_run_folder(here):
+                found.append(here / OLD_PICTURE)
+            traces = (here / name for name in sorted(names) if _is_trace(name))
+            found += [trace.with_suffix(arrival.PICTURE_ENDING) for trace in traces]
+        return tuple(found)
+
     def is_run(self, path: Path) -> bool:
         """Say whether a file belongs to a run: whether a trace of its name is there."""
         is_old = path.is_file() and run_folder_of(path) is not None
@@ -241,6 +261,10 @@ class RunFiles:
         picture = path.with_suffix(arrival.PICTURE_ENDING)
         settle_judgement(picture)
         return picture
+
+
+def _is_trace(name: str) -> bool:
+    return name.endswith(arrival.TRACE_ENDING) and not name.startswith(".")
 
 
 def _amended(picture: Path, change: Callable[[Sidecar], Sidecar]) -> bytes:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from spatialstudio.domain.library import ClaimSummary, RunSummary
 from spatialstudio.domain.record import RunRecord
 from spatialstudio.domain.relation import Relation, RelationId
-from spatialstudio.domain.verdict import Evaluation, Verdict
+from spatialstudio.domain.verdict import AbstentionReason, Evaluation, Verdict
 
 
 def summarise(
@@ -73,9 +73,10 @@ def _claim(record: RunRecord, relation: Relation, pos: float | None) -> ClaimSum
 
 def _judged(claim: ClaimSummary, verdict: Verdict | None) -> ClaimSummary:
     measured = verdict.measurement if verdict else None
+    is_missing = verdict is not None and verdict.reason is AbstentionReason.MISSING_OBJECT
     return replace(
         claim,
         outcome=verdict.outcome if verdict else None,
-        pse=measured.pse if measured else None,
+        pse=measured.pse if measured else 0.0 if is_missing else None,
         confidence=verdict.confidence if verdict else None,
     )

@@ -1,7 +1,8 @@
 """Takes the events of a finished run apart for its files, and puts them together again.
 
 The numbers of a step stand in its summary, in the record, under the names that they have in the
-event. Its maps stand apart under "step/what", its previews by step.
+event. Its maps stand apart under "step/what", those after its updates under another "what", its
+previews by step.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,6 +23,7 @@ from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.record import ArtifactRef, RunRecord, StepSummary
 
 _MAP = "attention/"
+_MAP_AFTER = "attention_after/"
 _LAYERS = "layers"
 _NUMBERS = tuple(f.name for f in fields(StepSummary) if f.name not in {"attention", "preview"})
 
@@ -32,8 +34,9 @@ def maps_of(steps: Iterable[StepEvent]) -> dict[str, AnyArray]:
     for event in steps:
         if event.attention is not None:
             arrays[_layers(event.step)] = np.array(event.attention.layers, dtype=np.str_)
-            for mention_id, weights in event.attention.maps.items():
-                arrays[_attention(event.step) + mention_id] = weights
+        for kind, snapshot in ((_MAP, event.attention), (_MAP_AFTER, event.attention_after)):
+            for mention_id, weights in snapshot.maps.items() if snapshot is not None else ():
+                arrays[f"{event.step}/{kind}{mention_id}"] = weights
     return arrays
 
 
@@ -106,7 +109,8 @@ def events_of(
         StepEvent(
             request_id=request_id,
             total_steps=len(record.trace),
-            attention=_snapshot(by_step[summary.step]) if summary.attention else None,
+            attention=_snapshot(by_step[summary.step], _MAP) if summary.attention else None,
+            attention_after=_after(by_step[summary.step]) if summary.attention else None,
             preview=previews[summary.step] if summary.preview else None,
             **{name: getattr(summary, name) for name in _NUMBERS},
         )
@@ -125,18 +129,20 @@ def _grouped(maps: Mapping[str, AnyArray]) -> dict[int, dict[str, AnyArray]]:
     return by_step
 
 
-def _snapshot(arrays: Mapping[str, AnyArray]) -> AttentionSnapshot:
+def _after(arrays: Mapping[str, AnyArray]) -> AttentionSnapshot | None:
+    """Return a step's attention after its updates; None where there is none, as in version 2."""
+    has_after = any(name.startswith(_MAP_AFTER) for name in arrays)
+    return _snapshot(arrays, _MAP_AFTER) if has_after else None
+
+
+def _snapshot(arrays: Mapping[str, AnyArray], kind: str) -> AttentionSnapshot:
     maps = {
-        MentionId(name.removeprefix(_MAP)): weights
+        MentionId(name.removeprefix(kind)): weights
         for name, weights in arrays.items()
-        if name.startswith(_MAP)
+        if name.startswith(kind)
     }
     return AttentionSnapshot(maps=maps, layers=tuple(map(str, arrays[_LAYERS])))
 
 
 def _layers(step: int) -> str:
     return f"{step}/{_LAYERS}"
-
-
-def _attention(step: int) -> str:
-    return f"{step}/{_MAP}"

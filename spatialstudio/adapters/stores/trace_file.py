@@ -1,10 +1,10 @@
 """The trace of a run as one file, ``.strace``, which opens without any model.
 
-It is a zip archive, version 2 of the format:
+It is a zip archive, version 3 of the format:
 
-    format.json          {"format": "spatialstudio-trace", "version": 2}
+    format.json          {"format": "spatialstudio-trace", "version": 3}
     run.json             the record: request, numbers of every step, environment, hashes of the rest
-    maps.npz             attention maps of every captured step
+    maps.npz             attention maps of every captured step, before and after its updates
     previews/0003.webp   what was to be expected of the picture at a step
     picture.webp         the finished picture, for a trace that lost the file beside it
 
@@ -15,7 +15,7 @@ previews and picture, without loss. Above it maps are kept as float16 of their p
 of falling quality. ``precision`` in ``format.json`` says which it was. What is read from a file is
 always the same, and its maps are stored again without further loss.
 
-Version 1 was a folder, see ``run_folder``.
+Version 2 held the maps before a step's updates alone. Version 1 was a folder, see ``run_folder``.
 """
 
 import re
@@ -37,7 +37,7 @@ from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen
 
 FORMAT = "spatialstudio-trace"
-VERSION = 2
+VERSION = 3
 BUDGET_BYTES = 2_000_000
 MAPS_BYTES = 800_000
 PREVIEWS_BYTES = 800_000

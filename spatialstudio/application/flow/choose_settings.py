@@ -18,6 +18,8 @@ from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode, see
 from spatialstudio.science.guidance_presets import has_work
 from spatialstudio.science.guidance_schedule import GuidanceSchedule
 
+_STATED = (Preset.PUBLISHED, Preset.SPATIALBENCH_UC)
+
 
 def usual_settings(model: ModelCard) -> RunSettings:
     """Return what a model recommends."""
@@ -80,11 +82,15 @@ def recommended_strength(settings: RunSettings, model: ModelCard) -> float:
 
 def presets_of(method_id: str, model: ModelCard) -> tuple[Preset, ...]:
     """Return whose settings there are of a method for a model."""
+    return (Preset.RECOMMENDED, *(each for each in _STATED if _has(each, method_id, model)))
+
+
+def _has(preset: Preset, method_id: str, model: ModelCard) -> bool:
     try:
-        choose_guidance(method_id, model, model.steps, preset=Preset.PUBLISHED)
+        choose_guidance(method_id, model, model.steps, preset=preset)
     except RequestError:
-        return (Preset.RECOMMENDED,)
-    return (Preset.RECOMMENDED, Preset.PUBLISHED)
+        return False
+    return True
 
 
 def last_guided_step(settings: RunSettings) -> int:

@@ -37,12 +37,15 @@ class CorruptionRow:
 
     Attributes:
         name: Of the corruption; "none" for the masks as they are.
-        level: Its strength: share of pixels, pixels of distance, or iterations.
+        level: Its strength as published: share of pixels, or pixels of distance or iterations in
+            pictures of 1024 x 1024; others are spoilt in proportion.
+        relations: How many the mean is over, the n of all pictures.
         mean_pse: Over all relations, [0, 1]; what cannot be measured counts 0.
     """
 
     name: str
     level: float
+    relations: int
     mean_pse: float
 
 
@@ -75,6 +78,7 @@ def study_corruption(
         CorruptionRow(
             name=corruption.name,
             level=corruption.level,
+            relations=len(cases),
             mean_pse=_mean_pse(cases, corruption, np.random.default_rng(seed)),
         )
         for corruption in (UNSPOILT, *published_corruptions())

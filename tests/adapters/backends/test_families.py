@@ -246,6 +246,23 @@ def test_an_archive_is_as_large_as_told_and_holds_the_maps_of_the_words(
         np.testing.assert_allclose(maps, steps[-1].attention.maps[mention], atol=2e-3)
 
 
+def test_captured_layers_are_those_of_the_reading_after_the_updates(family, make_request):
+    captured = CaptureSettings(preview_every=0, detail=AttentionDetail.EVERY_WORD)
+    request = make_request(family.tiny.wide, guidance=STRONG, capture=captured)
+    started, _, step, *_ = family.draw(request)
+    folder = family.archives / request.id
+    kept = {file.layer: np.load(folder / file.name) for file in started.attention_files}
+    own = word_places(started.attention_files[0].words, SCENE.mentions[0].phrase)
+    read = [kept[layer.name][0] for layer in family.loaded.guiding_layers]
+    maps = np.mean([array.astype(np.float32).mean(0)[own].mean(0) for array in read], 0)
+    before, after = (
+        np.abs(reading.maps[SCENE.mentions[0].id] - maps).max()
+        for reading in (step.attention, step.attention_after)
+    )
+    assert after < 2e-3
+    assert after < before
+
+
 def word_places(words, phrase):
     return [place for place, word in enumerate(words) if word.strip().lower() == phrase]
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.generation import (
     ATTEND_EXCITE,
     BOXDIFF,
@@ -18,7 +19,8 @@ from spatialstudio.domain.generation import (
     StepEvent,
     StepUnit,
 )
-from spatialstudio.domain.relation import ABOVE, IN_FRONT_OF, Relation
+from spatialstudio.domain.relation import ABOVE, IN_FRONT_OF, LEFT_OF, Relation
+from spatialstudio.science.relation_rules import relation_pos
 from tests.fakes import CountingToken, scene_of
 
 pytestmark = pytest.mark.filterwarnings(  # diffusers 0.42 with numpy 2
@@ -103,7 +105,7 @@ def test_infsplign_leaves_the_latents_and_corrects_what_is_predicted(run):
     far = GuidanceSettings(method_id=INFSPLIGN, strength=500.0, last_step=3)
     steps, _ = run(far)
     idle, _ = run(replace(far, strength=0.0))
-    assert steps[0].pos_after["r1"] == pytest.approx(steps[0].pos["r1"], abs=1e-5)
+    assert (steps[0].attention_after, steps[0].pos_after) == (None, {})
     assert steps[0].guidance_loss == idle[0].guidance_loss
     assert steps[-1].guidance_loss < idle[-1].guidance_loss
 
@@ -235,6 +237,39 @@ def test_a_refinement_stops_when_the_loss_is_low_enough(run):
     assert 2 < run(refined)[0][0].guiding_passes < 21
     patient = replace(refined, most_refinements=2)
     assert run(patient)[0][0].guiding_passes == 3
+
+
+def test_boxdiff_refines_by_its_inner_part_alone(run):
+    plain = GuidanceSettings(method_id=BOXDIFF, strength=20.0)
+    met = replace(plain, refinements=(Refinement(step=0, presence=0.0),))
+    never = replace(plain, refinements=(Refinement(step=0, presence=1.0),), most_refinements=3)
+    first, looked_at, refined = (run(settings)[0][0] for settings in (plain, met, never))
+    assert [step.guiding_passes for step in (first, looked_at, refined)] == [1, 2, 4]
+    assert looked_at.guidance_loss == first.guidance_loss > 1
+    assert looked_at.pos_after == first.pos_after
+    assert refined.pos_after != first.pos_after
+
+
+def test_a_guided_step_is_read_before_and_after_its_updates(run):
+    first, *_, last = run(replace(STRONG, last_step=0))[0]
+    for moment, pos in ((Moment.BEFORE, first.pos), (Moment.AFTER, first.pos_after)):
+        maps = first.attention_at(moment).maps
+        read = relation_pos(LEFT_OF, [maps["m1"], maps["m2"]])
+        assert float(read) == pytest.approx(pos["r1"], abs=1e-5)
+    assert first.pos_at(Moment.AFTER)["r1"] > first.pos_at(Moment.BEFORE)["r1"]
+    assert last.attention_after is None
+    assert last.attention_at(Moment.AFTER) is last.attention
+    assert last.pos_at(Moment.AFTER) is last.pos
+
+
+def test_reading_twice_makes_no_pass_more(rows_seen):
+    assert rows_seen(replace(STRONG, last_step=0))[:3] == [1, 2, 2]
+
+
+def test_a_reused_prediction_is_read_before_the_updates_alone(run):
+    first = run(replace(STRONG, reuses_prediction=True))[0][0]
+    assert first.is_guided
+    assert (first.attention_after, first.pos_after) == (None, {})
 
 
 def test_every_second_step_can_be_left_unguided(run):

@@ -42,7 +42,7 @@ from spatialstudio.domain.storyboard import BoardFrame
 from tests.adapters.exports.conftest import SAMPLE
 
 PROMPT = "a photo of a dog to the left of a car"
-FONTS = resources_folder() / "fonts"
+FONTS, POS = resources_folder() / "fonts", "pos_first_before_updates"
 FIGURES = tuple(ExportKind[name] for name in ("ANNOTATED", "ATTENTION", "STORYBOARD", "CURVES"))
 
 
@@ -271,7 +271,7 @@ def test_a_table_has_a_line_for_each_relation(export):
     (row,) = csv.DictReader(io.StringIO(export(ExportKind.TABLE, "csv").decode()))
     (line,) = export(ExportKind.TABLE, "jsonl").splitlines()
     assert row["prompt"] == json.loads(line)["prompt"] == PROMPT
-    assert float(row["pos_last"]) == pytest.approx(json.loads(line)["pos_last"])
+    assert float(row[POS]) == pytest.approx(json.loads(line)[POS])
     assert row["outcome"] in {"PASS", "FAIL", "UNDECIDABLE"}
 
 
@@ -327,7 +327,11 @@ def test_masks_and_arrays_are_those_of_the_run(export, exports, picture, tmp_pat
     export(ExportKind.ARRAYS, "npz")
     arrays = np.load(tmp_path / "out.npz")
     assert np.array_equal(arrays["picture"], run.image)
-    assert arrays["map/m1"].shape[0] == len(arrays["captured_steps"])
+    first = run.steps[0]
+    assert arrays["map_before/m1"].shape[0] == len(arrays["captured_steps"])
+    assert np.array_equal(arrays["map_before/m1"][0], first.attention.maps["m1"])
+    assert arrays["pos_before/r1"][0] == pytest.approx(first.pos["r1"])
+    assert not {"map/m1", "pos/r1"} & set(arrays)
 
 
 class Links(HTMLParser):

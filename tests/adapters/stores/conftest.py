@@ -87,6 +87,11 @@ def events():
         guidance_loss=0.49,
         step_size=5.0,
         attention=attention,
+        attention_after=AttentionSnapshot(
+            maps={name: weights[::-1] for name, weights in attention.maps.items()},
+            layers=attention.layers,
+        ),
+        pos_after={"r1": np.float32(0.6)},
         preview=preview,
     )
     return (

@@ -16,8 +16,11 @@ from spatialstudio.adapters.metadata.picture_texts import XMP
 from spatialstudio.adapters.stores import run_files
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.application.flow.store_run import store_run
+from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.library import Marks
+from spatialstudio.domain.step_readings import moment_read
 from tests.adapters.stores.conftest import MARKS, NEAR, rewritten
 from tests.comparing import to_the_bit
 
@@ -238,6 +241,17 @@ def test_the_first_files_of_this_schema_still_open(first, evaluation, scene):
     assert [type(event).__name__ for event in events[1:-1]] == ["StepEvent"] * 2
     assert RunFiles().marks(first) == Marks(stars=4, tags=("draft",), note="nice")
     assert RunFiles().verify(first) == ()
+
+
+def test_a_trace_of_version_2_is_read_as_before_its_updates(first):
+    with ZipFile(first.with_suffix(".strace")) as archive:
+        assert json.loads(archive.read("format.json"))["version"] == 2
+    _, events = RunFiles().load(first)
+    steps = [event for event in events if isinstance(event, StepEvent)]
+    assert steps[0].is_guided
+    assert steps[0].attention_at(Moment.BEFORE) is not None
+    assert steps[0].attention_at(Moment.AFTER) is None
+    assert moment_read(steps, Moment.AFTER) is Moment.BEFORE
 
 
 def test_the_first_files_of_this_schema_are_compared_and_judged_as_those_of_today(

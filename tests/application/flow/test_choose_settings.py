@@ -18,7 +18,7 @@ from spatialstudio.application.flow.choose_settings import (
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.errors import RequestError
-from spatialstudio.domain.generation import MAX_SEED, PSG, PSG_PRESENCE, GuidanceSettings
+from spatialstudio.domain.generation import BOXDIFF, MAX_SEED, PSG, PSG_PRESENCE, GuidanceSettings
 from spatialstudio.domain.run_settings import Preset, SeedMode
 from spatialstudio.science.guidance_presets import SDXL, STABLE_DIFFUSION
 from tests.fakes import scene_of
@@ -65,6 +65,8 @@ def test_a_method_that_was_not_published_is_refused(settings):
 
 def test_only_presets_that_there_are_can_be_chosen():
     assert presets_of(PSG, SD) == (Preset.RECOMMENDED, Preset.PUBLISHED)
+    boxes = Preset.RECOMMENDED, Preset.PUBLISHED, Preset.SPATIALBENCH_UC
+    assert presets_of(BOXDIFF, SD) == boxes
     assert presets_of(PSG, STICKERS) == (Preset.RECOMMENDED,)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 
-from spatialstudio.application.layer_maps import LayersAveraged, peak_of_averages
+from spatialstudio.application.layer_maps import LayersAveraged, layers_read, peak_of_averages
 from spatialstudio.application.map_reading import (
     Maps,
     difference_of,
@@ -20,8 +20,9 @@ from spatialstudio.application.relation_reading import (
     relation_between,
 )
 from spatialstudio.application.session import OpenRun
+from spatialstudio.application.time_line import moment_of
 from spatialstudio.domain.arrays import FloatMap
-from spatialstudio.domain.attention import LayerChoice, MapScale
+from spatialstudio.domain.attention import LayerChoice, MapScale, Moment
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId, StepEvent
 from spatialstudio.domain.prompt import MentionId
@@ -39,6 +40,12 @@ WHOSE_TIPS = {
     Whose.SECOND: "The baseline, or the run that is compared",
     Whose.DIFFERENCE: "How far the open run is above the run beside it",
 }
+READ = {
+    Moment.BEFORE: "Read before the step's updates",
+    Moment.AFTER: "Read after the step's updates",
+}
+LAYERS_ONLY = "Captured layers were read at this moment alone."
+RUN_ONLY = "This run was read at this moment alone."
 NO_MAP = "No map of this word was kept: only those of things are, unless more is captured"
 
 
@@ -79,14 +86,45 @@ def sight_of(maps: MapView, *runs: OpenRun | None) -> MapSight:
 
 
 def maps_at(run: OpenRun, step: int, sight: MapSight) -> Maps:
-    """Return a run's maps at a step; none where it was not captured."""
+    """Return a run's maps at a step, all of one reading; none where it was not captured."""
     event = step_at(run, step)
-    own = {} if event is None or event.attention is None else event.attention.maps
+    own = _own_maps(event, moment_in_sight(run, sight))
     average = sight.averages.get(run.id)
     if average is None:
         return own
     every = average.at(step)
-    return {**own, **every} if sight.is_chosen else {**every, **own}
+    if sight.is_chosen:
+        return {**own, **every}
+    is_mixed = event is not None and event.is_guided
+    is_mixed = is_mixed and layers_read(run) is not moment_in_sight(run, sight)
+    return own if is_mixed else {**every, **own}
+
+
+def moment_in_sight(run: OpenRun, sight: MapSight) -> Moment:
+    """Return when within guided steps the maps in sight were read, captured layers or not."""
+    if sight.is_chosen and run.id in sight.averages:
+        return layers_read(run) or sight.look.moment
+    return moment_of(run, sight.look.moment)
+
+
+def moment_told(run: OpenRun, step: int, sight: MapSight) -> str:
+    """Say when within a step the maps in sight were read."""
+    event = step_at(run, step)
+    if event is None:
+        return ""
+    if not event.is_guided:
+        return tr("This step has no updates: it was read once.")
+    moment = moment_in_sight(run, sight)
+    told = f"{tr(READ[moment])}."
+    if moment is sight.look.moment:
+        return told
+    is_layers = sight.is_chosen and run.id in sight.averages
+    return f"{told} {tr(LAYERS_ONLY if is_layers else RUN_ONLY)}"
+
+
+def _own_maps(event: StepEvent | None, moment: Moment) -> Maps:
+    attention = None if event is None else event.attention_at(moment)
+    return {} if attention is None else attention.maps
 
 
 def step_at(run: OpenRun, step: int) -> StepEvent | None:
@@ -172,8 +210,8 @@ def words_to_script(
     """
     maps = maps_at(run, step, sight)
     words = tuple(word for word in words_in_sight(run.scene, sight) if word in maps)
-    event, average = step_at(run, step), sight.averages.get(run.id)
-    own = event.attention.maps if event is not None and event.attention is not None else {}
+    average = sight.averages.get(run.id)
+    own = _own_maps(step_at(run, step), moment_in_sight(run, sight))
     if average is None or (not sight.is_chosen and own.keys() >= set(words)):
         return words, None
     return words, average.choice

@@ -1,10 +1,12 @@
 """Turns an open run into what the picture views and the map strip show."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from spatialstudio.application.inspection import marginals
 from spatialstudio.application.session import OpenRun, RunState
+from spatialstudio.application.time_line import moment_of
 from spatialstudio.domain.arrays import FloatMap
+from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.perception import Detection
 from spatialstudio.domain.prompt import MentionId
@@ -16,6 +18,7 @@ from spatialstudio.ui.panels.contents.map_contents import (
     map_layers,
     maps_at,
     maps_in_words,
+    moment_in_sight,
     relation_in_sight,
     step_at,
     words_in_sight,
@@ -92,7 +95,7 @@ def picture_scene(
     drawn = map_layers(run.scene, maps, words, sight)
     return PictureScene(
         title=title,
-        remark=_remark(run, step, at_result=at_result),
+        remark=_remark(run, step, at_result=at_result, read=_read(event, run, sight, drawn)),
         picture=picture if Layer.PICTURE in layers else None,
         waiting=tr(WAITING[run.state] if picture is None else HIDDEN),
         maps=drawn,
@@ -104,33 +107,46 @@ def picture_scene(
     )
 
 
-def word_maps(run: OpenRun, baseline: OpenRun | None, step: int) -> tuple[WordMaps, ...]:
-    """Return the tiles of the map strip at a step."""
-    event = step_at(run, step)
-    beside = step_at(baseline, step) if baseline else None
+def word_maps(
+    run: OpenRun, baseline: OpenRun | None, step: int, wanted: Moment = Moment.AFTER
+) -> tuple[WordMaps, ...]:
+    """Return the tiles of the map strip at a step, of one reading."""
+    own = _maps_read(run, step, wanted)
+    beside = _maps_read(baseline, step, wanted) if baseline else {}
     return tuple(
         WordMaps(
             key=mention.id,
             phrase=mention.phrase,
             hue=hue_of(run.scene, mention.id),
-            guided=_map_of(event, mention.id),
-            baseline=_map_of(beside, mention.id),
+            guided=own.get(mention.id),
+            baseline=beside.get(mention.id),
             has_baseline=baseline is not None,
         )
         for mention in run.scene.mentions
     )
 
 
-def _remark(run: OpenRun, step: int, *, at_result: bool) -> str:
+def _remark(run: OpenRun, step: int, *, at_result: bool, read: str) -> str:
     if at_result or not run.steps:
-        return tr("seed {seed}").format(seed=run.request.seed) if run.request else ""
-    return tr("step {step} of {total}").format(step=step + 1, total=run.total_steps)
+        told = tr("seed {seed}").format(seed=run.request.seed) if run.request else ""
+    else:
+        told = tr("step {step} of {total}").format(step=step + 1, total=run.total_steps)
+    return ", ".join(part for part in (told, read) if part)
 
 
-def _map_of(event: StepEvent | None, mention_id: MentionId) -> FloatMap | None:
-    if event is None or event.attention is None:
-        return None
-    return event.attention.maps.get(mention_id)
+def _read(
+    event: StepEvent | None, run: OpenRun, sight: MapSight, drawn: tuple[MapLayer, ...]
+) -> str:
+    """Say when within a guided step the maps that are drawn were read."""
+    if event is None or not event.is_guided or not drawn:
+        return ""
+    return tr(moment_in_sight(run, sight).value)
+
+
+def _maps_read(run: OpenRun, step: int, wanted: Moment) -> Mapping[MentionId, FloatMap]:
+    event = step_at(run, step)
+    attention = None if event is None else event.attention_at(moment_of(run, wanted))
+    return {} if attention is None else attention.maps
 
 
 def _masks(run: OpenRun, words: tuple[MentionId, ...]) -> tuple[MaskLayer, ...]:

@@ -6,9 +6,12 @@ from spatialstudio.application.time_line import (
     due_steps,
     goal_of,
     mean_pos,
+    moment_of,
     name_beside,
+    name_first,
     pos_bounds,
 )
+from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.relation import Relation
 from spatialstudio.ui.panels.contents.map_contents import step_at
 from spatialstudio.ui.texts import tr
@@ -40,10 +43,12 @@ REFINED = 2
 """Passes of one step that are more than a plain guided step makes."""
 
 
-def time_contents(run: OpenRun, second: OpenRun | None) -> TimeContents:
+def time_contents(
+    run: OpenRun, second: OpenRun | None, wanted: Moment = Moment.AFTER
+) -> TimeContents:
     """Return what the chart over the steps shows of a run, and of the one beside it."""
-    first = _time_line(run, tr("Guided") if goal_of(run) is not None else tr("This run"))
-    other = None if second is None else _time_line(second, tr(name_beside(run, second)))
+    first = _time_line(run, tr(name_first(run)), wanted)
+    other = None if second is None else _time_line(second, tr(name_beside(run, second)), wanted)
     return TimeContents(
         first=first,
         second=other,
@@ -53,15 +58,20 @@ def time_contents(run: OpenRun, second: OpenRun | None) -> TimeContents:
     )
 
 
-def span_in_words(run: OpenRun, second: OpenRun | None, span: tuple[int, int] | None) -> str:
+def span_in_words(
+    run: OpenRun,
+    second: OpenRun | None,
+    span: tuple[int, int] | None,
+    wanted: Moment = Moment.AFTER,
+) -> str:
     """Say what PoS was on average over a range of steps, both ends inclusive."""
     if span is None:
         return ""
     first, last = span
     told = tr("Mean of steps {first} to {last}:").format(first=first + 1, last=last + 1)
-    means, beside = mean_pos(run, first, last), {}
+    means, beside = mean_pos(run, first, last, wanted), {}
     if second is not None:
-        named = mean_pos(second, first, last)
+        named = mean_pos(second, first, last, wanted)
         by_id = {relation.id: relation for relation in second.scene.relations}
         beside = {second.scene.sentence(by_id[key]): value for key, value in named.items()}
     parts = []
@@ -75,7 +85,7 @@ def span_in_words(run: OpenRun, second: OpenRun | None, span: tuple[int, int] | 
     return f"{told} {', '.join(parts)}" if parts else ""
 
 
-def _time_line(run: OpenRun, name: str) -> TimeLine:
+def _time_line(run: OpenRun, name: str, wanted: Moment) -> TimeLine:
     by_step = {event.step: event for event in run.steps}
     marks = (
         GuidanceMark(
@@ -86,18 +96,18 @@ def _time_line(run: OpenRun, name: str) -> TimeLine:
         )
         for step in due_steps(run)
     )
-    hues = run.scene.relation_hues
-    curves = tuple(_curve(run, each, hues[each.id]) for each in run.scene.relations)
+    hues, moment = run.scene.relation_hues, moment_of(run, wanted)
+    curves = tuple(_curve(run, each, hues[each.id], moment) for each in run.scene.relations)
     return TimeLine(name=name, curves=curves, marks=tuple(marks))
 
 
-def _curve(run: OpenRun, relation: Relation, hue: int) -> PosCurve:
-    measured = [event for event in run.steps if relation.id in event.pos]
-    bounds = ((event.step, pos_bounds(event, relation)) for event in measured)
+def _curve(run: OpenRun, relation: Relation, hue: int, moment: Moment) -> PosCurve:
+    measured = [event for event in run.steps if relation.id in event.pos_at(moment)]
+    bounds = ((event.step, pos_bounds(event, relation, moment)) for event in measured)
     return PosCurve(
         name=run.scene.sentence(relation),
         hue=hue,
-        points=tuple((event.step, event.pos[relation.id]) for event in measured),
+        points=tuple((event.step, event.pos_at(moment)[relation.id]) for event in measured),
         bounds=tuple((step, *ends) for step, ends in bounds if ends is not None),
     )
 

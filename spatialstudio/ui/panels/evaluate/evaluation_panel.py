@@ -14,6 +14,7 @@ from spatialstudio.application.session import (
     RunState,
     SceneChanged,
 )
+from spatialstudio.application.time_line import name_beside, name_first
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import AbstentionReason, Evaluation
 from spatialstudio.ui.bridge import SightClock
@@ -105,8 +106,11 @@ class EvaluationPanel(Panel):
         self._waiting.setText(_waiting_for(run))
         if evaluations != self._shown:
             self._shown = evaluations
-            judged = judged_relations(run, tr("Guided") if baseline else "") if run else ()
-            beside = judged_relations(baseline, tr("Baseline")) if baseline else ()
+            own, other = ("", "")
+            if run is not None and baseline is not None:
+                own, other = tr(name_first(run)), tr(name_beside(run, baseline))
+            judged = judged_relations(run, own) if run else ()
+            beside = judged_relations(baseline, other) if baseline else ()
             self._wanted = [*((each, False) for each in judged), *((each, True) for each in beside)]
             self._let_go()
         self._add_next()

@@ -38,7 +38,8 @@ def pictures_of(
     first, second = (library.picture(entry.path) for entry in pair)
     if first is None or second is None:
         return None
-    shown = [_compared(e, p) for e, p in zip(pair, (first, second), strict=True)]
+    has_seeds = pair[0].summary.seed != pair[1].summary.seed
+    shown = [_compared(e, p, has_seeds) for e, p in zip(pair, (first, second), strict=True)]
     return shown[0], shown[1], _difference(first, second)
 
 
@@ -52,9 +53,12 @@ def _is_baseline(entry: LibraryEntry) -> bool:
     return entry.summary.method_id == UNGUIDED
 
 
-def _compared(entry: LibraryEntry, picture: RgbImage) -> ComparedPicture:
+def _compared(entry: LibraryEntry, picture: RgbImage, has_seeds: bool) -> ComparedPicture:
+    """Return a run as it is shown; one of two seeds is called by its own."""
     told = entry.summary
     title = tr("Baseline") if _is_baseline(entry) else tr("Guided")
+    if has_seeds:
+        title = tr("Seed {seed}").format(seed=told.seed)
     outcome = told.outcome.value if told.outcome else tr("not judged")
     remark = tr("{outcome}, seed {seed}, guidance {guidance}").format(
         seed=told.seed, guidance=guidance_in_words(told), outcome=outcome

@@ -11,6 +11,7 @@ from spatialstudio.application.session import (
     RunChanged,
     StepPicked,
 )
+from spatialstudio.application.time_line import moment_in_words, moment_of
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.commands import inspect
@@ -36,6 +37,7 @@ class AttentionPanel(Panel):
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
+        self._maps = context.maps
         self._session = context.studio.session  # Qt holds a plain Python receiver weakly
         self._strip = MapStrip(context.theme)
         self._strip.word_picked.connect(self._pick_word)
@@ -44,6 +46,7 @@ class AttentionPanel(Panel):
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._words = TextLabel(tone=Tone.MUTED)
         self._clock = SightClock(self._draw, self)
+        self._maps.changed.connect(self._clock.request)
         self._lay_out()
         context.actions.use_stage_keys(self, without=(inspect.PLAY,))  # Space presses buttons here
 
@@ -59,12 +62,27 @@ class AttentionPanel(Panel):
             return
         self._empty.setText(tr(NO_TRACE if run.is_over else NOTHING_YET))
         self._stack.setCurrentIndex(1 if run.steps else 0)
-        self._strip.show_words(word_maps(run, baseline, step))
+        self._strip.show_words(word_maps(run, baseline, step, self._maps.look.moment))
         self._strip.show_picked(self._session.mention_id or "")
-        self._words.setText(_meaning(run, step, self._session.mention_id))
+        self._words.setText(self._meaning(run, step))
 
     def _pick_word(self, key: str) -> None:
         self._session.pick_mention(MentionId(key) if key else None)
+
+    def _meaning(self, run: OpenRun, step: int) -> str:
+        """Say in plain words the PoS of the first relation, or the first of the picked word."""
+        event, picked = step_at(run, step), self._session.mention_id
+        if event is None:
+            return ""
+        wanted = self._maps.look.moment
+        pos = event.pos_at(moment_of(run, wanted))
+        measured = [relation for relation in run.scene.relations if relation.id in pos]
+        of_word = [relation for relation in measured if picked in relation.ends]
+        told = moment_in_words(run, wanted) if event.is_guided else ""
+        for relation in of_word or measured:
+            sentence = relation_in_words(relation, pos[relation.id], run.scene)
+            return f"{sentence} {tr(told)}." if told else sentence
+        return ""
 
     def _lay_out(self) -> None:
         stack = QWidget()
@@ -78,15 +96,3 @@ class AttentionPanel(Panel):
         column.setSpacing(em(0.3))
         column.addWidget(stack, 1)
         column.addWidget(self._words)
-
-
-def _meaning(run: OpenRun, step: int, picked: MentionId | None) -> str:
-    """Say in plain words the PoS of the first relation, or the first of the picked word."""
-    event = step_at(run, step)
-    if event is None:
-        return ""
-    measured = [relation for relation in run.scene.relations if relation.id in event.pos]
-    of_word = [relation for relation in measured if picked in relation.ends]
-    for relation in of_word or measured:
-        return relation_in_words(relation, event.pos[relation.id], run.scene)
-    return ""

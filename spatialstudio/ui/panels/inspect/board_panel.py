@@ -43,6 +43,7 @@ class BoardPanel(Panel):
         self._studio = context.studio
         self._board = context.studio.storyboard
         self._session = context.studio.session
+        self._maps = context.maps
         self._edits = context.edits
         self._toasts = context.toasts
         self._actions = context.actions
@@ -80,7 +81,7 @@ class BoardPanel(Panel):
         if run is None:
             return
         try:
-            frame = pinned(run, self._session.step)
+            frame = pinned(run, self._session.step, self._maps.look.moment)
         except StudioError as error:
             self.problem_met.emit(report_on(error, tr("Pinning a step")))
             return

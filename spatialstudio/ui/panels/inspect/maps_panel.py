@@ -8,13 +8,15 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QSlider, QVBo
 
 from spatialstudio.application.session import BaselineChanged, RunChanged, StepPicked
 from spatialstudio.application.view_script import view_script
-from spatialstudio.domain.attention import MapScale
+from spatialstudio.domain.attention import MapScale, Moment
 from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.commands import inspect
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.map_contents import (
     legend_of,
     maps_at,
+    moment_in_sight,
+    moment_told,
     relation_in_sight,
     sight_of,
     words_in_sight,
@@ -32,6 +34,10 @@ TIPS = {
     MapScale.PER_MAP: "Every map up to its own peak: shapes can be compared, strengths cannot",
     MapScale.SHARED: "All words and steps up to one peak: strengths can be compared",
     MapScale.ABSOLUTE: "Probabilities as they are, 0 to 1",
+}
+MOMENTS = {
+    Moment.BEFORE: ("Before updates", "Attention and PoS as the step finds them"),
+    Moment.AFTER: ("After updates", "Attention and PoS once the updates have moved the picture"),
 }
 NOT_STORED = "Only a run that is stored can be opened by a script."
 NO_MAPS = "There are no maps at this step to write a script about."
@@ -60,6 +66,12 @@ class MapsPanel(Panel):
         self._isolines = QCheckBox(tr("Isolines, 50 and 80 %"))
         self._isolines.setToolTip(tr("The smallest areas that hold these shares of a map's mass"))
         self._isolines.clicked.connect(lambda on: self._maps.show_look(has_isolines=on))
+        self._moment = Segments(
+            tr("Reading of guided steps"),
+            {each: (tr(text), tr(tip)) for each, (text, tip) in MOMENTS.items()},
+        )
+        self._moment.choice_picked.connect(lambda moment: self._maps.show_look(moment=moment))
+        self._told = TextLabel(tone=Tone.MUTED, small=True)
         self._legend = MapLegend(context.theme)
         self._sentence = TextLabel(tone=Tone.HEADING)
         self._details = TextLabel(tone=Tone.MUTED, small=True)
@@ -95,7 +107,8 @@ class MapsPanel(Panel):
         if not words:
             self._tell(tr(NO_MAPS))
             return
-        script = view_script(run, words, step, self._maps.look.scale, choice)
+        moment = moment_in_sight(run, sight)
+        script = view_script(run, words, step, self._maps.look.scale, choice, moment)
         QGuiApplication.clipboard().setText(script)
         self._tell(tr(COPIED))
 
@@ -103,15 +116,19 @@ class MapsPanel(Panel):
         with QSignalBlocker(self._opacity):
             self._opacity.setValue(round(self._stage.look_of(Layer.MAPS).opacity * FULL))
         self._scale.show_choice(self._maps.look.scale)
+        self._moment.show_choice(self._maps.look.moment)
         self._isolines.setChecked(self._maps.look.has_isolines)
         run, baseline = self._session.run, self._session.baseline
-        for part in (self._sentence, self._details, self._legend):
+        for part in (self._sentence, self._details, self._legend, self._told):
             part.setVisible(run is not None)
         if run is None:
             return
         sight = sight_of(self._maps, run, baseline)
         maps = maps_at(run, self._session.step, sight)
         words = words_in_sight(run.scene, sight)
+        told = moment_told(run, self._session.step, sight)
+        self._told.setText(told)
+        self._told.setVisible(bool(told))
         self._legend.show_entries(legend_of(run.scene, maps, words, sight))
         reading = relation_in_sight(run.scene, maps, words)
         self._sentence.setText(reading.sentence if reading else "")
@@ -125,6 +142,9 @@ class MapsPanel(Panel):
         column.addWidget(self._sentence)
         column.addWidget(self._details)
         column.addSpacing(em(0.5))
+        column.addWidget(TextLabel(tr("Reading of guided steps"), Tone.HEADING))
+        column.addWidget(self._moment)
+        column.addWidget(self._told)
         column.addWidget(TextLabel(tr("Colour scale"), Tone.HEADING))
         column.addWidget(self._scale)
         column.addWidget(self._legend)

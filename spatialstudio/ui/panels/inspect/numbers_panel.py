@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
-from spatialstudio.application.session import BaselineChanged, RunChanged, StepPicked
+from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged, StepPicked
 from spatialstudio.application.step_numbers import (
     Column,
     Measure,
@@ -15,6 +15,7 @@ from spatialstudio.application.step_numbers import (
     difference,
     tab_separated,
 )
+from spatialstudio.application.time_line import moment_in_words
 from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.commands import inspect, replay
 from spatialstudio.ui.map_view import Whose
@@ -47,6 +48,7 @@ class NumbersPanel(Panel):
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         self._session = context.studio.session
+        self._maps = context.maps
         self._toasts = context.toasts
         self._numbers, self._numbers_beside = StepNumbers(), StepNumbers()
         self._whose = Whose.FIRST
@@ -65,6 +67,7 @@ class NumbersPanel(Panel):
         self._button.setEnabled(False)
         self._button.clicked.connect(context.actions[replay.COPY_NUMBERS].trigger)
         self._clock = SightClock(self._draw, self)
+        self._maps.changed.connect(self._clock.request)
         context.actions.bind(replay.COPY_NUMBERS, self._copy)
         context.actions.use_stage_keys(self, without=KEYS_OF_TABLES)
         self._lay_out()
@@ -84,19 +87,26 @@ class NumbersPanel(Panel):
         columns = tuple(_named(column) for column in self._shown.columns)
         self._table.show_numbers(columns, self._shown.steps, self._shown.rows)
         self._table.show_step(self._session.step)
-        self._told.setText(tr(TOLD if self._shown.rows else NOTHING_YET))
+        self._told.setText(self._explained(run))
         self._button.setEnabled(bool(self._shown.rows))
 
+    def _explained(self, run: OpenRun) -> str:
+        """Say what the numbers are of, and when within the steps they were read."""
+        if not self._shown.rows:
+            return tr(NOTHING_YET)
+        told = moment_in_words(run, self._maps.look.moment)
+        return f"{tr(told)}. {tr(TOLD)}" if told else tr(TOLD)
+
     def _measure(self) -> None:
-        run, beside = self._session.run, self._session.baseline
+        run, beside, moment = self._session.run, self._session.baseline, self._maps.look.moment
         if run is None:
             return
         if beside is None or self._whose is Whose.FIRST:
-            self._shown = self._numbers.table(run)
+            self._shown = self._numbers.table(run, moment)
             return
-        second = self._numbers_beside.table(beside)
+        second = self._numbers_beside.table(beside, moment)
         if self._whose is Whose.DIFFERENCE:
-            second = difference(self._numbers.table(run), second)
+            second = difference(self._numbers.table(run, moment), second)
         self._shown = second
 
     def _show_whose(self, whose: Whose) -> None:

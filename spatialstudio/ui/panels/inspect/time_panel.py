@@ -9,7 +9,8 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QStackedLayout, QVBoxLayout, QWidget
 
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.session import BaselineChanged, RunChanged, StepPicked
+from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged, StepPicked
+from spatialstudio.application.time_line import moment_in_words
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.bridge import SightClock
@@ -61,6 +62,7 @@ class TimePanel(Panel):
         self._session = context.studio.session  # Qt holds a plain Python receiver weakly
         self._actions = context.actions
         self._stage = context.stage
+        self._maps = context.maps
         self._span: Span | None = None
         self._run_id = ""
         self._chart = PosChart(context.theme)
@@ -71,11 +73,14 @@ class TimePanel(Panel):
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._means = TextLabel(tone=Tone.MUTED, small=True)
         self._means.hide()
+        self._moment = TextLabel(tone=Tone.MUTED, small=True)
+        self._moment.hide()
         self._replay = ReplayBar(context.theme)
         self._replay.step_picked.connect(self._session.pick_step)
         self._replay.live_asked.connect(self._session.go_live)
         self._replay.mode_picked.connect(self._show_mode)
         self._runs_clock = SightClock(self._draw_runs, self)
+        self._maps.changed.connect(self._runs_clock.request)
         self._lay_out()
         self._bind_steps(context.actions)
         self._bind_range(context.actions)
@@ -203,7 +208,8 @@ class TimePanel(Panel):
         if run is None:
             return
         self._pages.setCurrentIndex(1 if run.steps else 0)
-        contents = time_contents(run, second)
+        contents = time_contents(run, second, self._maps.look.moment)
+        self._show_moment(moment_in_words(run, self._maps.look.moment))
         self._chart.show_contents(contents)
         self._header.show_contents(contents)
         self._chart.show_step(self._session.step)
@@ -219,9 +225,16 @@ class TimePanel(Panel):
 
     def _draw_means(self) -> None:
         run = self._session.run
-        told = "" if run is None else span_in_words(run, self._session.baseline, self._span)
+        told = "" if run is None else self._span_in_words(run)
         self._means.setText(told)
         self._means.setVisible(bool(told))
+
+    def _span_in_words(self, run: OpenRun) -> str:
+        return span_in_words(run, self._session.baseline, self._span, self._maps.look.moment)
+
+    def _show_moment(self, told: str) -> None:
+        self._moment.setText(tr("PoS {when}.").format(when=told[:1].lower() + told[1:]))
+        self._moment.setVisible(bool(told))
 
     def _show_commands(self, *, has_run: bool, has_second: bool) -> None:
         usable = dict.fromkeys((*LANES, replay.BESIDE_NONE), has_second)
@@ -240,6 +253,7 @@ class TimePanel(Panel):
         column.setSpacing(em(0.2))
         column.addWidget(self._header)
         column.addWidget(stack, 1)
+        column.addWidget(self._moment)
         column.addWidget(self._means)
         column.addWidget(self._replay)
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QVBoxLayout
 
 from spatialstudio.application.run_queue import QueueChanged
 from spatialstudio.application.session import BaselineChanged, OpenRun, RunChanged
+from spatialstudio.application.time_line import name_beside, name_first
 from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.commands import generate as commands
 from spatialstudio.ui.panel_api import Panel, WindowContext
@@ -86,12 +87,12 @@ class ProgressPanel(Panel):
         waiting = len(self._studio.queue.waiting)
         silent_s = self._now() - self._heard
         if baseline is None or not run.is_over:
-            job = tr("Guided") if baseline else ""
+            job = tr(name_first(run)) if baseline else ""
             return progress_of(run, job, self._seconds_left(run, baseline), waiting, silent_s)
         if baseline.is_over:
             return progress_of(run, "", None, waiting)
         left = self._seconds_left(baseline, None)
-        return progress_of(baseline, tr("Baseline"), left, waiting, silent_s)
+        return progress_of(baseline, tr(name_beside(run, baseline)), left, waiting, silent_s)
 
     def _seconds_left(self, *runs: OpenRun | None) -> float | None:
         total = 0.0

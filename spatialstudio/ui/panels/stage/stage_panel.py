@@ -15,7 +15,7 @@ from spatialstudio.application.session import (
     RunChanged,
     StepPicked,
 )
-from spatialstudio.application.time_line import name_beside
+from spatialstudio.application.time_line import name_beside, name_first
 from spatialstudio.ui.bridge import FrameClock
 from spatialstudio.ui.commands.frame import ALL_CONTROLS
 from spatialstudio.ui.panel_api import Panel, WindowContext
@@ -183,7 +183,7 @@ class StagePanel(Panel):
             self._draw_grid(run)
             return
         sight = sight_of(self._maps, run, baseline)
-        title = tr("Guided") if baseline else tr("Picture" if run.request else "Your picture")
+        title = tr(name_first(run) if baseline else "Picture" if run.request else "Your picture")
         self._show(self._picture, run, sight, title)
         self._evidence.draw(self._step_of(run), is_bare=self._maps.is_peeking)
         self._beside.setVisible(baseline is not None)

@@ -39,7 +39,7 @@ class JudgedRelation:
         relation: In words.
         verdict: The checker's answer.
         explanation: The verdict in one sentence with its numbers.
-        run: Which picture it is about, "Guided" or "Baseline"; empty when there is only one.
+        run: Which picture it is about: "Guided", "Baseline", "Seed 8"; empty when there is one.
         grounds: What was checked, in the checker's order; the evidence of each can be lit.
         lever: An offer that may turn the verdict, as "Lower the threshold to 0.31"; empty for none.
         adjusted: What a person made of it, in words; empty when nobody has.

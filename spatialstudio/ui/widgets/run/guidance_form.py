@@ -39,7 +39,11 @@ METHODS = {
     BOXDIFF: "BoxDiff",
     INFSPLIGN: "InfSplign",
 }
-PRESETS = {Preset.RECOMMENDED: "Recommended", Preset.PUBLISHED: "As published"}
+PRESETS = {
+    Preset.RECOMMENDED: "Recommended",
+    Preset.PUBLISHED: "As published",
+    Preset.SPATIALBENCH_UC: "As in SpatialBench-UC, no refinement",
+}
 DETAILS = {
     AttentionDetail.RELATION_WORDS: ("Words of relations", "About 1 kB a word and step."),
     AttentionDetail.EVERY_WORD: ("Every word", "Every layer, mean of its heads; goes to disk."),

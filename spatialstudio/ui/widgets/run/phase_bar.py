@@ -30,7 +30,7 @@ class Progress:
     """How far a job is.
 
     Attributes:
-        job: What is done, "Guided" or "Baseline"; empty when it needs no name.
+        job: What is done, "Guided", "Baseline" or "Seed 8"; empty when it needs no name.
         phases: Names in order.
         current: Index of the phase that goes on; None when nothing runs.
         detail: Beside the phase's name: "7 of 16".

@@ -54,7 +54,7 @@ def test_a_live_run_shows_its_preview_under_both_maps(live):
     shown = picture_scene(live, 2, MapSight(), ALL, "Guided")
     assert shown.picture is live.steps[2].preview
     assert [layer.hue for layer in shown.maps] == [0, 1]
-    assert shown.remark == f"step 3 of {STEPS}"
+    assert shown.remark == f"step 3 of {STEPS}, after the step's updates"
 
 
 def test_the_last_step_of_a_finished_run_is_the_picture_as_judged(done):

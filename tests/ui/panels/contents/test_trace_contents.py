@@ -5,6 +5,7 @@ import pytest
 from spatialstudio.application.engine.messages import Phase
 from spatialstudio.application.flow.generate_image import new_request
 from spatialstudio.application.session import OpenRun, RunState
+from spatialstudio.domain.attention import Moment
 from spatialstudio.ui.panels.contents.trace_contents import (
     progress_of,
     span_in_words,
@@ -46,9 +47,24 @@ def test_the_steps_that_were_guided_are_known(run_of):
     assert time_contents(run_of(), None).first.guided_steps == (0, 1, 2)
 
 
+def with_pos(step, pos):
+    return replace(step, pos={"r1": pos}, pos_after={"r1": pos} if step.is_guided else {})
+
+
+def test_the_curve_is_of_one_reading(run_of):
+    steps = tuple(
+        replace(step, pos_after={"r1": 0.9}) if step.is_guided else step for step in run_of().steps
+    )
+    run = replace(run_of(), steps=steps)
+    (after,) = time_contents(run, None).first.curves
+    (before,) = time_contents(run, None, Moment.BEFORE).first.curves
+    assert [value for _, value in after.points] == [0.9] * 3 + [s.pos["r1"] for s in steps[3:]]
+    assert [value for _, value in before.points] == [step.pos["r1"] for step in steps]
+
+
 def test_the_difference_is_the_first_run_less_the_second(run_of):
     run, beside = run_of(), run_of()
-    lower = tuple(replace(step, pos={"r1": step.pos["r1"] - 0.1}) for step in beside.steps[:2])
+    lower = tuple(with_pos(step, step.pos["r1"] - 0.1) for step in beside.steps[:2])
     contents = time_contents(run, replace(beside, steps=lower))
     (difference,) = contents.differences
     assert [step for step, _ in difference.points] == [0, 1]
@@ -57,7 +73,7 @@ def test_the_difference_is_the_first_run_less_the_second(run_of):
 
 def test_a_range_is_said_with_its_means(run_of):
     run = run_of()
-    steps = tuple(replace(step, pos={"r1": step.step / 10}) for step in run.steps)
+    steps = tuple(with_pos(step, step.step / 10) for step in run.steps)
     run = replace(run, steps=steps)
     said = span_in_words(run, run, (1, 3))
     assert said == "Mean of steps 2 to 4: dog to the left of car 0.20 (Other run 0.20)"

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QPushButton
 
+from spatialstudio.application.flow.generate_image import new_request
 from spatialstudio.domain.verdict import AbstentionReason
 from spatialstudio.ui.commands import evaluate as commands
 from spatialstudio.ui.widgets.evaluate.ground_chip import GroundChip
@@ -13,7 +14,8 @@ from spatialstudio.ui.widgets.evaluate.verdict_card import VerdictCard
 from spatialstudio.ui.widgets.stage.picture_layers import Layer
 from spatialstudio.ui.widgets.stage.picture_view import PictureView
 from spatialstudio.ui.workspaces.evaluate import EVALUATE
-from tests.ui.judged_runs import CAR, NEAR_DOG, SECOND_DOG, UNSURE_DOG, judged_run
+from tests.ui.judged_runs import CAR, DOG, NEAR_DOG, SECOND_DOG, UNSURE_DOG, judged_run
+from tests.ui.scripted_engine import STICKERS
 
 NEAR = AbstentionReason.NEAR_BOUNDARY
 
@@ -134,9 +136,19 @@ def cards(window):
 def test_the_verdict_on_a_second_picture_leaves_the_first_cards_alone(qtbot, evaluating, studio):
     second = replace(judged_run(UNSURE_DOG, CAR), id="second")
     studio.session.open(judged_run(SECOND_DOG, CAR), replace(second, evaluation=None))
-    qtbot.waitUntil(lambda: [card.content[0].run for card in cards(evaluating)] == ["Guided"])
-    (guided,) = cards(evaluating)
+    qtbot.waitUntil(lambda: [card.content[0].run for card in cards(evaluating)] == ["This run"])
+    (own,) = cards(evaluating)
     studio.session.set_beside(second)
     qtbot.waitUntil(lambda: len(cards(evaluating)) > 1)
-    assert [card is guided for card in cards(evaluating)] == [True, False]
+    assert [card is own for card in cards(evaluating)] == [True, False]
     assert [card.content[1] for card in cards(evaluating)] == [False, True]
+
+
+def test_the_verdicts_on_a_second_seed_are_called_by_it(qtbot, evaluating, studio):
+    request = new_request(judged_run(DOG, CAR).scene, STICKERS, seed=7)
+    run = replace(judged_run(DOG, CAR), request=request)
+    second = replace(run, id="second", request=replace(request, id="second", seed=8))
+    studio.session.open(run, second)
+    qtbot.waitUntil(
+        lambda: [card.content[0].run for card in cards(evaluating)] == ["Guided", "Seed 8"]
+    )

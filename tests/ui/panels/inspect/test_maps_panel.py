@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QLabel, QSlider, QToolButton
 
-from spatialstudio.domain.attention import MapScale
+from spatialstudio.domain.attention import MapScale, Moment
 from spatialstudio.ui.commands import frame, inspect
 from spatialstudio.ui.panels.inspect.maps_panel import MapsPanel
 from spatialstudio.ui.widgets.inspect.map_legend import MapLegend
@@ -34,6 +34,16 @@ def test_the_scale_is_printed(qtbot, panel, drawn):
     qtbot.mouseClick(one, Qt.MouseButton.LeftButton)
     assert drawn.context.maps.look.scale is MapScale.ABSOLUTE
     qtbot.waitUntil(lambda: legend(panel) == "dog: 0 to 1; car: 0 to 1")
+
+
+def test_the_reading_is_chosen_and_told(qtbot, panel, drawn, studio):
+    studio.session.pick_step(0)
+    assert studio.session.run.steps[0].is_guided
+    qtbot.waitUntil(lambda: "Read after the step's updates." in said(panel))
+    before = next(b for b in panel.findChildren(QToolButton) if b.text() == "Before updates")
+    qtbot.mouseClick(before, Qt.MouseButton.LeftButton)
+    assert drawn.context.maps.look.moment is Moment.BEFORE
+    qtbot.waitUntil(lambda: "Read before the step's updates." in said(panel))
 
 
 def test_opacity_is_that_of_the_layer(qtbot, panel, drawn):

@@ -47,7 +47,7 @@ def test_all_numbers_can_be_copied(qtbot, numbers, clipboard):
     qtbot.mouseClick(numbers.findChild(QPushButton), Qt.MouseButton.LeftButton)
     lines = clipboard.text().splitlines()
     assert len(lines) == 1 + STEPS
-    assert lines[0].startswith("step\tdog: entropy\t")
+    assert lines[0].startswith("step\tdog: entropy after the step's updates\t")
 
 
 def test_chosen_rows_can_be_copied(qtbot, numbers, clipboard):

@@ -1,0 +1,56 @@
+import csv
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.domain.attention import AttentionSnapshot
+from spatialstudio.domain.export import ExportKind
+from spatialstudio.domain.generation import StepEvent
+
+
+@pytest.fixture
+def read_twice(picture, tmp_path):
+    """The sample run with a second reading of each guided step."""
+    record, events = RunFiles().load(picture)
+
+    def with_second(event):
+        if not isinstance(event, StepEvent) or not event.is_guided or event.attention is None:
+            return event
+        maps = {name: 1 - weights for name, weights in event.attention.maps.items()}
+        after = AttentionSnapshot(maps=maps, layers=event.attention.layers)
+        return replace(event, attention_after=after, pos_after={"r1": 1 - event.pos["r1"] / 2})
+
+    events = tuple(map(with_second, events))
+    steps = [event for event in events if isinstance(event, StepEvent)]
+    trace = tuple(
+        replace(summary, pos_after=event.pos_after)
+        for summary, event in zip(record.trace, steps, strict=True)
+    )
+    return RunFiles().save(replace(record, trace=trace), events, tmp_path / "twice")
+
+
+def test_both_readings_of_a_guided_step_are_exported_apart(exports, read_twice, tmp_path):
+    run = exports.read(read_twice)
+    first = run.steps[0]
+    assert first.is_guided
+    exports.export([read_twice], ExportKind.ARRAYS, tmp_path / "twice.npz")
+    arrays = np.load(tmp_path / "twice.npz")
+    assert arrays["guided_steps"].tolist() == [e.step for e in run.steps if e.is_guided]
+    for name, reading in (("before", first.attention), ("after", first.attention_after)):
+        assert np.array_equal(arrays[f"map_{name}/m1"][0], reading.maps["m1"])
+    assert arrays["pos_after/r1"][0] == pytest.approx(first.pos_after["r1"])
+    exports.export([read_twice], ExportKind.TABLE, tmp_path / "twice.csv")
+    (row,) = csv.DictReader(io.StringIO((tmp_path / "twice.csv").read_text(encoding="utf-8")))
+    assert float(row["pos_first_before_updates"]) == pytest.approx(first.pos["r1"])
+    assert float(row["pos_first_after_updates"]) == pytest.approx(first.pos_after["r1"])
+
+
+def test_a_run_without_a_second_reading_has_no_number_for_it(exports, picture, tmp_path):
+    (guided, *_) = (e for e in exports.read(picture).steps if e.is_guided)
+    exports.export([picture], ExportKind.ARRAYS, tmp_path / "once.npz")
+    arrays = np.load(tmp_path / "once.npz")
+    place = arrays["captured_steps"].tolist().index(guided.step)
+    assert np.isnan(arrays["map_after/m1"][place]).all()
