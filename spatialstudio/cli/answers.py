@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from spatialstudio.application.flow.advise_on_scene import AdviceKind, advice_on
+from spatialstudio.application.flow.compare_readings import dispute_in_words
 from spatialstudio.application.inspection import explain
 from spatialstudio.application.session import OpenRun
 from spatialstudio.cli.evaluation_answer import evaluation_answer, relation_of
@@ -14,7 +15,12 @@ from spatialstudio.domain.relation import Basis, Relation, SceneGraph
 
 Answer = Mapping[str, Any]
 
-BASES = {Basis.STATED: "", Basis.IMPLIED: "  (implied)", Basis.UNSAID: "  (not in the prompt)"}
+BASES = {
+    Basis.STATED: "",
+    Basis.IMPLIED: "  (implied)",
+    Basis.UNCONFIRMED: "  (not confirmed by the grammar)",
+    Basis.UNSAID: "  (not in the prompt)",
+}
 
 
 def scene_answer(scene: SceneGraph, tokens: Sequence[TokenSpan] = ()) -> Answer:
@@ -34,6 +40,10 @@ def scene_answer(scene: SceneGraph, tokens: Sequence[TokenSpan] = ()) -> Answer:
             for mention in scene.mentions
         ],
         "relations": [_relation_answer(relation, scene) for relation in scene.relations],
+        "disputed": [
+            {**_relation_answer(claim, scene), "message": dispute_in_words(claim, scene)}
+            for claim in scene.disputed
+        ],
         "contradictions": _advice_answers(scene, AdviceKind.CONTRADICTION),
         "redundancies": _advice_answers(scene, AdviceKind.REDUNDANCY),
         "notes": [{"message": note.message, "span": _ends(note.span)} for note in scene.notes],
@@ -49,6 +59,8 @@ def scene_lines(scene: SceneGraph, tokens: Sequence[TokenSpan] = ()) -> Iterator
         yield f"{mention.id}  {mention.phrase}{tail}"
     for relation in scene.relations:
         yield f"{relation.id}  {scene.sentence(relation)}{BASES[relation.basis]}"
+    for claim in scene.disputed:
+        yield f"Disputed: {dispute_in_words(claim, scene)}"
     yield from _warnings(scene)
 
 

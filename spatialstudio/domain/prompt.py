@@ -45,6 +45,10 @@ class TextSpan:
         """Return the characters that the span covers in ``text``."""
         return text[self.start : self.stop]
 
+    def overlaps(self, other: "TextSpan") -> bool:
+        """Whether both spans share a character."""
+        return self.start < other.stop and other.start < self.stop
+
 
 @frozen
 class ObjectMention:
