@@ -4,6 +4,8 @@ from pathlib import Path
 
 from spatialstudio.domain.frozen import frozen
 
+PROMPT, SEED = "a cat to the left of a dog, a lamp above the dog", 4
+"""Drawn in the pictures: unguided, the cat comes out on the right; guided, both relations hold."""
 FOLDER = Path("samples", "tour")
 """Within the resources; a folder for light and one for dark pictures lies in it."""
 
