@@ -6,7 +6,7 @@ from typing import Any
 
 from spatialstudio.application.flow.advise_on_scene import AdviceKind, advice_on
 from spatialstudio.application.flow.compare_readings import dispute_in_words
-from spatialstudio.application.inspection import explain
+from spatialstudio.application.inspection import attention_at_the_end, explain
 from spatialstudio.application.session import OpenRun
 from spatialstudio.cli.evaluation_answer import evaluation_answer, relation_of
 from spatialstudio.domain.generation import UNGUIDED
@@ -34,6 +34,8 @@ def scene_answer(scene: SceneGraph, tokens: Sequence[TokenSpan] = ()) -> Answer:
                 "phrase": mention.phrase,
                 "head": mention.head,
                 "attributes": mention.attributes,
+                "count": mention.count or None,
+                "is_plural": mention.is_plural,
                 "span": _ends(mention.span),
                 "tokens": positions.get(mention.id),
             }
@@ -79,16 +81,18 @@ def run_answer(run: OpenRun) -> Answer:
             "picture": None if run.path is None else str(run.path.resolve()),
         }
     if run.evaluation is not None:
-        answer |= evaluation_answer(run.evaluation, run.scene)
+        attention = attention_at_the_end(run)
+        answer |= evaluation_answer(run.evaluation, run.scene, attention=attention)
     return answer | {"notes": [note.message for note in run.scene.notes]}
 
 
 def run_lines(run: OpenRun) -> Iterator[str]:
     """Say what came of a picture that was drawn or only judged."""
+    attention = attention_at_the_end(run)
     for verdict in run.evaluation.verdicts if run.evaluation else ():
         relation = relation_of(verdict, run.scene)
         yield f"{verdict.outcome.value}: {run.scene.sentence(relation)}"
-        yield f"  {explain(verdict, run.scene)}"
+        yield f"  {explain(verdict, run.scene, attention.get(verdict.relation_id))}"
         if verdict.measurement is not None:
             yield f"  PSE {verdict.measurement.pse:.2f}, confidence {verdict.confidence:.2f}"
     if run.evaluation is not None and not run.evaluation.verdicts:

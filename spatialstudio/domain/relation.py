@@ -356,6 +356,16 @@ class SceneGraph:
             return f"{ORDINALS[place]} {own.phrase}"
         return f"{own.phrase} {place + 1}"
 
+    def detected_name(self, mention_id: MentionId) -> str:
+        """Say what a detector is asked for: "car" for "blue car"; others alike are told apart.
+
+        Raises:
+            KeyError: The scene has no such mention.
+        """
+        own = self.mention(mention_id)
+        is_alone = all(each.head != own.head or each.id == own.id for each in self.mentions)
+        return own.head if is_alone else self.name(mention_id)
+
     def sentence(self, relation: Relation) -> str:
         """Say a relation in words, alike things told apart: "cat to the left of second dog"."""
         return _said(relation, self.name)

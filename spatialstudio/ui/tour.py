@@ -41,9 +41,9 @@ STATIONS = (
         "watch",
         "Watch",
         "Generate with Ctrl+Return. The preview clears step by step. With all controls "
-        "(Ctrl+Shift+A) maps show where the model thinks of each word, and the curve of PoS climbs "
-        "from doubt to certainty. The same seed without guidance is drawn beside it; Ctrl+B says "
-        "whether.",
+        "(Ctrl+Shift+A) maps show where the model attends to each word, and the PoS curve shows "
+        "how sure the attention is of each relation; the verdict judges the picture itself. The "
+        "same seed without guidance is drawn beside it; Ctrl+B turns that on or off.",
     ),
     Station(
         "inspect",

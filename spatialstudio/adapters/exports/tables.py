@@ -16,7 +16,7 @@ from spatialstudio.domain.verdict import Verdict
 COLUMNS = (
     *("run", "created", "prompt", "model", "seed", "steps", "method", "strength"),
     *("relation", "subject", "object", "pos_first", "pos_last", "outcome", "reason"),
-    *("confidence", "pse", "delta", "margin", "overlap"),
+    *("confidence", "pse", "delta", "margin", "overlap", "not_checked"),
     *("stars", "is_rejected", "tags", "note", "picture"),
 )
 TAG_SEPARATOR = "; "
@@ -158,7 +158,18 @@ def _relation_columns(
         "delta": measured.delta if measured else None,
         "margin": measured.margin if measured else None,
         "overlap": measured.overlap if measured else None,
+        "not_checked": _not_checked(run, relation.id) if verdict else None,
     }
+
+
+def _not_checked(run: ExportedRun, relation_id: RelationId) -> tuple[str, ...]:
+    """List what the prompt asks of a relation's things and no verdict tests: "count (three)"."""
+    return tuple(
+        f"{each.kind.value} ({each.words})"
+        for evidence in run.evidence
+        if evidence.relation_id == relation_id
+        for each in evidence.not_checked
+    )
 
 
 def _in_a_cell(value: object) -> object:
