@@ -33,14 +33,12 @@ from spatialstudio.ui.commands.command import Command
 from spatialstudio.ui.demo import pass_on
 from spatialstudio.ui.dialogs.command_palette import CommandPalette
 from spatialstudio.ui.main_window import MainWindow
-from spatialstudio.ui.tour import FOLDER, STATIONS
+from spatialstudio.ui.tour import FOLDER, PROMPT, SEED, STATIONS
 from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor
 from spatialstudio.ui.widgets.gallery.run_grid import RunGrid
 from spatialstudio.ui.window_settings import FILE_NAME, Density, ThemeChoice, WindowSettings
 
 RESOURCES = Path(__file__).resolve().parent.parent / "resources"
-PROMPT = "a cat to the left of a dog, a lamp above the dog"
-SEED = 5
 MORE_PROMPTS = ("a rocket above a castle", "a fish below a boat", "a star to the right of a moon")
 WATCHED_SHARE = 0.6
 INSPECTED_STEP = 6

@@ -1,7 +1,7 @@
 """Small, real stand-ins for the ports: they do little, but they do it as the ports say."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -60,6 +60,17 @@ def scene_of(
     return SceneGraph(
         prompt=Prompt(text=text), mentions=mentions, relations=(relation,), extractor_id="fake"
     )
+
+
+def counted_scene() -> SceneGraph:
+    """Make the scene of "three dogs to the left of a blue car"."""
+    text = "three dogs to the left of a blue car"
+    scene = scene_of()
+    dogs, car = scene.mentions
+    dogs = replace(dogs, phrase="three dogs", is_plural=True, span=TextSpan(start=0, stop=10))
+    span = TextSpan(start=text.index("blue"), stop=len(text))
+    car = replace(car, phrase="blue car", attributes=("blue",), span=span)
+    return replace(scene, prompt=Prompt(text=text), mentions=(dogs, car))
 
 
 @dataclass

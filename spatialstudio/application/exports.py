@@ -6,6 +6,7 @@ from itertools import count
 from pathlib import Path
 
 from spatialstudio.application.errands import Progress
+from spatialstudio.application.inspection import evidence_of, last_attention
 from spatialstudio.application.theme_file import load_theme
 from spatialstudio.domain.errors import ExportError, SettingsError
 from spatialstudio.domain.export import (
@@ -21,7 +22,6 @@ from spatialstudio.domain.generation import GenerationEvent, GenerationFinished,
 from spatialstudio.domain.record import RunRecord
 from spatialstudio.domain.run_ports import Exporter, RunStore
 from spatialstudio.domain.storyboard import BOARD_FORMATS, BoardFrame
-from spatialstudio.science.show_evidence import evidence_of
 
 THEME = "light"
 MOST_LETTERS = 12
@@ -206,12 +206,18 @@ def _exported(record: RunRecord, events: Sequence[GenerationEvent], picture: Pat
     scene, evaluation = record.request.scene, record.evaluation
     (image,) = (event.image for event in events if isinstance(event, GenerationFinished))
     verdicts = evaluation.verdicts if evaluation else ()
+    steps = tuple(event for event in events if isinstance(event, StepEvent))
+    attention = last_attention(steps, scene, scene)
     return ExportedRun(
         path=picture,
         record=record,
-        steps=tuple(event for event in events if isinstance(event, StepEvent)),
+        steps=steps,
         image=image,
-        evidence=tuple(evidence_of(v, scene, evaluation) for v in verdicts if evaluation),
+        evidence=tuple(
+            evidence_of(verdict, scene, evaluation, attention.get(verdict.relation_id))
+            for verdict in verdicts
+            if evaluation
+        ),
     )
 
 

@@ -1,5 +1,6 @@
 """The numbers and sentences that a window shows about maps, relations and verdicts."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,15 +10,15 @@ from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.assertion import DaSettings
 from spatialstudio.domain.evidence import Evidence
-from spatialstudio.domain.relation import Axis, Relation, SceneGraph
+from spatialstudio.domain.generation import StepEvent
+from spatialstudio.domain.relation import Axis, Relation, RelationId, SceneGraph
 from spatialstudio.domain.verdict import CheckerSettings, Evaluation, Verdict
 from spatialstudio.science.checker import decide_again
 from spatialstudio.science.da_score import score_again
 from spatialstudio.science.evidence import explain as explain_verdict
+from spatialstudio.science.evidence import share_in_words
 from spatialstudio.science.show_evidence import evidence_of as gather_evidence
 from spatialstudio.science.superiority import marginal
-
-PERCENT = 100
 
 
 def marginals(weights: FloatMap) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
@@ -36,37 +37,56 @@ def marginals(weights: FloatMap) -> tuple[npt.NDArray[np.float32], npt.NDArray[n
 
 
 def relation_in_words(relation: Relation, pos: float, scene: SceneGraph) -> str:
-    """Say a relation's PoS plainly, as "In 83 % of draws the cat is to the left of the dog.".
+    """Say a PoS plainly: "The attention is 83 % sure that the cat is to the left of the dog.".
 
     Args:
         relation: The claim.
-        pos: Its PoS, [0, 1].
+        pos: Its PoS on attention maps, [0, 1].
         scene: Where its mentions are.
     """
     subject, *others = (f"the {scene.name(end)}" for end in relation.ends)
     objects = " and ".join(others)
-    share = _share_in_words(pos)
-    return f"In {share} of draws {subject} is {relation.type.phrase} {objects}."
+    verb = "are" if scene.mention(relation.subject).is_plural else "is"
+    claim = f"{subject} {verb} {relation.type.phrase} {objects}"
+    return f"The attention is {share_in_words(pos)} sure that {claim}."
 
 
-def _share_in_words(share: float) -> str:
-    """Say a share in whole percent; only what is never or always so is called 0 or 100 %."""
-    percent = f"{share * PERCENT:.0f} %"
-    if percent == "100 %" and share < 1:
-        return "more than 99 %"
-    if percent == "0 %" and share > 0:
-        return "less than 1 %"
-    return percent
+def attention_at_the_end(run: OpenRun) -> Mapping[RelationId, float]:
+    """Return the PoS on the attention of a run's last step, by the relations that it shall show."""
+    drawn = run.request.scene if run.request else None
+    return {} if drawn is None else last_attention(run.steps, drawn, run.scene)
 
 
-def explain(verdict: Verdict, scene: SceneGraph) -> str:
-    """Say a verdict in one sentence with its numbers."""
-    return explain_verdict(verdict, scene)
+def last_attention(
+    steps: Sequence[StepEvent], drawn: SceneGraph, judged: SceneGraph
+) -> Mapping[RelationId, float]:
+    """Return the PoS of the last step for the relations that were drawn as they are judged."""
+    claims = {_claim(each, drawn) for each in drawn.relations}
+    last = steps[-1].pos if steps else {}
+    return {
+        each.id: float(last[each.id])
+        for each in judged.relations
+        if each.id in last and _claim(each, judged) in claims
+    }
 
 
-def evidence_of(verdict: Verdict, scene: SceneGraph, evaluation: Evaluation) -> Evidence:
+def _claim(relation: Relation, scene: SceneGraph) -> tuple[object, ...]:
+    return relation.id, relation.type.id, *(scene.mention(end).phrase for end in relation.ends)
+
+
+def explain(verdict: Verdict, scene: SceneGraph, attention_pos: float | None = None) -> str:
+    """Say a verdict with its numbers, where attention disagrees, and what was not checked."""
+    return explain_verdict(verdict, scene, attention_pos)
+
+
+def evidence_of(
+    verdict: Verdict,
+    scene: SceneGraph,
+    evaluation: Evaluation,
+    attention_pos: float | None = None,
+) -> Evidence:
     """Gather the boxes, masks, bands and projections behind a verdict, to be drawn."""
-    return gather_evidence(verdict, scene, evaluation)
+    return gather_evidence(verdict, scene, evaluation, attention_pos)
 
 
 def judged_again(

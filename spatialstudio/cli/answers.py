@@ -5,7 +5,8 @@ from dataclasses import asdict
 from typing import Any
 
 from spatialstudio.application.flow.advise_on_scene import AdviceKind, advice_on
-from spatialstudio.application.inspection import explain
+from spatialstudio.application.flow.compare_readings import dispute_in_words
+from spatialstudio.application.inspection import attention_at_the_end, explain
 from spatialstudio.application.session import OpenRun
 from spatialstudio.cli.evaluation_answer import evaluation_answer, relation_of
 from spatialstudio.domain.generation import UNGUIDED
@@ -14,7 +15,12 @@ from spatialstudio.domain.relation import Basis, Relation, SceneGraph
 
 Answer = Mapping[str, Any]
 
-BASES = {Basis.STATED: "", Basis.IMPLIED: "  (implied)", Basis.UNSAID: "  (not in the prompt)"}
+BASES = {
+    Basis.STATED: "",
+    Basis.IMPLIED: "  (implied)",
+    Basis.UNCONFIRMED: "  (not confirmed by the grammar)",
+    Basis.UNSAID: "  (not in the prompt)",
+}
 
 
 def scene_answer(scene: SceneGraph, tokens: Sequence[TokenSpan] = ()) -> Answer:
@@ -28,12 +34,18 @@ def scene_answer(scene: SceneGraph, tokens: Sequence[TokenSpan] = ()) -> Answer:
                 "phrase": mention.phrase,
                 "head": mention.head,
                 "attributes": mention.attributes,
+                "count": mention.count or None,
+                "is_plural": mention.is_plural,
                 "span": _ends(mention.span),
                 "tokens": positions.get(mention.id),
             }
             for mention in scene.mentions
         ],
         "relations": [_relation_answer(relation, scene) for relation in scene.relations],
+        "disputed": [
+            {**_relation_answer(claim, scene), "message": dispute_in_words(claim, scene)}
+            for claim in scene.disputed
+        ],
         "contradictions": _advice_answers(scene, AdviceKind.CONTRADICTION),
         "redundancies": _advice_answers(scene, AdviceKind.REDUNDANCY),
         "notes": [{"message": note.message, "span": _ends(note.span)} for note in scene.notes],
@@ -49,6 +61,8 @@ def scene_lines(scene: SceneGraph, tokens: Sequence[TokenSpan] = ()) -> Iterator
         yield f"{mention.id}  {mention.phrase}{tail}"
     for relation in scene.relations:
         yield f"{relation.id}  {scene.sentence(relation)}{BASES[relation.basis]}"
+    for claim in scene.disputed:
+        yield f"Disputed: {dispute_in_words(claim, scene)}"
     yield from _warnings(scene)
 
 
@@ -67,16 +81,18 @@ def run_answer(run: OpenRun) -> Answer:
             "picture": None if run.path is None else str(run.path.resolve()),
         }
     if run.evaluation is not None:
-        answer |= evaluation_answer(run.evaluation, run.scene)
+        attention = attention_at_the_end(run)
+        answer |= evaluation_answer(run.evaluation, run.scene, attention=attention)
     return answer | {"notes": [note.message for note in run.scene.notes]}
 
 
 def run_lines(run: OpenRun) -> Iterator[str]:
     """Say what came of a picture that was drawn or only judged."""
+    attention = attention_at_the_end(run)
     for verdict in run.evaluation.verdicts if run.evaluation else ():
         relation = relation_of(verdict, run.scene)
         yield f"{verdict.outcome.value}: {run.scene.sentence(relation)}"
-        yield f"  {explain(verdict, run.scene)}"
+        yield f"  {explain(verdict, run.scene, attention.get(verdict.relation_id))}"
         if verdict.measurement is not None:
             yield f"  PSE {verdict.measurement.pse:.2f}, confidence {verdict.confidence:.2f}"
     if run.evaluation is not None and not run.evaluation.verdicts:

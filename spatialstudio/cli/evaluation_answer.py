@@ -2,24 +2,29 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import Any
 
 from spatialstudio.application.flow.choose_metrics import ALL_METRICS, ChosenMetrics, MetricKind
-from spatialstudio.application.inspection import evidence_of, explain
+from spatialstudio.application.inspection import evidence_of
 from spatialstudio.domain.assertion import AssertionScore, DaScore
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.perception import Box
-from spatialstudio.domain.relation import Relation, SceneGraph
+from spatialstudio.domain.relation import Relation, RelationId, SceneGraph
 from spatialstudio.domain.verdict import Evaluation, Verdict
 from spatialstudio.science.center_scores import center_scores, hrs_of_scene
 from spatialstudio.science.hrs import other_form
 from spatialstudio.science.pse import Instances, prompt_pse, pse_of
 
+NO_ATTENTION: Mapping[RelationId, float] = MappingProxyType({})
 CENTER_NAMES = ("visor", "compbench", "hrs", "geneval")
 
 
 def evaluation_answer(
-    evaluation: Evaluation, scene: SceneGraph, metrics: ChosenMetrics = ALL_METRICS
+    evaluation: Evaluation,
+    scene: SceneGraph,
+    metrics: ChosenMetrics = ALL_METRICS,
+    attention: Mapping[RelationId, float] = NO_ATTENTION,
 ) -> Mapping[str, Any]:
     """Tell all that is said of a picture, and whose settings said it.
 
@@ -27,6 +32,7 @@ def evaluation_answer(
         evaluation: The judged picture.
         scene: What its prompt claims.
         metrics: Who is asked beside the checker.
+        attention: PoS on the attention of the last step, where the picture was drawn here.
     """
     answer: dict[str, Any] = {
         "checker": evaluation.checker.preset,
@@ -43,7 +49,14 @@ def evaluation_answer(
         name, others = other_form(rules)
         answer[name] = hrs_of_scene(scene, evaluation.perception, others)
     answer["verdicts"] = [
-        _verdict_answer(verdict, scene, evaluation, metrics) for verdict in evaluation.verdicts
+        _verdict_answer(
+            verdict,
+            scene,
+            evidence_of(verdict, scene, evaluation, attention.get(verdict.relation_id)),
+            attention.get(verdict.relation_id),
+        )
+        | _center_answer(relation_of(verdict, scene), scene, evaluation, metrics)
+        for verdict in evaluation.verdicts
     ]
     return answer
 
@@ -108,11 +121,10 @@ def _pse_answer(
 
 
 def _verdict_answer(
-    verdict: Verdict, scene: SceneGraph, evaluation: Evaluation, metrics: ChosenMetrics
-) -> Mapping[str, Any]:
+    verdict: Verdict, scene: SceneGraph, evidence: Evidence, attention_pos: float | None
+) -> dict[str, Any]:
     measured = verdict.measurement
     relation = relation_of(verdict, scene)
-    evidence = evidence_of(verdict, scene, evaluation)
     return {
         "relation_id": verdict.relation_id,
         "relation": scene.sentence(relation),
@@ -126,15 +138,19 @@ def _verdict_answer(
         "gap": measured.gap if measured else None,
         "pos": measured.pos if measured else None,
         "pse": pse_of(relation, evaluation),
-        **_center_answer(relation, scene, evaluation, metrics),
-        "why": explain(verdict, scene),
+        "attention_pos": attention_pos,
+        "not_checked": [
+            {"mention": each.mention_id, "kind": each.kind.value, "words": each.words}
+            for each in evidence.not_checked
+        ],
+        "why": evidence.sentence,
         "evidence": _evidence_answer(evidence),
     }
 
 
 def _center_answer(
     relation: Relation, scene: SceneGraph, evaluation: Evaluation, metrics: ChosenMetrics
-) -> Mapping[str, Any]:
+) -> dict[str, Any]:
     """Tell what the chosen centre metrics say, and whether both ends were found at all."""
     scores = asdict(center_scores(relation, scene, evaluation.perception, metrics.center_rules))
     chosen = {kind.value for kind in metrics.kinds}
@@ -149,6 +165,7 @@ def _evidence_answer(evidence: Evidence) -> Mapping[str, Any]:
         "boxes": [
             {
                 "mention": found.mention_id,
+                "label": found.label,
                 "role": found.role.value,
                 "score": found.score,
                 "box": _edges(found.box),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from spatialstudio.application.error_reports import EXIT_FAILURE
+from spatialstudio.application.flow.compare_readings import dispute_in_words
 from spatialstudio.application.flow.list_relations import list_relations, names_of
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import scene_answer, scene_lines
@@ -67,6 +68,8 @@ def _row(studio: Studio, line: str, number: int, extractor_id: str) -> Row:
         return {"id": row_id, "error": error.message}
     if scene.extractor_id != extractor_id:
         show_progress(f"{row_id}: read by {scene.extractor_id}. {_said(scene)}")
+    for claim in scene.disputed:
+        show_progress(f"{row_id}: {dispute_in_words(claim, scene)}")
     return {
         "id": row_id,
         "objects": list(names_of(scene).values()),

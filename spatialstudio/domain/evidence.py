@@ -29,6 +29,29 @@ class Role(Enum):
     """Chosen from a second detector."""
 
 
+class UncheckedKind(Enum):
+    """What a prompt asks for beyond the relation."""
+
+    COUNT = "count"
+    COLOUR = "colour"
+    ATTRIBUTE = "attribute"
+
+
+@frozen
+class Unchecked:
+    """Something that the prompt asks for and no verdict tests.
+
+    Attributes:
+        mention_id: Of which thing.
+        kind: What.
+        words: As the prompt says it: "three", "blue".
+    """
+
+    mention_id: MentionId
+    kind: UncheckedKind
+    words: str
+
+
 @frozen
 class EvidenceBox:
     """A detection and its part in the verdict.
@@ -38,12 +61,14 @@ class EvidenceBox:
         box: Pixels.
         score: [0, 1].
         role: Its part.
+        label: What the detector calls it.
     """
 
     mention_id: MentionId
     box: Box
     score: float
     role: Role
+    label: str
 
 
 @frozen
@@ -134,6 +159,7 @@ class Evidence:
         perturbed: The answers after small changes.
         crop: What to show of the picture: around the chosen boxes; None when nothing was chosen.
         assertions: The answers to what the prompt asserts of the relation and its ends.
+        not_checked: What the prompt asks of the ends and the verdict leaves out.
     """
 
     relation_id: RelationId
@@ -149,3 +175,4 @@ class Evidence:
     perturbed: tuple[PerturbedAnswer, ...]
     crop: Box | None
     assertions: tuple[AssertionScore, ...]
+    not_checked: tuple[Unchecked, ...] = ()

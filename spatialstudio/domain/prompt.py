@@ -5,6 +5,7 @@ from itertools import count
 from typing import NewType
 
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.ordinals import is_count
 
 MentionId = NewType("MentionId", str)
 
@@ -45,6 +46,10 @@ class TextSpan:
         """Return the characters that the span covers in ``text``."""
         return text[self.start : self.stop]
 
+    def overlaps(self, other: "TextSpan") -> bool:
+        """Whether both spans share a character."""
+        return self.start < other.stop and other.start < self.stop
+
 
 @frozen
 class ObjectMention:
@@ -67,6 +72,13 @@ class ObjectMention:
     is_plural: bool = False
     span: TextSpan
     named_again: tuple[TextSpan, ...] = ()
+
+    @property
+    def count(self) -> str:
+        """How many are asked for, as written: "three", "12"; empty where no number stands."""
+        own = self.head.split()
+        words = (word for word in self.phrase.split()[:-1] if word not in own)
+        return " ".join(word for word in words if is_count(word))
 
 
 def free_mention_id(taken: Collection[MentionId]) -> MentionId:

@@ -206,6 +206,8 @@ class Basis(Enum):
     """Words of the prompt say it."""
     IMPLIED = "implied"
     """It follows from what the prompt says."""
+    UNCONFIRMED = "unconfirmed"
+    """A reader quotes words for it, which the grammar does not read so."""
     UNSAID = "unsaid"
     """Nothing in the prompt: a reader made it up, or it is not written down yet."""
 
@@ -225,6 +227,8 @@ class Relation:
         is_muted: Whether guidance passes it over; it is still said, measured and judged.
         source: Who claims it, an extractor's id or ``BY_HAND``; empty for the scene's extractor.
         is_implied: Whether the prompt only implies it.
+        is_unconfirmed: Whether the grammar cannot read this claim in the words at ``span``, or
+            reads another one there.
     """
 
     id: RelationId
@@ -237,6 +241,7 @@ class Relation:
     is_muted: bool = False
     source: str = ""
     is_implied: bool = False
+    is_unconfirmed: bool = False
 
     def __post_init__(self) -> None:
         if (self.second_object is not None) != (self.type.shape is Shape.BETWEEN):
@@ -260,7 +265,9 @@ class Relation:
         """What it rests on in the prompt."""
         if self.is_implied:
             return Basis.IMPLIED
-        return Basis.UNSAID if self.span is None else Basis.STATED
+        if self.span is None:
+            return Basis.UNSAID
+        return Basis.UNCONFIRMED if self.is_unconfirmed else Basis.STATED
 
 
 @frozen
@@ -273,6 +280,8 @@ class SceneGraph:
         relations: In order of priority.
         extractor_id: Who read it.
         notes: What was not understood.
+        disputed: Claims of a language model that the words of the prompt speak against: offered,
+            never guided or judged.
     """
 
     prompt: Prompt
@@ -280,10 +289,11 @@ class SceneGraph:
     relations: tuple[Relation, ...]
     extractor_id: str
     notes: tuple[Note, ...] = ()
+    disputed: tuple[Relation, ...] = ()
 
     def __post_init__(self) -> None:
         known = {mention.id for mention in self.mentions}
-        for relation in self.relations:
+        for relation in (*self.relations, *self.disputed):
             if not known.issuperset(relation.ends):
                 raise ValueError(
                     f"Relation {relation.id} names a mention that is not in the scene."
@@ -322,6 +332,15 @@ class SceneGraph:
         """Return who claims a relation: an extractor's id, or ``BY_HAND``."""
         return relation.source or self.extractor_id
 
+    def contested_by(self, claim: Relation) -> tuple[Relation, ...]:
+        """Return the relations between a claim's things, or in the words that it stands on."""
+        return tuple(
+            each
+            for each in self.relations
+            if set(each.ends) == set(claim.ends)
+            or (each.span and claim.span and each.span.overlaps(claim.span))
+        )
+
     def name(self, mention_id: MentionId) -> str:
         """Say which thing is meant: "dog", or "second dog" where others are called the same.
 
@@ -336,6 +355,16 @@ class SceneGraph:
         if place < len(ORDINALS):
             return f"{ORDINALS[place]} {own.phrase}"
         return f"{own.phrase} {place + 1}"
+
+    def detected_name(self, mention_id: MentionId) -> str:
+        """Say what a detector is asked for: "car" for "blue car"; others alike are told apart.
+
+        Raises:
+            KeyError: The scene has no such mention.
+        """
+        own = self.mention(mention_id)
+        is_alone = all(each.head != own.head or each.id == own.id for each in self.mentions)
+        return own.head if is_alone else self.name(mention_id)
 
     def sentence(self, relation: Relation) -> str:
         """Say a relation in words, alike things told apart: "cat to the left of second dog"."""

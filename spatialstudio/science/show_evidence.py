@@ -19,7 +19,7 @@ from spatialstudio.domain.relation import Axis, Relation, SceneGraph
 from spatialstudio.domain.verdict import CheckerSettings, Evaluation, Verdict
 from spatialstudio.science.bands import bands_of, gap_of
 from spatialstudio.science.candidates import candidates_of, sure_detections
-from spatialstudio.science.evidence import EVEN_POS, explain
+from spatialstudio.science.evidence import EVEN_POS, explain, not_checked
 from spatialstudio.science.geometry import intersection
 from spatialstudio.science.glance import glance_at
 from spatialstudio.science.pse import masks_of_ends
@@ -31,13 +31,19 @@ CROP_BORDER = 0.1
 """Border around the chosen boxes, share of the picture's longer side."""
 
 
-def evidence_of(verdict: Verdict, scene: SceneGraph, evaluation: Evaluation) -> Evidence:
+def evidence_of(
+    verdict: Verdict,
+    scene: SceneGraph,
+    evaluation: Evaluation,
+    attention_pos: float | None = None,
+) -> Evidence:
     """Gather what lies behind a verdict.
 
     Args:
         verdict: One of the evaluation's.
         scene: What the prompt claims.
         evaluation: What was seen, and by which settings it was judged.
+        attention_pos: As for ``explain``.
     """
     relation = next(known for known in scene.relations if known.id == verdict.relation_id)
     perception, settings = evaluation.perception, evaluation.checker
@@ -47,7 +53,7 @@ def evidence_of(verdict: Verdict, scene: SceneGraph, evaluation: Evaluation) -> 
     is_whole = len(boxes) == len(relation.ends)
     return Evidence(
         relation_id=relation.id,
-        sentence=explain(verdict, scene),
+        sentence=explain(verdict, scene, attention_pos),
         boxes=tuple(_boxes(relation, evaluation)),
         masks=_masks(relation, perception, settings),
         bands=tuple(bands_of(relation.type, boxes, perception, settings)) if is_whole else (),
@@ -59,6 +65,7 @@ def evidence_of(verdict: Verdict, scene: SceneGraph, evaluation: Evaluation) -> 
         perturbed=tuple(_perturbed(relation, evaluation, boxes)),
         crop=_crop(boxes, perception) if boxes else None,
         assertions=tuple(_assertions(relation, evaluation)),
+        not_checked=not_checked(relation, scene),
     )
 
 
@@ -93,7 +100,11 @@ def _role(detection: Detection, evaluation: Evaluation) -> Role:
 
 def _evidence_box(detection: Detection, role: Role) -> EvidenceBox:
     return EvidenceBox(
-        mention_id=detection.mention_id, box=detection.box, score=detection.score, role=role
+        mention_id=detection.mention_id,
+        box=detection.box,
+        score=detection.score,
+        role=role,
+        label=detection.label,
     )
 
 

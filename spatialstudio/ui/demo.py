@@ -36,7 +36,8 @@ from spatialstudio.ui.window_settings import FILE_NAME, Density, ThemeChoice, Wi
 log = logging.getLogger(__name__)
 
 PROMPT = "a photo of a dog to the left of a car"
-SEED = 7
+SEED = 15
+"""Unguided, the embedded model fails the prompt with it."""
 SIZE = "1440x900"
 PATIENCE_MS = 300_000
 SETTLE_MS = 600

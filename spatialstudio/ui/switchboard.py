@@ -30,6 +30,7 @@ class Switchboard(QObject):
 
     Attributes:
         prompt_offered: A prompt to take over, as text.
+        seed_offered: The seed of the next picture.
         prompt_wanted: The prompt is needed as it stands now: what was just typed is read at once.
         path_offered: A run's folder or a picture to open, as ``Path``.
         model_picked: Id of the model to draw with.
@@ -45,6 +46,7 @@ class Switchboard(QObject):
     """
 
     prompt_offered = Signal(str)
+    seed_offered = Signal(int)
     prompt_wanted = Signal()
     path_offered = Signal(object)
     model_picked = Signal(str)

@@ -4,6 +4,8 @@ from pathlib import Path
 
 from spatialstudio.domain.frozen import frozen
 
+PROMPT, SEED = "a cat to the left of a dog, a lamp above the dog", 4
+"""Drawn in the pictures: unguided, the cat comes out on the right; guided, both relations hold."""
 FOLDER = Path("samples", "tour")
 """Within the resources; a folder for light and one for dark pictures lies in it."""
 
@@ -39,9 +41,9 @@ STATIONS = (
         "watch",
         "Watch",
         "Generate with Ctrl+Return. The preview clears step by step. With all controls "
-        "(Ctrl+Shift+A) maps show where the model thinks of each word, and the curve of PoS climbs "
-        "from doubt to certainty. The same seed without guidance is drawn beside it; Ctrl+B says "
-        "whether.",
+        "(Ctrl+Shift+A) maps show where the model attends to each word, and the PoS curve shows "
+        "how sure the attention is of each relation; the verdict judges the picture itself. The "
+        "same seed without guidance is drawn beside it; Ctrl+B turns that on or off.",
     ),
     Station(
         "inspect",

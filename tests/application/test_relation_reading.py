@@ -23,7 +23,7 @@ def test_pos_is_told_in_words():
     # left of: P(u<v) = 3/4 * 3/4, ties 2 * 3/16 in halves
     reading = read(LEFT_OF)
     assert reading.pos == pytest.approx(9 / 16 + 3 / 16)
-    assert reading.sentence == "In 75 % of draws the dog is to the left of the car."
+    assert reading.sentence == "The attention is 75 % sure that the dog is to the left of the car."
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_pos_is_told_in_words():
 def test_only_what_is_always_or_never_so_is_called_so(pos, share):
     scene = scene_of()
     told = relation_in_words(scene.relations[0], pos, scene)
-    assert told == f"In {share} of draws the dog is to the left of the car."
+    assert told == f"The attention is {share} sure that the dog is to the left of the car."
 
 
 def test_the_crossing_is_told_in_words():

@@ -5,8 +5,9 @@ import pytest
 
 from spatialstudio.adapters.extractors.grammar import GrammarExtractor
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.cli.answers import scene_lines
+from spatialstudio.cli.answers import scene_answer, scene_lines
 from spatialstudio.domain.prompt import Prompt
+from spatialstudio.domain.relation import BELOW
 
 
 @pytest.fixture
@@ -150,10 +151,30 @@ def test_parse_tells_who_read_a_relation_and_what_it_rests_on(terminal):
 
 
 @pytest.mark.parametrize(
-    ("changes", "mark"), [({"is_implied": True}, "implied"), ({"span": None}, "not in the prompt")]
+    ("changes", "mark"),
+    [
+        ({"is_implied": True}, "implied"),
+        ({"span": None}, "not in the prompt"),
+        ({"is_unconfirmed": True}, "not confirmed by the grammar"),
+    ],
 )
 def test_a_relation_that_is_not_stated_is_marked_among_the_lines(changes, mark):
     grammar = GrammarExtractor(resources_folder() / "prompts")
     scene = grammar.extract(Prompt(text="a cat above a dog"))
     doubtful = replace(scene, relations=(replace(scene.relations[0], **changes),))
     assert f"r1  cat above dog  ({mark})" in list(scene_lines(doubtful))
+
+
+def test_a_disputed_claim_is_listed_apart_from_the_relations():
+    grammar = GrammarExtractor(resources_folder() / "prompts")
+    scene = grammar.extract(Prompt(text="a cat above a dog"))
+    claim = replace(scene.relations[0], type=BELOW, is_unconfirmed=True)
+    disputed = replace(scene, disputed=(claim,))
+    message = (
+        'The language model reads "above" as "cat below dog"; the grammar reads "cat above dog".'
+    )
+    assert f"Disputed: {message}" in list(scene_lines(disputed))
+    answer = scene_answer(disputed)
+    assert [each["relation"] for each in answer["relations"]] == ["above"]
+    (told,) = answer["disputed"]
+    assert (told["relation"], told["basis"], told["message"]) == ("below", "unconfirmed", message)

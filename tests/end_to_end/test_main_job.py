@@ -9,6 +9,7 @@ import pytest
 
 from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.application.engine.messages import PictureJudged
+from spatialstudio.application.flow.choose_settings import usual_settings
 from spatialstudio.application.keeping import Reproduced
 from spatialstudio.application.session import RunStored
 from spatialstudio.domain.generation import (
@@ -21,12 +22,20 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.record import Sameness
 from spatialstudio.domain.verdict import Outcome
+from spatialstudio.ui import demo, tour
+from spatialstudio.ui.widgets.stage.empty_stage import EXAMPLES, Example
 from tests.comparing import to_the_bit
 
 PROMPT = "a photo of a dog to the left of a car"
 SEED = 7
 STEPS = 4
+DEMO = Example(prompt=demo.PROMPT, seed=demo.SEED)
+TOUR = Example(prompt=tour.PROMPT, seed=tour.SEED)
 RUN_ENDINGS = {".png", ".strace", ".json"}
+
+
+def outcomes(run):
+    return [verdict.outcome for verdict in run.evaluation.verdicts]
 
 
 class Heard(list):
@@ -175,6 +184,30 @@ def test_judging_a_stored_picture_again_gives_the_stored_verdict(terminal, drawn
     assert done.code == 0
     stored = json.loads(drawn.path.with_suffix(".json").read_text())["evaluation"]["verdicts"]
     assert json.loads(done.out)["verdicts"][0]["outcome"] == stored[0]["outcome"]
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(example, id=example.prompt, marks=[pytest.mark.slow] if place else [])
+        for place, example in enumerate((*EXAMPLES, DEMO, TOUR))
+    ],
+)
+def test_an_example_fails_without_guidance_and_holds_with_it(studio, example):
+    studio.edit_scene(studio.scene_of(example.prompt))
+    settings = replace(usual_settings(studio.model()), seed=example.seed)
+    (request,) = studio.requests(settings)
+    studio.generate(request, with_baseline=True)
+    guided, baseline = studio.session.run, studio.session.baseline
+    assert (guided.request.seed, baseline.request.seed) == (example.seed, example.seed)
+    assert set(outcomes(guided)) == {Outcome.PASS}
+    assert Outcome.FAIL in outcomes(baseline)
+
+
+def test_the_readme_draws_the_examples_with_their_seeds():
+    words = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    assert f'generate "{EXAMPLES[0].prompt}" --seed {EXAMPLES[0].seed} ' in words
+    assert f"`{tour.PROMPT}`" in words
 
 
 def test_the_promised_picture_shows_a_dog_left_of_a_car(terminal, tmp_path):

@@ -6,6 +6,8 @@ from spatialstudio.domain.perception import Box, Detection, Mask, Perception
 from spatialstudio.domain.relation import BETWEEN, LEFT_OF, Relation
 
 SIDE = 100
+LABELS = {"m1": "dog", "m2": "car"}
+"""What a detector calls the things of ``tests.fakes.scene_of``."""
 
 
 def box_at(x, y, size=20):
@@ -18,7 +20,7 @@ def seen(mention, x, y, score=0.9, size=20):
     """A square detection centred at x, y."""
     return Detection(
         mention_id=mention,
-        label=mention,
+        label=LABELS.get(mention, mention),
         score=score,
         box=box_at(x, y, size),
         detector_id="fake",

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from spatialstudio.domain.prompt import ObjectMention, Prompt, TextSpan
@@ -55,6 +57,30 @@ def said(
         about=about,
     )
     return explain(verdict, scene)
+
+
+def judged(outcome=Outcome.PASS, attention_pos=None, **changes):
+    """Explain a verdict on "dog left of car", in which the dog is described otherwise."""
+    dog, car = (
+        ObjectMention(id=key, phrase=name, head=name, span=TextSpan(start=0, stop=1))
+        for key, name in (("a", "dog"), ("b", "car"))
+    )
+    relation = Relation(id="r", type=LEFT_OF, subject="a", object="b")
+    scene = SceneGraph(
+        prompt=Prompt(text="a test"),
+        mentions=(replace(dog, **changes), car),
+        relations=(relation,),
+        extractor_id="test",
+    )
+    measured = Measurement(delta=-0.3, margin=0.1, overlap=0.0, pos=None, pse=0.0)
+    verdict = Verdict(
+        relation_id="r",
+        outcome=outcome,
+        confidence=0.5,
+        components=COMPONENTS,
+        measurement=measured,
+    )
+    return explain(verdict, scene, attention_pos)
 
 
 def undecided(relation_type, reason, **measured):
@@ -163,3 +189,45 @@ def test_things_that_are_called_alike_are_told_apart():
     assert missing == "Not found: the first red dog and the second red dog."
     placed = said(LEFT_OF, names=twins, delta=-0.31)
     assert placed.startswith("The first red dog's centre lies 0.31 of the width left of the second")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"phrase": "three dogs", "is_plural": True},
+            "Count (three) was not checked.",
+        ),
+        ({"phrase": "dogs", "is_plural": True}, "Count (more than one) was not checked."),
+        ({"phrase": "1 dog", "attributes": ("1",)}, "Count (1) was not checked."),
+        ({"phrase": "dark-blue dog", "attributes": ("dark-blue",)}, "Colour (dark-blue) was not"),
+        ({"phrase": "old dog", "attributes": ("old",)}, "Attribute (old) was not checked."),
+        (
+            {"phrase": "big red blue dog", "attributes": ("big", "red", "blue")},
+            "Colours (red, blue) and attribute (big) were not checked.",
+        ),
+        (
+            {"phrase": "two old red dogs", "attributes": ("old", "red"), "is_plural": True},
+            "Count (two), colour (red) and attribute (old) were not checked.",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_the_prompt_asks_and_nobody_tests_is_told(changes, said):
+    assert said in judged(**changes)
+
+
+def test_a_thing_is_called_what_was_looked_for():
+    assert judged(phrase="three red dogs", attributes=("red",)).startswith("The dog's centre")
+
+
+def test_a_plain_thing_leaves_nothing_unchecked():
+    assert "checked" not in judged()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "pos"),
+    [(Outcome.PASS, 0.98), (Outcome.FAIL, 0.02), (Outcome.PASS, 0.5), (Outcome.FAIL, 0.5)],
+)
+def test_attention_that_agrees_or_doubts_is_not_told(outcome, pos):
+    assert "attention" not in judged(outcome, attention_pos=pos)

@@ -18,10 +18,16 @@ MASKS = masked("m1", 20, 50), masked("m2", 70, 50)
 
 
 def judged_run(
-    *detections, relation_type=LEFT_OF, masks=(), depth=None, settings=REPRODUCE, **looks
+    *detections,
+    relation_type=LEFT_OF,
+    masks=(),
+    depth=None,
+    settings=REPRODUCE,
+    scene=None,
+    **looks,
 ):
     """Return a run of "a dog ... a car" in whose picture these were detected."""
-    scene = scene_of(relation_type=relation_type)
+    scene = scene or scene_of(relation_type=relation_type)
     picture = perception(*detections, masks=masks, depth=depth)
     seen_else = Looks(**looks)
     evaluation = Evaluation(

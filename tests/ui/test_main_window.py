@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.application.engine.messages import EvaluateJob
+from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationFailed
 from spatialstudio.domain.relation import relation_types
@@ -271,9 +272,15 @@ def test_a_folder_without_a_run_gets_a_sentence(window, tmp_path):
     assert shown(window, ToastCard)
 
 
-def test_an_example_fills_the_prompt(qtbot, window):
-    qtbot.mouseClick(button(window, f"Example: {EXAMPLES[0]}"), Qt.MouseButton.LeftButton)
-    assert window.findChild(PromptEditor).toPlainText() == EXAMPLES[0]
+def test_an_example_is_drawn_with_its_seed_and_its_baseline(qtbot, window, engine):
+    example = EXAMPLES[0]
+    qtbot.mouseClick(button(window, f"Example: {example.prompt}"), Qt.MouseButton.LeftButton)
+    assert window.findChild(PromptEditor).toPlainText() == example.prompt
+    window.generation.generate()
+    qtbot.waitUntil(lambda: len(engine.jobs) == 2)
+    guided, baseline = (job.request for job in engine.jobs)
+    assert (guided.scene.prompt.text, guided.seed) == (example.prompt, example.seed)
+    assert baseline == unguided(guided, baseline.id)
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def _boxes(run: ExportedRun, look: ExportLook, shown: Raster) -> Iterator[Item]:
             x, y = shown.at[0] + found.box.left * scale, shown.at[1] + found.box.top * scale
             corners = box(x, y, found.box.width * scale, found.box.height * scale)
             yield Line(points=corners, colour=colour, width=1.5, is_closed=True)
-            label = f"{mention.phrase} {found.score:.2f}"
+            label = f"{found.label} {found.score:.2f}"
             at, ground = (x + 2, max(y - 3, NORMAL)), look.palette.colours["raised"]
             yield Text(at=at, text=label, colour=colour, is_bold=True, halo=ground)
 

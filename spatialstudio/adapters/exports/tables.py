@@ -22,7 +22,7 @@ COLUMNS = (
     *("relation", "subject", "object"),
     *("pos_first_before_updates", "pos_first_after_updates"),
     *("pos_last_before_updates", "pos_last_after_updates", "outcome", "reason"),
-    *("confidence", "pse", "delta", "margin", "overlap"),
+    *("confidence", "pse", "delta", "margin", "overlap", "not_checked"),
     *("stars", "is_rejected", "tags", "note", "picture"),
 )
 TAG_SEPARATOR = "; "
@@ -192,12 +192,23 @@ def _relation_columns(
         "delta": measured.delta if measured else None,
         "margin": measured.margin if measured else None,
         "overlap": measured.overlap if measured else None,
+        "not_checked": _not_checked(run, relation.id) if verdict else None,
     }
 
 
 def _pos_read(events: Sequence[StepEvent], moment: Moment, relation_id: RelationId) -> float | None:
     values = [event.pos_at(moment).get(relation_id) for event in events]
     return next((float(value) for value in values if value is not None), None)
+
+
+def _not_checked(run: ExportedRun, relation_id: RelationId) -> tuple[str, ...]:
+    """List what the prompt asks of a relation's things and no verdict tests: "count (three)"."""
+    return tuple(
+        f"{each.kind.value} ({each.words})"
+        for evidence in run.evidence
+        if evidence.relation_id == relation_id
+        for each in evidence.not_checked
+    )
 
 
 def _in_a_cell(value: object) -> object:

@@ -1,34 +1,45 @@
 """Finds the names of a language model's answer in the prompt; what is not there is dropped.
 
 A name may fit several things, and quoted words may stand in several places. What the grammar has
-read tells which are meant; where it has read nothing of the kind, what stands nearest is taken.
+read tells which are meant; where it has read nothing of the kind, what stands nearest is taken. A
+claim that the prompt's own words speak against is set apart, and the grammar's reading stays.
 """
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from spatialstudio.adapters.extractors.check_claims import Agreement, ClaimChecker
 from spatialstudio.adapters.extractors.model_answers import AnsweredRelation, ModelAnswer
+from spatialstudio.adapters.extractors.words import Word
 from spatialstudio.domain.prompt import Note, ObjectMention, Prompt, TextSpan, free_mention_id
 from spatialstudio.domain.relation import Relation, RelationId, SceneGraph
 
 TELLING_APART = frozenset({"another", "other", "first", "second", "third"})
 """Words of a name that tell it from its like, and are no part of it."""
 
+CLAIMED = RelationId("claimed")
+"""Of a relation that is not taken up yet; no reading uses it."""
+
 Mentions = Sequence[ObjectMention]
 Claim = tuple[str, tuple[str, ...]]
 
 
-def anchor(answer: ModelAnswer, read: SceneGraph, extractor_id: str) -> SceneGraph:
+def anchor(
+    answer: ModelAnswer, read: SceneGraph, words: Sequence[Word], extractor_id: str
+) -> SceneGraph:
     """Make a scene of an answer.
 
     Args:
         answer: What the model claims.
         read: The grammar's reading of the same prompt, whose mentions are taken up.
+        words: The prompt as the grammar cuts it; the claims are compared with them.
         extractor_id: Who is named as the reader.
     """
-    anchors = _Anchors(read)
+    anchors = _Anchors(read, words)
     for claimed in answer.relations:
         anchors.add(claimed)
+    anchors.keep_contested()
     unknown = [
         Note(message=f'The language model claims "{name}", which is no relation I know.')
         for name in answer.dropped
@@ -42,17 +53,20 @@ def anchor(answer: ModelAnswer, read: SceneGraph, extractor_id: str) -> SceneGra
         relations=tuple(anchors.relations),
         extractor_id=extractor_id,
         notes=(*anchors.notes, *unknown),
+        disputed=tuple(anchors.disputed),
     )
 
 
 class _Anchors:
     """Collects mentions and relations that hold on to words of the prompt."""
 
-    def __init__(self, read: SceneGraph) -> None:
+    def __init__(self, read: SceneGraph, words: Sequence[Word]) -> None:
         self.mentions = list(read.mentions)
         self.relations: list[Relation] = []
+        self.disputed: list[Relation] = []
         self.notes: list[Note] = []
         self._read = read
+        self._checker = ClaimChecker(read, words)
         self._prompt: Prompt = read.prompt
         self._taken: set[tuple[Claim, TextSpan]] = set()
 
@@ -69,19 +83,44 @@ class _Anchors:
             ends, span = _nearest(choices, places)
         else:
             ends = [self._read.mention(end) for end in known.ends]
-            quoted = min(places, key=lambda place: _distance(place, known.span), default=None)
-            span = quoted or (None if claimed.is_implied else known.span)
+            span = _words_of(known, places, is_implied=claimed.is_implied)
         if known is None and ends[0] in ends[1:] and not ends[0].is_plural:
             self._note(f'The language model sets "{claimed.subject}" against itself.', span)
             return
         if span is not None:
             self._taken.add((claim, span))
-        self._append(claimed, ends, span)
+        relation = self._relation(claimed, ends, span)
+        if known is not None:
+            self._append(relation)
+        else:
+            self._append_checked(relation)
 
-    def _append(self, claimed: AnsweredRelation, ends: Mentions, span: TextSpan | None) -> None:
+    def keep_contested(self) -> None:
+        """Keep what the grammar reads where the model disputes it."""
+        for claim in self.disputed:
+            for each in self._read.contested_by(claim):
+                self._append(replace(each, source=self._read.extractor_id))
+
+    def _append_checked(self, claim: Relation) -> None:
+        """Take up a claim that the grammar has not read, unless the words speak against it."""
+        agreement = self._checker.check(claim, self.mentions)
+        if agreement is Agreement.DISPUTED:
+            name = RelationId(f"d{len(self.disputed) + 1}")
+            if not _is_claimed(claim, self.disputed):
+                self.disputed.append(replace(claim, id=name, is_unconfirmed=True))
+        elif agreement is Agreement.CONFIRMED:
+            said = (each.span for each in self._read.contested_by(claim) if each.span)
+            span = None if claim.is_implied else next(said, None)
+            self._append(replace(claim, span=claim.span or span))
+        else:
+            self._append(replace(claim, is_unconfirmed=claim.span is not None))
+
+    def _relation(
+        self, claimed: AnsweredRelation, ends: Mentions, span: TextSpan | None
+    ) -> Relation:
         subject, thing, *second = ends
-        relation = Relation(
-            id=RelationId(f"r{len(self.relations) + 1}"),
+        return Relation(
+            id=CLAIMED,
             type=claimed.type,
             subject=subject.id,
             object=thing.id,
@@ -89,8 +128,11 @@ class _Anchors:
             span=span,
             is_implied=claimed.is_implied,
         )
+
+    def _append(self, relation: Relation) -> None:
         if not _is_claimed(relation, self.relations):
-            self.relations.append(relation)
+            name = RelationId(f"r{len(self.relations) + 1}")
+            self.relations.append(replace(relation, id=name))
 
     def _fitting(self, name: str) -> Mentions:
         """List the things that a name may mean; a thing that the grammar missed is taken up."""
@@ -141,6 +183,14 @@ class _Anchors:
         note = Note(message=message, span=span)
         if note not in self.notes:
             self.notes.append(note)
+
+
+def _words_of(known: Relation, places: Sequence[TextSpan], *, is_implied: bool) -> TextSpan | None:
+    """Return the quoted words of a claim that the grammar has read, or else the grammar's."""
+    quoted = min(places, key=lambda place: _distance(place, known.span), default=None)
+    if is_implied or known.span is None:
+        return quoted
+    return quoted if quoted and quoted.overlaps(known.span) else known.span
 
 
 def _is_claimed(relation: Relation, others: Sequence[Relation]) -> bool:

@@ -13,7 +13,7 @@ from spatialstudio.adapters.extractors.prompt_weights import without_weights
 from spatialstudio.adapters.extractors.spelling import Slip, Speller
 from spatialstudio.adapters.extractors.styles import without_tags
 from spatialstudio.adapters.extractors.vocabulary import Vocabulary, read_vocabulary
-from spatialstudio.adapters.extractors.words import WordCutter
+from spatialstudio.adapters.extractors.words import Word, WordCutter
 from spatialstudio.domain.errors import PromptError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import Surroundings
@@ -77,6 +77,10 @@ class GrammarExtractor:
             extractor_id=self.id,
             notes=tuple(sorted(notes, key=_place)),
         )
+
+    def cut(self, text: str) -> tuple[Word, ...]:
+        """Cut a text into words that carry its layout, misspellings mended, read by no clause."""
+        return tuple(self._known.cutter.cut(self._known.speller.mend(text)))
 
     @cached_property
     def object_names(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from time import monotonic
 from spatialstudio.adapters.chat_answers import ServerFailure
 from spatialstudio.adapters.chat_client import AnswerForm, ChatClient, ChatQuestion
 from spatialstudio.adapters.extractors.anchoring import anchor
+from spatialstudio.adapters.extractors.grammar import GrammarExtractor
 from spatialstudio.adapters.extractors.grammar import build as build_grammar
 from spatialstudio.adapters.extractors.model_answers import (
     ANSWER_SCHEMA,
@@ -28,7 +29,7 @@ from spatialstudio.adapters.server import (
     read_presets,
     settings_of_user,
 )
-from spatialstudio.domain.ports import CancelToken, RelationExtractor, Surroundings
+from spatialstudio.domain.ports import CancelToken, Surroundings
 from spatialstudio.domain.prompt import Note, Prompt
 from spatialstudio.domain.relation import SceneGraph
 
@@ -54,7 +55,8 @@ class LanguageModelExtractor:
     Args:
         settings: Who is asked; None for nobody.
         instruction: What the model is told to do.
-        grammar: Names the things, and reads the prompt where the model does not.
+        grammar: Names the things, checks the model's claims, and reads the prompt where the model
+            does not.
         clock: Seconds, for the budget.
     """
 
@@ -64,7 +66,7 @@ class LanguageModelExtractor:
         self,
         settings: ServerSettings | None,
         instruction: str,
-        grammar: RelationExtractor,
+        grammar: GrammarExtractor,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._settings = settings
@@ -122,7 +124,8 @@ class LanguageModelExtractor:
             instruction=self._instruction, text=read.prompt.text, form=RELATIONS_FORM
         )
         answer = ChatClient(settings).ask(question, token)
-        return anchor(read_answer(answer.text), read, self.id)
+        words = self._grammar.cut(read.prompt.text)
+        return anchor(read_answer(answer.text), read, words, self.id)
 
     def _spend(self, settings: ServerSettings) -> None:
         now = self._clock()

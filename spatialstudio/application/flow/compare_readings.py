@@ -29,6 +29,7 @@ from spatialstudio.domain.relation import (
 ADDITIONS = {
     Basis.STATED: 'It may also say "{sentence}".',
     Basis.IMPLIED: 'It may imply "{sentence}", without saying it.',
+    Basis.UNCONFIRMED: 'It may say "{sentence}", which the grammar cannot confirm.',
     Basis.UNSAID: 'Another reader claims "{sentence}", which no words of the prompt say.',
 }
 
@@ -40,7 +41,8 @@ class Offer:
     Attributes:
         message: One sentence for the user.
         added: The relation that the later reading has; None when it lacks one.
-        removed: The relation that the later reading lacks; None when it has one more.
+        removed: The relation that the later reading lacks, or reads otherwise; None when it has
+            one more.
         mentions: Things of the added relation that the scene does not have yet.
     """
 
@@ -76,16 +78,37 @@ def compare_readings(shown: SceneGraph, later: SceneGraph) -> ComparedReading:
     names = _shown_names(shown, later)
     read = [_renamed(relation, names) for relation in later.relations]
     new = [one for one in read if not _is_among(one, shown.relations)]
+    disputed = [_renamed(relation, names) for relation in later.disputed]
     doubted = [one for one in shown.relations if not one.source and not _is_among(one, read)]
     offers = (
         *(_addition(one, shown, later, names) for one in new),
         *(_removal(one, shown) for one in doubted),
+        *(
+            _replacement(one, shown, later, names)
+            for one in disputed
+            if not _is_among(one, shown.relations)
+        ),
     )
     if offers:
         notes = tuple(note for note in later.notes if note not in shown.notes)
         return ComparedReading(scene=shown, offers=offers, notes=notes)
     agreed = replace(shown, extractor_id=later.extractor_id, notes=later.notes)
     return ComparedReading(scene=agreed)
+
+
+def dispute_in_words(claim: Relation, scene: SceneGraph) -> str:
+    """Say how a claim of a language model differs from the words of the prompt.
+
+    Args:
+        claim: One that the prompt's words speak against.
+        scene: Holds its things, and what the grammar reads.
+    """
+    words = claim.span.of(scene.prompt.text) if claim.span else ""
+    reads = f'reads "{words}" as' if words else "claims"
+    claimed = f'The language model {reads} "{scene.sentence(claim)}"'
+    others = [each for each in scene.contested_by(claim) if scene.source_of(each) == "grammar"]
+    read = " and ".join(f'"{scene.sentence(each)}"' for each in others)
+    return f"{claimed}; the grammar reads {read or 'no such relation'}."
 
 
 def accept(scene: SceneGraph, offer: Offer) -> SceneGraph:
@@ -166,8 +189,15 @@ def keep_taken_up(scene: SceneGraph, before: SceneGraph) -> SceneGraph:
         ends = {end: name for end in old.ends if (name := names[end]) is not None}
         if len(ends) == len({*old.ends}):
             kept = replace(_renamed(old, ends), id=_free_id(relations), span=span)
+            if kept.is_unconfirmed:
+                relations = [each for each in relations if not _is_replaced(each, kept)]
             relations += [] if _is_among(kept, relations) else [kept]
     return replace(scene, relations=tuple(relations))
+
+
+def _is_replaced(relation: Relation, taken_up: Relation) -> bool:
+    """Tell whether a relation read anew is one that a disputed claim was taken up for."""
+    return not relation.source and set(relation.ends) == set(taken_up.ends)
 
 
 class _Edit:
@@ -288,6 +318,20 @@ def _addition(
         added=replace(relation, source=later.extractor_id),
         mentions=new,
     )
+
+
+def _replacement(
+    claim: Relation,
+    shown: SceneGraph,
+    later: SceneGraph,
+    names: Mapping[MentionId, MentionId],
+) -> Offer:
+    """Offer a claim that the prompt's words speak against, in the place of what they say."""
+    addition = _addition(claim, shown, later, names)
+    both = replace(shown, mentions=(*shown.mentions, *addition.mentions))
+    same_ends = (each for each in shown.relations if set(each.ends) == set(claim.ends))
+    replaced = next((each.id for each in same_ends if not each.source), None)
+    return replace(addition, message=dispute_in_words(claim, both), removed=replaced)
 
 
 def _removal(relation: Relation, shown: SceneGraph) -> Offer:

@@ -22,6 +22,13 @@ WEIGHT_STEP = 2.0
 
 READERS = {"grammar": "The grammar", "llm": "A language model"}
 
+SURENESS = {
+    Basis.STATED: " Sure: the words say it.",
+    Basis.IMPLIED: " Less sure: it is not said outright.",
+    Basis.UNCONFIRMED: " Less sure: the grammar does not read these words so.",
+    Basis.UNSAID: "",
+}
+
 Claim = tuple[str, tuple[str, ...], int]
 
 
@@ -135,8 +142,7 @@ def _sureness(scene: SceneGraph, relation: Relation) -> str:
     doubts = [note.message for note in scene.notes if any(_share(note.span, each) for each in read)]
     if doubts:
         return f" Less sure: {' '.join(doubts)}"
-    is_stated = relation.basis is Basis.STATED
-    return " Sure: the words say it." if is_stated else " Less sure: it is not said outright."
+    return SURENESS[relation.basis]
 
 
 def _share(first: TextSpan | None, second: TextSpan | None) -> bool:

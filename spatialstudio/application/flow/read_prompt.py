@@ -104,8 +104,17 @@ def only_known(scene: SceneGraph, known_objects: Mapping[str, str]) -> SceneGrap
         for each in unknown
     )
     lost = {each.id for each in unknown}
-    relations = tuple(each for each in scene.relations if lost.isdisjoint(each.ends))
-    return replace(scene, mentions=mentions, relations=relations, notes=(*scene.notes, *notes))
+    relations, disputed = (
+        tuple(each for each in claims if lost.isdisjoint(each.ends))
+        for claims in (scene.relations, scene.disputed)
+    )
+    return replace(
+        scene,
+        mentions=mentions,
+        relations=relations,
+        notes=(*scene.notes, *notes),
+        disputed=disputed,
+    )
 
 
 def with_relation_type(
@@ -118,7 +127,14 @@ def with_relation_type(
     """
     old = _relation(scene, relation_id)
     second = _flank(scene, old, new_type) if new_type.shape is Shape.BETWEEN else None
-    new = replace(old, type=new_type, second_object=second, source=BY_HAND, is_implied=False)
+    new = replace(
+        old,
+        type=new_type,
+        second_object=second,
+        source=BY_HAND,
+        is_implied=False,
+        is_unconfirmed=False,
+    )
     edited = replace(
         scene, relations=tuple(new if each is old else each for each in scene.relations)
     )
@@ -276,4 +292,5 @@ def _with_words(scene: SceneGraph, span: TextSpan, words: str) -> SceneGraph:
         notes=tuple(
             replace(each, span=moved(each.span) if each.span else None) for each in scene.notes
         ),
+        disputed=(),
     )

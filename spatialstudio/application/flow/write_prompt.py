@@ -70,7 +70,12 @@ def rewrite(scene: SceneGraph, without: MentionId | None = None) -> SceneGraph:
         prompt=replace(scene.prompt, text=writer.text),
         mentions=tuple(sorted(placed, key=lambda mention: mention.span.start)),
         relations=tuple(
-            replace(relation, span=writer.relation_spans[relation.id], is_implied=False)
+            replace(
+                relation,
+                span=writer.relation_spans[relation.id],
+                is_implied=False,
+                is_unconfirmed=False,
+            )
             for relation in said.relations
         ),
         notes=(),
@@ -178,6 +183,7 @@ def _without(scene: SceneGraph, gone: MentionId | None) -> SceneGraph:
         scene,
         mentions=tuple(each for each in scene.mentions if each.id != gone),
         relations=tuple(each for each in scene.relations if gone not in each.ends),
+        disputed=(),
     )
 
 

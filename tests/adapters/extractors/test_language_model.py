@@ -11,7 +11,7 @@ from spatialstudio.adapters.server import ServerSettings
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.errors import Cancelled, PromptError
 from spatialstudio.domain.prompt import Prompt
-from spatialstudio.domain.relation import ABOVE, BEHIND, LEFT_OF, Basis
+from spatialstudio.domain.relation import ABOVE, BEHIND, LEFT_OF, RIGHT_OF, Basis
 from tests.adapters.loopback import (
     LoopbackServer,
     drips,
@@ -117,6 +117,12 @@ def test_an_answer_is_read_in_any_form(reply):
     assert scene.extractor_id == "llm"
     assert scene.relations[0].type is LEFT_OF
     assert "to the left of" in scene.relations[0].span.of(PROMPT)
+
+
+def test_a_relation_that_the_server_reverses_is_no_fact():
+    scene = read(says(answer(row("dog", "right_of", "car", words="to the left of"))))
+    assert sentences(scene) == ["dog to the left of red car"]
+    assert [claim.type for claim in scene.disputed] == [RIGHT_OF]
 
 
 def test_an_empty_list_means_no_relations():

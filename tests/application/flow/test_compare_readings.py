@@ -21,6 +21,7 @@ from spatialstudio.domain.relation import (
     BELOW,
     BY_HAND,
     LEFT_OF,
+    Basis,
     Relation,
     RelationId,
 )
@@ -121,8 +122,9 @@ def test_a_reading_of_another_text_says_nothing(shown):
     [
         ({"is_implied": True}, 'It may imply "car behind dog", without saying it.'),
         ({"span": None}, '"car behind dog", which no words of the prompt say.'),
+        ({"is_unconfirmed": True}, '"car behind dog", which the grammar cannot confirm.'),
     ],
-    ids=["implied", "unsaid"],
+    ids=["implied", "unsaid", "unconfirmed"],
 )
 def test_an_offer_tells_what_the_relation_rests_on(shown, changes, told):
     read_again = later(shown, ("m1", ABOVE, "m2"), ("m3", BEHIND, "m2"))
@@ -131,6 +133,46 @@ def test_an_offer_tells_what_the_relation_rests_on(shown, changes, told):
     (offer,) = compare_readings(shown, claimed).offers
     assert told in offer.message
     assert accept(shown, offer).relations[-1].basis is replace(last, **changes).basis
+
+
+def disputed(shown, claim):
+    """A reading that agrees with the scene, and disputes it by one more claim."""
+    read = later(shown, ("m1", ABOVE, "m2"))
+    (relation,) = later(shown, claim).relations
+    doubtful = replace(relation, span=TextSpan(start=6, stop=11), is_unconfirmed=True)
+    return replace(read, disputed=(doubtful,))
+
+
+def test_a_claim_that_the_words_contradict_is_offered_in_their_place(shown):
+    compared = compare_readings(shown, disputed(shown, ("m1", BELOW, "m2")))
+    assert compared.scene is shown
+    (offer,) = compared.offers
+    assert offer.message == (
+        'The language model reads "above" as "cat below dog"; the grammar reads "cat above dog".'
+    )
+    taken = accept(shown, offer)
+    assert [taken.sentence(each) for each in taken.relations] == ["cat below dog"]
+    assert taken.relations[0].basis is Basis.UNCONFIRMED
+
+
+def test_a_disputed_claim_that_was_taken_up_stays_while_the_prompt_is_typed_on(shown):
+    (offer,) = compare_readings(shown, disputed(shown, ("m1", BELOW, "m2"))).offers
+    before = accept(shown, offer)
+    scene = keep_taken_up(read("a cat above a dog, a car, at night"), before)
+    assert [scene.sentence(each) for each in scene.relations] == ["cat below dog"]
+
+
+def test_a_disputed_claim_never_removes_what_the_user_has_set(shown):
+    by_hand = replace(shown, relations=(replace(shown.relations[0], source=BY_HAND),))
+    (offer,) = compare_readings(by_hand, disputed(by_hand, ("m1", BELOW, "m2"))).offers
+    assert offer.removed is None
+
+
+def test_a_disputed_claim_that_was_taken_up_is_not_offered_again(shown):
+    later_scene = disputed(shown, ("m1", BELOW, "m2"))
+    (offer,) = compare_readings(shown, later_scene).offers
+    again = compare_readings(accept(shown, offer), replace(later_scene, relations=()))
+    assert again.offers == ()
 
 
 def taken_up(text, **changes):

@@ -160,16 +160,16 @@ def _missing(looked_at: LookedAt, scene: EvidenceScene) -> Iterator[BoxMark]:
     inset = EMPTY_INSET * min(scene.height, scene.width)
     for place, end in enumerate(end for end in looked_at.relation.ends if end not in found):
         ghost = best_unsure(looked_at, end)
-        phrase = looked_at.run.scene.name(end)
+        thing = looked_at.run.scene.detected_name(end)
         if ghost is not None:
-            label = tr("{thing}? {score}").format(thing=phrase, score=f"{ghost.score:.2f}")
+            label = tr("{thing}? {score}").format(thing=ghost.label, score=f"{ghost.score:.2f}")
             yield replace(_mark(looked_at, ghost, BoxStyle.GHOST, key=ghost), label=label)
             continue
         border = inset * (1 + place)
         whole = Box(
             left=border, top=border, right=scene.width - border, bottom=scene.height - border
         )
-        label = tr("no {thing} anywhere").format(thing=phrase)
+        label = tr("no {thing} anywhere").format(thing=thing)
         hue = hue_of(looked_at.run.scene, end)
         yield BoxMark(box=whole, hue=hue, style=BoxStyle.EMPTY, label=label)
 
@@ -252,7 +252,7 @@ def _differing(looked_at: LookedAt) -> tuple[tuple[Box, Box], ...]:
 
 def _mark(looked_at: LookedAt, box: EvidenceBox, style: BoxStyle, key: object = None) -> BoxMark:
     scene = looked_at.run.scene
-    label = f"{scene.name(box.mention_id)} {box.score:.2f}"
+    label = f"{box.label} {box.score:.2f}"
     if style is BoxStyle.SECOND:
         label = tr("2nd: {found}").format(found=label)
     return BoxMark(

@@ -161,8 +161,8 @@ def sentence_of(claim: ClaimSummary) -> str:
 
 
 def figures_of(claim: ClaimSummary) -> str:
-    """Return what was measured of a relation: "PoS 0.83, PSE 1.00, sure 0.98"."""
-    figures = (("PoS", claim.pos), ("PSE", claim.pse), (tr("sure"), claim.confidence))
+    """Return what was measured of a relation: "attention PoS 0.83, PSE 1.00, sure 0.98"."""
+    figures = ((tr("attention PoS"), claim.pos), ("PSE", claim.pse), (tr("sure"), claim.confidence))
     return ", ".join(f"{name} {value:.2f}" for name, value in figures if value is not None)
 
 

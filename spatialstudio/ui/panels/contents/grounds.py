@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from math import floor
 
-from spatialstudio.domain.evidence import Evidence, Role
+from spatialstudio.domain.evidence import Evidence, Role, UncheckedKind
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.relation import Axis, Relation, SceneGraph
 from spatialstudio.domain.verdict import AbstentionReason, Verdict
@@ -29,7 +29,7 @@ class Case:
 
     def things(self) -> str:
         """Name what the reason is about."""
-        return ", ".join(map(self.scene.name, self.verdict.about))
+        return ", ".join(map(self.scene.detected_name, self.verdict.about))
 
 
 def grounds_of(
@@ -77,7 +77,11 @@ def _alone(case: Case, is_broken: bool) -> str:
         own = [box for box in case.evidence.boxes if box.mention_id in case.verdict.about]
         scores = [f"{b.score:.2f}" for b in own if b.role in (Role.CHOSEN, Role.RIVAL)]
         return f"{case.things()} {tr(' or ').join(scores)}"
-    return tr("instances agree") if case.scores(Role.RIVAL) else tr("one of each")
+    if case.scores(Role.RIVAL):
+        return tr("instances agree")
+    if any(each.kind is UncheckedKind.COUNT for each in case.evidence.not_checked):
+        return tr("count not checked")
+    return tr("the surest of each") if case.scores(Role.PASSED_OVER) else tr("one of each")
 
 
 def _depth(_: Case, is_broken: bool) -> str:

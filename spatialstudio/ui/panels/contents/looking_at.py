@@ -1,7 +1,7 @@
 """What is looked at: one relation of the open run, its evidence, and what is tried with it."""
 
 from spatialstudio.application.adjusting import verdict_on
-from spatialstudio.application.inspection import evidence_of
+from spatialstudio.application.inspection import attention_at_the_end, evidence_of
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.verdict import Adjustment, Evaluation
@@ -51,10 +51,12 @@ class LookingAt:
         verdict = verdict_on(other, relation.id)
         assert run.evaluation is not None
         assert other.evaluation is not None
+        stored = verdict_on(run, relation.id)
+        attention = attention_at_the_end(run).get(relation.id)
         return LookedAt(
             run=run,
             relation=relation,
-            seen=evidence_of(verdict_on(run, relation.id), run.scene, run.evaluation),
-            now=evidence_of(verdict, run.scene, other.evaluation),
+            seen=evidence_of(stored, run.scene, run.evaluation, attention),
+            now=evidence_of(verdict, run.scene, other.evaluation, attention),
             verdict=verdict,
         )

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from spatialstudio.application.flow.compare_runs import SHORT_HASH
-from spatialstudio.application.inspection import evidence_of
+from spatialstudio.application.inspection import attention_at_the_end, evidence_of
 from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.generation import CandidateScore, GenerationRequest, ModelSetup
 from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.samplers import sampler_title
-from spatialstudio.domain.verdict import Evaluation, Verdict
+from spatialstudio.domain.verdict import Verdict
 from spatialstudio.ui.panels.contents.grounds import grounds_of, lower_threshold
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.widgets.evaluate.verdict_card import JudgedRelation
@@ -24,16 +25,22 @@ def judged_relations(run: OpenRun, name: str = "") -> tuple[JudgedRelation, ...]
     if run.evaluation is None:
         return ()
     by_id = {relation.id: relation for relation in run.scene.relations}
+    attention = attention_at_the_end(run)
     return tuple(
-        _judged(run, by_id[verdict.relation_id], verdict, run.evaluation, name)
+        _judged(
+            run,
+            by_id[verdict.relation_id],
+            evidence_of(verdict, run.scene, run.evaluation, attention.get(verdict.relation_id)),
+            verdict,
+            name,
+        )
         for verdict in run.evaluation.verdicts
     )
 
 
 def _judged(
-    run: OpenRun, relation: Relation, verdict: Verdict, evaluation: Evaluation, name: str
+    run: OpenRun, relation: Relation, evidence: Evidence, verdict: Verdict, name: str
 ) -> JudgedRelation:
-    evidence = evidence_of(verdict, run.scene, evaluation)
     lower = lower_threshold(verdict, evidence)
     return JudgedRelation(
         relation=run.scene.sentence(relation),
@@ -42,12 +49,12 @@ def _judged(
         run=name,
         grounds=grounds_of(relation, verdict, evidence, run.scene),
         lever=tr("Lower the threshold to {score}").format(score=f"{lower:.2f}") if lower else "",
-        adjusted=_adjusted(verdict, evaluation),
+        adjusted=_adjusted(verdict, run),
     )
 
 
-def _adjusted(verdict: Verdict, evaluation: Evaluation) -> str:
-    for kept in evaluation.adjusted:
+def _adjusted(verdict: Verdict, run: OpenRun) -> str:
+    for kept in run.evaluation.adjusted if run.evaluation else ():
         if kept.verdict.relation_id == verdict.relation_id:
             outcome = kept.verdict.outcome.value
             return tr("Human-adjusted: {outcome}").format(outcome=outcome)

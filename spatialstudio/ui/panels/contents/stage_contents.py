@@ -178,7 +178,7 @@ def _boxes(run: OpenRun) -> tuple[BoxLayer, ...]:
 
 
 def _box(scene: SceneGraph, found: Detection, *, is_rival: bool) -> BoxLayer:
-    label = f"{scene.name(found.mention_id)} {found.score:.2f}"
+    label = f"{found.label} {found.score:.2f}"
     return BoxLayer(hue_of(scene, found.mention_id), found.box, label, is_rival)
 
 

@@ -124,7 +124,7 @@ def _depths(looked_at: LookedAt) -> list[DepthProfile]:
     scene = looked_at.run.scene
     return [
         DepthProfile(
-            scene.name(profile.mention_id),
+            scene.detected_name(profile.mention_id),
             hue_of(scene, profile.mention_id),
             profile.weights,
         )

@@ -247,5 +247,5 @@ def _choices(looked_at: LookedAt) -> list[Choices]:
         chosen = next((n for n, box in enumerate(own) if box.box in judged_by), -1)
         if own and (len(own) > 1 or chosen < 0):
             items = tuple(f"{box.score:.2f} · {tr(box.role.value)}" for box in own)
-            found.append(Choices(end, looked_at.run.scene.name(end), items, chosen))
+            found.append(Choices(end, looked_at.run.scene.detected_name(end), items, chosen))
     return found

@@ -42,7 +42,7 @@ MOMENTS = {
 NOT_STORED = "Only a run that is stored can be opened by a script."
 NO_MAPS = "There are no maps at this step to write a script about."
 COPIED = "Copied. The script runs with the Python that Spatial Studio is installed in."
-PIN_TWO = "Pin two words of one relation to see how surely they stand as claimed."
+PIN_TWO = "Pin two words of one relation to see how sure the attention is of it."
 
 
 class MapsPanel(Panel):

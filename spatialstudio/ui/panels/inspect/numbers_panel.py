@@ -33,7 +33,7 @@ TIPS = {
     Measure.CENTRE_Y: "Centre of the map, from the top, as a share of the height",
     Measure.SPREAD: "How far attention lies from its centre, as a share of the sides",
     Measure.OVERLAP: "What the maps of both things share: 0 stand apart, 1 are the same",
-    Measure.POS: "How surely the relation holds on the maps; ties count half",
+    Measure.POS: "How sure the attention is of the relation; ties count half",
 }
 TOLD = "Places and distances are shares of the picture's sides; entropy is in bits."
 NOTHING_YET = "The numbers of each step appear here once a picture has been drawn."

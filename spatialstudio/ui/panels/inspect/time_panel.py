@@ -48,7 +48,7 @@ BESIDE = (
     replay.BESIDE_NONE,
     replay.BESIDE_ON_STAGE,
 )
-NOTHING_YET = "The curve of each relation's PoS: how surely its things stand as claimed."
+NOTHING_YET = "The curve of each relation's PoS: how sure the attention is of it."
 
 
 class TimePanel(Panel):

@@ -182,6 +182,7 @@ class GenerationPanel(Panel):
         self._form.steps_picked.connect(self._pick_steps)
         self._form.method_picked.connect(self._pick_method)
         self._form.devices_wanted.connect(self._studio.devices.ask)
+        self._context.switchboard.seed_offered.connect(self.use_seed)
         self._context.switchboard.capture_asked.connect(self._pick_detail)
         self._foot.generate_picked.connect(self.generate)
         self._foot.cancel_picked.connect(self.cancel)

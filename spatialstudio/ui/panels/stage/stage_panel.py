@@ -48,7 +48,7 @@ class StagePanel(Panel):
         self._maps = context.maps
         self._switchboard = context.switchboard
         self._empty = EmptyStage(context.theme)
-        self._empty.example_picked.connect(self._switchboard.prompt_offered)
+        self._empty.example_picked.connect(self._offer_example)
         self._empty.sketch_asked.connect(lambda: self._stage.show_sketch(True))
         self._empty.density_picked.connect(self._choose_density)
         self._settings = context.settings
@@ -127,6 +127,10 @@ class StagePanel(Panel):
             self._judgement.light(None)
         else:
             super().keyPressEvent(event)
+
+    def _offer_example(self, prompt: str, seed: int) -> None:
+        self._switchboard.prompt_offered.emit(prompt)
+        self._switchboard.seed_offered.emit(seed)
 
     def _choose_density(self, is_full: bool) -> None:
         self._switch.setChecked(not is_full)

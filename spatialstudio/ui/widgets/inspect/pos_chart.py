@@ -356,7 +356,7 @@ def ties_in_words(bounds: tuple[float, float] | None) -> str:
 def mark_in_words(mark: GuidanceMark) -> str:
     """Say what guidance did on a step."""
     if mark.length is None:
-        return tr("Guidance rested: every relation was sure enough")
+        return tr("Guidance paused: the attention was sure enough of every relation")
     told = [tr("guidance moved by {length:.2f}").format(length=mark.length)]
     if mark.loss is not None:
         told.append(tr("loss {loss:.3g}").format(loss=mark.loss))

@@ -1,5 +1,7 @@
 """The stage before there is a picture: a drawing, a sentence, and something to click."""
 
+from functools import partial
+
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import (
@@ -11,6 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import LARGE, em, font
 from spatialstudio.ui.theme.theme import Theme
@@ -18,10 +21,24 @@ from spatialstudio.ui.widgets.basic.little_drawing import LittleDrawing
 from spatialstudio.ui.widgets.basic.segments import Segments
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
+
+@frozen
+class Example:
+    """A prompt to start from.
+
+    Attributes:
+        prompt: What to draw.
+        seed: With it, the embedded model fails the prompt unguided and meets it guided.
+    """
+
+    prompt: str
+    seed: int
+
+
 EXAMPLES = (
-    "a dog to the left of a car",
-    "a bird above an elephant",
-    "a clock to the right of a couch",
+    Example(prompt="a dog to the left of a car", seed=15),
+    Example(prompt="a sun above a house", seed=1),
+    Example(prompt="a clock to the right of a couch", seed=1),
 )
 WELCOME = (
     "The studio draws your prompt, holds things in their places while it draws, shows how, "
@@ -73,11 +90,11 @@ class SceneDrawing(LittleDrawing):
 class EmptyStage(QScrollArea):
     """Shows what to do first, scrolled where there is little room.
 
-    Emits ``example_picked`` with a prompt, ``sketch_asked``, or ``density_picked`` with True for
-    all controls and False for few.
+    Emits ``example_picked`` with a prompt and its seed, ``sketch_asked``, or ``density_picked``
+    with True for all controls and False for few.
     """
 
-    example_picked = Signal(str)
+    example_picked = Signal(str, int)
     sketch_asked = Signal()
     density_picked = Signal(object)
 
@@ -101,9 +118,9 @@ class EmptyStage(QScrollArea):
             column.addWidget(words)
         column.addSpacing(em(0.6))
         for example in EXAMPLES:
-            button = QPushButton(example)
-            button.setAccessibleName(tr("Example: {prompt}").format(prompt=example))
-            button.clicked.connect(self._tell)
+            button = QPushButton(example.prompt)
+            button.setAccessibleName(tr("Example: {prompt}").format(prompt=example.prompt))
+            button.clicked.connect(partial(self._tell, example))
             column.addWidget(button)
             if self.focusProxy() is None:
                 self.setFocusProxy(button)
@@ -159,7 +176,5 @@ class EmptyStage(QScrollArea):
         both.hide()
         return both
 
-    def _tell(self) -> None:
-        button = self.sender()
-        if isinstance(button, QPushButton):
-            self.example_picked.emit(button.text())
+    def _tell(self, example: Example) -> None:
+        self.example_picked.emit(example.prompt, example.seed)

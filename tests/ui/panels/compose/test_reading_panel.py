@@ -9,7 +9,7 @@ from spatialstudio.application.flow.edit_relations import why
 from spatialstudio.application.language_model import ServerKept
 from spatialstudio.application.second_reader import ReadAgain
 from spatialstudio.domain.prompt import Note
-from spatialstudio.domain.relation import BEHIND
+from spatialstudio.domain.relation import BEHIND, RIGHT_OF
 from spatialstudio.domain.servers import ServerChoice
 from spatialstudio.ui.panels.compose.reading_panel import ReadingPanel
 from spatialstudio.ui.switchboard import LANGUAGE_MODEL_PAGE
@@ -141,6 +141,20 @@ def test_another_reading_is_offered_not_imposed(qtbot, panel, studio, type_promp
     read_again()
     qtbot.waitUntil(lambda: len(buttons(panel, "Take up")) == 2)
     assert types(studio) == ["to the left of"]
+
+
+def test_a_relation_that_the_model_reverses_is_an_offer(qtbot, panel, studio, type_prompt):
+    type_prompt(PROMPT)
+    qtbot.waitUntil(lambda: studio.session.scene is not None)
+    read = studio.session.scene
+    claim = replace(read.relations[0], type=RIGHT_OF, is_unconfirmed=True)
+    studio.bus.publish(ReadAgain(scene=replace(read, disputed=(claim,), extractor_id="llm")))
+    qtbot.waitUntil(lambda: says(panel, "the grammar reads"))
+    assert types(studio) == ["to the left of"]
+    press(qtbot, panel, "Take up")
+    qtbot.waitUntil(lambda: types(studio) == ["to the right of"])
+    scene = studio.session.scene
+    assert "Less sure: the grammar does not read these words so." in why(scene, scene.relations[0])
 
 
 def test_an_offer_is_taken_up(qtbot, panel, studio, type_prompt, read_again):

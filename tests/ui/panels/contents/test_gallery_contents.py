@@ -85,7 +85,7 @@ def test_a_face_holds_the_thumbnail():
 def test_a_claim_is_told_with_its_figures():
     (claim,) = claims_of(ENTRY)
     assert claim.sentence == "dog to the left of car"
-    assert claim.figures == "PoS 0.83, PSE 0.50"
+    assert claim.figures == "attention PoS 0.83, PSE 0.50"
 
 
 def test_a_relation_that_is_not_known_here_is_told_by_its_id():

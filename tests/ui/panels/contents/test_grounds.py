@@ -6,6 +6,7 @@ from spatialstudio.domain.verdict import RECOMMENDED
 from spatialstudio.domain.verdict import AbstentionReason as Reason
 from spatialstudio.ui.panels.contents.grounds import grounds_of, lower_threshold
 from spatialstudio.ui.widgets.evaluate.ground_chip import GroundState
+from tests.fakes import counted_scene
 from tests.science.seen_things import perception, seen
 from tests.ui.judged_runs import CAR, DOG, NEAR_DOG, SECOND_DOG, UNSURE_DOG, judged_run
 
@@ -31,6 +32,15 @@ def test_a_decided_verdict_tells_what_it_passed():
         "offset 0.50 of 0.10",
     ]
     assert {ground.state for ground in grounds} == {GroundState.HELD}
+
+
+def test_a_count_that_is_asked_for_is_not_called_one_of_each():
+    assert texts(judged_run(DOG, CAR, scene=counted_scene()))[1] == "count not checked"
+
+
+def test_where_others_are_passed_over_the_surest_of_each_is_taken():
+    weak_dog = seen("m1", 90, 20, 0.4)
+    assert texts(judged_run(DOG, weak_dog, CAR))[1] == "the surest of each"
 
 
 @pytest.mark.parametrize(

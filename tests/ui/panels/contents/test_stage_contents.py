@@ -14,7 +14,7 @@ from spatialstudio.ui.panels.contents.stage_contents import (
     word_maps,
 )
 from spatialstudio.ui.widgets.stage.picture_layers import Layer
-from tests.fakes import scene_of
+from tests.fakes import counted_scene, scene_of
 from tests.ui.scripted_engine import STEPS, STICKERS, evaluation_of, picture_of, step_of
 
 ALL = frozenset(Layer)
@@ -63,6 +63,12 @@ def test_the_last_step_of_a_finished_run_is_the_picture_as_judged(done):
     assert [box.label for box in shown.boxes] == ["dog 0.90", "car 0.90"]
     assert len(shown.masks) == 2
     assert shown.maps == ()
+
+
+def test_a_box_is_called_what_was_detected_not_what_was_asked_for(done):
+    asked = replace(done, scene=counted_scene())
+    shown = picture_scene(asked, STEPS - 1, MapSight(), ALL, "Guided")
+    assert [box.label for box in shown.boxes] == ["dog 0.90", "car 0.90"]
 
 
 def test_where_the_checker_could_not_choose_both_candidates_are_shown(done):
@@ -114,7 +120,7 @@ def test_curves_cross_only_by_the_user_s_wish(live):
 def test_the_picture_is_told_in_words_as_well(live):
     words = picture_scene(live, 2, MapSight(), ALL, "Guided").words
     assert words.startswith("The map of dog peaks at ")
-    assert "of draws the dog is to the left of the car." in words
+    assert "sure that the dog is to the left of the car." in words
 
 
 def test_a_word_of_another_prompt_is_not_looked_at(live):

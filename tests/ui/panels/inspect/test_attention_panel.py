@@ -25,7 +25,7 @@ def said(panel):
 
 
 def test_the_number_is_said_in_plain_words(qtbot, live):
-    qtbot.waitUntil(lambda: any("of draws the dog is" in text for text in said(live)))
+    qtbot.waitUntil(lambda: any("sure that the dog is" in text for text in said(live)))
 
 
 def test_space_on_a_tile_picks_the_word_and_does_not_play(qtbot, live, studio):
@@ -38,6 +38,6 @@ def test_space_on_a_tile_picks_the_word_and_does_not_play(qtbot, live, studio):
 
 def test_maps_take_the_room_there_is_and_ask_for_no_more(qtbot, live):
     """Else their meaning below them is pushed out of a low dock."""
-    qtbot.waitUntil(lambda: any("of draws" in text for text in said(live)))
+    qtbot.waitUntil(lambda: any("The attention is" in text for text in said(live)))
     maps = live.findChild(MapStrip)
     assert live.heightForWidth(live.width()) < maps.sizeHint().height()

@@ -59,7 +59,7 @@ def test_lines_are_switched(qtbot, panel, drawn):
 
 
 def test_the_relation_in_sight_is_said_in_words(qtbot, panel):
-    qtbot.waitUntil(lambda: any("of draws the dog is" in text for text in said(panel)))
+    qtbot.waitUntil(lambda: any("sure that the dog is" in text for text in said(panel)))
     assert any("The curves cross at" in text for text in said(panel))
 
 

@@ -158,7 +158,7 @@ def test_where_ties_matter_the_variants_are_named(chart):
 
 @pytest.mark.parametrize(
     ("step", "told"),
-    [(0, "guidance moved by 5.00, loss 0.9, passes: 2"), (1, "Guidance rested")],
+    [(0, "guidance moved by 5.00, loss 0.9, passes: 2"), (1, "Guidance paused")],
     ids=["acted", "rested"],
 )
 def test_what_guidance_did_can_be_heard(chart, step, told):

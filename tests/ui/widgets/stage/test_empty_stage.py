@@ -20,7 +20,7 @@ def test_an_example_can_be_clicked(qtbot, theme):
     qtbot.addWidget(stage)
     with qtbot.waitSignal(stage.example_picked) as picked:
         qtbot.mouseClick(stage.findChildren(QPushButton)[1], Qt.MouseButton.LeftButton)
-    assert picked.args == [EXAMPLES[1]]
+    assert picked.args == [EXAMPLES[1].prompt, EXAMPLES[1].seed]
 
 
 def choice(stage, text):
