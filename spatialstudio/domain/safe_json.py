@@ -12,7 +12,7 @@ from spatialstudio.domain.safe_files import MEBIBYTE
 MAX_BYTES = 64 * MEBIBYTE
 MAX_MEMORY_BYTES = 224 * MEBIBYTE
 """Estimated peak while the text is parsed, the bytes themselves included."""
-MAX_VALUES = 400_000
+MAX_VALUES = 250_000
 """Objects, arrays, names and leaves; a run of a thousand steps has some fifty thousand."""
 MAX_DEPTH = 64
 MAX_INTEGER_BITS = 1024
