@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,8 @@ from spatialstudio.domain.errors import StoreError
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _NOT_A_FOLDER = frozenset({errno.ENOTDIR, errno.EEXIST})
+_DRAFT_ENDING = ".part"
+_DRAFT_NAME = re.compile(rf"\.[0-9a-f]{{32}}{re.escape(_DRAFT_ENDING)}")
 
 
 @contextmanager
@@ -33,7 +36,7 @@ def write_whole(path: Path, content: bytes) -> None:
     Raises:
         StoreError: The folder cannot be written or is full.
     """
-    draft = path.with_name(f".{uuid4().hex}.part")
+    draft = path.with_name(f".{uuid4().hex}{_DRAFT_ENDING}")
     with explained_writing(path.parent):
         try:
             write_synced(draft, content)
@@ -41,6 +44,11 @@ def write_whole(path: Path, content: bytes) -> None:
             sync_folder(path.parent)
         finally:
             draft.unlink(missing_ok=True)
+
+
+def is_draft(name: str) -> bool:
+    """Say whether ``write_whole`` names its temporary files like that."""
+    return _DRAFT_NAME.fullmatch(name) is not None
 
 
 def write_synced(path: Path, content: bytes) -> None:

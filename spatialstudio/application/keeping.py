@@ -34,6 +34,7 @@ from spatialstudio.domain.record import Reproduction
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_ports import MetadataFiles, QueueJournal, RunStore, StateFiles
 from spatialstudio.domain.run_settings import RunSettings
+from spatialstudio.domain.safe_files import is_inside
 
 log = logging.getLogger(__name__)
 
@@ -245,8 +246,11 @@ class Keeping:
 
     def folder_now(self) -> Path:
         """Return the folder that a run goes to which ends now."""
-        now = datetime.now(UTC)
-        return self.runs_folder / f"{now:%Y/%m}" if self._is_by_month else self.runs_folder
+        if not self._is_by_month:
+            return self.runs_folder
+        month = self.runs_folder / f"{datetime.now(UTC):%Y/%m}"
+        # NOTE: where a link leads out of the library, a run would not be found again
+        return month if is_inside(month, self.runs_folder) else self.runs_folder
 
     def prepare(self) -> None:
         """Make sure that runs can be kept, before work is spent on one.

@@ -12,6 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from spatialstudio.application.flow.read_filter import read_filter
+from spatialstudio.application.flow.recheck_run import recheck_run
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.frozen import frozen
@@ -43,6 +44,19 @@ class LibraryChanged:
     """
 
     change: LibraryChange
+
+
+@frozen
+class Recheck:
+    """What came of verifying a run and judging it again.
+
+    Attributes:
+        faults: What is wrong with its files, and verdicts that do not follow from the perception.
+        is_judged: Whether there were verdicts that could be compared.
+    """
+
+    faults: tuple[Fault, ...]
+    is_judged: bool = False
 
 
 class Library:
@@ -268,8 +282,22 @@ class Library:
         return self._runs.move(picture, folder)
 
     def verify(self, picture: Path) -> tuple[Fault, ...]:
-        """Check every part of a run against its hashes; empty when all is well."""
+        """Check that the files of a run are unchanged since written; empty when they are.
+
+        A verdict written through the store has true hashes, whatever it says; see ``recheck``.
+        """
         return self._store.verify(picture)
+
+    def recheck(self, picture: Path) -> Recheck:
+        """Verify a run, and judge it again from the perception stored with it."""
+        faults = self._store.verify(picture)
+        try:
+            record, _ = self._store.load(picture)
+        except StudioError as error:
+            return Recheck(faults=faults or (Fault(part="run", message=error.message),))
+        return Recheck(
+            faults=(*faults, *recheck_run(record)), is_judged=record.evaluation is not None
+        )
 
     def has_drawn(self, request_id: RequestId) -> bool:
         """Say whether the picture of a request is here."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
+from uuid import uuid4
 
 from spatialstudio.application.engine.messages import MemoryEstimated, PictureJudged
 from spatialstudio.application.remaining_time import RemainingTime, is_guided
@@ -20,6 +21,8 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.memory import MemoryEstimate
+from spatialstudio.domain.safe_files import MEBIBYTE, read_regular
+from spatialstudio.domain.safe_json import parse_limited
 from spatialstudio.domain.samplers import SCALE_OFF, TWO_CALLS
 
 log = logging.getLogger(__name__)
@@ -140,7 +143,8 @@ class RunEstimates:
     def read(self, path: Path) -> None:
         """Take up what was learnt before; a file that cannot be read teaches nothing."""
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-            for kind, learnt in json.loads(path.read_text(encoding="utf-8")).items():
+            plain = parse_limited(read_regular(path, MEBIBYTE))
+            for kind, learnt in plain.items():
                 pace = {True: float(learnt[GUIDED]), False: float(learnt[PLAIN])}
                 self._rests[kind] = float(learnt[REST])
                 self._devices[kind] = str(learnt[DEVICE])
@@ -162,7 +166,9 @@ class RunEstimates:
             return
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(learnt), encoding="utf-8")
+            draft = path.with_name(f".{uuid4().hex}.part")
+            draft.write_text(json.dumps(learnt), encoding="utf-8")
+            draft.replace(path)
         except OSError as error:
             log.warning("What runs take could not be kept: %s", error)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.palette import HEAT_STOPS, MENTION_COLOURS, Palette
+from spatialstudio.domain.safe_files import MEBIBYTE, read_regular
 
 ROLES = (
     *("surface", "raised", "sunken", "text", "muted", "faint", "line", "hover"),
@@ -23,9 +24,9 @@ def load_theme(path: Path) -> Palette:
         SettingsError: The file is missing, not TOML, or lacks a colour.
     """
     try:
-        theme = tomllib.loads(path.read_text(encoding="utf-8"))
+        theme = tomllib.loads(read_regular(path, MEBIBYTE).decode("utf-8"))
         return _palette(theme)
-    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+    except (OSError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise SettingsError(
             f"The theme {path.name} cannot be read: {error}.",
             hint="Compare it with resources/themes/light.toml.",

@@ -27,7 +27,11 @@ def add_runs_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentP
     _add_export(actions.add_parser("export", help="write runs as other files", parents=known))
     bundle = actions.add_parser("import", help="take in a bundle of runs", parents=known)
     bundle.add_argument("bundle", type=Path, metavar="ZIP", help="made by export --as bundle")
-    _add_chosen(actions.add_parser("verify", help="check hashes of runs and parts", parents=known))
+    _add_verify(
+        actions.add_parser(
+            "verify", help="check that files are unchanged since written", parents=known
+        )
+    )
     actions.add_parser("reindex", help="build the index anew from the files", parents=known)
     again = actions.add_parser("again", help="draw a run again exactly, and compare", parents=known)
     again.add_argument("run", type=Path, metavar="RUN", help="its picture")
@@ -85,6 +89,15 @@ def _count(text: str) -> int:
 def _add_chosen(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", type=Path, nargs="*", metavar="RUN", help="pictures of runs")
     parser.add_argument(FILTER, metavar="FILTER", help=f"those of the library, {FILTER_HELP}")
+
+
+def _add_verify(parser: argparse.ArgumentParser) -> None:
+    _add_chosen(parser)
+    parser.add_argument(
+        "--recheck",
+        action="store_true",
+        help="also judge again from the stored perception, and name verdicts that differ",
+    )
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from spatialstudio.application.error_reports import EXIT_FAILURE
 from spatialstudio.application.exports import ExportOrder
 from spatialstudio.application.keeping import Reproduced
+from spatialstudio.application.library import Recheck
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import asked_line, run_answer, run_lines
 from spatialstudio.cli.judging import OpenStudio
@@ -79,21 +80,41 @@ def import_bundle(options: argparse.Namespace, studio: Studio) -> int:
 
 
 def verify_runs(options: argparse.Namespace, studio: Studio) -> int:
-    """Check every part of chosen runs, or of all, against its hashes."""
+    """Check that the files of chosen runs, or of all, are unchanged since written."""
     paths = _chosen(options, studio, is_all_by_default=True)
-    faults = {path: studio.library.verify(path) for path in paths}
-    bad = {path: found for path, found in faults.items() if found}
+    checks = {path: _checked(path, options, studio) for path in paths}
+    bad = {path: check.faults for path, check in checks.items() if check.faults}
+    judged = sum(check.is_judged for check in checks.values())
     if options.json:
         rows = [
             {"run": str(path), "part": fault.part, "message": fault.message}
             for path, found in bad.items()
             for fault in found
         ]
-        show_json({"checked": len(paths), "faults": rows})
+        again = {"judged_again": judged} if options.recheck else {}
+        show_json({"checked": len(paths), **again, "faults": rows})
     else:
         show_lines(f"{p}: {fault.message}" for p, found in bad.items() for fault in found)
         show_lines([f"{_count(len(paths))} checked, {len(bad) or 'none'} with faults"])
+        show_lines(_proof_lines(options, len(paths), len(bad), judged))
     return EXIT_FAILURE if bad else 0
+
+
+def _checked(path: Path, options: argparse.Namespace, studio: Studio) -> Recheck:
+    if options.recheck:
+        return studio.library.recheck(path)
+    return Recheck(faults=studio.library.verify(path))
+
+
+def _proof_lines(options: argparse.Namespace, checked: int, bad: int, judged: int) -> Iterator[str]:
+    """Say what was proven, and what was not."""
+    if checked > bad:
+        others = "The files of the others" if bad else "The files"
+        yield f"{others} are unchanged since written."
+    if options.recheck:
+        yield f"{_count(judged)} judged again from the stored perception."
+    else:
+        yield 'Verdicts were not judged again; "--recheck" does that.'
 
 
 def reindex(options: argparse.Namespace, studio: Studio) -> int:
@@ -186,6 +207,7 @@ def _entry_answer(entry: LibraryEntry) -> Mapping[str, Any]:
     return {
         "picture": str(entry.path),
         "is_missing": entry.is_missing,
+        "is_damaged": entry.is_damaged,
         "created": told.created.isoformat(),
         "prompt": told.prompt,
         "model": told.model_id,
@@ -217,11 +239,12 @@ def _entry_lines(entry: LibraryEntry) -> Iterator[str]:
     told = entry.summary
     outcome = told.outcome.value if told.outcome else UNJUDGED
     stars = "*" * entry.marks.stars
-    gone = "  (missing)" if entry.is_missing else ""
+    states = (("missing", entry.is_missing), ("damaged", entry.is_damaged))
+    state = "".join(f"  ({name})" for name, holds in states if holds)
     yield f"{outcome:{WIDTH}}  {stars:{MOST_STARS}}  {told.prompt}"
     asked = asked_line(told.model_id, told.seed, told.steps, told.method_id, told.strength)
     yield f"{INDENT}{told.created:%Y-%m-%d %H:%M} UTC: {asked if told.is_making_told else UNTOLD}"
-    yield f"{INDENT}{entry.path}{gone}"
+    yield f"{INDENT}{entry.path}{state}"
 
 
 def _comparison(event: object) -> tuple[Reproduced, ...]:

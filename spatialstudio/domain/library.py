@@ -128,6 +128,7 @@ class LibraryEntry:
         is_missing: Whether the picture is no longer where it was.
         repetition: What came of it when it repeats an earlier run; None where nobody compared.
         deleted: When it went into the trash, UTC; None for a run that is not there.
+        is_damaged: Whether it is listed by its picture alone as none of its other files is sound.
     """
 
     path: Path
@@ -136,6 +137,7 @@ class LibraryEntry:
     is_missing: bool = False
     repetition: Reproduction | None = None
     deleted: datetime | None = None
+    is_damaged: bool = False
 
 
 EntryId = NewType("EntryId", int)

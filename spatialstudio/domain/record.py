@@ -123,7 +123,7 @@ class Fault:
     """What is wrong with a part of a run.
 
     Attributes:
-        part: "picture", "trace", "evaluation", "metadata".
+        part: "picture", "trace", "evaluation", "metadata"; "verdict" when judged again.
         message: One sentence for the user.
     """
 

@@ -48,14 +48,28 @@ def is_path_component(name: str) -> bool:
 
 
 def is_inside(path: Path, root: Path) -> bool:
-    """Say whether a path lies in a folder, or is it, once all links are resolved."""
-    return path.resolve().is_relative_to(root.resolve())
+    """Say whether a path lies in a folder, or is it, once all links are resolved.
+
+    A path that cannot be resolved, as through a loop of links, lies nowhere.
+    """
+    try:
+        return path.resolve().is_relative_to(root.resolve())
+    except (OSError, RuntimeError, ValueError):
+        return False
 
 
 def is_regular(path: Path) -> bool:
     """Say whether a path leads to a regular file, links resolved; nothing is opened."""
     try:
         return stat.S_ISREG(path.stat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Say whether a path leads to a folder, links resolved, whatever the path is."""
+    try:
+        return path.is_dir()
     except (OSError, ValueError):
         return False
 

@@ -20,6 +20,7 @@ and overlap can bar above and below too.
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
+from math import prod
 
 from spatialstudio.domain.perception import Looks, Perception
 from spatialstudio.domain.prompt import MentionId
@@ -41,6 +42,9 @@ from spatialstudio.science.pse import relation_pse
 from spatialstudio.science.second_looks import agreement_of, stability_of
 
 NO_LOOKS = Looks()
+MAX_CHOICES = 10_000
+"""Of instances that are compared with each other; more are ambiguous without being compared."""
+
 _UNTESTED = 1.0
 _NO_CONFIDENCE = ConfidenceComponents(detection=0, geometry=0, stability=0, agreement=0)
 
@@ -136,7 +140,8 @@ def _ambiguous_end(
 ) -> MentionId | None:
     """Return the first end with several instances to choose from, unless the choice is idle."""
     ambiguous = next((end for end in relation.ends if found[end].are_ambiguous), None)
-    if ambiguous and settings.decides_agreeing_instances:
+    count = prod(len(found[end].rivals) for end in relation.ends)
+    if ambiguous and settings.decides_agreeing_instances and count <= MAX_CHOICES:
         choices = product(*(found[end].rivals for end in relation.ends))
         glances = [glance_from(choice, relation, perception, settings) for choice in choices]
         if _all_say_the_same(relation.type, glances, settings):

@@ -2,6 +2,7 @@
 
 import errno
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from PIL import Image
 
 from spatialstudio.adapters.metadata.reader import PictureMetadata
 from spatialstudio.adapters.stores import arrival
+from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.domain.verdict import Outcome
 
 PROMPT = "a photo of a dog to the left of a car"
 ASKED = "fake, seed 0, 2 steps, guidance psg, step size 5"
@@ -196,14 +199,40 @@ def test_a_word_that_an_option_does_not_take_is_answered_by_those_it_takes(
 
 def test_one_run_is_counted_as_one_however_often_it_is_named(terminal, runs, picture):
     done = terminal("runs", "verify", "--library", runs, picture, picture)
-    assert done.out == "1 run checked, none with faults\n"
+    assert done.out.splitlines() == [
+        "1 run checked, none with faults",
+        "The files are unchanged since written.",
+        'Verdicts were not judged again; "--recheck" does that.',
+    ]
+
+
+def test_a_verdict_changed_through_the_store_is_named_by_judging_again(terminal, runs, picture):
+    store = RunFiles()
+    record, _ = store.load(Path(picture))
+    (true,) = record.evaluation.verdicts
+    other = Outcome.FAIL if true.outcome is Outcome.PASS else Outcome.PASS
+    changed = replace(true, outcome=other, reason=None)
+    store.judge(Path(picture), replace(record.evaluation, verdicts=(changed,)))
+    verified = terminal("runs", "verify", "--library", runs, picture)
+    assert (verified.code, verified.out.splitlines()[0]) == (0, "1 run checked, none with faults")
+    again = terminal("runs", "verify", "--recheck", "--library", runs, picture)
+    named, count, *_, judged = again.out.splitlines()
+    assert again.code == 1
+    assert f"is {other.value}; judged again from the stored perception it is" in named
+    assert count == "1 run checked, 1 with faults"
+    assert judged == "1 run judged again from the stored perception."
+
+
+def test_true_verdicts_are_judged_again_without_a_fault(terminal, runs, picture):
+    done = terminal("runs", "verify", "--recheck", "--json", "--library", runs, picture)
+    assert json.loads(done.out) == {"checked": 1, "judged_again": 1, "faults": []}
 
 
 def test_a_fault_is_told_once(terminal, runs, picture):
     (trace,) = runs.glob("*.strace")
     trace.unlink()
     done = terminal("runs", "verify", "--library", runs, picture)
-    told, count = done.out.splitlines()
+    told, count, _ = done.out.splitlines()
     assert "is missing" in told
     assert count == "1 run checked, 1 with faults"
 

@@ -57,6 +57,7 @@ class IndexedRun:
         marks: What the user says of it.
         repetition: How near it came to the run that it repeats; None when nobody compared.
         deleted: When it went into the trash, UTC; None for a run that is not there.
+        is_damaged: Whether its files could not be read, apart from the picture.
     """
 
     path: str
@@ -65,6 +66,7 @@ class IndexedRun:
     marks: Marks
     repetition: Reproduction | None = None
     deleted: datetime | None = None
+    is_damaged: bool = False
 
 
 class LibraryIndex:
@@ -195,10 +197,10 @@ class LibraryIndex:
         query = "SELECT path, is_missing, listing FROM run WHERE is_missing = 1"
         return tuple(self._entries(self._rows(query)))
 
-    def missing_of(self, request_id: RequestId) -> str | None:
-        """Return the last known path of a run of a request whose picture is gone."""
-        query = "SELECT path FROM run WHERE request = ? AND is_missing = 1"
-        return next((str(row[0]) for row in self._rows(query, (request_id,))), None)
+    def missing_of(self, request_id: RequestId) -> tuple[str, ...]:
+        """Return the last known paths of the runs of a request whose pictures are gone."""
+        query = "SELECT path FROM run WHERE request = ? AND is_missing = 1 ORDER BY path"
+        return tuple(str(row[0]) for row in self._rows(query, (request_id,)))
 
     def tags(self) -> tuple[str, ...]:
         """Return all tags in use, the most used first."""
@@ -216,6 +218,7 @@ class LibraryIndex:
                     is_missing=bool(is_missing),
                     repetition=run.repetition,
                     deleted=run.deleted,
+                    is_damaged=run.is_damaged,
                 )
 
     def _reread(self, path: str) -> IndexedRun | None:

@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from stat import S_ISREG
 
 VERSION = 8
 IN_MEMORY = ":memory:"
@@ -64,6 +65,8 @@ def open_tables(path: Path | None) -> sqlite3.Connection:
     if path is None:
         return _connected(IN_MEMORY, is_new=True)
     path.parent.mkdir(parents=True, exist_ok=True)
+    if not all(map(_is_missing_or_own, _files_of(path))):
+        return _on_clean_ground(path)
     with suppress(sqlite3.DatabaseError):
         connection = _connected(str(path))
         if is_whole(connection):
@@ -107,9 +110,21 @@ def is_about_writing(error: sqlite3.DatabaseError) -> bool:
     return code & _PRIMARY_CODE in _UNWRITABLE
 
 
+def _files_of(path: Path) -> tuple[Path, ...]:
+    return tuple(path.with_name(path.name + ending) for ending in ("", "-wal", "-shm"))
+
+
+def _is_missing_or_own(file: Path) -> bool:
+    """Say whether a file can be left to SQLite, which waits for pipes and writes through links."""
+    try:
+        return S_ISREG(file.lstat().st_mode)
+    except FileNotFoundError:
+        return True
+
+
 def _on_clean_ground(path: Path) -> sqlite3.Connection:
-    for ending in ("", "-wal", "-shm"):
-        path.with_name(path.name + ending).unlink(missing_ok=True)
+    for file in _files_of(path):
+        file.unlink(missing_ok=True)
     return _connected(str(path), is_new=True)
 
 

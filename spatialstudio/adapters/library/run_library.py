@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -223,6 +224,7 @@ class RunLibrary:
                 summary=entry.summary,
                 marks=entry.marks,
                 repetition=entry.repetition,
+                is_damaged=entry.is_damaged,
             )
             for entry in missing
         ]
@@ -282,14 +284,14 @@ class RunLibrary:
         """Finish what earlier programs and versions left; a read-only library stays as it is."""
         if not self.root.is_dir() or not os.access(self.root, os.W_OK):
             return
-        try:
-            migrate(self.root)
-            self._trash.settle()
-            for folder in folders_in(self.root):
-                arrival.settle(folder)
-                settle_judgements(folder)
-        except (StoreError, OSError):
-            log.warning("The library could not be brought up to date.")
+        steps = [lambda: migrate(self.root), self._trash.settle]
+        for folder in folders_in(self.root):
+            steps += [partial(arrival.settle, folder), partial(settle_judgements, folder)]
+        for step in steps:
+            try:
+                step()
+            except (StoreError, OSError):
+                log.warning("The library could not be brought up to date.")
 
     def _take_in(self, found: Mapping[str, str], known: Mapping[str, str]) -> LibraryChange:
         fresh = [path for path, stamp in found.items() if known.get(path) != stamp]
@@ -301,7 +303,10 @@ class RunLibrary:
             runs = self._read({path: found[path] for path in batch})
             for run in runs:
                 if run.deleted is None and (request := run.summary.request_id):
-                    old = requests.pop(request, None) or self._index.missing_of(request)
+                    missing_at = self._index.missing_of(request)
+                    if run.path in missing_at:
+                        continue  # it was away, as on a disk that was not there
+                    old = requests.pop(request, None) or next(iter(missing_at), None)
                     moved |= {} if old is None else {old: run.path}
             self._index.put(runs)
         deleted = self._deleted(gone) if gone else set()

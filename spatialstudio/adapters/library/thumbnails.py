@@ -4,10 +4,12 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
 
 from spatialstudio.adapters.images import FORMATS, UNREADABLE
+from spatialstudio.adapters.picture_limits import bounded_image, open_picture_file
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.errors import ImageError
+from spatialstudio.domain.safe_files import is_regular
 
 SIDE = 256
 """Longest side, pixels."""
@@ -29,24 +31,30 @@ class Thumbnails:
         """Return a small picture, (h, w, 3) uint8; None when the file cannot be read."""
         try:
             stat = picture.stat()
-        except OSError:
+        except (OSError, ValueError):
             return None
         mark = f"{picture}\n{stat.st_mtime_ns}\n{stat.st_size}"
         key = sha256(mark.encode("utf-8", "surrogatepass")).hexdigest()
         kept = self._folder / key[:2] / f"{key}.webp"
-        return _read(kept) if kept.exists() else self._make(picture, kept)
+        small = _read(kept) if is_regular(kept) else None
+        return self._make(picture, kept) if small is None else small
 
     def _make(self, picture: Path, kept: Path) -> RgbImage | None:
         try:
-            with Image.open(picture, formats=FORMATS) as image:
+            with (
+                open_picture_file(picture) as file,
+                bounded_image(file, picture.name, FORMATS) as image,
+            ):
                 image.thumbnail((SIDE, SIDE))
                 small = image.convert("RGB")
-        except UNREADABLE:
+        except (*UNREADABLE, ImageError):
             return None
         try:
             kept.parent.mkdir(parents=True, exist_ok=True)
             draft = kept.with_suffix(".part")
-            small.save(draft, "WEBP", quality=QUALITY)
+            draft.unlink(missing_ok=True)
+            with draft.open("xb") as file:
+                small.save(file, "WEBP", quality=QUALITY)
             draft.replace(kept)
         except OSError:  # a cache that cannot be written is no failure
             pass
@@ -55,8 +63,8 @@ class Thumbnails:
 
 def _read(path: Path) -> RgbImage | None:
     try:
-        with Image.open(path, formats=("WEBP",)) as image:
+        with open_picture_file(path) as file, bounded_image(file, path.name, ("WEBP",)) as image:
             pixels: RgbImage = np.array(image.convert("RGB"))
             return pixels
-    except UNREADABLE:
+    except (*UNREADABLE, ImageError):
         return None

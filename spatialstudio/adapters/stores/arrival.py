@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from itertools import chain, count
 from pathlib import Path
 
-from spatialstudio.adapters.durable_files import sync_folder, write_synced
+from spatialstudio.adapters.durable_files import is_draft, sync_folder, write_synced
+from spatialstudio.domain.safe_files import is_regular
 
 PICTURE_ENDING = ".png"
 TRACE_ENDING = ".strace"
@@ -55,20 +56,36 @@ def arrive(folder: Path, name: str, files: Mapping[str, bytes]) -> Path:
             for part in parts.values():
                 part.unlink(missing_ok=True)
             raise
-        _finish(folder, free)
+        finish(folder, free)
         sync_folder(folder)
         return picture
     raise AssertionError("There is always a free number.")
 
 
 def settle(folder: Path) -> None:
-    """Finish or take back what a program that ended suddenly left in a folder."""
+    """Finish or take back what a program that ended suddenly left in a folder.
+
+    Hidden files that other programs name differently stay.
+    """
     for part in folder.glob(f".*{_PART}"):
-        name, _, ending = part.name.removeprefix(".").removesuffix(_PART).rpartition(".")
-        if ending and f".{ending}" in COMPANION_ENDINGS and _picture(folder, name).exists():
-            _finish(folder, name)
-        elif is_stale(part):
+        name, dot, ending = part.name.removeprefix(".").removesuffix(_PART).rpartition(".")
+        if f"{dot}{ending}" in COMPANION_ENDINGS and is_regular(_picture(folder, name)):
+            finish(folder, name)
+        elif (f"{dot}{ending}" in ENDINGS or is_draft(part.name)) and is_stale(part):
             part.unlink(missing_ok=True)
+
+
+def finish(folder: Path, name: str) -> None:
+    """Name the companions of a picture that is there."""
+    for ending in COMPANION_ENDINGS:
+        part, final = _hidden(folder, name, ending), folder / f"{name}{ending}"
+        try:
+            if final.exists():
+                part.unlink(missing_ok=True)
+            elif is_regular(part):
+                part.rename(final)
+        except FileNotFoundError:  # another program has just done the same
+            continue
 
 
 def _reserve(part: Path, folder: Path, name: str) -> bool:
@@ -90,19 +107,6 @@ def _fill(part: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _finish(folder: Path, name: str) -> None:
-    """Name the companions of a picture that is there."""
-    for ending in COMPANION_ENDINGS:
-        part, final = _hidden(folder, name, ending), folder / f"{name}{ending}"
-        try:
-            if final.exists():
-                part.unlink(missing_ok=True)
-            elif part.exists():
-                part.rename(final)
-        except FileNotFoundError:  # another program has just done the same
-            continue
-
-
 def _hidden(folder: Path, name: str, ending: str) -> Path:
     return folder / f".{name}{ending}{_PART}"
 
@@ -114,6 +118,6 @@ def _picture(folder: Path, name: str) -> Path:
 def is_stale(part: Path) -> bool:
     """Say whether a hidden file was left by a program that no longer runs."""
     try:
-        return time.time() - part.stat().st_mtime > STALE_S
+        return time.time() - part.lstat().st_mtime > STALE_S
     except FileNotFoundError:
         return False

@@ -9,6 +9,7 @@ from spatialstudio.domain.attention import ATTENTION_FOLDER, AttentionFile
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.safe_files import is_path_component, is_regular
 
 _HINT = "Draw the picture again and capture every word."
 
@@ -36,10 +37,13 @@ class AttentionFolders:
             StoreError: It is no longer there, or damaged.
         """
         names = (request_id, file.name)
-        if self._root is None or any(Path(name).name != name for name in names):
+        if self._root is None or not all(map(is_path_component, names)):
+            raise _gone()
+        path = self._root / request_id / file.name
+        if not is_regular(path):
             raise _gone()
         try:
-            array = np.load(self._root / request_id / file.name, mmap_mode="r", allow_pickle=False)
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
             raise _gone() from error
         if array.shape != file.shape or array.dtype != np.float16:

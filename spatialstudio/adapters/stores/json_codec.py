@@ -125,9 +125,14 @@ def _encode_leaf(value: object) -> Json:
 
 
 def _read(hint: Any, plain: Json, place: Place) -> object:
+    return _reader_of(hint)(hint, plain, place)
+
+
+@cache
+def _reader_of(hint: Any) -> Reader:
     for applies, reader in _READERS:
         if applies(hint):
-            return reader(hint, plain, place)
+            return reader
     raise TypeError(f"{hint} cannot be stored.")
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from spatialstudio.adapters.durable_files import explained_writing, sync_folder, write_whole
 from spatialstudio.adapters.stores.arrival import PICTURE_ENDING, SIDECAR_ENDING, is_stale
-from spatialstudio.adapters.stores.sidecar import part_hashes
+from spatialstudio.adapters.stores.sidecar import MAX_SIDECAR_BYTES, part_hashes
 from spatialstudio.adapters.stores.verify_run import told_by
 from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.safe_files import is_regular, read_regular
 
 _WAITING = f"{SIDECAR_ENDING}.judged"
 
@@ -45,7 +46,7 @@ def settle_judgement(picture: Path) -> None:
     In a folder that cannot be written all stays as it is.
     """
     waiting = _waiting(picture)
-    if not waiting.exists():
+    if not is_regular(waiting):
         return
     with suppress(OSError):
         if _is_told(picture, waiting):
@@ -67,7 +68,7 @@ def _waiting(picture: Path) -> Path:
 
 def _is_told(picture: Path, waiting: Path) -> bool:
     try:
-        due = part_hashes(waiting.read_bytes(), waiting.name)
+        due = part_hashes(read_regular(waiting, MAX_SIDECAR_BYTES), waiting.name)
         return due.items() <= dict(told_by(picture).hashes).items()
     except (OSError, StudioError):
         return False

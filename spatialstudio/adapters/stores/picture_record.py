@@ -26,7 +26,7 @@ from spatialstudio.adapters.metadata import a1111
 from spatialstudio.adapters.metadata.picture_texts import OWN_RECORD, PARAMETERS, XMP
 from spatialstudio.adapters.metadata.provenance import CREATOR, says_generated
 from spatialstudio.adapters.stores.json_codec import Json, decode, encode
-from spatialstudio.adapters.stores.json_text import hash_of_json
+from spatialstudio.adapters.stores.json_text import MAX_RECORD_BYTES, hash_of_json
 from spatialstudio.adapters.stores.run_summary import last_pos
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen
@@ -34,6 +34,7 @@ from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.picture_settings import EmbeddedTexts
 from spatialstudio.domain.record import RunRecord
 from spatialstudio.domain.relation import Relation, RelationId
+from spatialstudio.domain.safe_json import parse_limited
 from spatialstudio.domain.verdict import Evaluation, Verdict
 
 VERSION = 2
@@ -150,8 +151,8 @@ def read_told(record: str) -> ToldRecord:
 
 def _parsed(record: str) -> dict[str, Json]:
     try:
-        told: Json = json.loads(record)
-    except (ValueError, RecursionError) as error:
+        told: Json = parse_limited(record.encode("utf-8", "surrogatepass"), MAX_RECORD_BYTES)
+    except ValueError as error:
         raise _damaged() from error
     version = told.get("version") if isinstance(told, dict) else None
     if not isinstance(told, dict) or type(version) is not int:

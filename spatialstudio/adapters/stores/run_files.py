@@ -9,9 +9,11 @@ A run is named by its picture's path. Runs of version 1, which were folders, are
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from uuid import uuid4
 
 from spatialstudio.adapters.durable_files import explained_writing, write_whole
 from spatialstudio.adapters.images import PillowImages
@@ -50,6 +52,7 @@ from spatialstudio.adapters.stores.trace_file import (
 from spatialstudio.adapters.stores.verify_run import (
     TRACE,
     faults_of,
+    is_there,
     pixel_hash,
     proven_repetition,
     read_part,
@@ -69,6 +72,7 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.library import Marks
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.record import ArtifactRef, Fault, Reproduction, RunId, RunRecord
+from spatialstudio.domain.safe_files import is_folder, is_regular
 from spatialstudio.domain.verdict import Evaluation
 
 IMAGE = "image"
@@ -94,8 +98,8 @@ class RunFiles:
         """
         with explained_writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            probe = folder / _PROBE
-            probe.touch()
+            probe = folder / f".{uuid4().hex}{_PROBE}"
+            probe.touch(exist_ok=False)  # a link of that name is not followed
             probe.unlink(missing_ok=True)
 
     def save(self, record: RunRecord, events: Sequence[GenerationEvent], folder: Path) -> Path:
@@ -109,7 +113,9 @@ class RunFiles:
         """
         steps = [event for event in events if isinstance(event, StepEvent)]
         (image,) = (event.image for event in events if isinstance(event, GenerationFinished))
-        content = TraceContent(maps=maps_of(steps), previews=previews_of(steps), picture=image)
+        content = TraceContent(
+            maps=maps_of(steps), previews=previews_of(steps), picture=lambda: image
+        )
         packed = pack_trace_arrays(content)
         evaluation = record.evaluation
         kept = _with_references(record, content, packed)
@@ -140,7 +146,7 @@ class RunFiles:
             return load_run_folder(old)
         picture = self.picture_of(path)
         record, content = read_trace(picture)
-        image = PillowImages().read(picture) if picture.exists() else content.picture
+        image = PillowImages().read(picture) if picture.exists() else content.picture()
         beside = _beside(picture)
         evaluation = beside.evaluation if beside else None
         record = replace(record, id=RunId(picture.stem), evaluation=evaluation)
@@ -230,9 +236,9 @@ class RunFiles:
 
     def is_run(self, path: Path) -> bool:
         """Say whether a file belongs to a run: whether a trace of its name is there."""
-        is_old = path.is_file() and run_folder_of(path) is not None
-        has_trace = path.with_suffix(arrival.TRACE_ENDING).is_file()
-        return is_old or (path.suffix in arrival.ENDINGS and has_trace)
+        if path.suffix in arrival.ENDINGS and is_regular(path.with_suffix(arrival.TRACE_ENDING)):
+            return True
+        return is_regular(path) and run_folder_of(path) is not None
 
     def picture_of(self, path: Path) -> Path:
         """Return the path by which a run is named, from that of any of its files.
@@ -242,8 +248,8 @@ class RunFiles:
         """
         if old := run_folder_of(path):
             return old / OLD_PICTURE
-        if path.is_dir():
-            pictures = (p for p in path.glob("*.png") if p.with_suffix(".strace").exists())
+        if is_folder(path):
+            pictures = (p for p in path.glob("*.png") if is_regular(p.with_suffix(".strace")))
             newest = max(pictures, key=lambda p: p.name, default=None)
             if newest is None:
                 raise StoreError(
@@ -256,9 +262,10 @@ class RunFiles:
                 f'The file "{path}" belongs to no run.',
                 hint="Choose a picture that Spatial Studio has drawn, or its trace.",
             )
-        if not path.with_suffix(arrival.TRACE_ENDING).exists() and path.parent.is_dir():
-            arrival.settle(path.parent)
         picture = path.with_suffix(arrival.PICTURE_ENDING)
+        if is_regular(picture) and not is_regular(path.with_suffix(arrival.TRACE_ENDING)):
+            with suppress(OSError):  # a folder that cannot be written stays as it is
+                arrival.finish(path.parent, path.stem)
         settle_judgement(picture)
         return picture
 
@@ -278,16 +285,17 @@ def _amended(picture: Path, change: Callable[[Sidecar], Sidecar]) -> bytes:
 def _beside(picture: Path) -> Sidecar | None:
     """Read the sidecar of a picture; None when there is none."""
     path = picture.with_suffix(arrival.SIDECAR_ENDING)
-    return read_sidecar(read_part(path), path.name) if path.exists() else None
+    return read_sidecar(read_part(path), path.name) if is_there(path) else None
 
 
 def _listing_beside(picture: Path) -> Sidecar | None:
     """Likewise all but the evaluation."""
     path = picture.with_suffix(arrival.SIDECAR_ENDING)
-    return read_listing(read_part(path), path.name) if path.exists() else None
+    return read_listing(read_part(path), path.name) if is_there(path) else None
 
 
 def _with_references(record: RunRecord, content: TraceContent, packed: PackedArrays) -> RunRecord:
+    drawn = content.picture()
     references = {
         name: ArtifactRef(
             kind="attention" if name == MAPS else "preview",
@@ -301,8 +309,8 @@ def _with_references(record: RunRecord, content: TraceContent, packed: PackedArr
     image = ArtifactRef(
         kind=IMAGE,
         path=f"{record.id}{arrival.PICTURE_ENDING}",
-        sha256=pixel_hash(content.picture),
-        bytes=content.picture.nbytes,
+        sha256=pixel_hash(drawn),
+        bytes=drawn.nbytes,
     )
     trace = with_references(record.trace, content.maps, references[MAPS], previews)
     return replace(record, trace=trace, artifacts=(image,), evaluation=None)

@@ -14,14 +14,27 @@ from itertools import chain
 from pathlib import Path
 
 from spatialstudio.adapters.images import PillowImages
-from spatialstudio.adapters.stores.array_file import unpack_arrays
+from spatialstudio.adapters.stores.array_file import AnyArray, unpack_arrays
 from spatialstudio.adapters.stores.arrival import TRACE_ENDING
 from spatialstudio.adapters.stores.json_codec import decode
-from spatialstudio.adapters.stores.json_text import RESTORE_HINT, parse_json
+from spatialstudio.adapters.stores.json_text import (
+    MAX_RECORD_BYTES,
+    RESTORE_HINT,
+    parse_json,
+    read_json,
+)
 from spatialstudio.adapters.stores.trace import events_of
+from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import GenerationEvent
-from spatialstudio.domain.record import SCHEMA_VERSION, ArtifactRef, RunRecord
+from spatialstudio.domain.record import SCHEMA_VERSION, RunRecord
+from spatialstudio.domain.safe_files import (
+    MEBIBYTE,
+    FileTooLarge,
+    is_path_component,
+    is_regular,
+    read_regular,
+)
 from spatialstudio.domain.verdict import Evaluation
 
 PICTURE = "picture.png"
@@ -33,11 +46,17 @@ PERCEPTION = "perception.npz"
 _BESIDE = (PICTURE, TRACE, EVALUATION, PERCEPTION)
 _FILES = frozenset({RECORD, *_BESIDE})
 _PREVIEW = "/preview"
+_MOST_DIGITS = 9
+_LONGEST_ENDING = "_999999.strace.part"
+"""Of the files that a run's id names, with a number and while they are written."""
+MAX_RUN_BYTES = 128 * MEBIBYTE
+"""Of all files of a run together; version 1 stored maps and previews without a budget."""
+_DISTRUST = "Do not open runs from people whom you do not trust."
 
 
 def is_run_folder(path: Path) -> bool:
     """Say whether a folder holds a run of version 1: its record, and a file that goes with it."""
-    return any((path / name).is_file() for name in _BESIDE) and _tells_version(path / RECORD)
+    return any(is_regular(path / name) for name in _BESIDE) and _tells_version(path / RECORD)
 
 
 def run_folder_of(path: Path) -> Path | None:
@@ -47,13 +66,13 @@ def run_folder_of(path: Path) -> Path | None:
     """
     if is_run_folder(path):
         return path
-    is_mine = path.name in _FILES and not path.with_suffix(TRACE_ENDING).exists()
+    is_mine = path.name in _FILES and not is_regular(path.with_suffix(TRACE_ENDING))
     return path.parent if is_mine and is_run_folder(path.parent) else None
 
 
 def _tells_version(record: Path) -> bool:
     try:
-        plain = parse_json(record.read_bytes(), RECORD)
+        plain = read_json(record)
     except (OSError, StoreError):
         return False
     return isinstance(plain, dict) and "schema_version" in plain
@@ -66,17 +85,13 @@ def load_run_folder(folder: Path) -> tuple[RunRecord, tuple[GenerationEvent, ...
         StoreError: The folder holds no run, or a file of it is damaged.
     """
     record = _read_record(folder)
-    files = {artifact.path: _read_checked(folder, artifact) for artifact in _artifacts(record)}
+    files = _read_files(folder, _hashes(folder, record))
     if PICTURE not in files:
         raise StoreError(f'The run "{folder.name}" has no picture.', hint=RESTORE_HINT)
     if EVALUATION in files:
         record = replace(record, evaluation=_read_evaluation(files))
     arrays = unpack_arrays(files[TRACE], TRACE) if TRACE in files else {}
-    previews = {
-        int(name.removesuffix(_PREVIEW)): array
-        for name, array in arrays.items()
-        if name.endswith(_PREVIEW)
-    }
+    previews = _previews_in(arrays)
     maps = {name: array for name, array in arrays.items() if not name.endswith(_PREVIEW)}
     try:
         return record, events_of(record, maps, previews, PillowImages().read(folder / PICTURE))
@@ -84,15 +99,37 @@ def load_run_folder(folder: Path) -> tuple[RunRecord, tuple[GenerationEvent, ...
         raise StoreError(f"The trace has no {error}.", hint=RESTORE_HINT) from error
 
 
+def _previews_in(arrays: Mapping[str, AnyArray]) -> dict[int, RgbImage]:
+    """Return the previews by step.
+
+    Raises:
+        StoreError: One is of no step, or is not a picture.
+    """
+    previews: dict[int, RgbImage] = {}
+    for name, array in arrays.items():
+        if not name.endswith(_PREVIEW):
+            continue
+        step = name.removesuffix(_PREVIEW)
+        if not (step.isascii() and step.isdecimal() and len(step) <= _MOST_DIGITS):
+            raise StoreError("The previews in the trace are damaged.", hint=RESTORE_HINT)
+        previews[int(step)] = array
+    return previews
+
+
 def _read_record(folder: Path) -> RunRecord:
-    plain = parse_json(_read_bytes(folder / RECORD), RECORD)
+    plain = parse_json(_read_bytes(folder / RECORD, MAX_RECORD_BYTES), RECORD)
     version = plain.get("schema_version") if isinstance(plain, dict) else None
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise StoreError(
             f'The run "{folder.name}" was written by a newer Spatial Studio.',
             hint="Update Spatial Studio to open it.",
         )
-    return decode(RunRecord, plain, {})
+    record = decode(RunRecord, plain, {})
+    if record.id[:1] in ("", ".") or not is_path_component(f"{record.id}{_LONGEST_ENDING}"):
+        raise StoreError(
+            f'The run "{folder.name}" is damaged: its id cannot name a file.', hint=_DISTRUST
+        )
+    return record
 
 
 def _read_evaluation(files: Mapping[str, bytes]) -> Evaluation:
@@ -102,29 +139,48 @@ def _read_evaluation(files: Mapping[str, bytes]) -> Evaluation:
     return decode(Evaluation, parse_json(files[EVALUATION], EVALUATION), shelf)
 
 
-def _artifacts(record: RunRecord) -> set[ArtifactRef]:
+def _hashes(folder: Path, record: RunRecord) -> dict[str, str]:
+    """Return the hash of each file that a run names, by the file's name.
+
+    Raises:
+        StoreError: A file would lie outside the folder, or has two hashes.
+    """
     steps = chain.from_iterable((step.attention, step.preview) for step in record.trace)
-    named = {replace(artifact, kind="") for artifact in steps if artifact is not None}
-    return named | set(record.artifacts)
+    hashes: dict[str, str] = {}
+    for artifact in chain(record.artifacts, (ref for ref in steps if ref is not None)):
+        if not is_path_component(artifact.path):
+            raise StoreError(
+                f'The run "{folder.name}" names a file outside its folder.', hint=_DISTRUST
+            )
+        if hashes.setdefault(artifact.path, artifact.sha256) != artifact.sha256:
+            raise _damaged(folder, artifact.path)
+    return hashes
 
 
-def _read_checked(folder: Path, artifact: ArtifactRef) -> bytes:
-    if Path(artifact.path).name != artifact.path:
-        raise StoreError(
-            f'The run "{folder.name}" names a file outside its folder.',
-            hint="Do not open runs from people whom you do not trust.",
-        )
-    content = _read_bytes(folder / artifact.path)
-    if sha256(content).hexdigest() != artifact.sha256:
-        raise StoreError(
-            f'The file "{artifact.path}" of the run "{folder.name}" is damaged.', hint=RESTORE_HINT
-        )
-    return content
+def _read_files(folder: Path, hashes: Mapping[str, str]) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    left_bytes = MAX_RUN_BYTES
+    for name, digest in hashes.items():
+        files[name] = _read_bytes(folder / name, left_bytes)
+        left_bytes -= len(files[name])
+        if sha256(files[name]).hexdigest() != digest:
+            raise _damaged(folder, name)
+    return files
 
 
-def _read_bytes(path: Path) -> bytes:
+def _damaged(folder: Path, name: str) -> StoreError:
+    return StoreError(
+        f'The file "{name}" of the run "{folder.name}" is damaged.', hint=RESTORE_HINT
+    )
+
+
+def _read_bytes(path: Path, max_bytes: int) -> bytes:
     try:
-        return path.read_bytes()
+        return read_regular(path, max_bytes)
+    except FileTooLarge as error:
+        raise StoreError(
+            f'The run "{path.parent.name}" is too large to open safely.', hint=RESTORE_HINT
+        ) from error
     except (FileNotFoundError, NotADirectoryError) as error:
         raise StoreError(
             f'The folder "{path.parent}" holds no complete run: there is no {path.name}.',

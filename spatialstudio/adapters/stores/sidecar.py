@@ -15,12 +15,18 @@ from dataclasses import field, replace
 
 from spatialstudio.adapters.stores.array_file import AnyArray, pack_arrays, unpack_arrays
 from spatialstudio.adapters.stores.json_codec import Json, decode, encode
-from spatialstudio.adapters.stores.json_text import hash_of_json, json_bytes, parse_json
+from spatialstudio.adapters.stores.json_text import (
+    MAX_RECORD_BYTES,
+    hash_of_json,
+    json_bytes,
+    parse_json,
+)
 from spatialstudio.adapters.stores.run_summary import with_verdicts
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.library import Marks, RunSummary
 from spatialstudio.domain.record import Reproduction
+from spatialstudio.domain.safe_files import MEBIBYTE
 from spatialstudio.domain.verdict import Evaluation, Verdict
 
 FORMAT = "spatialstudio-run"
@@ -29,6 +35,9 @@ VERSION = 2
 EVALUATION = "evaluation"
 REPETITION = "repetition"
 """Parts whose hashes stand in the picture's record."""
+
+MAX_SIDECAR_BYTES = 48 * MEBIBYTE
+"""Masks and depth of a picture of four megapixels take some twenty."""
 
 _HINT = "Restore it from a copy, or delete it to judge the picture again."
 
@@ -51,13 +60,23 @@ class Sidecar:
 
 
 def write_sidecar(sidecar: Sidecar) -> bytes:
-    """Return the bytes of the file."""
+    """Return the bytes of the file.
+
+    Raises:
+        StoreError: Masks and depth are so large that the file could not be read again.
+    """
     shelf: dict[str, AnyArray] = {}
     evaluation: dict[str, Json] = {
         "evaluation": encode(sidecar.evaluation, shelf),
         "arrays": base64.b64encode(pack_arrays(shelf)).decode("ascii") if shelf else "",
     }
-    return json_bytes(_plain_listing(sidecar) | evaluation)
+    content = json_bytes(_plain_listing(sidecar) | evaluation)
+    if len(content) > MAX_SIDECAR_BYTES:
+        raise StoreError(
+            "The masks and depth of this picture are too large to store.",
+            hint="Judge a smaller copy of the picture.",
+        )
+    return content
 
 
 def with_listing(content: bytes, name: str, listing: Sidecar) -> bytes:
@@ -164,9 +183,13 @@ def _verdicts(plain: dict[str, Json]) -> tuple[Verdict, ...]:
 
 
 def _checked(content: bytes, name: str) -> dict[str, Json]:
-    plain = parse_json(content, name)
+    plain = parse_json(content, name, MAX_SIDECAR_BYTES)
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
         raise StoreError(f'The file "{name}" tells of no run.', hint=_HINT)
+    arrays = plain.get("arrays")
+    packed_bytes = len(arrays) if isinstance(arrays, str) and arrays.isascii() else 0
+    if len(content) - packed_bytes > MAX_RECORD_BYTES:
+        raise StoreError(f'The file "{name}" is too large to open safely.', hint=_HINT)
     version = plain.get("version")
     if not isinstance(version, int) or version > VERSION:
         raise StoreError(

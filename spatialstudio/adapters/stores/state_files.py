@@ -15,19 +15,24 @@ import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from stat import S_ISREG
 from typing import BinaryIO
 from uuid import uuid4
 
 from spatialstudio.adapters.durable_files import explained_writing, sync_folder, write_whole
 from spatialstudio.adapters.stores.json_codec import Json, decode, encode
-from spatialstudio.adapters.stores.json_text import json_bytes, parse_json
+from spatialstudio.adapters.stores.json_text import json_bytes, read_json
 from spatialstudio.domain.draft import Draft
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.run_settings import RunSettings
+from spatialstudio.domain.safe_files import MEBIBYTE, NotARegularFile
+from spatialstudio.domain.safe_json import parse_limited
 
 ENDING = ".journal"
+MAX_JOURNAL_BYTES = 16 * MEBIBYTE
+"""An entry takes some two kibibytes; a larger journal is not read."""
 
 
 def build(_: Surroundings) -> "PlainStateFiles":
@@ -57,7 +62,7 @@ class PlainStateFiles:
     def read_draft(self, path: Path) -> Draft | None:
         """Return what was typed last; None when nothing was, or it cannot be read."""
         try:
-            return decode(Draft, parse_json(path.read_bytes(), path.name), {})
+            return decode(Draft, read_json(path), {})
         except (OSError, StoreError):
             return None
 
@@ -78,12 +83,12 @@ class PlainStateFiles:
             StoreError: The file cannot be read, or holds something else.
         """
         try:
-            content = path.read_bytes()
+            plain = read_json(path)
         except OSError as error:
             raise StoreError(
                 f"The file {path.name} cannot be read.", hint="Choose another file."
             ) from error
-        return decode(RunSettings, parse_json(content, path.name), {})
+        return decode(RunSettings, plain, {})
 
     def write_searches(self, path: Path, searches: Mapping[str, str]) -> None:
         """Write saved searches, by name.
@@ -98,7 +103,7 @@ class PlainStateFiles:
     def read_searches(self, path: Path) -> dict[str, str]:
         """Return saved searches by name; none when there are none, or they cannot be read."""
         try:
-            plain = parse_json(path.read_bytes(), path.name)
+            plain = read_json(path)
         except (OSError, StoreError):
             return {}
         return {k: v for k, v in plain.items() if isinstance(v, str)} if type(plain) is dict else {}
@@ -116,7 +121,7 @@ class PlainStateFiles:
     def read_library_folder(self, path: Path) -> Path | None:
         """Return where the user wants runs to be kept; None when nothing says so."""
         try:
-            plain = parse_json(path.read_bytes(), path.name)
+            plain = read_json(path)
         except (OSError, StoreError):
             return None
         folder = plain.get("folder") if type(plain) is dict else None
@@ -156,7 +161,7 @@ class FileJournal:
         for path in self._others():
             with _taken(path) as file:
                 if file is not None:
-                    requests += _open_requests(file.read())
+                    requests += _open_requests(file.read(MAX_JOURNAL_BYTES))
         return tuple(requests)
 
     def forget(self, request_ids: Collection[RequestId]) -> None:
@@ -166,37 +171,56 @@ class FileJournal:
             with _taken(path) as file:
                 if file is None:
                     continue
-                left = [r for r in _open_requests(file.read()) if r.id not in request_ids]
+                found = _open_requests(file.read(MAX_JOURNAL_BYTES))
+                left = [request for request in found if request.id not in request_ids]
                 is_done = not left
-                for request_id in () if is_done else request_ids:
-                    file.write(_line({"ended": request_id}))
-                file.flush()
+                with suppress(OSError):  # a full disk only makes them listed again
+                    for request_id in () if is_done else request_ids:
+                        _append(file, _line({"ended": request_id}))
             if is_done:
-                path.unlink(missing_ok=True)
+                with suppress(OSError):
+                    path.unlink(missing_ok=True)
 
     def close(self) -> None:
         """End this program's part; a journal in which nothing is left is deleted."""
         with self._guard:
             if self._file is not None:
-                self._file.close()
+                with suppress(OSError):
+                    self._file.close()
+                    if not self._open:
+                        self._path.unlink(missing_ok=True)
                 self._file = None
-                if not self._open:
-                    self._path.unlink(missing_ok=True)
 
     def _write(self, entry: Json) -> None:
         with self._guard, explained_writing(self._folder):
             if self._file is None:
                 self._folder.mkdir(parents=True, exist_ok=True)
-                self._file = self._path.open("ab")
+                self._file = self._path.open("ab", buffering=0)
                 _lock(self._file)
                 sync_folder(self._folder)
-            self._file.write(_line(entry))
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            _append(self._file, _line(entry))
 
     def _others(self) -> list[Path]:
         paths = sorted(self._folder.glob(f"*{ENDING}"), key=_age)
         return [path for path in paths if path != self._path]
+
+
+def _append(file: BinaryIO, line: bytes) -> None:
+    """Write a line to an unbuffered file, whole or not at all, and wait until the disk has it.
+
+    Raises:
+        OSError: The disk is full, or gone.
+    """
+    end = file.seek(0, os.SEEK_END)
+    try:
+        left = line
+        while left:
+            left = left[file.write(left) :]
+        os.fsync(file.fileno())
+    except OSError:
+        with suppress(OSError):
+            file.truncate(end)
+        raise
 
 
 def _line(entry: Json) -> bytes:
@@ -207,22 +231,27 @@ def _open_requests(content: bytes) -> list[GenerationRequest]:
     requests: dict[str, GenerationRequest] = {}
     for line in content.splitlines():
         try:
-            entry = json.loads(line)
+            entry = parse_limited(line)
             if "ended" in entry:
                 requests.pop(entry["ended"], None)
             else:
                 request = decode(GenerationRequest, entry["request"], {})
                 requests[request.id] = request
-        except (ValueError, TypeError, KeyError, RecursionError, StoreError):
+        except (ValueError, TypeError, KeyError, StoreError):
             continue  # torn, or from a version that asked for more
     return list(requests.values())
 
 
 @contextmanager
 def _taken(path: Path) -> Iterator[BinaryIO | None]:
-    """Open a journal of a program that has ended; None while its program lives."""
+    """Open a journal of a program that has ended; None while its program lives.
+
+    Links are not followed, as a journal is written to; what is too large is no journal of ours.
+    """
     try:
-        file = path.open("r+b")
+        if not S_ISREG(path.lstat().st_mode) or path.lstat().st_size > MAX_JOURNAL_BYTES:
+            raise NotARegularFile(path)
+        file = path.open("r+b", buffering=0)
     except OSError:
         yield None
         return

@@ -16,6 +16,7 @@ from spatialstudio.adapters.stores.picture_record import ToldRecord, read_told, 
 from spatialstudio.adapters.stores.run_summary import summarise
 from spatialstudio.adapters.stores.sidecar import (
     EVALUATION,
+    MAX_SIDECAR_BYTES,
     REPETITION,
     Sidecar,
     evaluation_hash,
@@ -31,11 +32,16 @@ from spatialstudio.adapters.stores.trace_file import (
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import StoreError, StudioError
 from spatialstudio.domain.record import Fault, Reproduction, RunRecord
+from spatialstudio.domain.safe_files import MEBIBYTE, FileTooLarge, is_regular, read_regular
 
 T = TypeVar("T")
 
 TRACE = "trace"
 """The part whose hash stands in the picture's record, beside those of the sidecar."""
+
+MAX_PICTURE_BYTES = 128 * MEBIBYTE
+MAX_PART_BYTES = {TRACE_ENDING: 64 * MEBIBYTE, SIDECAR_ENDING: MAX_SIDECAR_BYTES}
+"""The largest file of a run that is read, by its ending; else ``MAX_PICTURE_BYTES``."""
 
 
 def pixel_hash(image: RgbImage) -> str:
@@ -67,10 +73,14 @@ def read_part(path: Path) -> bytes:
     """Read a file of a run.
 
     Raises:
-        StoreError: It is missing or cannot be read.
+        StoreError: It is missing, cannot be read, or is too large.
     """
     try:
-        return path.read_bytes()
+        return read_regular(path, MAX_PART_BYTES.get(path.suffix, MAX_PICTURE_BYTES))
+    except FileTooLarge as error:
+        raise StoreError(
+            f'The file "{path}" is too large to open safely.', hint=RESTORE_HINT
+        ) from error
     except (FileNotFoundError, NotADirectoryError) as error:
         raise StoreError(
             f'There is no complete run: "{path}" is missing.',
@@ -190,7 +200,7 @@ class _Parts:
         )
 
     def _read_beside(self) -> bytes:
-        if not self._beside.exists():
+        if not is_there(self._beside):
             raise StoreError(f'The evaluation "{self._beside.name}" is missing.')
         return read_part(self._beside)
 
@@ -203,6 +213,15 @@ class _Parts:
         except StudioError as error:
             self.faults.append(Fault(part=part, message=error.message))
             return None
+
+
+def is_there(path: Path) -> bool:
+    """Say whether anything lies under a path, a broken link included."""
+    try:
+        path.lstat()
+    except OSError:
+        return False
+    return True
 
 
 def trace_hash(picture: Path) -> str:
@@ -250,14 +269,12 @@ def told_by(picture: Path) -> ToldRecord:
 
 def _read_members(picture: Path) -> tuple[RunRecord, Mapping[str, bytes]]:
     path = picture.with_suffix(TRACE_ENDING)
-    if not picture.exists() and not path.exists():
+    if not is_regular(picture) and not is_regular(path):
         raise StoreError(f'There is no file "{picture}".', hint="Choose the picture of a run.")
     members = read_members(read_part(path), path.name)
     record = decode(RunRecord, parse_json(members.get(RECORD, b""), RECORD), {})
     steps = (ref for step in record.trace for ref in (step.attention, step.preview))
-    for artifact in {ref for ref in steps if ref is not None}:
-        if sha256(members.get(artifact.path, b"")).hexdigest() != artifact.sha256:
-            raise StoreError(
-                f'"{artifact.path}" in the trace "{path.name}" is damaged.', hint=RESTORE_HINT
-            )
+    for name, digest in {(ref.path, ref.sha256) for ref in steps if ref is not None}:
+        if sha256(members.get(name, b"")).hexdigest() != digest:
+            raise StoreError(f'"{name}" in the trace "{path.name}" is damaged.', hint=RESTORE_HINT)
     return record, members

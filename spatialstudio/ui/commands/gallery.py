@@ -64,7 +64,11 @@ RUN_AGAIN = Command(
 )
 VERIFY = Command(
     *("verify", Menu.GALLERY, "Verify"),
-    tip="Check every part of the chosen runs against its hashes",
+    tip="Check that the files of the chosen runs are unchanged since written",
+)
+RECHECK = Command(
+    *("recheck", Menu.GALLERY, "Verify and judge again"),
+    tip="Judge the chosen runs again from the stored perception, and name verdicts that differ",
 )
 REINDEX = Command(
     *("reindex", Menu.GALLERY, "Build the index anew"),
@@ -111,5 +115,5 @@ COMMANDS = (
     *(FIND, OPEN, STACK, STACKS, COMPARE, NEXT_COMPARISON, SWEEP, EXPORT_SWEEP),
     *(*STARS, STAR, REJECT, TAG),
     *(TRASH, SHOW_TRASH, RESTORE, EMPTY_TRASH, LOCATE, FORGET),
-    *(RUN_AGAIN, VERIFY, REINDEX, LIBRARY_FOLDER, DRAG_CLEAN, MARK_PICTURES),
+    *(RUN_AGAIN, VERIFY, RECHECK, REINDEX, LIBRARY_FOLDER, DRAG_CLEAN, MARK_PICTURES),
 )

@@ -1,5 +1,6 @@
 """What was typed and what was asked outlive a program, however it ends."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 from spatialstudio.adapters.stores.state_files import PlainStateFiles
 from spatialstudio.domain.draft import Draft
 from spatialstudio.domain.errors import StoreError
-from spatialstudio.domain.generation import PSG, GuidanceSettings
+from spatialstudio.domain.generation import PSG, GenerationRequest, GuidanceSettings, ModelRef
 from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode
+from tests.fakes import scene_of
 from tests.strategies import requests
 
 SETTINGS = RunSettings(
@@ -168,3 +170,54 @@ def test_a_damaged_file_names_no_folder(tmp_path, content):
     path = tmp_path / "library.json"
     path.write_text(content)
     assert PlainStateFiles().read_library_folder(path) is None
+
+
+class FullDisk:
+    """A journal's file on a disk that takes a few bytes of each line."""
+
+    def __init__(self, file, room):
+        self._file, self._room = file, room
+
+    def write(self, line):
+        if self._room < len(line):
+            written = self._file.write(line[: self._room])
+            self._room = 0
+            if written:
+                return written
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._room -= len(line)
+        return self._file.write(line)
+
+    def __getattr__(self, name):
+        return getattr(self._file, name)
+
+
+def test_a_full_disk_tears_no_line_and_closing_is_quiet(tmp_path):
+    asked = [
+        GenerationRequest(id=name, scene=scene_of(), backend_id="b", model=ModelRef(id="m"))
+        for name in ("first", "second", "third")
+    ]
+    journal = PlainStateFiles().open_journal(tmp_path)
+    journal.note(asked[0])
+    file = journal._file
+    journal._file = FullDisk(file, room=10)
+    with pytest.raises(StoreError, match="is full"):
+        journal.note(asked[1])
+    journal._file = file
+    journal.note(asked[2])
+    ended_suddenly(journal)
+    later = PlainStateFiles().open_journal(journal._folder)
+    assert [request.id for request in later.interrupted()] == [asked[0].id, asked[2].id]
+
+
+def test_a_journal_behind_a_link_is_not_written(tmp_path):
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"")
+    (tmp_path / "queue").mkdir()
+    (tmp_path / "queue" / "1.journal").symlink_to(outside)
+    journal = PlainStateFiles().open_journal(tmp_path / "queue")
+    assert journal.interrupted() == ()
+    journal.forget(["x"])
+    journal.close()
+    assert outside.read_bytes() == b""
+    assert (tmp_path / "queue" / "1.journal").is_symlink()

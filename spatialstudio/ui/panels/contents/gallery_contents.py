@@ -70,6 +70,8 @@ def in_words(entry: LibraryEntry) -> str:
         parts.append(tr("tags: {tags}").format(tags=", ".join(marks.tags)))
     if entry.is_missing:
         parts.append(tr("the file is missing"))
+    if entry.is_damaged:
+        parts.append(tr("its files are damaged"))
     if entry.deleted is not None:
         parts.append(tr("in the trash"))
     return "; ".join(parts)
@@ -190,6 +192,8 @@ def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
     if told.device:
         facts.append((tr("Device"), told.device))
     facts += setup_facts(told.setup)
+    if entry.is_damaged:
+        facts.append((tr("Files"), tr("damaged; only the picture can be read")))
     if entry.deleted is None:
         facts.append((tr("Folder"), str(entry.path.parent)))
     else:

@@ -72,7 +72,7 @@ IN_MENU: tuple[tuple[Command, ...], ...] = (
     (commands.OPEN, commands.STACK, commands.COMPARE, commands.SWEEP),
     (commands.STAR, commands.REJECT, commands.TAG),
     (commands.EXPORT, commands.SAVE_AS, commands.CLEAN_COPY, commands.COPY_PICTURE),
-    (commands.RUN_AGAIN, commands.VERIFY),
+    (commands.RUN_AGAIN, commands.VERIFY, commands.RECHECK),
     (commands.TRASH, commands.RESTORE),
 )
 """Groups of the menu of a tile."""

@@ -1,6 +1,7 @@
 """Looks after kept runs: verified, drawn again, found again when their files are gone."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -9,9 +10,8 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from spatialstudio.application.errands import ErrandEnded, ErrandId, Progress
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.keeping import Reproduced
-from spatialstudio.application.library import LibraryChanged
+from spatialstudio.application.library import LibraryChanged, Recheck
 from spatialstudio.domain.errors import ErrorReport, StudioError
-from spatialstudio.domain.record import Fault
 from spatialstudio.ui.commands import gallery as commands
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.panels.contents.gallery_contents import (
@@ -26,6 +26,7 @@ from spatialstudio.ui.texts import tr
 
 PICTURES = "*.png *.jpg *.jpeg *.webp"
 EMPTY = "The trash is empty."
+NOT_JUDGED = 'Verdicts were not judged again; "Verify and judge again" does that.'
 NAMELESS_HINT = "The names of their files hold bytes that are no letters. Rename them."
 
 
@@ -54,11 +55,13 @@ class RunKeeping(QObject):
         self._window = parent
         self._errands = errands
         self._verifying: ErrandId | None = None
+        self._judges_again = False
         self._reindexing: ErrandId | None = None
         self._emptying: ErrandId | None = None
         self._nameless = 0
         actions = context.actions
-        actions.bind(commands.VERIFY, self._verify)
+        actions.bind(commands.VERIFY, partial(self._verify, judges_again=False))
+        actions.bind(commands.RECHECK, partial(self._verify, judges_again=True))
         actions.bind(commands.RUN_AGAIN, self._guarded(self._run_again))
         actions.bind(commands.REINDEX, self._reindex)
         actions.bind(commands.EMPTY_TRASH, self._empty_trash)
@@ -72,10 +75,10 @@ class RunKeeping(QObject):
                 self._context.toasts.tell(nameless_in_words(change.nameless), tr(NAMELESS_HINT))
             case Reproduced(comparison=comparison):
                 self._context.toasts.tell(reproduction_in_words(comparison))
-            case ErrandEnded(errand_id=errand_id, result=dict(faults)) if (
+            case ErrandEnded(errand_id=errand_id, result=dict(checks)) if (
                 errand_id == self._verifying
             ):
-                self._tell_faults(faults)
+                self._tell_checks(checks)
             case ErrandEnded(errand_id=errand_id, result=int(count)) if (
                 errand_id == self._reindexing
             ):
@@ -85,24 +88,30 @@ class RunKeeping(QObject):
             case ErrandEnded(errand_id=errand_id, result=int()) if errand_id == self._emptying:
                 self._context.toasts.tell(tr(EMPTY))
 
-    def _verify(self) -> None:
+    def _verify(self, *, judges_again: bool) -> None:
         targets, library = self._exporting.targets, self._context.studio.library
 
-        def work(progress: Progress) -> Mapping[Path, tuple[Fault, ...]]:
-            faults = {}
+        def work(progress: Progress) -> Mapping[Path, Recheck]:
+            checks = {}
             for done, path in enumerate(targets):
                 progress(done, len(targets))
-                faults[path] = library.verify(path)
-            return faults
+                if judges_again:
+                    checks[path] = library.recheck(path)
+                else:
+                    checks[path] = Recheck(faults=library.verify(path))
+            return checks
 
+        self._judges_again = judges_again
         self._verifying = self._errands.run(tr("Verifying runs"), work)
 
-    def _tell_faults(self, faults: Mapping[Path, tuple[Fault, ...]]) -> None:
-        bad = {path: found for path, found in faults.items() if found}
-        count = runs_in_words(len(faults))
+    def _tell_checks(self, checks: Mapping[Path, Recheck]) -> None:
+        bad = {path: check.faults for path, check in checks.items() if check.faults}
+        count = runs_in_words(len(checks))
         if not bad:
-            told = tr("{runs} verified: every part is as it was written.").format(runs=count)
-            self._context.toasts.tell(told)
+            told = tr("{runs} verified: files are unchanged since written.").format(runs=count)
+            judged = runs_in_words(sum(check.is_judged for check in checks.values()))
+            hint = tr("{runs} judged again from the stored perception.").format(runs=judged)
+            self._context.toasts.tell(told, hint if self._judges_again else tr(NOT_JUDGED))
             return
         lines = [f"{path.name}: {fault.message}" for path, found in bad.items() for fault in found]
         message = tr("{runs} verified, {bad} with faults.").format(runs=count, bad=len(bad))

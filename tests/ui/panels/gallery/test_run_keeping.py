@@ -2,11 +2,14 @@
 
 import os
 import shutil
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QPushButton
 
+from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.domain.verdict import AbstentionReason, Outcome
 from spatialstudio.ui.commands import gallery as commands
 from spatialstudio.ui.panels.gallery.gallery_details_panel import GalleryDetailsPanel
 
@@ -33,7 +36,17 @@ def lose(qtbot, window, studio):
 
 def test_a_whole_run_is_verified(qtbot, drawn, panel):
     trigger(drawn, commands.VERIFY)
-    qtbot.waitUntil(lambda: "1 run verified: every part is as it was written." in told(drawn))
+    qtbot.waitUntil(lambda: "1 run verified: files are unchanged since written." in told(drawn))
+
+
+def test_a_verdict_that_was_changed_is_named_by_judging_again(qtbot, drawn, panel):
+    store, path = RunFiles(), drawn.context.gallery.current.path
+    record, _ = store.load(path)
+    (true, *others) = record.evaluation.verdicts
+    changed = replace(true, outcome=Outcome.UNDECIDABLE, reason=AbstentionReason.UNSTABLE)
+    store.judge(path, replace(record.evaluation, verdicts=(changed, *others)))
+    trigger(drawn, commands.RECHECK)
+    qtbot.waitUntil(lambda: "1 run verified, 1 with faults." in told(drawn))
 
 
 def test_a_run_that_was_changed_is_told(qtbot, drawn, panel):
