@@ -1,10 +1,12 @@
 """Which language model is asked, where, and how patiently; and its key, which is never shown."""
 
 import os
+import socket
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import field
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from types import ModuleType
 from urllib.parse import urlsplit
@@ -17,12 +19,15 @@ SERVER_VARIABLE = "SPATIAL_STUDIO_LLM_SERVER"
 MODEL_VARIABLE = "SPATIAL_STUDIO_LLM_MODEL"
 KEY_VARIABLE = "SPATIAL_STUDIO_LLM_KEY"
 """The key itself; without it the system's keyring is asked."""
+PLAIN_HTTP_VARIABLE = "SPATIAL_STUDIO_LLM_PLAIN_HTTP"
+"""1 allows a key to be sent over plain http to another machine."""
 KEYRING_SERVICE = "Spatial Studio"
 SETTINGS_FILE = "language_model.toml"
 """Among the user's settings: address or name of the server, and the model; never the key."""
 
 SCHEMES = {"http", "https"}
-LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+PLAIN_SCHEME = "http"
+ALLOWED = "1"
 
 
 @frozen
@@ -42,6 +47,7 @@ class ServerSettings:
         answer_tokens: The longest answer asked for.
         cached_readings: How many readings are kept.
         known_names: Servers that can be named instead of an address.
+        allows_plain_http: Whether the user lets the key cross a network unencrypted.
     """
 
     url: str
@@ -56,6 +62,7 @@ class ServerSettings:
     answer_tokens: int = 1024
     cached_readings: int = 256
     known_names: tuple[str, ...] = ()
+    allows_plain_http: bool = False
 
     @property
     def host(self) -> str:
@@ -65,7 +72,12 @@ class ServerSettings:
     @property
     def is_local(self) -> bool:
         """Whether the server runs on this machine, where no proxy leads."""
-        return self.host in LOOPBACK
+        return is_this_machine(self.host)
+
+    @property
+    def is_secret_safe(self) -> bool:
+        """Whether a secret may be sent: encrypted, to this machine, or with the user's consent."""
+        return self.allows_plain_http or not crosses_network_in_plain(self.url)
 
 
 class UnusableKeyring(Exception):  # noqa: N818 - a finding, told with the step that failed
@@ -99,7 +111,11 @@ def settings_of(choice: ServerChoice, presets: Mapping[str, ServerPreset]) -> Se
         presets: Servers that may be named.
     """
     return ServerSettings(
-        url=choice.url, model=choice.model, key=key_of(choice.url), known_names=tuple(presets)
+        url=choice.url,
+        model=choice.model,
+        key=key_of(choice.url),
+        known_names=tuple(presets),
+        allows_plain_http=choice.allows_plain_http,
     )
 
 
@@ -113,14 +129,44 @@ def is_address(url: str) -> bool:
     return named and parts.scheme in SCHEMES and parts.username is None and parts.password is None
 
 
+def crosses_network_in_plain(url: str) -> bool:
+    """Say whether what is sent to an address can be read on its way to another machine."""
+    parts = urlsplit(url)
+    return parts.scheme == PLAIN_SCHEME and not is_this_machine(parts.hostname or "")
+
+
+def is_this_machine(host: str) -> bool:
+    """Say whether a host of an address is this machine, in any spelling of the loopback network."""
+    if host.lower().rstrip(".") == "localhost":
+        return True
+    address = _address_of(host)
+    mapped = getattr(address, "ipv4_mapped", None) or address
+    return mapped is not None and (mapped.is_loopback or mapped.is_unspecified)
+
+
+def _address_of(host: str) -> IPv4Address | IPv6Address | None:
+    """Read a numeric host as resolvers do: "127.1" is 127.0.0.1; None for a name."""
+    try:
+        return ip_address(host)
+    except ValueError:
+        pass
+    try:
+        return IPv4Address(socket.inet_aton(host))
+    except (OSError, ValueError):
+        return None
+
+
 def chosen_server(presets: Mapping[str, ServerPreset], folder: Path | None) -> ServerChoice:
     """Return the server in the environment, and for what it leaves open the one in the file."""
     kept = _kept_choice(folder / SETTINGS_FILE) if folder else {}
     server = (os.environ.get(SERVER_VARIABLE) or kept.get("server", "")).strip()
     preset = presets.get(server.lower())
+    url = preset.url if preset else server
     return ServerChoice(
-        url=preset.url if preset else server,
+        url=url,
         model=os.environ.get(MODEL_VARIABLE) or kept.get("model", ""),
+        allows_plain_http=os.environ.get(PLAIN_HTTP_VARIABLE) == ALLOWED
+        or (bool(url) and kept.get("plain_http") == url),
     )
 
 

@@ -22,10 +22,12 @@ class ServerChoice:
     Attributes:
         url: Base address of the chat-completions protocol; empty for nobody.
         model: The server's name for the model; empty for nobody.
+        allows_plain_http: Whether the user lets a key travel to this address unencrypted.
     """
 
     url: str = ""
     model: str = ""
+    allows_plain_http: bool = False
 
     @property
     def is_complete(self) -> bool:
