@@ -1,18 +1,21 @@
 """Which language model is asked, where, and how patiently; and its key, which is never shown."""
 
 import os
-import socket
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import field
-from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from types import ModuleType
 from urllib.parse import urlsplit
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.servers import ServerChoice, ServerPreset
+from spatialstudio.domain.servers import (
+    ServerChoice,
+    ServerPreset,
+    crosses_network_in_plain,
+    is_this_machine,
+)
 
 SERVER_VARIABLE = "SPATIAL_STUDIO_LLM_SERVER"
 """Name of a server in ``servers.toml``, or its address."""
@@ -26,7 +29,6 @@ SETTINGS_FILE = "language_model.toml"
 """Among the user's settings: address or name of the server, and the model; never the key."""
 
 SCHEMES = {"http", "https"}
-PLAIN_SCHEME = "http"
 ALLOWED = "1"
 
 
@@ -127,33 +129,6 @@ def is_address(url: str) -> bool:
     except ValueError:
         return False
     return named and parts.scheme in SCHEMES and parts.username is None and parts.password is None
-
-
-def crosses_network_in_plain(url: str) -> bool:
-    """Say whether what is sent to an address can be read on its way to another machine."""
-    parts = urlsplit(url)
-    return parts.scheme == PLAIN_SCHEME and not is_this_machine(parts.hostname or "")
-
-
-def is_this_machine(host: str) -> bool:
-    """Say whether a host of an address is this machine, in any spelling of the loopback network."""
-    if host.lower().rstrip(".") == "localhost":
-        return True
-    address = _address_of(host)
-    mapped = getattr(address, "ipv4_mapped", None) or address
-    return mapped is not None and (mapped.is_loopback or mapped.is_unspecified)
-
-
-def _address_of(host: str) -> IPv4Address | IPv6Address | None:
-    """Read a numeric host as resolvers do: "127.1" is 127.0.0.1; None for a name."""
-    try:
-        return ip_address(host)
-    except ValueError:
-        pass
-    try:
-        return IPv4Address(socket.inet_aton(host))
-    except (OSError, ValueError):
-        return None
 
 
 def chosen_server(presets: Mapping[str, ServerPreset], folder: Path | None) -> ServerChoice:

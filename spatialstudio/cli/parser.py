@@ -20,8 +20,9 @@ READERS_HELP = (
     'objects.txt in the folder of your settings ("spatialstudio doctor" tells where that is). The '
     "language model is the one chosen in the window, or by SPATIAL_STUDIO_LLM_SERVER (openai, "
     "ollama, llamacpp, vllm, lmstudio, or an address) and SPATIAL_STUDIO_LLM_MODEL; its key lies "
-    "in the system's keyring or in SPATIAL_STUDIO_LLM_KEY. Where it fails, the grammar reads, and "
-    "a note says so."
+    "in the system's keyring or in SPATIAL_STUDIO_LLM_KEY. It is sent over plain http to another "
+    "machine only with SPATIAL_STUDIO_LLM_PLAIN_HTTP=1. Where it fails, the grammar reads, and a "
+    "note says so."
 )
 PROMPT_HELP = 'what the picture shows, as "a dog to the left of a car"'
 

@@ -15,9 +15,9 @@ from spatialstudio.adapters.server import (
     PLAIN_HTTP_VARIABLE,
     SERVER_VARIABLE,
     ServerSettings,
-    is_this_machine,
     settings_of_user,
 )
+from spatialstudio.domain.servers import is_this_machine
 from tests.adapters.loopback import LoopbackServer, says, sends
 
 KEY = "sk-secret-0123456789"
