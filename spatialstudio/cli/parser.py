@@ -6,6 +6,7 @@ from pathlib import Path
 
 from spatialstudio.application.flow.choose_metrics import ALL_METRICS, published_faults
 from spatialstudio.application.studio import EXTRACTOR_ID, EXTRACTOR_IDS
+from spatialstudio.cli.choices import add_overwrite, out_path
 from spatialstudio.cli.guidance_options import add_guidance_options
 from spatialstudio.cli.judge_options import add_judge_options
 from spatialstudio.cli.run_options import add_runs_options, take_words, with_minuses
@@ -138,10 +139,12 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--csv", action="store_true", help="answer in CSV, a line a relation")
     parser.add_argument(
         "--out",
-        type=Path,
+        type=out_path,
         metavar="FILE",
-        help="keep every picture's answer, JSON a line; a stopped call goes on from it",
+        help="keep every picture's answer, JSON a line; a stopped call goes on from FILE.part, "
+        "and answers that are there already are kept",
     )
+    add_overwrite(parser)
     _add_judges(parser)
     add_judge_options(parser)
     _add_checker(parser, "as published by default")
@@ -205,6 +208,7 @@ def _add_judge_records(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, metavar="DIR", required=True, help="where verdicts and figures go"
     )
+    add_overwrite(parser)
     _add_checker(parser, "the run's own by default")
 
 
@@ -213,7 +217,8 @@ def _add_run_folder(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_benchmark_prompts(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="where they go")
+    parser.add_argument("--out", type=out_path, metavar="FILE", required=True, help="where they go")
+    add_overwrite(parser)
 
 
 def _add_checker(parser: argparse.ArgumentParser, default: str, preset: str | None = None) -> None:

@@ -1,6 +1,6 @@
 """The protocols of what keeps runs: files, libraries, journals, metadata."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
@@ -69,6 +69,14 @@ class RunStore(Protocol):
 
         Raises:
             StoreError: It is none.
+        """
+        ...
+
+    def files_of(self, path: Path) -> tuple[Path, ...]:
+        """List the files that a run consists of, from the path of any of them.
+
+        Raises:
+            StoreError: There is no run.
         """
         ...
 
@@ -382,11 +390,23 @@ class Exporter(Protocol):
         """
         ...
 
-    def write(self, file: ExportFile, target: Path) -> None:
+    def write(self, file: ExportFile, target: Path, *, overwrite: bool = False) -> None:
         """Write what was made, whole.
 
         Raises:
+            TargetExists: The file is already there, and it is not to be replaced.
             StoreError: The file cannot be written.
+        """
+        ...
+
+    def write_all(
+        self, folder: Path, files: Iterable[tuple[str, ExportFile]], *, overwrite: bool = False
+    ) -> None:
+        """Write what is made into a folder, by name; all files appear together, or none.
+
+        Raises:
+            TargetExists: A name is taken, and it is not to be replaced.
+            StoreError: The folder cannot be written.
         """
         ...
 
