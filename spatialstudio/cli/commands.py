@@ -1,6 +1,7 @@
 """What the commands of the terminal do."""
 
 import argparse
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -31,6 +32,7 @@ from spatialstudio.cli.judging import (
 )
 from spatialstudio.cli.parser import read_arguments
 from spatialstudio.cli.printing import (
+    LogPrinter,
     ProgressBar,
     complain,
     show_json,
@@ -69,6 +71,7 @@ def run(arguments: Sequence[str], open_studio: OpenStudio = open_studio) -> int:
     Returns:
         The exit code: 0 done, 1 failure, 2 the user's mistake, 130 stopped by the user.
     """
+    logging.lastResort = LogPrinter(logging.WARNING)
     options = read_arguments(arguments)
     try:
         return COMMANDS[options.command](options, open_studio)

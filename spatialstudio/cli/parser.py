@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from spatialstudio.application.flow.choose_metrics import ALL_METRICS, published_faults
 from spatialstudio.application.studio import EXTRACTOR_ID, EXTRACTOR_IDS
@@ -11,6 +12,7 @@ from spatialstudio.cli.guidance_options import add_guidance_options
 from spatialstudio.cli.judge_options import add_judge_options
 from spatialstudio.cli.run_options import add_runs_options, take_words, with_minuses
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
+from spatialstudio.domain.foreign_text import shown
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE
 
 DESCRIPTION = (
@@ -28,6 +30,14 @@ READERS_HELP = (
 PROMPT_HELP = 'what the picture shows, as "a dog to the left of a car"'
 
 
+class Parser(argparse.ArgumentParser):
+    """Prints what was typed, which may be names of strangers' files, without what acts."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message, and end the program."""
+        super().error(shown(message))
+
+
 def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """Read what was typed after the program's name; ends the program where that cannot be."""
     parser = build_parser()
@@ -39,7 +49,7 @@ def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 
 def build_parser() -> argparse.ArgumentParser:
     """Make the parser of all commands."""
-    parser = argparse.ArgumentParser("spatialstudio", description=DESCRIPTION)
+    parser: argparse.ArgumentParser = Parser("spatialstudio", description=DESCRIPTION)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     shared = _shared_options()
     _add_parse(

@@ -5,6 +5,7 @@ of writing are printed as their escapes, here and nowhere else.
 """
 
 import json
+import logging
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
@@ -79,6 +80,14 @@ def _can_print(text: str, stream: TextIO) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+class LogPrinter(logging.Handler):
+    """Prints records of the log for people who have set up no other handler."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one record in a line."""
+        show_progress(self.format(record))
 
 
 class ProgressBar:
