@@ -13,6 +13,7 @@ from spatialstudio.domain.export import (
     FORMATS,
     OF_MANY,
     ExportedRun,
+    Exporter,
     ExportFile,
     ExportKind,
     ExportLook,
@@ -20,7 +21,7 @@ from spatialstudio.domain.export import (
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationEvent, GenerationFinished, StepEvent
 from spatialstudio.domain.record import RunRecord
-from spatialstudio.domain.run_ports import Exporter, RunStore
+from spatialstudio.domain.run_ports import RunStore
 from spatialstudio.domain.safe_files import is_one_of
 from spatialstudio.domain.storyboard import BOARD_FORMATS, BoardFrame
 from spatialstudio.science.show_evidence import evidence_of

@@ -1,7 +1,5 @@
 """Results are complete or absent, replace nothing without being told to, and never their source."""
 
-import csv
-import io
 import json
 import os
 import shutil
@@ -396,27 +394,3 @@ def test_no_kind_of_export_replaces_anything(exports, picture, tmp_path):
             exports.export([picture], kind, target)
     assert {target.read_text() for target in kinds.values()} == {"mine"}
     assert set(OF_MANY) < set(kinds)
-
-
-# Cells that a spreadsheet would calculate.
-
-FORMULAS = ("=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "\uff1d1", '"=1')
-CALCULATED = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-
-
-@pytest.mark.parametrize("prompt", FORMULAS)
-def test_no_text_of_the_evaluation_table_is_a_formula(terminal, tmp_path, pictures, prompt):
-    (pictures / "=cmd.png").write_bytes(b"no picture")
-    done = terminal("evaluate", pictures, "--prompt", f"{prompt} a dog", "--csv")
-    table = list(csv.reader(io.StringIO(done.out)))
-    cells = [cell for row in table for cell in row]
-    assert any("a dog" in cell for cell in cells)
-    assert not [cell for cell in cells if _is_formula(cell)]
-
-
-def _is_formula(cell):
-    try:
-        float(cell)
-    except ValueError:
-        return cell.lstrip(" ").startswith(CALCULATED)
-    return False

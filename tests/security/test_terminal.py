@@ -9,7 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextDocument
 
@@ -26,7 +28,6 @@ from spatialstudio.domain.export import ExportKind
 from spatialstudio.domain.foreign_text import shown, table_text
 from spatialstudio.domain.library import Marks
 from spatialstudio.domain.prompt import Prompt
-from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.ui.widgets.basic.text_label import PlainLabel, TextLabel, plain_tip
 from tests.cli import conftest as cli
 
@@ -115,6 +116,39 @@ def test_a_heading_is_no_formula():
     assert table_text([("=1",)]) == "'=1\r\n"
 
 
+# Cells that a spreadsheet would calculate.
+
+FORMULAS = ("=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "\uff1d1", '"=1')
+CALCULATED = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for name in ("a.png", "b.png"):
+        Image.fromarray(np.full((16, 16, 3), 128, np.uint8)).save(folder / name)
+    return folder
+
+
+@pytest.mark.parametrize("prompt", FORMULAS)
+def test_no_text_of_the_evaluation_table_is_a_formula(terminal, tmp_path, pictures, prompt):
+    (pictures / "=cmd.png").write_bytes(b"no picture")
+    done = terminal("evaluate", pictures, "--prompt", f"{prompt} a dog", "--csv")
+    table = list(csv.reader(io.StringIO(done.out)))
+    cells = [cell for row in table for cell in row]
+    assert any("a dog" in cell for cell in cells)
+    assert not [cell for cell in cells if _is_formula(cell)]
+
+
+def _is_formula(cell):
+    try:
+        float(cell)
+    except ValueError:
+        return cell.lstrip(" ").startswith(CALCULATED)
+    return False
+
+
 # Commands.
 
 NAME = "a\x1b[31m\u202e\nPASS.png"
@@ -194,7 +228,8 @@ def test_a_page_holds_words_as_text(words):
     exporter = FileExporter(RESOURCES)
     exports = Exports(store=RunFiles(), exporter=exporter, themes=RESOURCES / "themes")
     run = exports.read(RUN)
-    scene = SceneGraph(prompt=Prompt(text=f"a dog {words}"), mentions=(), relations=())
+    prompt = Prompt(text=f"a dog {words}")
+    scene = replace(run.record.request.scene, prompt=prompt, mentions=(), relations=())
     request = replace(run.record.request, scene=scene)
     record = replace(run.record, request=request, evaluation=None)
     run = replace(run, record=record, marks=Marks(note=words), evidence=())
