@@ -262,6 +262,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
         default=Path("stickers-models"),
         help="where the finished models are written (default: %(default)s)",
     )
+    add_overwrite(parser)
     parser.add_argument(
         "--preset",
         default="full",
