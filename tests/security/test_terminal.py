@@ -270,7 +270,7 @@ def test_a_tip_has_an_end():
 
 UI = Path(__file__).parents[2] / "spatialstudio" / "ui"
 TEXT_LABEL = UI / "widgets" / "basic" / "text_label.py"
-TIP_SETTERS = {"setToolTip", "setStatusTip", "setWhatsThis"}
+TIP_SETTERS = {"setToolTip", "setStatusTip", "setWhatsThis", "showText", "setInformativeText"}
 OWN_WORDS = {"plain_tip", "tr", "toolTip"}
 RICH_WIDGETS = {"QMessageBox", "QTextBrowser", "QErrorMessage", "QWhatsThis", "QInputDialog"}
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from spatialstudio.ui.texts import tr
+from spatialstudio.ui.widgets.basic.text_label import plain_tip
 
 
 def is_confirmed(parent: QWidget, question: str, consequence: str, action: str) -> bool:
@@ -22,7 +23,7 @@ def is_confirmed(parent: QWidget, question: str, consequence: str, action: str) 
     box = QMessageBox(parent)
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setText(question)
-    box.setInformativeText(consequence)
+    box.setInformativeText(plain_tip(consequence))  # ignores the box's text format
     agree = box.addButton(action, QMessageBox.ButtonRole.DestructiveRole)
     box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
     box.exec()

@@ -83,5 +83,5 @@ class ChoiceField(ChoiceBox):
         self.choice_picked.emit(self.currentData())
 
     def _show_tip(self) -> None:
-        tip = self.currentData(Qt.ItemDataRole.ToolTipRole)
+        tip = self.currentData(Qt.ItemDataRole.AccessibleDescriptionRole)
         self.setToolTip(plain_tip("\n".join(line for line in (self.currentText(), tip) if line)))
