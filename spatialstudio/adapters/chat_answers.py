@@ -12,6 +12,12 @@ STREAM_END = b"[DONE]"
 THOUGHTS = re.compile(r"\A.*</(think|thinking|thought|reasoning)>", re.DOTALL)
 ENDLESS_THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*\Z", re.DOTALL)
 REASONINGS = ("reasoning_content", "reasoning")
+MAX_LOG_PROBABILITY = 1e-3
+"""Above 0 by the rounding of some servers."""
+_UNREADABLE = (
+    *(ValueError, LookupError, TypeError, AttributeError),
+    *(ArithmeticError, RecursionError),  # numbers and nesting beyond reason
+)
 
 
 @frozen
@@ -71,7 +77,7 @@ def read_body(body: bytes) -> ChatAnswer:
             text=_words_of(said),
             first_chances=next((told for each in choices if (told := _chances(each))), ()),
         )
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+    except _UNREADABLE as error:
         raise ServerFailure("does not speak the chat-completions protocol") from error
 
 
@@ -109,4 +115,10 @@ def _chances(piece: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
     """Read the likeliest tokens at the first place of a choice; empty when it tells none."""
     places = (piece.get("logprobs") or {}).get("content") or []
     listed = (places[0].get("top_logprobs") or []) if places else []
-    return tuple((str(each["token"]), float(each["logprob"])) for each in listed)
+    return tuple((str(each["token"]), _log_probability(each["logprob"])) for each in listed)
+
+
+def _log_probability(value: float) -> float:
+    if not float(value) <= MAX_LOG_PROBABILITY:  # NaN as well
+        raise ValueError("No log-probability.")
+    return min(float(value), 0.0)

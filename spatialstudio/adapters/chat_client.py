@@ -1,12 +1,14 @@
 """Asks a server that speaks the chat-completions protocol, and never waits longer than allowed.
 
-The body is read by hand, byte by byte as it comes: only so can a server that drips, rambles or
-streams without being asked be held to a deadline, a size and the user's wish to stop.
+``BoundedClient`` holds every answer to its limits: bytes before and after decompression, redirects,
+and no bodies of errors. ``InterruptibleCall`` holds it to the deadline and the user's wish to stop,
+whatever the server does: dripping headers and bodies, endless streams, silence.
 """
 
 import json
+import os
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import partial
@@ -18,8 +20,13 @@ import httpx2
 import openai
 
 from spatialstudio.adapters.chat_answers import ChatAnswer, ServerFailure, read_body
-from spatialstudio.adapters.interruptible_call import BEAT_S, Hooks, InterruptibleCall
-from spatialstudio.adapters.server import ServerSettings, is_address
+from spatialstudio.adapters.interruptible_call import (
+    BEAT_S,
+    CallTimedOut,
+    Hooks,
+    InterruptibleCall,
+)
+from spatialstudio.adapters.server import PLAIN_HTTP_VARIABLE, ServerSettings, is_address
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import CancelToken
 
@@ -29,6 +36,13 @@ CONNECT_S = 3.0
 SERVER_FAULT = 500
 REFUSED_SCHEMA = {400, 422}
 BUSY = {408, 409, 429}
+MAX_REDIRECTS = 3
+OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_URL_VARIABLE = "OPENAI_BASE_URL"
+"""Where the library's own environment variables belong; ``OPENAI_URL`` without it."""
+NEUTRAL_HEADERS = frozenset({"accept", "content-type", "user-agent"})
+"""What the library may say of itself to any server."""
+TRANSFER_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
 @frozen
@@ -66,6 +80,75 @@ class ChatQuestion:
     answer_tokens: int | None = None
 
 
+class BoundedClient(httpx2.Client):
+    """Sends requests of the library, and holds what comes back to the limits of the settings.
+
+    Only the body of a success is read. Redirects are followed within the origin alone, because the
+    request carries the prompt and the key.
+
+    Args:
+        settings: Whom to ask, and how many bytes an answer may have, compressed or not.
+        hooks: Called on the way, by event.
+
+    Raises:
+        ServerFailure: By ``send`` and while the body is read, when a limit is exceeded.
+    """
+
+    def __init__(self, settings: ServerSettings, hooks: Hooks) -> None:
+        super().__init__(trust_env=not settings.is_local, event_hooks=dict(hooks))
+        self._most_bytes = settings.answer_bytes
+
+    def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send a request; the body of the response is still to be read."""
+        options |= {"stream": True, "follow_redirects": False}
+        for _ in range(MAX_REDIRECTS + 1):
+            response = super().send(request, **options)
+            if not response.has_redirect_location:
+                return self._bounded(request, response)
+            response.close()
+            request = _redirected(request, response)
+        raise ServerFailure("redirects too often")
+
+    def _bounded(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
+        headers = [(n, v) for n, v in response.headers.items() if n not in TRANSFER_HEADERS]
+        if not response.is_success:
+            response.close()
+            return httpx2.Response(response.status_code, headers=headers, request=request)
+        if len(response.headers.get_list("content-encoding", split_commas=True)) > 1:
+            response.close()
+            raise ServerFailure("compresses its answer more than once")
+        if isinstance(raw := response.stream, httpx2.SyncByteStream):
+            response.stream = _BoundedStream(raw, raw.close, self._most_bytes)
+        body = _BoundedStream(response.iter_bytes(), response.close, self._most_bytes)
+        return httpx2.Response(response.status_code, headers=headers, request=request, stream=body)
+
+
+class _BoundedStream(httpx2.SyncByteStream):
+    def __init__(self, pieces: Iterable[bytes], close: Callable[[], None], most_bytes: int) -> None:
+        self._pieces, self._close, self._left = pieces, close, most_bytes
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._pieces:
+            self._left -= len(piece)
+            if self._left < 0:
+                raise ServerFailure("answers at too great a length")
+            yield piece
+
+    def close(self) -> None:
+        self._close()
+
+
+class _ServerClient(openai.OpenAI):
+    """The library's client; another server than OpenAI's gets nothing of its environment."""
+
+    @property
+    def default_headers(self) -> dict[str, str | openai.Omit]:
+        headers = super().default_headers
+        if _is_origin_of_openai(str(self.base_url)):
+            return headers
+        return {name: value for name, value in headers.items() if name.lower() in NEUTRAL_HEADERS}
+
+
 class ChatClient:
     """Asks one server; made anew for each question is fine, it keeps nothing."""
 
@@ -86,11 +169,12 @@ class ChatClient:
         if not is_address(self._settings.url):
             names = ", ".join(self._settings.known_names)
             raise ServerFailure(f"has no usable address; known by name are {names}")
+        _check_key(self._settings)
         deadline = monotonic() + self._settings.patience_s
         wait_s = self._settings.first_wait_s
         for attempt in range(1, self._settings.attempts + 1):
             try:
-                return self._attempt(question, token)
+                return self._attempt(question, token, deadline)
             except ServerFailure as failure:
                 is_last = attempt == self._settings.attempts
                 if is_last or not (failure.is_passing or failure.refuses_schema):
@@ -104,9 +188,15 @@ class ChatClient:
             wait_s *= 2
         raise AssertionError("The last attempt returns or raises.")
 
-    def _attempt(self, question: ChatQuestion, token: CancelToken | None) -> ChatAnswer:
-        ask = partial(self._ask_once, question)
-        return ask({}) if token is None else InterruptibleCall(ask).wait_for(token)
+    def _attempt(
+        self, question: ChatQuestion, token: CancelToken | None, deadline: float
+    ) -> ChatAnswer:
+        timeout_s = min(self._settings.timeout_s, deadline - monotonic())
+        try:
+            return InterruptibleCall(partial(self._ask_once, question)).wait_for(token, timeout_s)
+        except CallTimedOut as error:
+            reason = "takes too long" if error.is_answering else "does not answer in time"
+            raise ServerFailure(reason) from error
 
     def _ask_once(self, question: ChatQuestion, hooks: Hooks) -> ChatAnswer:
         settings = self._settings
@@ -122,31 +212,62 @@ class ChatClient:
                 top_logprobs=question.chances or openai.omit,
             )
             with asking as response:
-                return read_body(self._body(response.iter_bytes()))
+                return read_body(b"".join(response.iter_bytes()))
 
     def _client(self, hooks: Hooks) -> openai.OpenAI:
         settings = self._settings
-        transport = openai.DefaultHttpxClient(
-            trust_env=not settings.is_local, event_hooks=dict(hooks)
-        )
-        return openai.OpenAI(
+        try:
+            http_client = BoundedClient(settings, hooks)
+        except (ImportError, ValueError, httpx2.InvalidURL) as error:
+            raise ServerFailure("cannot be asked through the proxy of this system") from error
+        return _ServerClient(
             base_url=settings.url,
             api_key=settings.key or NO_KEY,
             timeout=openai.Timeout(settings.timeout_s, connect=CONNECT_S),
             max_retries=0,
-            http_client=transport,
+            http_client=http_client,
         )
 
-    def _body(self, pieces: Iterator[bytes]) -> bytes:
-        deadline = monotonic() + self._settings.timeout_s
-        body = bytearray()
-        for piece in pieces:
-            body += piece
-            if monotonic() > deadline:
-                raise ServerFailure("takes too long")
-            if len(body) > self._settings.answer_bytes:
-                raise ServerFailure("answers at too great a length")
-        return bytes(body)
+
+def _check_key(settings: ServerSettings) -> None:
+    """Refuse a key that cannot be sent, or must not.
+
+    Raises:
+        ServerFailure: The key would cross a network unencrypted, or is no header.
+    """
+    key = settings.key or ""
+    if not (key.isascii() and key.isprintable()):
+        raise ServerFailure("is not asked: the key has characters that cannot be sent")
+    if key and not settings.is_secret_safe:
+        raise ServerFailure(
+            "is not asked: plain http would send the key unencrypted. Use an https address, or "
+            f"allow it in the settings or by {PLAIN_HTTP_VARIABLE}=1"
+        )
+
+
+def _is_origin_of_openai(url: str) -> bool:
+    """Say whether the library's environment variables belong to a server, and may travel to it."""
+    own = os.environ.get(OPENAI_URL_VARIABLE) or OPENAI_URL
+    try:
+        return _origin(httpx2.URL(url)) == _origin(httpx2.URL(own))
+    except httpx2.InvalidURL:
+        return False
+
+
+def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port
+
+
+def _redirected(request: httpx2.Request, response: httpx2.Response) -> httpx2.Request:
+    """Return the request that follows a redirect.
+
+    Raises:
+        ServerFailure: It leads to another origin, or nowhere.
+    """
+    following = response.next_request
+    if following is None or _origin(following.url) != _origin(request.url):
+        raise ServerFailure("redirects to another server, which is not asked")
+    return following
 
 
 def _messages(question: ChatQuestion) -> list[dict[str, Any]]:
@@ -178,6 +299,10 @@ def _translated(with_schema: bool) -> Iterator[None]:
     """Tell what the library raises in words without the server's own, which may hold the key."""
     try:
         yield
+    except httpx2.InvalidURL as error:
+        raise ServerFailure("has no usable address") from error
+    except UnicodeError as error:
+        raise ServerFailure("is not asked: a header cannot be sent") from error
     except (openai.APITimeoutError, httpx2.TimeoutException) as error:
         raise ServerFailure("does not answer in time") from error
     except openai.APIStatusError as error:

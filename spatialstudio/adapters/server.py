@@ -10,19 +10,26 @@ from types import ModuleType
 from urllib.parse import urlsplit
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.servers import ServerChoice, ServerPreset
+from spatialstudio.domain.servers import (
+    ServerChoice,
+    ServerPreset,
+    crosses_network_in_plain,
+    is_this_machine,
+)
 
 SERVER_VARIABLE = "SPATIAL_STUDIO_LLM_SERVER"
 """Name of a server in ``servers.toml``, or its address."""
 MODEL_VARIABLE = "SPATIAL_STUDIO_LLM_MODEL"
 KEY_VARIABLE = "SPATIAL_STUDIO_LLM_KEY"
 """The key itself; without it the system's keyring is asked."""
+PLAIN_HTTP_VARIABLE = "SPATIAL_STUDIO_LLM_PLAIN_HTTP"
+"""1 allows a key to be sent over plain http to another machine."""
 KEYRING_SERVICE = "Spatial Studio"
 SETTINGS_FILE = "language_model.toml"
 """Among the user's settings: address or name of the server, and the model; never the key."""
 
 SCHEMES = {"http", "https"}
-LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+ALLOWED = "1"
 
 
 @frozen
@@ -42,6 +49,7 @@ class ServerSettings:
         answer_tokens: The longest answer asked for.
         cached_readings: How many readings are kept.
         known_names: Servers that can be named instead of an address.
+        allows_plain_http: Whether the user lets the key cross a network unencrypted.
     """
 
     url: str
@@ -56,6 +64,7 @@ class ServerSettings:
     answer_tokens: int = 1024
     cached_readings: int = 256
     known_names: tuple[str, ...] = ()
+    allows_plain_http: bool = False
 
     @property
     def host(self) -> str:
@@ -65,7 +74,12 @@ class ServerSettings:
     @property
     def is_local(self) -> bool:
         """Whether the server runs on this machine, where no proxy leads."""
-        return self.host in LOOPBACK
+        return is_this_machine(self.host)
+
+    @property
+    def is_secret_safe(self) -> bool:
+        """Whether a secret may be sent: encrypted, to this machine, or with the user's consent."""
+        return self.allows_plain_http or not crosses_network_in_plain(self.url)
 
 
 class UnusableKeyring(Exception):  # noqa: N818 - a finding, told with the step that failed
@@ -99,7 +113,11 @@ def settings_of(choice: ServerChoice, presets: Mapping[str, ServerPreset]) -> Se
         presets: Servers that may be named.
     """
     return ServerSettings(
-        url=choice.url, model=choice.model, key=key_of(choice.url), known_names=tuple(presets)
+        url=choice.url,
+        model=choice.model,
+        key=key_of(choice.url),
+        known_names=tuple(presets),
+        allows_plain_http=choice.allows_plain_http,
     )
 
 
@@ -118,9 +136,12 @@ def chosen_server(presets: Mapping[str, ServerPreset], folder: Path | None) -> S
     kept = _kept_choice(folder / SETTINGS_FILE) if folder else {}
     server = (os.environ.get(SERVER_VARIABLE) or kept.get("server", "")).strip()
     preset = presets.get(server.lower())
+    url = preset.url if preset else server
     return ServerChoice(
-        url=preset.url if preset else server,
+        url=url,
         model=os.environ.get(MODEL_VARIABLE) or kept.get("model", ""),
+        allows_plain_http=os.environ.get(PLAIN_HTTP_VARIABLE) == ALLOWED
+        or (bool(url) and kept.get("plain_http") == url),
     )
 
 

@@ -71,6 +71,8 @@ class UserServerDesk:
             _check_address(choice.url)
         if self._folder is not None:
             fields = {"server": choice.url, "model": choice.model}
+            if choice.allows_plain_http:
+                fields["plain_http"] = choice.url
             lines = [f"{name} = {json.dumps(value)}\n" for name, value in fields.items()]
             with explained_writing(self._folder):
                 self._folder.mkdir(parents=True, exist_ok=True)

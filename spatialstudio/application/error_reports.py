@@ -15,6 +15,7 @@ from spatialstudio.domain.errors import (
     RequestError,
     SettingsError,
     StudioError,
+    TargetExists,
 )
 
 EXIT_FAILURE = 1
@@ -23,7 +24,7 @@ EXIT_CANCELLED = 130
 """What a shell reports for a program that the user stopped."""
 
 _OBSTACLES = {LibraryNotWritable: Obstacle.LIBRARY, ModelNotFound: Obstacle.MODEL}
-_USER_MISTAKES = (PromptError, RequestError, ImageError, SettingsError, ModelNotFound)
+_USER_MISTAKES = (PromptError, RequestError, ImageError, SettingsError, ModelNotFound, TargetExists)
 
 
 def report_on(exception: BaseException, title: str) -> ErrorReport:

@@ -1,18 +1,20 @@
 """Stage 5: takes runs out of the studio as files, one or many at once, and bundles back in."""
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
 from spatialstudio.application.errands import Progress
 from spatialstudio.application.inspection import evidence_of, last_attention
 from spatialstudio.application.theme_file import load_theme
-from spatialstudio.domain.errors import ExportError, SettingsError
+from spatialstudio.domain.errors import ExportError, SettingsError, TargetExists
 from spatialstudio.domain.export import (
     FORMATS,
     OF_MANY,
     ExportedRun,
+    Exporter,
     ExportFile,
     ExportKind,
     ExportLook,
@@ -20,12 +22,15 @@ from spatialstudio.domain.export import (
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationEvent, GenerationFinished, StepEvent
 from spatialstudio.domain.record import RunRecord
-from spatialstudio.domain.run_ports import Exporter, RunStore
+from spatialstudio.domain.run_ports import RunStore
+from spatialstudio.domain.safe_files import is_one_of
 from spatialstudio.domain.storyboard import BOARD_FORMATS, BoardFrame
 
 THEME = "light"
 MOST_LETTERS = 12
 """So many are named that no font has."""
+MANY_RUNS = "runs"
+"""What a file of many runs is named after."""
 NEUTRAL_NAME = "picture"
 """What files are called that shall tell nothing of how they were made."""
 
@@ -36,11 +41,15 @@ class ExportOrder:
 
     Attributes:
         ending: Of files that get their names here; empty for the usual of their kind.
+        into_folder: Whether the target is a folder, though nothing is there yet.
+        overwrite: Whether files are replaced; those of the exported runs never are.
         progress: Told how many runs were read, of how many; may raise ``Cancelled``.
         note: Told in a sentence what is not in the files as it should be.
     """
 
     ending: str = ""
+    into_folder: bool = False
+    overwrite: bool = False
     progress: Progress = lambda _done, _total: None
     note: Callable[[str], None] = lambda _sentence: None
 
@@ -88,7 +97,7 @@ class Exports:
         Args:
             runs: Any files of the runs.
             kind: What of them.
-            target: A file; for many runs, and a kind that takes one, a folder.
+            target: A file; or a folder, in which files are named after their runs.
             look: How figures look; None for the usual.
             order: In which form, and who is told how far it is.
 
@@ -96,16 +105,46 @@ class Exports:
             The files written.
 
         Raises:
-            ExportError: The runs lack what the kind shows, or the file's ending does not fit.
+            ExportError: The runs lack what the kind shows, the file's ending does not fit, or a
+                file is one of the runs' own.
+            TargetExists: A file is already there, and it is not to be replaced.
             StoreError: A run is damaged, or a file cannot be written.
         """
         look = look or self.look()
+        targets = self.targets(runs, kind, target, order)
+        self._check(targets, runs, order)
+        files = self._made(runs, kind, targets, look, order)
+        if targets:
+            self.exporter.write_all(targets[0].parent, files, overwrite=order.overwrite)
+        return targets
+
+    def targets(
+        self,
+        runs: Sequence[Path],
+        kind: ExportKind,
+        target: Path,
+        order: ExportOrder = PLAIN_ORDER,
+    ) -> tuple[Path, ...]:
+        """Name the files that an export writes, all in one folder.
+
+        Raises:
+            ExportError: The file's ending does not fit, or there are many files and no folder.
+            StoreError: A run is not there.
+        """
+        is_folder = order.into_folder or target.is_dir()
+        if not is_folder and (kind in OF_MANY or _ending_of(target) in FORMATS[kind]):
+            if kind not in OF_MANY and len(runs) > 1:
+                raise ExportError(
+                    "Many runs do not fit into one file.", hint="Name a folder instead."
+                )
+            return (check_ending(target, kind),)
+        if target.suffix and not is_folder:
+            check_ending(target, kind)
+        ending = order.ending or FORMATS[kind][0]
+        stems = [self.store.picture_of(path).stem for path in runs]
         if kind in OF_MANY:
-            single = check_ending(target, kind)
-            read = list(self._read_all(runs, order))
-            self._write(self.exporter.make(read, kind, look, _ending_of(single)), single, order)
-            return (single,)
-        return tuple(self._each(runs, kind, target, look, order))
+            stems = stems if len(stems) == 1 else [MANY_RUNS]
+        return tuple(_file_names(stems, kind, ending, target))
 
     def read(self, path: Path) -> ExportedRun:
         """Read a run as exporters see it.
@@ -118,19 +157,26 @@ class Exports:
         return replace(_exported(record, events, picture), marks=marks)
 
     def save_picture(
-        self, record: RunRecord, events: Sequence[GenerationEvent], target: Path
+        self,
+        record: RunRecord,
+        events: Sequence[GenerationEvent],
+        target: Path,
+        *,
+        overwrite: bool = False,
     ) -> None:
         """Write the picture of a run that is not stored; how it was made stands in it.
 
         Raises:
             ExportError: The file's ending is not that of a picture.
+            TargetExists: The file is already there, and it is not to be replaced.
             StoreError: The file cannot be written.
         """
         target = check_ending(target, ExportKind.PICTURE)
+        check_targets([target], overwrite=overwrite)
         look = replace(self.look(), is_marked=record.is_marked)
         run = _exported(record, events, target)
         made = self.exporter.make([run], ExportKind.PICTURE, look, _ending_of(target))
-        self.exporter.write(made, target)
+        self.exporter.write(made, target, overwrite=overwrite)
 
     def export_board(
         self,
@@ -150,6 +196,7 @@ class Exports:
 
         Raises:
             ExportError: There is no frame, or the file's ending does not fit.
+            TargetExists: The file is already there, and it is not to be replaced.
             StoreError: The file cannot be written.
         """
         target = target if target.suffix else target.with_suffix(f".{BOARD_FORMATS[0]}")
@@ -159,8 +206,11 @@ class Exports:
                 f'A storyboard cannot be written as "{target.suffix}".',
                 hint=f"It can be written as {', '.join(BOARD_FORMATS)}.",
             )
+        check_targets([target], overwrite=order.overwrite)
         look = replace(self.look(), is_marked=is_marked)
-        self._write(self.exporter.make_board(frames, look, ending), target, order)
+        made = self.exporter.make_board(frames, look, ending)
+        self.exporter.write(made, target, overwrite=order.overwrite)
+        _note_missing(made, target, order)
         return target
 
     def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
@@ -176,30 +226,50 @@ class Exports:
             order.progress(done, len(runs))
             yield self.read(path)
 
-    def _each(
+    def _made(
         self,
         runs: Sequence[Path],
         kind: ExportKind,
-        target: Path,
+        targets: Sequence[Path],
         look: ExportLook,
         order: ExportOrder,
-    ) -> Iterator[Path]:
-        is_file = _ending_of(target) in FORMATS[kind]
-        if is_file and len(runs) > 1:
-            raise ExportError("Many runs do not fit into one file.", hint="Name a folder instead.")
-        if target.suffix and not is_file and not target.is_dir():
-            check_ending(target, kind)
-        ending = order.ending or FORMATS[kind][0]
-        for run in self._read_all(runs, order):
-            file = target if is_file else target / _file_name(run, kind, ending, target)
-            self._write(self.exporter.make([run], kind, look, _ending_of(file)), file, order)
-            yield file
+    ) -> Iterator[tuple[str, ExportFile]]:
+        read = self._read_all(runs, order)
+        groups = [list(read)] if kind in OF_MANY else ([run] for run in read)
+        for group, file in zip(groups, targets, strict=True):
+            made = self.exporter.make(group, kind, look, _ending_of(file))
+            _note_missing(made, file, order)
+            yield file.name, made
 
-    def _write(self, made: ExportFile, target: Path, order: ExportOrder) -> None:
-        """Write a file and tell what is not in it as it should be."""
-        self.exporter.write(made, target)
-        if made.missing:
-            order.note(_boxes_in(target, made.missing))
+    def _check(self, targets: Sequence[Path], runs: Sequence[Path], order: ExportOrder) -> None:
+        own = [file for path in runs for file in self.store.files_of(path)]
+        check_not_source(targets, (*runs, *own))
+        check_targets(targets, overwrite=order.overwrite)
+
+
+def check_not_source(targets: Iterable[Path], sources: Sequence[Path]) -> None:
+    """Refuse to write a result over what it is made from, by whatever name or link.
+
+    Raises:
+        ExportError: A target is one of the sources.
+    """
+    for target in targets:
+        if is_one_of(target, sources):
+            raise ExportError(
+                f'"{target}" is a source of this result and is never replaced.',
+                hint="Choose another name or folder.",
+            )
+
+
+def check_targets(targets: Sequence[Path], *, overwrite: bool) -> None:
+    """Refuse targets that are taken before anything is made for them.
+
+    Raises:
+        TargetExists: One is already there, and it is not to be replaced.
+    """
+    taken = [target for target in targets if os.path.lexists(target)]
+    if taken and not overwrite:
+        raise TargetExists(taken)
 
 
 def _exported(record: RunRecord, events: Sequence[GenerationEvent], picture: Path) -> ExportedRun:
@@ -233,12 +303,30 @@ def _boxes_in(file: Path, letters: str) -> str:
     )
 
 
-def _file_name(run: ExportedRun, kind: ExportKind, ending: str, folder: Path) -> str:
-    """Name an export after its run; a clean copy by a number, as runs are named by their prompt."""
-    if kind is not ExportKind.CLEAN:
-        return f"{run.path.stem}_{kind.value}.{ending}"
-    names = (f"{NEUTRAL_NAME}_{number}.{ending}" for number in count(1))
-    return next(name for name in names if not (folder / name).exists())
+def _note_missing(made: ExportFile, target: Path, order: ExportOrder) -> None:
+    """Tell what is not in a file as it should be."""
+    if made.missing:
+        order.note(_boxes_in(target, made.missing))
+
+
+def _file_names(
+    stems: Iterable[str], kind: ExportKind, ending: str, folder: Path
+) -> Iterator[Path]:
+    """Name exports after their runs, each once; clean copies by number, as runs tell the prompt."""
+    used: set[str] = set()
+    for stem in stems:
+        own = f"{stem}_{kind.value}"
+        names = chain([own], (f"{own}_{number}" for number in count(2)))
+        if kind is ExportKind.CLEAN:
+            free = (f"{NEUTRAL_NAME}_{number}" for number in count(1))
+            names = chain(name for name in free if not _is_taken(folder, name, ending))
+        name = next(name for name in names if name not in used)
+        used.add(name)
+        yield folder / f"{name}.{ending}"
+
+
+def _is_taken(folder: Path, name: str, ending: str) -> bool:
+    return os.path.lexists(folder / f"{name}.{ending}")
 
 
 def check_ending(target: Path, kind: ExportKind) -> Path:

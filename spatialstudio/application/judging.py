@@ -184,6 +184,8 @@ class Judging:
         target: Path,
         settings: CheckerSettings | None = None,
         changes: Sequence[str] = (),
+        *,
+        overwrite: bool = False,
     ) -> "RunReport":
         """Judge a recorded run of a benchmark again, without any model.
 
@@ -192,15 +194,17 @@ class Judging:
             target: Where verdicts and figures are written.
             settings: None for those that the run was judged with.
             changes: Single settings that shall differ, as for ``checker``.
+            overwrite: Whether earlier results are replaced.
 
         Raises:
+            ExportError: The target is the run's own folder, or results are there already.
             StoreError: The folder holds no such run, or the target cannot be written.
             SettingsError: The settings cannot be used.
         """
         from spatialstudio.application.flow.judge_records import judge_records
 
         records = self._registry.records(RECORDS_ID)
-        return judge_records(records, source, target, settings, changes)
+        return judge_records(records, source, target, settings, changes, overwrite=overwrite)
 
     def sweep(self, source: Path) -> "tuple[SweepRow, ...]":
         """Tell what other thresholds would make of a recorded run.
@@ -214,10 +218,11 @@ class Judging:
         run = self._registry.records(RECORDS_ID).read(source)
         return sweep_thresholds(run, run.settings)
 
-    def write_prompts(self, path: Path) -> None:
+    def write_prompts(self, path: Path, *, overwrite: bool = False) -> None:
         """Write the prompts of the benchmark, drawn again from its recipe.
 
         Raises:
+            TargetExists: The file is already there, and it is not to be replaced.
             StoreError: The file cannot be written.
         """
-        self._registry.records(RECORDS_ID).write_prompts(path)
+        self._registry.records(RECORDS_ID).write_prompts(path, overwrite=overwrite)

@@ -187,17 +187,18 @@ class Keeping:
             path=self.store.picture_of(path),
         )
 
-    def save_picture(self, run: OpenRun, path: Path) -> None:
+    def save_picture(self, run: OpenRun, path: Path, *, overwrite: bool = False) -> None:
         """Write a finished picture where the user wants it; how it was made stands in it.
 
         Raises:
             ExportError: The file's ending is not that of a picture.
+            TargetExists: The file is already there, and it is not to be replaced.
             StoreError: The file cannot be written.
         """
         if run.request is not None and (events := run.events):
             marked = self.marks_pictures
             record = record_of(run.request, events, run.evaluation, is_marked=marked)
-            self.exports.save_picture(record, events, path)
+            self.exports.save_picture(record, events, path, overwrite=overwrite)
 
     def again(self, path: Path, request_id: RequestId) -> GenerationRequest:
         """Return the request that draws a stored run again; what came of it will be told.

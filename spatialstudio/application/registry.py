@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from spatialstudio.domain.answerers import AssertionReader, QuestionAnswerer
 from spatialstudio.domain.errors import PluginError
+from spatialstudio.domain.export import Exporter
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perceivers import (
     DepthEstimator,
@@ -31,7 +32,6 @@ from spatialstudio.domain.ports import (
 )
 from spatialstudio.domain.run_ports import (
     AttentionFiles,
-    Exporter,
     MetadataFiles,
     RunLibraries,
     RunStore,

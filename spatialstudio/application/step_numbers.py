@@ -1,16 +1,18 @@
 """The numbers of a run, a row a step: what each word's map is like, and each relation's PoS."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import Moment
+from spatialstudio.domain.foreign_text import table_text
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId, StepEvent
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.step_readings import moment_read
 from spatialstudio.science.map_numbers import map_numbers, map_overlap
 
+NUMBERS = ".6g"
 FLANKS = 2
 """Overlap is that of a relation's first two things."""
 
@@ -121,11 +123,10 @@ def tab_separated(table: StepTable, places: Iterable[int] | None = None) -> str:
     """
     when = f" {table.moment.value}" if table.moment is not None else ""
     names = [_plain(f"{column.of}: {column.measure.value}{when}") for column in table.columns]
-    lines = ["\t".join(["step", *names])]
+    rows: list[Sequence[object]] = [("step", *names)]
     for place in range(len(table.rows)) if places is None else places:
-        values = ["" if value is None else f"{value:.6g}" for value in table.rows[place]]
-        lines.append("\t".join([str(table.steps[place] + 1), *values]))
-    return "\n".join(lines) + "\n"
+        rows.append((table.steps[place] + 1, *table.rows[place]))
+    return table_text(rows, delimiter="\t", line_end="\n", number_format=NUMBERS)
 
 
 def _row(event: StepEvent, scene: SceneGraph, moment: Moment) -> Row:

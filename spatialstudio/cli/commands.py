@@ -1,6 +1,7 @@
 """What the commands of the terminal do."""
 
 import argparse
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,6 +14,7 @@ from spatialstudio.application.error_reports import (
     exit_code_of,
     report_on,
 )
+from spatialstudio.application.exports import check_targets
 from spatialstudio.application.judge_choice import DEFAULT_JUDGES
 from spatialstudio.application.session import RunState, StoreFailed
 from spatialstudio.application.studio import Studio
@@ -31,6 +33,7 @@ from spatialstudio.cli.judging import (
 )
 from spatialstudio.cli.parser import read_arguments
 from spatialstudio.cli.printing import (
+    LogPrinter,
     ProgressBar,
     complain,
     show_json,
@@ -69,6 +72,7 @@ def run(arguments: Sequence[str], open_studio: OpenStudio = open_studio) -> int:
     Returns:
         The exit code: 0 done, 1 failure, 2 the user's mistake, 130 stopped by the user.
     """
+    logging.lastResort = LogPrinter(logging.WARNING)
     options = read_arguments(arguments)
     try:
         return COMMANDS[options.command](options, open_studio)
@@ -120,6 +124,8 @@ def evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
 def train_stickers(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Make the embedded models anew."""
+    taken = [options.out] if _holds_something(options.out) else []
+    check_targets(taken, overwrite=options.overwrite)
     trainer = open_studio(None).trainer
     trainer.train(options.work, options.out, options.preset, show_progress)
     if options.json:
@@ -139,6 +145,10 @@ def doctor(options: argparse.Namespace, open_studio: OpenStudio) -> int:
         marks = {True: "!", False: " "}
         show_lines(f"{marks[f.is_problem]} {f.name:{NAME_WIDTH}}{f.value}" for f in findings)
     return EXIT_FAILURE if any(finding.is_problem for finding in findings) else 0
+
+
+def _holds_something(folder: Path) -> bool:
+    return folder.exists() and not (folder.is_dir() and not any(folder.iterdir()))
 
 
 COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {

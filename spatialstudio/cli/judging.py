@@ -1,9 +1,6 @@
 """The commands that judge many pictures: files and folders, or recorded runs of a benchmark."""
 
 import argparse
-import csv
-import io
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -12,6 +9,7 @@ from typing import Any, TypeAlias
 
 from spatialstudio.application.cancellation import CancelFlag
 from spatialstudio.application.error_reports import EXIT_FAILURE
+from spatialstudio.application.exports import check_not_source
 from spatialstudio.application.flow.choose_metrics import (
     ALL_METRICS,
     ChosenMetrics,
@@ -26,19 +24,22 @@ from spatialstudio.application.flow.evaluate_pictures import (
 from spatialstudio.application.flow.sweep_thresholds import SweepRow
 from spatialstudio.application.judging import WitnessChoice
 from spatialstudio.application.studio import Studio
+from spatialstudio.cli.answer_file import AnswerFile, make_folder
 from spatialstudio.cli.answers import Answer
 from spatialstudio.cli.evaluation_answer import evaluation_answer
 from spatialstudio.cli.interrupts import interrupt_asks
 from spatialstudio.cli.judge_options import judge_choice
 from spatialstudio.cli.metric_figures import metric_figures
-from spatialstudio.cli.printing import show_json, show_lines, show_progress
+from spatialstudio.cli.printing import show_json, show_lines, show_progress, show_table
 from spatialstudio.domain.benchmark import RunReport
-from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.verdict import REPRODUCE
 
 OpenStudio: TypeAlias = Callable[[Path | None], Studio]
 """Opens a studio that stores its runs in a folder; None for the user's own."""
 
+PROMPTS_FILE = "prompts.jsonl"
+ANSWERS_FILE = "answers.jsonl"
+"""What files are called in a folder that was named."""
 ERROR = "ERROR"
 NO_MASKS = "Nobody drew masks, so PSE counts 0: choose a --segmenter."
 TABLE_COLUMNS = (
@@ -52,7 +53,9 @@ def judge_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Judge a recorded run again, and write verdicts and figures in its own schema."""
     judging = open_studio(None).judging
     settings = judging.checker(options.checker) if options.checker else None
-    report = judging.records(options.run, options.out, settings, options.set)
+    report = judging.records(
+        options.run, options.out, settings, options.set, overwrite=options.overwrite
+    )
     if options.json:
         show_json(_report_answer(report, options.out))
     else:
@@ -72,11 +75,12 @@ def sweep_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
 def benchmark_prompts(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Write the prompts of SpatialBench-UC."""
-    open_studio(None).judging.write_prompts(options.out)
+    file = options.out.file(PROMPTS_FILE)
+    open_studio(None).judging.write_prompts(file, overwrite=options.overwrite)
     if options.json:
-        show_json({"file": str(options.out)})
+        show_json({"file": str(file)})
     else:
-        show_lines([f"The prompts are in {options.out}"])
+        show_lines([f"The prompts are in {file}"])
     return 0
 
 
@@ -99,15 +103,19 @@ def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
         "witnesses": witnesses.name,
         "models": judging.models_of(choice),
     }
-    rows = list(_rows_kept(options.out, tasks, kind))
+    kept = _answer_file(options, tasks)
+    rows = list(_rows_kept(kept.rows if kept else (), tasks, kind))
     done = {row["picture"] for row in rows}
     waiting = [task for task in tasks if str(task.path) not in done]
     flag = CancelFlag()
     with interrupt_asks(flag.cancel):
         for judged in judging.pictures(waiting, settings, flag, witnesses, choice):
             rows.append(_row(judged, kind, metrics))
-            _keep(options.out, rows[-1])
+            if kept:
+                kept.add(rows[-1])
             show_progress(f"{len(rows)}/{len(tasks)} {judged.task.path}")
+    if kept:
+        kept.finish()
     _show(rows, options, metrics)
     return EXIT_FAILURE if any(row["error"] for row in rows) else 0
 
@@ -128,35 +136,44 @@ def _row(judged: JudgedPicture, kind: Mapping[str, Any], metrics: ChosenMetrics)
     return row
 
 
+def _answer_file(options: argparse.Namespace, tasks: Sequence[PictureTask]) -> AnswerFile | None:
+    """Open the file of answers; None when none was named.
+
+    Raises:
+        ExportError: It is something that is read, or holds something else than answers.
+        StoreError: It cannot be written.
+    """
+    if options.out is None:
+        return None
+    file = options.out.file(ANSWERS_FILE)
+    read = [
+        *(task.path for task in tasks),
+        options.prompts,
+        options.checker and Path(options.checker),
+    ]
+    check_not_source([file], [path for path in read if path])
+    if options.out.is_folder:
+        make_folder(file.parent)
+    kept = AnswerFile(file, overwrite=options.overwrite)
+    kept.begin()
+    return kept
+
+
 def _rows_kept(
-    path: Path | None, tasks: Sequence[PictureTask], kind: Mapping[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """Read the rows of an earlier, interrupted call that still answer what is asked."""
-    if path is None or not path.exists():
-        return
+    rows: Sequence[Mapping[str, Any]], tasks: Sequence[PictureTask], kind: Mapping[str, Any]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of earlier calls that still answer what is asked."""
     wanted = {(str(task.path), task.prompt) for task in tasks}
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for row in rows:
         try:
-            row = json.loads(line)
             key = row["picture"], row["prompt"]
-            is_kept = kind.items() <= row.items() and not row["error"]
-        except (ValueError, KeyError, TypeError, AttributeError):
-            continue  # NOTE: the last line of a call that was killed may be cut
-        if key in wanted and is_kept:
+            is_whole = not row["error"] and isinstance(row.get("verdicts"), list)
+            is_kept = kind.items() <= row.items() and is_whole and key in wanted
+        except TypeError:  # something else than texts
+            continue
+        if is_kept:
             wanted.remove(key)
             yield row
-
-
-def _keep(path: Path | None, row: Mapping[str, Any]) -> None:
-    if path is None:
-        return
-    try:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise StoreError(
-            f'The file "{path}" cannot be written.', hint="Choose another file for --out."
-        ) from error
 
 
 def _show(
@@ -164,7 +181,7 @@ def _show(
 ) -> None:
     figures = metric_figures(rows, metrics)
     if options.csv:
-        show_lines(_table(rows))
+        show_table(_table(rows))
     elif options.json:
         show_json({"pictures": rows, "summary": _summary(rows), "figures": figures})
     else:
@@ -202,18 +219,15 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
     return counts
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    text = io.StringIO()
-    table = csv.DictWriter(text, TABLE_COLUMNS, extrasaction="ignore", lineterminator="\n")
-    table.writeheader()
+def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[Sequence[object]]:
+    yield TABLE_COLUMNS
     for row in rows:
-        if row["error"]:
-            table.writerow({**row, "outcome": ERROR, "reason": row["error"]})
-        else:
-            verdicts: Sequence[Mapping[str, Any]] = row["verdicts"] or ({},)
-            # NOTE: a picture of no relations keeps its row.
-            table.writerows({**row, **verdict} for verdict in verdicts)
-    yield text.getvalue().rstrip("\n")
+        failed = {"outcome": ERROR, "reason": row["error"]}
+        # NOTE: a picture of no relations keeps its row.
+        verdicts = [failed] if row["error"] else row["verdicts"] or [{}]
+        for verdict in verdicts:
+            whole = {**row, **verdict}
+            yield [whole.get(name) for name in TABLE_COLUMNS]
 
 
 def _report_answer(report: RunReport, folder: Path) -> Answer:

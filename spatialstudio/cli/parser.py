@@ -3,15 +3,18 @@
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from spatialstudio.application.flow.choose_metrics import ALL_METRICS, published_faults
 from spatialstudio.application.studio import EXTRACTOR_ID, EXTRACTOR_IDS
+from spatialstudio.cli.choices import add_overwrite, out_path
 from spatialstudio.cli.doctor import app_version
 from spatialstudio.cli.guidance_options import add_guidance_options
 from spatialstudio.cli.judge_options import add_judge_options
 from spatialstudio.cli.printing import show_lines
 from spatialstudio.cli.run_options import add_runs_options, take_words, with_minuses
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
+from spatialstudio.domain.foreign_text import shown
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE
 
 DESCRIPTION = (
@@ -22,10 +25,19 @@ READERS_HELP = (
     'objects.txt in the folder of your settings ("spatialstudio doctor" tells where that is). The '
     "language model is the one chosen in the window, or by SPATIAL_STUDIO_LLM_SERVER (openai, "
     "ollama, llamacpp, vllm, lmstudio, or an address) and SPATIAL_STUDIO_LLM_MODEL; its key lies "
-    "in the system's keyring or in SPATIAL_STUDIO_LLM_KEY. Where it fails, the grammar reads, and "
-    "a note says so."
+    "in the system's keyring or in SPATIAL_STUDIO_LLM_KEY. It is sent over plain http to another "
+    "machine only with SPATIAL_STUDIO_LLM_PLAIN_HTTP=1. Where it fails, the grammar reads, and a "
+    "note says so."
 )
 PROMPT_HELP = 'what the picture shows, as "a dog to the left of a car"'
+
+
+class Parser(argparse.ArgumentParser):
+    """Prints what was typed, which may be names of strangers' files, without what acts."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message, and end the program."""
+        super().error(shown(message))
 
 
 def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
@@ -39,7 +51,7 @@ def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 
 def build_parser() -> argparse.ArgumentParser:
     """Make the parser of all commands."""
-    parser = argparse.ArgumentParser("spatialstudio", description=DESCRIPTION)
+    parser: argparse.ArgumentParser = Parser("spatialstudio", description=DESCRIPTION)
     parser.add_argument("--version", action=ShowVersion, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     shared = _shared_options()
@@ -149,10 +161,12 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--csv", action="store_true", help="answer in CSV, a line a relation")
     parser.add_argument(
         "--out",
-        type=Path,
+        type=out_path,
         metavar="FILE",
-        help="keep every picture's answer, JSON a line; a stopped call goes on from it",
+        help="keep every picture's answer, JSON a line; a stopped call goes on from FILE.part, "
+        "and answers that are there already are kept",
     )
+    add_overwrite(parser)
     _add_judges(parser)
     add_judge_options(parser)
     _add_checker(parser, "as published by default")
@@ -222,6 +236,7 @@ def _add_judge_records(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, metavar="DIR", required=True, help="where verdicts and figures go"
     )
+    add_overwrite(parser)
     _add_checker(parser, "the run's own by default")
 
 
@@ -230,7 +245,8 @@ def _add_run_folder(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_benchmark_prompts(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="where they go")
+    parser.add_argument("--out", type=out_path, metavar="FILE", required=True, help="where they go")
+    add_overwrite(parser)
 
 
 def _add_checker(parser: argparse.ArgumentParser, default: str, preset: str | None = None) -> None:
@@ -264,6 +280,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
         default=Path("stickers-models"),
         help="where the finished models are written (default: %(default)s)",
     )
+    add_overwrite(parser)
     parser.add_argument(
         "--preset",
         default="full",

@@ -1,12 +1,18 @@
-"""All that the terminal prints: answers on stdout, complaints and progress on stderr."""
+"""All that the terminal prints: answers on stdout, complaints and progress on stderr.
+
+What others wrote stands among it. Escape sequences, line breaks and signs that turn the direction
+of writing are printed as their escapes, here and nowhere else.
+"""
 
 import json
+import logging
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
 from spatialstudio.application.engine.messages import Phase, PhaseChanged
 from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.domain.foreign_text import shown, table_text
 from spatialstudio.domain.generation import CandidateJudged, StepEvent
 
 BAR_WIDTH = 30
@@ -24,7 +30,12 @@ LABELS = {
 def show_lines(lines: Iterable[str]) -> None:
     """Print an answer for people."""
     for line in lines:
-        print(line if _can_print(line) else line.encode("ascii", "backslashreplace").decode())
+        _print(shown(line), sys.stdout)
+
+
+def show_table(rows: Iterable[Sequence[object]]) -> None:
+    """Print a table for spreadsheets; the first row is the heading."""
+    _print(shown(table_text(rows, line_end="\n").removesuffix("\n"), keep="\n"), sys.stdout)
 
 
 def show_json(answer: Mapping[str, Any]) -> None:
@@ -39,28 +50,44 @@ def show_row(row: Mapping[str, Any]) -> None:
 
 def show_progress(line: str) -> None:
     """Print a line that is no part of the answer."""
-    print(line, file=sys.stderr, flush=True)
+    _print(shown(line), sys.stderr)
 
 
 def complain(report: ErrorReport, *, with_details: bool = False) -> None:
     """Print what went wrong in one line, what to try in the next, and the traceback if wanted."""
-    lines = [report.message, report.hint, report.details if with_details else ""]
-    for line in filter(None, lines):
-        print(line, file=sys.stderr)
+    for line in filter(None, (report.message, report.hint)):
+        _print(shown(line), sys.stderr)
+    if with_details and report.details:
+        _print(shown(report.details, keep="\n"), sys.stderr)
 
 
 def _show_json(answer: Mapping[str, Any], indent: int | None) -> None:
     text = json.dumps(answer, ensure_ascii=False, indent=indent)
-    print(text if _can_print(text) else json.dumps(answer, indent=indent))
+    is_plain = _can_print(text, sys.stdout) and shown(text, keep="\n") == text
+    print(text if is_plain else json.dumps(answer, indent=indent))
 
 
-def _can_print(text: str) -> bool:
-    """Tell whether the terminal has all these letters; halves of surrogates it never has."""
+def _print(text: str, stream: TextIO) -> None:
+    if not _can_print(text, stream):
+        text = text.encode("ascii", "backslashreplace").decode()
+    print(text, file=stream, flush=True)
+
+
+def _can_print(text: str, stream: TextIO) -> bool:
+    """Tell whether a terminal has all these letters; halves of surrogates it never has."""
     try:
-        text.encode(sys.stdout.encoding or "utf-8")
+        text.encode(stream.encoding or "utf-8")
     except UnicodeEncodeError:
         return False
     return True
+
+
+class LogPrinter(logging.Handler):
+    """Prints records of the log for people who have set up no other handler."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one record in a line."""
+        show_progress(self.format(record))
 
 
 class ProgressBar:

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from spatialstudio.cli.choices import one_of, words_of
+from spatialstudio.cli.choices import add_overwrite, one_of, out_path, words_of
 from spatialstudio.domain.export import FORMATS, ExportKind, ExportLayer
 
 MOST_LISTED = 50
@@ -110,7 +110,10 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
         metavar="KIND",
         help="; ".join(f"{kind.value} ({', '.join(ends)})" for kind, ends in FORMATS.items()),
     )
-    parser.add_argument("--out", type=Path, metavar="PATH", required=True, help="file or folder")
+    parser.add_argument(
+        "--out", type=out_path, metavar="PATH", required=True, help='file or folder, as "out/"'
+    )
+    add_overwrite(parser)
     parser.add_argument(
         "--layers",
         type=one_of(ExportLayer),

@@ -67,8 +67,10 @@ def export_runs(options: argparse.Namespace, studio: Studio) -> int:
     if options.layers is not None:
         look = replace(look, layers=frozenset(options.layers))
     paths = _chosen(options, studio)
-    order = ExportOrder(note=show_progress)
-    files = studio.exports.export(paths, options.kind, options.out, look, order)
+    order = ExportOrder(
+        into_folder=options.out.is_folder, overwrite=options.overwrite, note=show_progress
+    )
+    files = studio.exports.export(paths, options.kind, options.out.path, look, order)
     return _tell_files(options, files)
 
 

@@ -1,7 +1,8 @@
 """What can go wrong, in words for the user: one tree of errors, each with a hint."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
+from pathlib import Path
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.memory import MemoryFix
@@ -75,6 +76,27 @@ class LibraryNotWritable(StoreError):  # noqa: N818 - reads as a finding
 
 class ExportError(StudioError):
     """An export cannot be made."""
+
+
+class TargetExists(ExportError):  # noqa: N818 - reads as a finding
+    """Something has the name under which a result would be written.
+
+    Attributes:
+        targets: What is there.
+    """
+
+    def __init__(self, targets: Sequence[Path]) -> None:
+        first, *others = targets
+        more = f", and {len(others)} more" if others else ""
+        super().__init__(
+            f'"{first}" is already there{more}.',
+            hint="Choose another name, or allow to replace files (--overwrite).",
+        )
+        self.targets = tuple(targets)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Cross processes with what was found."""
+        return type(self), (self.targets,)
 
 
 class PluginError(StudioError):

@@ -1,8 +1,10 @@
 """What can be taken out of the studio, and how it shall look."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 from enum import Enum
 from pathlib import Path
+from typing import Protocol
 
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.evidence import Evidence
@@ -12,6 +14,7 @@ from spatialstudio.domain.library import Marks
 from spatialstudio.domain.palette import Palette
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.record import RunRecord
+from spatialstudio.domain.storyboard import BoardFrame
 
 
 class ExportKind(Enum):
@@ -136,3 +139,54 @@ class ExportedRun:
     image: RgbImage
     marks: Marks = field(default_factory=Marks)
     evidence: tuple[Evidence, ...] = ()
+
+
+class Exporter(Protocol):
+    """Takes runs out of the studio as files, and bundles of them back in."""
+
+    def make(
+        self, runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook, ending: str
+    ) -> ExportFile:
+        """Make a file of runs; its ending says in which form.
+
+        Raises:
+            ExportError: The runs lack what the kind shows.
+            StoreError: A file of a run cannot be read.
+        """
+        ...
+
+    def make_board(self, frames: Sequence[BoardFrame], look: ExportLook, ending: str) -> ExportFile:
+        """Make a file of a storyboard; its ending says in which form.
+
+        Raises:
+            ExportError: There is no frame, or it cannot be made in that form.
+        """
+        ...
+
+    def write(self, file: ExportFile, target: Path, *, overwrite: bool = False) -> None:
+        """Write what was made, whole.
+
+        Raises:
+            TargetExists: The file is already there, and it is not to be replaced.
+            StoreError: The file cannot be written.
+        """
+        ...
+
+    def write_all(
+        self, folder: Path, files: Iterable[tuple[str, ExportFile]], *, overwrite: bool = False
+    ) -> None:
+        """Write what is made into a folder, by name; all files appear together, or none.
+
+        Raises:
+            TargetExists: A name is taken, and it is not to be replaced.
+            StoreError: The folder cannot be written.
+        """
+        ...
+
+    def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
+        """Put the runs of a bundle into a library, and return their pictures.
+
+        Raises:
+            StoreError: It is no bundle, damaged, or the library cannot be written.
+        """
+        ...

@@ -240,18 +240,26 @@ class RecordedRuns(Protocol):
         judged: "Sequence[JudgedSample]",
         report: "RunReport",
         folder: Path,
+        *,
+        overwrite: bool = False,
     ) -> None:
-        """Write verdicts and figures in the benchmark's own schema.
+        """Write verdicts and figures in the benchmark's own schema: all files, or none.
 
         Raises:
+            TargetExists: A file is already there, and it is not to be replaced.
             StoreError: The folder cannot be written or is full.
         """
         ...
 
-    def write_prompts(self, path: Path) -> None:
+    def files_of(self, folder: Path) -> tuple[Path, ...]:
+        """List the files that ``read`` reads of a run."""
+        ...
+
+    def write_prompts(self, path: Path, *, overwrite: bool = False) -> None:
         """Write the benchmark's file of prompts, drawn again from its recipe.
 
         Raises:
+            TargetExists: The file is already there, and it is not to be replaced.
             StoreError: The file cannot be written.
         """
         ...

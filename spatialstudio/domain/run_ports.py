@@ -11,7 +11,6 @@ import numpy.typing as npt
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import AttentionFile
 from spatialstudio.domain.draft import Draft
-from spatialstudio.domain.export import ExportedRun, ExportFile, ExportKind, ExportLook
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, RequestId
 from spatialstudio.domain.library import (
     Deletion,
@@ -26,7 +25,6 @@ from spatialstudio.domain.listing import Listing
 from spatialstudio.domain.picture_settings import EmbeddedTexts, PictureSettings
 from spatialstudio.domain.record import Fault, Reproduction, RunRecord
 from spatialstudio.domain.run_settings import RunSettings
-from spatialstudio.domain.storyboard import BoardFrame
 from spatialstudio.domain.verdict import Evaluation
 
 
@@ -71,6 +69,14 @@ class RunStore(Protocol):
 
         Raises:
             StoreError: It is none.
+        """
+        ...
+
+    def files_of(self, path: Path) -> tuple[Path, ...]:
+        """List the files that a run consists of, from the path of any of them.
+
+        Raises:
+            StoreError: There is no run.
         """
         ...
 
@@ -357,44 +363,5 @@ class MetadataFiles(Protocol):
 
         Raises:
             ExportError: The texts are too long for the kind.
-        """
-        ...
-
-
-class Exporter(Protocol):
-    """Takes runs out of the studio as files, and bundles of them back in."""
-
-    def make(
-        self, runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook, ending: str
-    ) -> ExportFile:
-        """Make a file of runs; its ending says in which form.
-
-        Raises:
-            ExportError: The runs lack what the kind shows.
-            StoreError: A file of a run cannot be read.
-        """
-        ...
-
-    def make_board(self, frames: Sequence[BoardFrame], look: ExportLook, ending: str) -> ExportFile:
-        """Make a file of a storyboard; its ending says in which form.
-
-        Raises:
-            ExportError: There is no frame, or it cannot be made in that form.
-        """
-        ...
-
-    def write(self, file: ExportFile, target: Path) -> None:
-        """Write what was made, whole.
-
-        Raises:
-            StoreError: The file cannot be written.
-        """
-        ...
-
-    def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
-        """Put the runs of a bundle into a library, and return their pictures.
-
-        Raises:
-            StoreError: It is no bundle, damaged, or the library cannot be written.
         """
         ...

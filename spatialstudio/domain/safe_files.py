@@ -8,6 +8,7 @@ import errno
 import os
 import stat
 import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -56,6 +57,15 @@ def is_inside(path: Path, root: Path) -> bool:
         return path.resolve().is_relative_to(root.resolve())
     except (OSError, RuntimeError, ValueError):
         return False
+
+
+def is_one_of(path: Path, others: Iterable[Path]) -> bool:
+    """Say whether a path leads to one of some files, by whatever spelling or link, hard or not."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return False
+    return any(os.path.samestat(status, other.stat()) for other in others if other.exists())
 
 
 def is_regular(path: Path) -> bool:

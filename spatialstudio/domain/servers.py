@@ -1,10 +1,15 @@
 """Servers of language models: those offered by name, the user's choice, and who keeps it."""
 
+import socket
 from collections.abc import Mapping
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import CancelToken
+
+PLAIN_SCHEME = "http"
 
 
 @frozen
@@ -22,10 +27,12 @@ class ServerChoice:
     Attributes:
         url: Base address of the chat-completions protocol; empty for nobody.
         model: The server's name for the model; empty for nobody.
+        allows_plain_http: Whether the user lets a key travel to this address unencrypted.
     """
 
     url: str = ""
     model: str = ""
+    allows_plain_http: bool = False
 
     @property
     def is_complete(self) -> bool:
@@ -84,3 +91,33 @@ class ServerDesk(Protocol):
             Cancelled: The token was cancelled.
         """
         ...
+
+
+def crosses_network_in_plain(url: str) -> bool:
+    """Say whether what is sent to an address can be read on its way to another machine."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # no address; nothing is sent
+        return False
+    return parts.scheme == PLAIN_SCHEME and not is_this_machine(parts.hostname or "")
+
+
+def is_this_machine(host: str) -> bool:
+    """Say whether a host of an address is this machine, in any spelling of the loopback network."""
+    if host.lower().rstrip(".") == "localhost":
+        return True
+    address = _address_of(host)
+    mapped = getattr(address, "ipv4_mapped", None) or address
+    return mapped is not None and (mapped.is_loopback or mapped.is_unspecified)
+
+
+def _address_of(host: str) -> IPv4Address | IPv6Address | None:
+    """Read a numeric host as resolvers do: "127.1" is 127.0.0.1; None for a name."""
+    try:
+        return ip_address(host)
+    except ValueError:
+        pass
+    try:
+        return IPv4Address(socket.inet_aton(host))
+    except (OSError, ValueError):
+        return None

@@ -10,6 +10,7 @@ from spatialstudio.ui.commands.command import Command, Menu, Scope
 from spatialstudio.ui.commands.table import TABLE
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.text_label import plain_tip
 from spatialstudio.ui.window_settings import WindowSettings
 
 NATIVE = QKeySequence.SequenceFormat.NativeText
@@ -122,7 +123,7 @@ class Actions(QObject):
             action.setShortcut(QKeySequence(command.keys if chosen is None else chosen))
             tip = tr(command.tip) or tr(command.text).rstrip("…")
             keys = self.keys_in_words(command)
-            action.setToolTip(f"{tip} ({keys})" if keys else tip)
+            action.setToolTip(plain_tip(f"{tip} ({keys})" if keys else tip))
         self.keys_changed.emit()
 
     def _draw_icon(self, command: Command) -> None:

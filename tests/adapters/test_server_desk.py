@@ -105,6 +105,14 @@ def test_the_environment_goes_first(desk, monkeypatch):
     assert settings_of_user(PRESETS, None) is None
 
 
+def test_consent_to_plain_http_is_kept_for_its_address_alone(desk, monkeypatch):
+    allowed = ServerChoice(url="http://10.0.0.1/v1", model="small", allows_plain_http=True)
+    desk.keep(allowed, None)
+    assert desk.choice() == allowed
+    monkeypatch.setenv(SERVER_VARIABLE, "http://10.0.0.2/v1")
+    assert not desk.choice().allows_plain_http
+
+
 @pytest.mark.parametrize("content", ["", "server = [", "server = 1\nmodel = true", "\xff"])
 def test_a_damaged_file_chooses_nobody(desk, folder, content):
     folder.mkdir()

@@ -271,6 +271,15 @@ def test_training_reports_its_progress_apart_from_the_answer(terminal, tmp_path)
     assert str(tmp_path) in done.out
 
 
+def test_models_that_are_there_are_replaced_only_when_it_is_said(terminal, tmp_path):
+    (tmp_path / "config.json").write_text("mine")
+    words = ("train-stickers", "--work", tmp_path / "work", "--out", tmp_path)
+    done = terminal(*words)
+    assert done.code == 2
+    assert "--overwrite" in done.err
+    assert terminal(*words, "--overwrite").code == 0
+
+
 def test_an_unknown_preset_is_a_users_mistake(terminal, registry):
     registry.trainer_made.error = SettingsError("There is no preset.", hint="Choose full.")
     assert terminal("train-stickers", "--preset", "huge").code == 2

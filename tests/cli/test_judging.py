@@ -154,7 +154,7 @@ def test_records_answer_programs_and_other_settings(terminal, tmp_path):
     words = ("judge-records", GOLDEN, "--out", tmp_path / "judged", "--json")
     answer = json.loads(terminal(*words, "--checker", "recommended").out)
     assert answer["checker"] == "recommended"
-    plain = json.loads(terminal(*words).out)
+    plain = json.loads(terminal(*words, "--overwrite").out)
     assert answer["samples"] == plain["samples"] == 32
     assert answer["coverage"] >= plain["coverage"]
 

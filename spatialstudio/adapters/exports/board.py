@@ -1,7 +1,5 @@
 """The storyboard as a file: a sheet, a film, arrays, or a table."""
 
-import csv
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +21,7 @@ from spatialstudio.adapters.stores.array_file import pack_arrays
 from spatialstudio.domain.drawing import Drawing, Item, Raster, Text
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import ExportLook
+from spatialstudio.domain.foreign_text import table_text
 from spatialstudio.domain.storyboard import BoardFrame
 
 WIDTH = 150.0
@@ -117,14 +116,12 @@ def board_arrays(frames: Sequence[BoardFrame]) -> Mapping[str, Any]:
 
 def board_table(frames: Sequence[BoardFrame]) -> bytes:
     """Return a table with a line for each relation of each frame."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(TABLE_COLUMNS)
-    for number, frame in enumerate(frames, 1):
-        for relation, pos in frame.pos:
-            told = (number, frame.step + 1, frame.caption, f"“{frame.prompt}”", relation)
-            writer.writerow((*told, f"{pos:.6g}"))
-    return text.getvalue().encode("utf-8", "replace")
+    rows = [
+        (number, frame.step + 1, frame.caption, f"“{frame.prompt}”", relation, pos)
+        for number, frame in enumerate(frames, 1)
+        for relation, pos in frame.pos
+    ]
+    return table_text([TABLE_COLUMNS, *rows], number_format=".6g").encode("utf-8", "replace")
 
 
 def _cell(frame: BoardFrame, at: tuple[float, float], look: ExportLook) -> Iterator[Item]:

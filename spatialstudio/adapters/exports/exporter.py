@@ -1,10 +1,10 @@
 """Makes every kind of export from stored runs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from spatialstudio.adapters.durable_files import explained_writing, write_whole
+from spatialstudio.adapters.durable_files import written_together
 from spatialstudio.adapters.exports.annotated_picture import annotated_picture
 from spatialstudio.adapters.exports.board import board_bytes, board_sheet
 from spatialstudio.adapters.exports.bundle import bundle_bytes, open_bundle
@@ -87,15 +87,27 @@ class FileExporter:
         content = board_bytes(frames, ending, look, self._fonts)
         return self._drawn(content, [board_sheet(frames, look)], ending)
 
-    def write(self, file: ExportFile, target: Path) -> None:
-        """Write what was made, whole; folders that are not there are made.
+    def write(self, file: ExportFile, target: Path, *, overwrite: bool = False) -> None:
+        """Write what was made, whole.
 
         Raises:
+            TargetExists: The file is already there, and it is not to be replaced.
             StoreError: The file cannot be written.
         """
-        with explained_writing(target.parent):
-            target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, file.content)
+        self.write_all(target.parent, [(target.name, file)], overwrite=overwrite)
+
+    def write_all(
+        self, folder: Path, files: Iterable[tuple[str, ExportFile]], *, overwrite: bool = False
+    ) -> None:
+        """Write what is made into a folder, by name; all files appear together, or none.
+
+        Raises:
+            TargetExists: A name is taken, and it is not to be replaced.
+            StoreError: The folder cannot be written.
+        """
+        with written_together(folder, overwrite=overwrite) as write:
+            for name, file in files:
+                write(name, file.content)
 
     def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
         """Put the runs of a bundle into a library, and return their pictures.

@@ -13,6 +13,7 @@ from spatialstudio.adapters.exports.annotated_picture import layered_picture
 from spatialstudio.adapters.exports.figure_parts import caption
 from spatialstudio.adapters.exports.write_svg import svg_bytes
 from spatialstudio.domain.export import ExportedRun, ExportLook
+from spatialstudio.domain.foreign_text import shown
 from spatialstudio.domain.verdict import Outcome, Verdict
 from spatialstudio.science.pse import pse_of
 
@@ -46,17 +47,17 @@ _COLOURS = ("surface", "raised", "text", "muted", "line", "good", "bad", "unsure
 def _article(run: ExportedRun, look: ExportLook) -> str:
     shown = replace(layered_picture(run, look), is_marked=look.is_marked)
     source = base64.b64encode(svg_bytes(shown)).decode("ascii")
-    prompt = escape(run.record.request.scene.prompt.text)
+    prompt = _words(run.record.request.scene.prompt.text)
     _, settings = caption(run)
     rows = "".join(
         _verdict_row(run, verdict, evidence.sentence)
         for verdict, evidence in zip(_verdicts(run), run.evidence, strict=False)
     )
-    note = f"<p>{escape(run.marks.note)}</p>" if run.marks.note else ""
+    note = f"<p>{_words(run.marks.note)}</p>" if run.marks.note else ""
     return (
         f'<article><img alt="{prompt}" src="data:image/svg+xml;base64,{source}">'
         f"<div><h2>{prompt}</h2><table>{rows or '<tr><td>Not judged.</td></tr>'}</table>{note}"
-        f'<p class="muted">{escape(settings)}</p></div></article>'
+        f'<p class="muted">{_words(settings)}</p></div></article>'
     )
 
 
@@ -66,7 +67,7 @@ def _verdict_row(run: ExportedRun, verdict: Verdict, sentence: str) -> str:
     outcome = verdict.outcome
     return (
         f'<tr><td class="{outcome.value}">{SIGNS[outcome]} {outcome.value}</td>'
-        f"<td>{escape(scene.sentence(relation))}<br>{escape(sentence)}</td></tr>"
+        f"<td>{_words(scene.sentence(relation))}<br>{_words(sentence)}</td></tr>"
     )
 
 
@@ -85,7 +86,7 @@ def _total(phrase: str, judged: Sequence[tuple[Outcome, float]]) -> str:
     outcomes, scores = zip(*judged, strict=True)
     counts = [outcomes.count(outcome) for outcome in _ORDER]
     mean = f"{sum(scores) / len(scores):.2f}"
-    cells = [escape(phrase), str(len(judged)), *map(str, counts), mean]
+    cells = [_words(phrase), str(len(judged)), *map(str, counts), mean]
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
@@ -94,3 +95,8 @@ _ORDER = (Outcome.PASS, Outcome.FAIL, Outcome.UNDECIDABLE)
 
 def _verdicts(run: ExportedRun) -> tuple[Verdict, ...]:
     return run.record.evaluation.verdicts if run.record.evaluation else ()
+
+
+def _words(text: str) -> str:
+    """Return words as HTML that shows them and does nothing else."""
+    return escape(shown(text, keep="\n"))

@@ -1,7 +1,5 @@
 """Numbers of runs for other programs: CSV, JSON a line, COCO's masks, numpy arrays."""
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -11,6 +9,7 @@ import numpy as np
 from spatialstudio.domain.arrays import BoolMask, FloatMap
 from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.export import ExportedRun
+from spatialstudio.domain.foreign_text import table_text
 from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Relation, RelationId
@@ -26,17 +25,12 @@ COLUMNS = (
     *("stars", "is_rejected", "tags", "note", "picture"),
 )
 TAG_SEPARATOR = "; "
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_bytes(runs: Iterable[ExportedRun]) -> bytes:
     """Return a table with a line for each relation of each run."""
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, COLUMNS)
-    writer.writeheader()
-    for row in _rows(runs):
-        writer.writerow({name: _harmless(_in_a_cell(value)) for name, value in row.items()})
-    return text.getvalue().encode("utf-8", "replace")
+    rows = ([_in_a_cell(row.get(name)) for name in COLUMNS] for row in _rows(runs))
+    return table_text([COLUMNS, *rows]).encode("utf-8", "replace")
 
 
 def jsonl_bytes(runs: Iterable[ExportedRun]) -> bytes:
@@ -213,12 +207,6 @@ def _not_checked(run: ExportedRun, relation_id: RelationId) -> tuple[str, ...]:
 
 def _in_a_cell(value: object) -> object:
     return TAG_SEPARATOR.join(value) if isinstance(value, tuple) else value
-
-
-def _harmless(value: object) -> object:
-    """Keep spreadsheets from taking a text for a formula."""
-    is_formula = isinstance(value, str) and value.startswith(_FORMULA_STARTS)
-    return f"'{value}" if is_formula else value
 
 
 def _extent(mask: BoolMask) -> list[int]:

@@ -1,7 +1,5 @@
 """Writes verdicts and figures in the schema of SpatialBench-UC: JSON lines, JSON and CSV."""
 
-import csv
-import io
 import json
 import platform
 from collections import Counter
@@ -12,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from spatialstudio.adapters.durable_files import explained_writing, write_whole
+from spatialstudio.adapters.durable_files import written_together
 from spatialstudio.domain.benchmark import (
     JudgedSample,
     OutcomeCounts,
@@ -20,6 +18,7 @@ from spatialstudio.domain.benchmark import (
     RecordedRun,
     RunReport,
 )
+from spatialstudio.domain.foreign_text import table_text
 from spatialstudio.domain.perception import Detection
 from spatialstudio.domain.relation import RelationType
 from spatialstudio.domain.verdict import (
@@ -58,11 +57,17 @@ REASON_TEXTS: Mapping[AbstentionReason, Callable[[Verdict, CheckerSettings], str
 
 
 def write_report(
-    run: RecordedRun, judged: Sequence[JudgedSample], report: RunReport, folder: Path
+    run: RecordedRun,
+    judged: Sequence[JudgedSample],
+    report: RunReport,
+    folder: Path,
+    *,
+    overwrite: bool = False,
 ) -> None:
-    """Write all files of a judged run.
+    """Write all files of a judged run, or none.
 
     Raises:
+        TargetExists: A file is already there, and it is not to be replaced.
         StoreError: The folder cannot be written or is full.
     """
     records = [_record(one, report.settings) for one in judged]
@@ -77,10 +82,9 @@ def write_report(
         "counterfactual.csv": _csv([_counterfactual(run.id, report.pairs)]),
         "counterfactual_by_seed.csv": _csv([_counterfactual(run.id, report.pairs_by_seed)]),
     }
-    with explained_writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        write_whole(folder / name, text.encode())
+    with written_together(folder, overwrite=overwrite) as write:
+        for name, text in files.items():
+            write(name, text.encode())
 
 
 def reason_text(verdict: Verdict, settings: CheckerSettings) -> str | None:
@@ -244,10 +248,5 @@ def _json(value: Row) -> str:
 
 
 def _csv(rows: Sequence[Row]) -> str:
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(rows[0])
-    for row in rows:
-        values = row.values()
-        table.writerow(format(v, PLACES) if isinstance(v, float) else v for v in values)
-    return text.getvalue()
+    cells = [tuple(row.values()) for row in rows]
+    return table_text([tuple(rows[0]), *cells], line_end="\n", number_format=PLACES)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from spatialstudio.adapters.durable_files import write_whole
+from spatialstudio.adapters.durable_files import written_together
 from spatialstudio.adapters.records.checker_config import (
     CHANGED_PRESET,
     CONFIG_FILE,
@@ -92,22 +92,41 @@ class SpatialBenchRuns:
         return read_checker_config(path)
 
     def write(
-        self, run: RecordedRun, judged: Sequence[JudgedSample], report: RunReport, folder: Path
+        self,
+        run: RecordedRun,
+        judged: Sequence[JudgedSample],
+        report: RunReport,
+        folder: Path,
+        *,
+        overwrite: bool = False,
     ) -> None:
-        """Write ``per_sample.jsonl``, ``metrics.json`` and the report's tables.
+        """Write ``per_sample.jsonl``, ``metrics.json`` and the report's tables: all, or none.
 
         Raises:
+            TargetExists: A file is already there, and it is not to be replaced.
             StoreError: The folder cannot be written or is full.
         """
-        write_report(run, judged, report, folder)
+        write_report(run, judged, report, folder, overwrite=overwrite)
 
-    def write_prompts(self, path: Path) -> None:
+    def files_of(self, folder: Path) -> tuple[Path, ...]:
+        """List the files of a run, and of the evaluation of it that is read.
+
+        Raises:
+            StoreError: The folder holds no such run.
+        """
+        run_folder, evaluation = _find(folder)
+        return tuple(path for home in {run_folder, evaluation} for path in home.iterdir())
+
+    def write_prompts(self, path: Path, *, overwrite: bool = False) -> None:
         """Write the release's ``prompts.jsonl``, drawn again.
 
         Raises:
+            TargetExists: The file is already there, and it is not to be replaced.
             StoreError: The file cannot be written.
         """
-        write_whole(path, draw_prompts(read_objects(self._resources)))
+        content = draw_prompts(read_objects(self._resources))
+        with written_together(path.parent, overwrite=overwrite) as write:
+            write(path.name, content)
 
 
 def _find(folder: Path) -> tuple[Path, Path]:

@@ -240,6 +240,18 @@ class RunFiles:
             return True
         return is_regular(path) and run_folder_of(path) is not None
 
+    def files_of(self, path: Path) -> tuple[Path, ...]:
+        """List the files that a run consists of, from the path of any of them.
+
+        Raises:
+            StoreError: There is no run.
+        """
+        if old := run_folder_of(path):
+            return tuple(old.iterdir())
+        picture = self.picture_of(path)
+        files = (picture.with_suffix(ending) for ending in arrival.ENDINGS)
+        return tuple(file for file in files if file.exists())
+
     def picture_of(self, path: Path) -> Path:
         """Return the path by which a run is named, from that of any of its files.
 

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from spatialstudio.application.exports import check_not_source
 from spatialstudio.application.flow.change_settings import change_settings
 from spatialstudio.domain.benchmark import (
     BenchmarkItem,
@@ -25,6 +26,8 @@ def judge_records(
     target: Path,
     settings: CheckerSettings | None = None,
     changes: Sequence[str] = (),
+    *,
+    overwrite: bool = False,
 ) -> RunReport:
     """Read a run folder, judge it again and write what came of it in the same schema.
 
@@ -34,16 +37,20 @@ def judge_records(
         target: Where the results are written.
         settings: None for those that the run was judged with.
         changes: Single settings that shall differ, as "margin=0.05".
+        overwrite: Whether earlier results are replaced; files of the run itself never are.
 
     Raises:
+        ExportError: The target is the run's own folder, or results are there already.
         StoreError: The folder holds no such run, or the target cannot be written.
         SettingsError: The settings cannot be used.
     """
     run = records.read(source)
+    if target.is_dir():
+        check_not_source(target.iterdir(), records.files_of(source))
     settings = change_settings(settings or run.settings, changes)
     judged = tuple(judge_sample(sample, settings) for sample in run.samples)
     report = report_of(judged, settings)
-    records.write(run, judged, report, target)
+    records.write(run, judged, report, target, overwrite=overwrite)
     return report
 
 

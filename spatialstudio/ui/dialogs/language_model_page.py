@@ -17,7 +17,8 @@ from spatialstudio.application.language_model import (
     ServerKept,
     ServerTried,
 )
-from spatialstudio.domain.servers import ServerChoice
+from spatialstudio.domain.servers import ServerChoice, crosses_network_in_plain
+from spatialstudio.ui.dialogs.confirmation import is_confirmed
 from spatialstudio.ui.dialogs.settings_dialog import SettingsPage
 from spatialstudio.ui.switchboard import LANGUAGE_MODEL_PAGE
 from spatialstudio.ui.texts import tr
@@ -53,6 +54,8 @@ class LanguageModelPage(SettingsPage):
         self._forget = QPushButton(tr("Forget the key"))
         self._forget.setProperty("kind", "quiet")
         self._forget.hide()
+        self._plain_http = ""
+        """The address to which a key may be sent unencrypted."""
         self._status = TextLabel()
         self._lay_out()
         self._show_choice(language_model.choice)
@@ -60,7 +63,7 @@ class LanguageModelPage(SettingsPage):
         self._url.textEdited.connect(self._show_server)
         self._url.editingFinished.connect(self._look_up_key)
         self._test.clicked.connect(self._try_out)
-        self._use.clicked.connect(lambda: self._keep(self._key.text() or None))
+        self._use.clicked.connect(self._use_server)
         self._forget.clicked.connect(lambda: self._keep(""))
         told.connect(self.hear)
         self.destroyed.connect(language_model.cancel)
@@ -84,9 +87,15 @@ class LanguageModelPage(SettingsPage):
 
     @property
     def _choice(self) -> ServerChoice:
-        return ServerChoice(url=self._url.text().strip(), model=self._model.text().strip())
+        url = self._url.text().strip()
+        return ServerChoice(
+            url=url,
+            model=self._model.text().strip(),
+            allows_plain_http=bool(url) and url == self._plain_http,
+        )
 
     def _show_choice(self, choice: ServerChoice) -> None:
+        self._plain_http = choice.url if choice.allows_plain_http else ""
         self._url.setText(choice.url)
         self._model.setText(choice.model)
         self._show_server()
@@ -119,10 +128,31 @@ class LanguageModelPage(SettingsPage):
         if url := self._choice.url:
             self._language_model.look_up_key(url)
 
+    def _may_send_key(self) -> bool:
+        """Ask before a key crosses a network unencrypted; True where none does."""
+        choice = self._choice
+        has_key = bool(self._key.text()) or not self._forget.isHidden()
+        if choice.allows_plain_http or not (has_key and crosses_network_in_plain(choice.url)):
+            return True
+        if is_confirmed(
+            self,
+            tr("Send the key to {url} unencrypted?").format(url=choice.url),
+            tr("Everybody on the way to this server can read it. An https address encrypts it."),
+            tr("Send it"),
+        ):
+            self._plain_http = choice.url
+        return self._choice.allows_plain_http
+
     def _try_out(self) -> None:
+        if not self._may_send_key():
+            return
         self._test.setEnabled(False)
         self._tell(tr("Asking …"))
         self._language_model.try_out(self._choice, self._key.text() or None)
+
+    def _use_server(self) -> None:
+        if self._may_send_key():
+            self._keep(self._key.text() or None)
 
     def _keep(self, key: str | None) -> None:
         self._language_model.keep(self._choice, key)

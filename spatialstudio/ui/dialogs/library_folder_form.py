@@ -12,7 +12,7 @@ from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
-from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone, plain_tip
 
 
 class LibraryFolderForm(QWidget):
@@ -35,7 +35,7 @@ class LibraryFolderForm(QWidget):
         back = QPushButton(tr("Use the usual folder"))
         back.setProperty("kind", "quiet")
         back.setVisible(folder != usual)
-        back.setToolTip(str(usual))
+        back.setToolTip(plain_tip(str(usual)))
         back.clicked.connect(lambda: self._use(None))
         buttons = FlowLayout(em(0.4))
         for button in (choose, show, back):

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QVBoxLayout,
     QWidget,
 )
@@ -19,7 +18,7 @@ from spatialstudio.ui.dialogs.dialog_size import give_room, room_for
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.dock_column import DockRoom
-from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import PlainLabel, TextLabel, Tone
 
 MOST_COLUMNS = 3
 GAP_EM, EDGE_EM, BAR_EM = 2, 1.5, 0.8
@@ -115,8 +114,8 @@ def _keys_of(actions: Actions, menu: Menu) -> QWidget:
     grid.addWidget(TextLabel(tr(menu.value).replace("&", ""), Tone.HEADING), 0, 0, 1, 2)
     for row, (command, action) in enumerate(actions.of_menu(menu), start=1):
         if keys := actions.keys_in_words(command):
-            grid.addWidget(QLabel(action.text()), row, 0)
-            label = QLabel(keys)
+            grid.addWidget(PlainLabel(action.text()), row, 0)
+            label = PlainLabel(keys)
             label.setProperty("tone", "muted")
             grid.addWidget(label, row, 1, Qt.AlignmentFlag.AlignRight)
     return part

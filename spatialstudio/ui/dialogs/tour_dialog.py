@@ -4,14 +4,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPixmap
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from spatialstudio.ui.dialogs.dialog_size import room_for
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.tour import STATIONS
-from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import PlainLabel, TextLabel, Tone
 
 PICTURE_EM = (58, 36.25)
 AROUND_EM = (3, 12)
@@ -35,7 +35,7 @@ class TourDialog(QDialog):
         self._resources = resources
         self._theme = theme
         self._number = 0
-        self._picture = QLabel()
+        self._picture = PlainLabel()
         self._picture.setFixedSize(self._room())
         self._picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._title = TextLabel("", Tone.HEADING)

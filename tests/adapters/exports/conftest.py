@@ -6,7 +6,7 @@ import pytest
 
 from spatialstudio.adapters.exports.exporter import FileExporter
 from spatialstudio.adapters.stores.run_files import RunFiles
-from spatialstudio.application.exports import Exports
+from spatialstudio.application.exports import ExportOrder, Exports
 from spatialstudio.application.paths import resources_folder
 
 SAMPLE = Path(__file__).parents[2] / "golden" / "run_of_schema_1"
@@ -30,7 +30,8 @@ def export(exports, picture, tmp_path):
     """Export the sample; return the file's bytes."""
 
     def written(kind, ending, look=None):
-        (path,) = exports.export([picture], kind, tmp_path / f"out.{ending}", look)
+        order = ExportOrder(overwrite=True)
+        (path,) = exports.export([picture], kind, tmp_path / f"out.{ending}", look, order)
         return path.read_bytes()
 
     return written

@@ -135,3 +135,50 @@ def test_what_the_environment_says_is_told(qtbot, switchboard):
     page = LanguageModelPage(model, switchboard.server_told)
     qtbot.addWidget(page)
     assert says(page, "SOME_VARIABLE")
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Questions asked of the user, who answers with what ``asked.answer`` says."""
+
+    class Asked(list):
+        answer = False
+
+    questions = Asked()
+
+    def ask(_parent, question, _consequence, _action):
+        questions.append(question)
+        return questions.answer
+
+    monkeypatch.setattr("spatialstudio.ui.dialogs.language_model_page.is_confirmed", ask)
+    return questions
+
+
+def test_a_key_is_sent_over_plain_http_only_when_the_user_agrees(qtbot, page, desk, asked):
+    field(page, "Address").setText("http://10.0.0.1/v1")
+    field(page, "Key").setText("sk-1")
+    press(qtbot, page, "Test")
+    press(qtbot, page, "Use this server")
+    assert (desk.tried, desk.kept) == ([], CHOICE)
+    asked.answer = True
+    press(qtbot, page, "Use this server")
+    allowed = ServerChoice(url="http://10.0.0.1/v1", model="small", allows_plain_http=True)
+    qtbot.waitUntil(lambda: desk.kept == allowed)
+    assert asked == ["Send the key to http://10.0.0.1/v1 unencrypted?"] * 3
+
+
+@pytest.mark.parametrize(
+    ("address", "key"),
+    [
+        ("https://10.0.0.1/v1", "sk-1"),
+        ("http://127.0.0.1:1/v1", "sk-1"),
+        ("http://10.0.0.1/v1", ""),
+    ],
+    ids=["encrypted", "this machine", "no key"],
+)
+def test_where_no_key_can_be_read_nothing_is_asked(qtbot, page, desk, asked, address, key):
+    field(page, "Address").setText(address)
+    field(page, "Key").setText(key)
+    press(qtbot, page, "Use this server")
+    qtbot.waitUntil(lambda: desk.kept.url == address)
+    assert asked == []

@@ -12,8 +12,10 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from spatialstudio.application.errands import ErrandEnded, ErrandId, ErrandMoved, Progress
 from spatialstudio.application.exports import NEUTRAL_NAME, ExportOrder, Exports
+from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.export import FORMATS, OF_MANY, ExportKind, ExportLayer, ExportLook
 from spatialstudio.ui.commands import gallery as commands
+from spatialstudio.ui.dialogs.confirmation import may_write
 from spatialstudio.ui.dialogs.export_dialog import ExportChoice, ExportDialog
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.panels.contents.gallery_contents import runs_in_words
@@ -145,19 +147,35 @@ class RunExporting(QObject):
             self._export(targets, choice)
 
     def _export(self, runs: Sequence[Path], choice: ExportChoice) -> None:
-        target = self._ask_where(runs, choice)
-        if target is None:
+        chosen = self._ask_where(runs, choice)
+        if chosen is None:
+            return
+        is_named = bool(chosen.suffix) or chosen.is_dir()
+        target = chosen if is_named else chosen.with_name(f"{chosen.name}.{choice.ending}")
+        if not self._may_write(runs, choice, chosen, target):
             return
         self._exporting = self._start(runs, choice, target)
         if self._dialog is not None:
             self._dialog.show_running(True)
+
+    def _may_write(
+        self, runs: Sequence[Path], choice: ExportChoice, chosen: Path, target: Path
+    ) -> bool:
+        order = ExportOrder(ending=choice.ending)
+        try:
+            targets = self._exports.targets(runs, choice.kind, target, order)
+        except StudioError:
+            return True  # the export says what is wrong
+        return may_write(self._window, chosen, targets)
 
     def _start(self, runs: Sequence[Path], choice: ExportChoice, target: Path) -> ErrandId:
         look = self._look(choice)
         notes: list[str] = []
 
         def work(progress: Progress) -> tuple[Path, ...]:
-            order = ExportOrder(ending=choice.ending, progress=progress, note=notes.append)
+            order = ExportOrder(
+                ending=choice.ending, overwrite=True, progress=progress, note=notes.append
+            )
             return self._exports.export(runs, choice.kind, target, look, order)
 
         errand_id = self._errands.run(tr(EXPORTING), work)
@@ -183,7 +201,7 @@ class RunExporting(QObject):
         file, _ = QFileDialog.getSaveFileName(self._window, title, start, patterns)
         if not file:
             return None
-        return Path(file) if Path(file).suffix else Path(f"{file}.{choice.ending}")
+        return Path(file)
 
     def _copy(self) -> None:
         targets = self._targets_or_news()

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from spatialstudio.application.errands import ErrandEnded, ErrandId, Progress
 from spatialstudio.application.error_reports import report_on
@@ -13,6 +13,7 @@ from spatialstudio.application.keeping import Reproduced
 from spatialstudio.application.library import LibraryChanged, Recheck
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.ui.commands import gallery as commands
+from spatialstudio.ui.dialogs.confirmation import is_confirmed
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.panels.contents.gallery_contents import (
     IN_TRASH,
@@ -142,14 +143,12 @@ class RunKeeping(QObject):
             )
 
     def _is_confirmed(self, count: int) -> bool:
-        question = tr("Delete {runs} for good?").format(runs=runs_in_words(count))
-        box = QMessageBox(self._window)
-        box.setText(question)
-        box.setInformativeText(tr("Their files leave the disk. This cannot be undone."))
-        delete = box.addButton(tr("Delete for good"), QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
-        box.exec()
-        return box.clickedButton() is delete
+        return is_confirmed(
+            self._window,
+            tr("Delete {runs} for good?").format(runs=runs_in_words(count)),
+            tr("Their files leave the disk. This cannot be undone."),
+            tr("Delete for good"),
+        )
 
     def _locate(self) -> None:
         entry, library = self._context.gallery.current, self._context.studio.library

@@ -16,7 +16,7 @@ from spatialstudio.ui.panels.contents.gallery_contents import IN_TRASH
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.snug_list import SnugList
-from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone, plain_tip
 from spatialstudio.ui.widgets.gallery.day_list import DayList
 
 LINE = Qt.ItemDataRole.UserRole
@@ -73,7 +73,7 @@ class SearchesPanel(Panel):
         for name, line in searches:
             item = QListWidgetItem(name)
             item.setData(LINE, line)
-            item.setToolTip(line)
+            item.setToolTip(plain_tip(line))
             self._list.addItem(item)
         self._follow()
 

@@ -26,7 +26,7 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.choice_box import ChoiceBox
 from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
-from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone, plain_tip
 from spatialstudio.ui.widgets.inspect.block_picker import BlockPicker
 
 UNTOLD = "This run does not tell which layers its model has."
@@ -212,7 +212,7 @@ class BlocksPanel(Panel):
     def _add_pick(self, text: str, tip: str, do: object) -> None:
         button = QToolButton()
         button.setText(text)
-        button.setToolTip(tip)
+        button.setToolTip(plain_tip(tip))
         button.setAccessibleName(tip)
         button.setProperty("kind", "pill")
         button.clicked.connect(do)

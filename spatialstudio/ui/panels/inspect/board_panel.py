@@ -20,6 +20,7 @@ from spatialstudio.domain.storyboard import BOARD_FORMATS, BoardFrame
 from spatialstudio.ui.command_button import command_button
 from spatialstudio.ui.commands import replay
 from spatialstudio.ui.commands.command import Command
+from spatialstudio.ui.dialogs.confirmation import file_to_write
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
@@ -111,14 +112,17 @@ class BoardPanel(Panel):
         kinds = f"{tr('Storyboard')} ({endings})"
         start = f"storyboard.{BOARD_FORMATS[0]}"
         name, _ = QFileDialog.getSaveFileName(self, tr("Export the storyboard"), start, kinds)
-        if name:
-            self.export_to(Path(name))
+        if name and (target := file_to_write(self, Path(name), BOARD_FORMATS[0])):
+            self.export_to(target)
 
     def export_to(self, target: Path) -> None:
-        """Have the storyboard written beside the window; its ending says in which form."""
+        """Have the storyboard written beside the window; its ending says in which form.
+
+        A file of this name is replaced: whoever chose it was asked.
+        """
         frames = self._board.frames
         self._notes = []
-        order = ExportOrder(note=self._notes.append)
+        order = ExportOrder(note=self._notes.append, overwrite=True)
         keeping = self._studio.keeping
         is_marked = keeping.marks_pictures
         self._writing = keeping.errands.run(

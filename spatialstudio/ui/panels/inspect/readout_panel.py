@@ -13,7 +13,7 @@ from spatialstudio.ui.panels.contents.map_contents import (
 )
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone, plain_tip
 
 MOST_OF_THE_WINDOW = 0.7
 
@@ -66,6 +66,6 @@ class ReadoutPanel(Panel):
         room = round(self.window().width() * MOST_OF_THE_WINDOW)
         shown = self._text.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room)
         self._text.setText(shown)
-        self._text.setToolTip(text)
+        self._text.setToolTip(plain_tip(text))
         self._text.setAccessibleDescription(text)
         self.setVisible(bool(text))

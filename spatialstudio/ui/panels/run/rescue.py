@@ -16,6 +16,7 @@ from spatialstudio.application.session import OpenRun, StoreFailed
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.generation import GenerationFailed, RequestId
 from spatialstudio.domain.memory import AS_IT_WAS, MemoryFix, size_in_words
+from spatialstudio.ui.dialogs.confirmation import file_to_write
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.remedies import folder_offer, remedies_for
 from spatialstudio.ui.texts import tr
@@ -118,9 +119,9 @@ class Rescue:
         path, _ = QFileDialog.getSaveFileName(
             self._parent, tr("Save the picture"), "picture.png", "*.png"
         )
-        if path:
+        if path and (target := file_to_write(self._parent, Path(path), "png")):
             save = self._context.studio.keeping.save_picture
-            self._try(tr("Saving the picture"), lambda: save(run, Path(path)))
+            self._try(tr("Saving the picture"), lambda: save(run, target, overwrite=True))
 
     def _try(self, title: str, do: Callable[[], None]) -> None:
         try:

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QToolButton, QWidget
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone, plain_tip
 
 NARROWEST_EM = 3
 
@@ -43,7 +43,7 @@ class DockTitle(QWidget):
         measure, room = self._title.fontMetrics(), self._title.width()
         shown = measure.elidedText(self._words, Qt.TextElideMode.ElideRight, room)
         self._title.setText(shown)
-        self._title.setToolTip("" if shown == self._words else self._words)
+        self._title.setToolTip(plain_tip("" if shown == self._words else self._words))
 
     def _dress(self) -> None:
         self._float.setIcon(self._theme.icon("float", "faint"))
@@ -53,6 +53,6 @@ class DockTitle(QWidget):
 def _button(name: str) -> QToolButton:
     button = QToolButton()
     button.setAccessibleName(name)
-    button.setToolTip(name)
+    button.setToolTip(plain_tip(name))
     button.setIconSize(QSize(em(0.8), em(0.8)))
     return button

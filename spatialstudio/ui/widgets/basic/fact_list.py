@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.out_of_sight import out_of_sight
-from spatialstudio.ui.widgets.basic.text_label import TextLabel
+from spatialstudio.ui.widgets.basic.text_label import PlainLabel, TextLabel
 
 
 class FactList(QWidget):
@@ -36,7 +36,7 @@ class FactList(QWidget):
                     label.setVisible(is_used)
 
     def _add_line(self) -> None:
-        name, value = QLabel(), TextLabel()
+        name, value = PlainLabel(), TextLabel()
         name.setProperty("tone", "muted")
         self._grid.addWidget(name, len(self._lines), 0, Qt.AlignmentFlag.AlignTop)
         self._grid.addWidget(value, len(self._lines), 1)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QButtonGroup, QToolButton, QWidget
 
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.basic.text_label import plain_tip
 
 STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
 
@@ -34,7 +35,7 @@ class Segments(QWidget):
         for key, (text, tip) in choices.items():
             button = QToolButton()
             button.setText(text)
-            button.setToolTip(tip)
+            button.setToolTip(plain_tip(tip))
             button.setAccessibleName(f"{name}: {text}")
             button.setCheckable(True)
             button.setProperty("kind", "segment")

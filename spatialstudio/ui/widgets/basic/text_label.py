@@ -1,14 +1,23 @@
-"""A line or paragraph of text in one of the window's tones of voice."""
+"""Text in the window: labels and tips that show words as they are written.
+
+Qt takes words that look like HTML for rich text, which loads files: names, prompts and messages of
+others go through here.
+"""
 
 from enum import Enum
+from html import escape
 from textwrap import shorten
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QLabel, QSizePolicy
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 
 NARROWEST_EM = 3
+MOST_OF_A_TIP = 4000
+"""Letters."""
+_MARKUP = ("<", "&lt;")
+"""Without either, Qt takes no text for rich text."""
 MOST_LETTERS = 180
 """Of a remark; the rest is in its tip, so that what stands under it stays in sight."""
 
@@ -21,13 +30,29 @@ class Tone(Enum):
     HEADING = "heading"
 
 
-class TextLabel(QLabel):
+def plain_tip(text: str) -> str:
+    """Return a tip that Qt shows as it is written, without its end where it is very long."""
+    text = text if len(text) <= MOST_OF_A_TIP else f"{text[:MOST_OF_A_TIP]}…"
+    if not any(mark in text for mark in _MARKUP):
+        return text
+    return f'<div style="white-space: pre-wrap">{escape(text)}</div>'
+
+
+class PlainLabel(QLabel):
+    """Shows plain text in a line."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setText(text)
+
+
+class TextLabel(PlainLabel):
     """Shows plain text, wrapped to its width; a reader may select and copy it."""
 
     def __init__(self, text: str = "", tone: Tone = Tone.PLAIN, *, small: bool = False) -> None:
         super().__init__(text)
         self.setProperty("tone", tone.value)
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(True)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         policy = self.sizePolicy()  # keeps the height that follows from the width
@@ -49,4 +74,4 @@ class RemarkLabel(TextLabel):
     def __init__(self, text: str, tone: Tone = Tone.PLAIN) -> None:
         shown = shorten(text, MOST_LETTERS, placeholder="…") if len(text) > MOST_LETTERS else text
         super().__init__(shown, tone)
-        self.setToolTip("" if shown == text else text)
+        self.setToolTip(plain_tip("" if shown == text else text))

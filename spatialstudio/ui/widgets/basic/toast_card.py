@@ -9,7 +9,6 @@ from PySide6.QtGui import QEnterEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPlainTextEdit,
     QPushButton,
     QToolButton,
@@ -20,7 +19,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.basic.text_label import RemarkLabel, TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import PlainLabel, RemarkLabel, TextLabel, Tone
 
 DETAILS_LINES = 9
 NEWS_MS = 6000
@@ -84,7 +83,7 @@ class ToastCard(QFrame):
         self.setProperty("kind", "error" if is_problem else "toast")
         self.setAccessibleName(tr("Problem") if is_problem else tr("Message"))
         self.setAccessibleDescription(f"{toast.message} {toast.hint}".strip())
-        self._mark = QLabel()
+        self._mark = PlainLabel()
         self._mark.setFixedSize(em(1.4), em(1.4))
         self._details = QPlainTextEdit(toast.details)
         self._details.setReadOnly(True)

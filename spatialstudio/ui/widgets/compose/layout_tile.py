@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.text_label import plain_tip
 
 PICTURE_EM = (6.4, 4.6)
 CAPTION_EM = 1.4
@@ -46,7 +47,7 @@ class LayoutTile(QAbstractButton):
     def show_prompt(self, prompt: str) -> None:
         """Say what it would write."""
         self.setAccessibleDescription(prompt)
-        self.setToolTip(prompt)
+        self.setToolTip(plain_tip(prompt))
 
     def sizeHint(self) -> QSize:
         """Ask for the picture and a line, which may be wider."""

@@ -6,14 +6,14 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QFocusEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.roving import DOWN_THE_ROWS, Roving
-from spatialstudio.ui.widgets.basic.text_label import RemarkLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import PlainLabel, RemarkLabel, Tone
 
 MARK_EM = 1.2
 CORNER_EM = 0.4
@@ -92,7 +92,7 @@ class NoteRow(QFrame):
         self._look = LOOKS[note.kind]
         self.setProperty("kind", self._look.frame)
         self.setAccessibleName(note.words)
-        self._mark = QLabel()
+        self._mark = PlainLabel()
         self._mark.setFixedSize(em(MARK_EM), em(MARK_EM))
         column = QVBoxLayout()
         column.setSpacing(em(0.3))

@@ -40,7 +40,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone, plain_tip
 from spatialstudio.ui.widgets.compose.chip_claim import USUAL, ChipClaim
 from spatialstudio.ui.widgets.compose.relation_wheel import Choice, RelationWheel
 from spatialstudio.ui.widgets.compose.word_handle import ThingWord, WordHandle
@@ -110,11 +110,11 @@ class RelationChip(QFrame):
         self.setProperty("kind", "doubtful" if claim.doubt else "card")
         self.setAccessibleName(tr("Relation: {claim}").format(claim=claim.sentence))
         self.setAccessibleDescription(self._claim.remarks)
-        self.setToolTip(claim.doubt or claim.sentence)
+        self.setToolTip(plain_tip(claim.doubt or claim.sentence))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.middle = self._middle_button()
         self._fix = self._icon_button(tr("Mend: {fix}").format(fix=claim.fix), self.fix_asked)
-        self._fix.setToolTip(f"{claim.doubt} {claim.fix}?")
+        self._fix.setToolTip(plain_tip(f"{claim.doubt} {claim.fix}?"))
         remove = tr("Remove relation: {claim}").format(claim=claim.sentence)
         self._remove = self._icon_button(remove, self.removal_asked)
         self._remove.setToolTip(tr("Remove this relation"))

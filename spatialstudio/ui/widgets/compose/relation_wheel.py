@@ -6,7 +6,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -16,7 +15,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import PlainLabel, TextLabel, Tone
 from spatialstudio.ui.widgets.compose.word_handle import ThingWord
 
 CELL_EM = (3.2, 2.5)
@@ -163,7 +162,7 @@ class RelationWheel(QFrame):
                 cell = PlaceButton(theme, choice.place, self._subject.hue)
                 self._add(cell, choice, chosen)
                 grid.addWidget(cell, down + 1, across + 2)
-        middle = QLabel(self._thing.phrase)
+        middle = PlainLabel(self._thing.phrase)
         middle.setAlignment(Qt.AlignmentFlag.AlignCenter)
         middle.setMaximumWidth(em(2 * CELL_EM[0]))
         hue = theme.mention(self._thing.hue)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QSizePolicy, QToolBut
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.text_label import PlainLabel, plain_tip
 
 WIDEST_EM = 11
 
@@ -49,7 +50,9 @@ class WordHandle(QToolButton):
         shown = metrics.elidedText(word.phrase, Qt.TextElideMode.ElideRight, em(WIDEST_EM))
         self.setText(shown.replace("&", "&&"))
         self.setAccessibleName(f"{role}: {word.phrase}")
-        self.setToolTip(tr("{thing}: click for another thing, or drag").format(thing=word.phrase))
+        self.setToolTip(
+            plain_tip(tr("{thing}: click for another thing, or drag").format(thing=word.phrase))
+        )
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.clicked.connect(self.offer_things)
@@ -108,7 +111,7 @@ class WordHandle(QToolButton):
 
     def _lifted(self) -> QLabel:
         """Return a copy of the word that follows the pointer."""
-        pill = QLabel(self.word.phrase, self.window())
+        pill = PlainLabel(self.word.phrase, self.window())
         pill.setProperty("kind", "lifted")
         pill.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         pill.adjustSize()

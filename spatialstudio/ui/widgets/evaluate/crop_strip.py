@@ -15,7 +15,7 @@ from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.array_images import rgb_image
 from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.basic.outcome_mark import draw_outcome
-from spatialstudio.ui.widgets.basic.text_label import TextLabel
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, plain_tip
 
 SIDE_EM, MARK_EM = 5.0, 1.4
 
@@ -45,7 +45,7 @@ class CropTile(QWidget):
         self._image = rgb_image(crop.picture)
         said = crop.outcome.value if crop.outcome else tr("not found")
         self.setAccessibleName(f"{crop.name}: {said}")
-        self.setToolTip(self.accessibleName())
+        self.setToolTip(plain_tip(self.accessibleName()))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
 

@@ -6,11 +6,12 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.text_label import PlainLabel, plain_tip
 from spatialstudio.ui.widgets.evaluate.depth_profile import DepthProfile
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class DepthHistogram(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
         self._profiles: tuple[DepthProfile, ...] = ()
-        self._names = QLabel()
+        self._names = PlainLabel()
         self._names.setFont(font(SMALL, bold=True))
         self._names.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._column.addWidget(self._names)
@@ -51,7 +52,7 @@ class DepthHistogram(QWidget):
         self._plot.show_profiles(profiles)
         self._show_names()
         self.setAccessibleDescription(words)
-        self.setToolTip(words)
+        self.setToolTip(plain_tip(words))
 
     def _show_names(self) -> None:
         """Write each thing's name in the hue of its curve."""

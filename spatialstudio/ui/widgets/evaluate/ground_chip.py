@@ -11,6 +11,7 @@ from spatialstudio.domain.verdict import AbstentionReason
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.text_label import plain_tip
 
 LEAST_EM = 6
 
@@ -60,7 +61,7 @@ class GroundChip(QToolButton):
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         state = tr(ground.state.value)
         self.setAccessibleName(f"{ground.text}: {state}")
-        self.setToolTip(f"{ground.tip}\n{tr('Click to see it on the picture.')}")
+        self.setToolTip(plain_tip(f"{ground.tip}\n{tr('Click to see it on the picture.')}"))
         theme.changed.connect(self._dress)
         self._dress()
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
@@ -14,7 +14,7 @@ from spatialstudio.ui.widgets.basic.disclosure import Disclosure
 from spatialstudio.ui.widgets.basic.fact_list import FactList
 from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.basic.outcome_mark import OutcomeMark
-from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import PlainLabel, TextLabel, Tone
 
 JUDGE_EM = 7.2
 """Of one judge at least, so that those of several relations stand under each other."""
@@ -89,7 +89,7 @@ class JudgeRows(QWidget):
             side_by_side.addWidget(self._judge(name, outcome, words))
         column.addWidget(judges)
         if row.disagree:
-            warning = QLabel(tr("The two judges disagree."))
+            warning = PlainLabel(tr("The two judges disagree."))
             warning.setProperty("tone", "warning")
             column.addWidget(warning)
         facts = FactList()

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QSlider, QWidget
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import PlainLabel, TextLabel, Tone, plain_tip
 
 STEPS = 100
 SLIDER_EM = 1.5
@@ -92,7 +92,9 @@ class LeverForm(QWidget):
             number.style().unpolish(number)
             number.style().polish(number)
             slider.setToolTip(
-                f"{lever.tip}\n{tr('Judged with {value}').format(value=f'{lever.stored:.2f}')}"
+                plain_tip(
+                    f"{lever.tip}\n{tr('Judged with {value}').format(value=f'{lever.stored:.2f}')}"
+                )
             )
         for each, combo in zip(choices, self._combos, strict=True):
             with QSignalBlocker(combo):
@@ -117,7 +119,7 @@ class LeverForm(QWidget):
         slider.valueChanged.connect(
             lambda place: self.lever_picked.emit(lever.key, place / STEPS * lever.most)
         )
-        number = QLabel()
+        number = PlainLabel()
         self._grid.addWidget(_name(lever.name), row, 0)
         self._grid.addWidget(slider, row, 1)
         self._grid.addWidget(number, row, 2)

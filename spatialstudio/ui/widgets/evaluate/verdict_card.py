@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QSizePolicy,
     QVBoxLayout,
@@ -25,7 +24,7 @@ from spatialstudio.ui.widgets.basic.disclosure import Disclosure
 from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.basic.outcome_mark import LOOKS, OutcomeMark
 from spatialstudio.ui.widgets.basic.roving import ALONG_THE_LINE, Roving
-from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import PlainLabel, TextLabel, Tone
 from spatialstudio.ui.widgets.evaluate.ground_chip import Ground, GroundChip
 
 BAR_EM = 0.32
@@ -111,7 +110,7 @@ class VerdictNumbers(QWidget):
             self._add("PSE", measured.pse, is_part=False)
 
     def _add(self, name: str, share: float, *, is_part: bool = True) -> None:
-        label, number = QLabel(name), QLabel(f"{share:.2f}")
+        label, number = PlainLabel(name), PlainLabel(f"{share:.2f}")
         label.setIndent(em(0.6) if is_part else 0)
         for text in (label, number):
             text.setProperty("tone", "muted" if is_part else "heading")
@@ -231,7 +230,7 @@ class VerdictCard(QFrame):
         words = QVBoxLayout()
         words.setSpacing(0)
         outcome = self._judged.verdict.outcome
-        word = QLabel(outcome.value)
+        word = PlainLabel(outcome.value)
         word.setFont(font(LARGE, bold=True))
         word.setProperty("tone", LOOKS[outcome].role)
         words.addWidget(word)

@@ -1,14 +1,14 @@
 """A verdict in a few words, small enough to stand beside another one."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.theme.metrics import em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.outcome_mark import LOOKS, OutcomeMark
-from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import PlainLabel, TextLabel, Tone
 
 
 @frozen(kw_only=False)
@@ -40,7 +40,7 @@ class VerdictTile(QFrame):
         super().__init__()
         self.setProperty("kind", "picked" if brief.is_new else "card")
         self.setAccessibleName(f"{brief.title}: {brief.outcome.value}, {brief.remark}")
-        word = QLabel(brief.outcome.value)
+        word = PlainLabel(brief.outcome.value)
         word.setFont(font(bold=True))
         word.setProperty("tone", LOOKS[brief.outcome].role)
         title = TextLabel(brief.title, Tone.MUTED, small=True)

@@ -2,12 +2,12 @@
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from spatialstudio.ui.theme.metrics import LARGE, em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.little_drawing import LittleDrawing
-from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import PlainLabel, TextLabel, Tone
 
 DRAWING_EM = (12, 5.5)
 SENTENCE_EM = 24
@@ -41,7 +41,7 @@ class EmptyGallery(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self._title = QLabel()
+        self._title = PlainLabel()
         self._title.setFont(font(LARGE, bold=True))
         self._sentence = TextLabel(tone=Tone.MUTED)
         self._sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)

@@ -20,6 +20,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.text_label import plain_tip
 
 ROW_EM = 1.9
 LABEL_EM = 3.4
@@ -156,7 +157,7 @@ class BlockPicker(QWidget):
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
             place = self._at(QPointF(event.pos()))
             text = "" if place is None else _in_words(self._blocks[place])
-            QToolTip.showText(event.globalPos(), text, self)
+            QToolTip.showText(event.globalPos(), plain_tip(text), self)
             return True
         return super().event(event)
 

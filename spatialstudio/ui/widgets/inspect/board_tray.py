@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QAbstractItemView, QListView, QListWidget, QListWi
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
+from spatialstudio.ui.widgets.basic.text_label import plain_tip
 
 PICTURE_EM = 6.2
 CELL_EM = (8.4, 8.6)
@@ -80,7 +81,7 @@ class BoardTray(QListWidget):
             picture = QPixmap.fromImage(frame.picture)
             item = QListWidgetItem(QIcon(picture), frame.caption, self)
             item.setData(KEY, frame.key)
-            item.setToolTip(frame.words)
+            item.setToolTip(plain_tip(frame.words))
             item.setData(Qt.ItemDataRole.AccessibleTextRole, frame.words)
         if current in self.keys:
             self.setCurrentRow(self.keys.index(current))

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.text_label import plain_tip
 from spatialstudio.ui.widgets.inspect.pos_curve import TimeContents
 
 SWATCH_EM = 1.1
@@ -36,7 +37,7 @@ class CurveLegend(QWidget):
         """Name what a chart shows."""
         self._contents = contents
         named = "\n".join(name for name, _, _ in self._entries())
-        self.setToolTip(named)
+        self.setToolTip(plain_tip(named))
         self.setAccessibleDescription(named)
         self._fit()
         self.update()

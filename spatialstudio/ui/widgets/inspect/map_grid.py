@@ -13,6 +13,7 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.array_images import difference_image, heat_image
+from spatialstudio.ui.widgets.basic.text_label import plain_tip
 
 NARROWEST_EM = 4.2
 FEWEST_COLUMNS = 6
@@ -174,7 +175,9 @@ class MapGrid(QWidget):
         """Tell the numbers of the map under the pointer."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
             place = self._at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), self._tip(*place) if place else "", self)
+            QToolTip.showText(
+                event.globalPos(), plain_tip(self._tip(*place) if place else ""), self
+            )
             return True
         return super().event(event)
 

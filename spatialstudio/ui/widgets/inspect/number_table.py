@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSizePolicy, QTabl
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import SMALL, em, font
+from spatialstudio.ui.widgets.basic.text_label import plain_tip
 
 Role = Qt.ItemDataRole
 Index = QModelIndex | QPersistentModelIndex
@@ -86,7 +87,7 @@ class NumberModel(QAbstractTableModel):
             case Role.TextAlignmentRole:
                 return RIGHT
             case Role.ToolTipRole:
-                return self.columns[index.column()].tip
+                return plain_tip(self.columns[index.column()].tip)
             case Role.AccessibleTextRole:
                 column = self.columns[index.column()]
                 said = tr("not measured") if value is None else f"{value:.3f}"
@@ -106,7 +107,7 @@ class NumberModel(QAbstractTableModel):
             case Role.TextAlignmentRole:
                 return RIGHT
             case Role.ToolTipRole:
-                return column.tip
+                return plain_tip(column.tip)
         return None
 
 

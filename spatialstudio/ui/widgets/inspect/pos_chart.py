@@ -19,6 +19,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.text_label import plain_tip
 from spatialstudio.ui.widgets.inspect.chart_painter import (
     DIFFERENCE,
     LABEL_GAP_EM,
@@ -188,7 +189,9 @@ class PosChart(QWidget):
         """Tell the numbers of the step under a pointer that rests."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             step = self._step_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), "" if step is None else self._told(step), self)
+            QToolTip.showText(
+                event.globalPos(), plain_tip("" if step is None else self._told(step)), self
+            )
             return True
         return super().event(event)
 

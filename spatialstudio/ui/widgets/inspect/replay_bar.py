@@ -7,7 +7,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QSpinBox,
     QToolButton,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.text_label import PlainLabel, plain_tip
 from spatialstudio.ui.widgets.inspect.step_scrubber import StepScrubber
 
 SLOWEST, FASTEST, USUAL = 5, 60, 10
@@ -70,7 +70,7 @@ class ReplayBar(QWidget):
             button.setCheckable(True)
             button.clicked.connect(lambda on, mode=mode: self._take_mode(mode, on=on))
         self._speed = self._speed_field()
-        self._name = QLabel()
+        self._name = PlainLabel()
         self._name.setMinimumWidth(em(NAME_WIDTH_EM))
         self._live = QPushButton(tr("Live"))
         self._live.setProperty("kind", "quiet")
@@ -181,7 +181,7 @@ class ReplayBar(QWidget):
         button = QToolButton()
         button.setIconSize(QSize(em(ICON_EM), em(ICON_EM)))
         button.setAccessibleName(name)
-        button.setToolTip(name)
+        button.setToolTip(plain_tip(name))
         return button
 
     def _speed_field(self) -> QSpinBox:
@@ -219,6 +219,6 @@ class ReplayBar(QWidget):
         name, icon = (tr("Pause"), "pause") if self.is_playing else (tr("Play"), "play")
         self._play.setIcon(self._theme.icon(icon))
         self._play.setAccessibleName(tr("{name} the steps").format(name=name))
-        self._play.setToolTip(tr("{name} (Space)").format(name=name))
+        self._play.setToolTip(plain_tip(tr("{name} (Space)").format(name=name)))
         for mode, button in self._modes.items():
             button.setIcon(self._theme.icon(mode.value))

@@ -19,6 +19,7 @@ from spatialstudio.ui.theme.metrics import em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.basic.roving import ALONG_THE_LINE, Roving
+from spatialstudio.ui.widgets.basic.text_label import plain_tip
 
 HEIGHT_EM = 1.55
 PAD_EM = 0.55
@@ -75,8 +76,10 @@ class WordChip(QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("Map of {word}").format(word=tag.text))
         self.setToolTip(
-            tag.reason
-            or tr("Click pins its map, Shift+click compares, double click shows it alone")
+            plain_tip(
+                tag.reason
+                or tr("Click pins its map, Shift+click compares, double click shows it alone")
+            )
         )
         if not tag.reason:
             self.setCursor(Qt.CursorShape.PointingHandCursor)

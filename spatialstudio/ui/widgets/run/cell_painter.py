@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QListWidgetItem, QStyle, QStyledItemDelegate, QSty
 
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.text_label import plain_tip
 
 ROLE = Qt.ItemDataRole.UserRole
 FRAME_WIDTH = 1.5
@@ -64,5 +65,5 @@ def described_item(content: object, words: str) -> QListWidgetItem:
     item = QListWidgetItem()
     item.setData(ROLE, content)
     item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
-    item.setToolTip(words)
+    item.setToolTip(plain_tip(words))
     return item

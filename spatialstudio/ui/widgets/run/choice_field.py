@@ -5,6 +5,7 @@ from PySide6.QtGui import QStandardItemModel
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.widgets.basic.choice_box import ChoiceBox
+from spatialstudio.ui.widgets.basic.text_label import plain_tip
 
 
 @frozen
@@ -71,7 +72,7 @@ class ChoiceField(ChoiceBox):
 
     def _show_choice(self, place: int, choice: Choice) -> None:
         self.setItemText(place, choice.title)
-        self.setItemData(place, choice.tip, Qt.ItemDataRole.ToolTipRole)
+        self.setItemData(place, plain_tip(choice.tip), Qt.ItemDataRole.ToolTipRole)
         self.setItemData(place, choice.tip, Qt.ItemDataRole.AccessibleDescriptionRole)
         model = self.model()
         if isinstance(model, QStandardItemModel):
@@ -82,5 +83,5 @@ class ChoiceField(ChoiceBox):
         self.choice_picked.emit(self.currentData())
 
     def _show_tip(self) -> None:
-        tip = self.currentData(Qt.ItemDataRole.ToolTipRole)
-        self.setToolTip("\n".join(line for line in (self.currentText(), tip) if line))
+        tip = self.currentData(Qt.ItemDataRole.AccessibleDescriptionRole)
+        self.setToolTip(plain_tip("\n".join(line for line in (self.currentText(), tip) if line)))

@@ -8,7 +8,7 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.steady_button import SteadyButton
-from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone, plain_tip
 
 
 class GenerateFoot(QWidget):
@@ -54,8 +54,8 @@ class GenerateFoot(QWidget):
 
     def show_tips(self, generate: str, cancel: str) -> None:
         """Say what the two buttons do, and by which keys."""
-        self._generate.setToolTip(generate)
-        self._cancel.setToolTip(cancel)
+        self._generate.setToolTip(plain_tip(generate))
+        self._cancel.setToolTip(plain_tip(cancel))
 
     def show_estimate(self, text: str, offer: str = "") -> None:
         """Say what the run will take, and offer something lighter where that is much."""

@@ -7,7 +7,6 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QFormLayout,
-    QLabel,
     QVBoxLayout,
     QWidget,
 )
@@ -27,7 +26,7 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.choice_box import ChoiceBox
 from spatialstudio.ui.widgets.basic.disclosure import Disclosure
-from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.basic.text_label import PlainLabel, TextLabel, Tone
 from spatialstudio.ui.widgets.run.choice_field import Choice, ChoiceField
 from spatialstudio.ui.widgets.run.number_fields import count_field, share_field
 
@@ -290,7 +289,7 @@ class GuidanceForm(QWidget):
             (tr("Memory"), self._memory),
             (tr("Keep"), self._detail),
         ):
-            label = QLabel(name)
+            label = PlainLabel(name)
             label.setProperty("tone", "muted")
             label.setBuddy(field)
             label.setMinimumHeight(field.sizeHint().height())  # level with what stands beside it

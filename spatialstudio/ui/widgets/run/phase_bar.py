@@ -4,7 +4,6 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QLabel,
     QProgressBar,
     QSizePolicy,
     QVBoxLayout,
@@ -14,6 +13,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.text_label import PlainLabel
 
 FINE = 1000
 BAR_EM = 0.25
@@ -56,7 +56,7 @@ class PhaseMeter(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._shown: tuple[str, float | None, bool] | None = None
-        self._name = QLabel()
+        self._name = PlainLabel()
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setFixedHeight(em(BAR_EM))
@@ -108,15 +108,15 @@ class PhaseBar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setAccessibleName(tr("Progress"))
-        self._message = QLabel()
+        self._message = PlainLabel()
         self._message.setProperty("tone", "muted")
-        self._job = QLabel()
+        self._job = PlainLabel()
         self._job.setProperty("tone", "heading")
         self._meters: list[PhaseMeter] = []
         self._current = 0
-        self._remaining = QLabel()
+        self._remaining = PlainLabel()
         self._remaining.setProperty("tone", "muted")
-        self._queue = QLabel()
+        self._queue = PlainLabel()
         self._queue.setProperty("tone", "muted")
         self._running = QWidget()
         self._row = QHBoxLayout(self._running)

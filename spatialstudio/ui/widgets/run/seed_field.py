@@ -11,6 +11,7 @@ from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.choice_box import ChoiceBox
+from spatialstudio.ui.widgets.basic.text_label import plain_tip
 
 MODES = {
     SeedMode.RANDOM: ("random", "Another seed by chance for each picture"),
@@ -127,6 +128,6 @@ class SeedModeField(ChoiceBox):
 def _tool(name: str) -> QToolButton:
     button = QToolButton()
     button.setAccessibleName(name)
-    button.setToolTip(name)
+    button.setToolTip(plain_tip(name))
     button.setIconSize(QSize(em(1.1), em(1.1)))
     return button

@@ -1,11 +1,12 @@
 """The size of the picture: width, height, and a button that lays it on its side."""
 
 from PySide6.QtCore import QSignalBlocker, QSize, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSpinBox, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QToolButton, QWidget
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.text_label import PlainLabel, plain_tip
 
 SIDE_EM = 2.8
 
@@ -17,7 +18,9 @@ class SideField(QSpinBox):
         super().__init__()
         self._unit = unit
         self.setAccessibleName(name)
-        self.setToolTip(tr("{name} in pixels, a multiple of {unit}").format(name=name, unit=unit))
+        self.setToolTip(
+            plain_tip(tr("{name} in pixels, a multiple of {unit}").format(name=name, unit=unit))
+        )
         self.setRange(unit * unit, largest)
         self.setSingleStep(unit)
         self.setCorrectionMode(QSpinBox.CorrectionMode.CorrectToNearestValue)
@@ -55,7 +58,7 @@ class SizeField(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(em(0.3))
         row.addWidget(self._width, 1)
-        row.addWidget(QLabel("×"))  # noqa: RUF001 - the right sign
+        row.addWidget(PlainLabel("×"))  # noqa: RUF001 - the right sign
         row.addWidget(self._height, 1)
         row.addWidget(self._swap)
         for side in (self._width, self._height):

@@ -2,11 +2,12 @@
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QIcon, QKeyEvent, QPainter, QPixmap
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QSlider, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSlider, QToolButton, QWidget
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.text_label import PlainLabel, plain_tip
 from spatialstudio.ui.widgets.stage.picture_layers import PLAIN_LOOK, Layer, LayerLook
 
 FULL = 100
@@ -60,7 +61,7 @@ class LayerRow(QWidget):
             Qt.Key.Key_H: lambda: self._open_hues(),
         }
         self._eye.installEventFilter(self)
-        self._keys_label = QLabel(key)
+        self._keys_label = PlainLabel(key)
         self._keys_label.setProperty("tone", "muted")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -168,7 +169,7 @@ class LayerRow(QWidget):
     def _hue_button(self, layer: Layer) -> QToolButton:
         button = QToolButton()
         button.setAccessibleName(tr("Colour of {layer}").format(layer=self._name.lower()))
-        button.setToolTip(button.accessibleName())
+        button.setToolTip(plain_tip(button.accessibleName()))
         button.setIconSize(QSize(em(), em()))
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(button)
@@ -191,7 +192,7 @@ class LayerRow(QWidget):
         button.setCheckable(True)
         button.setIconSize(QSize(em(), em()))
         button.setAccessibleName(tr("Show {layer} alone").format(layer=self._name.lower()))
-        button.setToolTip(button.accessibleName())
+        button.setToolTip(plain_tip(button.accessibleName()))
         button.toggled.connect(self.solo_picked)
         return button
 
@@ -212,7 +213,7 @@ class LayerRow(QWidget):
         self._solo.setIcon(self._theme.icon("solo", "muted"))
         self._hue.setIcon(self._swatch_of(self._look.hue))
         percent = f"{self._look.opacity:.0%}"
-        self._opacity.setToolTip(tr("Opacity {percent}").format(percent=percent))
+        self._opacity.setToolTip(plain_tip(tr("Opacity {percent}").format(percent=percent)))
 
     def _dress_hues(self) -> None:
         for action in self._hue.menu().actions():

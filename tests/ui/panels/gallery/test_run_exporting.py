@@ -94,6 +94,71 @@ def test_many_pictures_go_into_a_folder(qtbot, drawn, panel, out, answer):
     assert len(list(out.glob("*_annotated.png"))) == 2
 
 
+@pytest.fixture
+def asked(monkeypatch):
+    """Questions asked of the user, who answers with what ``asked.answer`` says."""
+
+    class Asked(list):
+        answer = False
+
+    questions = Asked()
+
+    def ask(_parent, question, _consequence, _action):
+        questions.append(question)
+        return questions.answer
+
+    monkeypatch.setattr("spatialstudio.ui.dialogs.confirmation.is_confirmed", ask)
+    return questions
+
+
+def test_files_in_a_folder_are_replaced_only_when_the_user_agrees(
+    qtbot, drawn, panel, out, answer, asked
+):
+    qtbot.keyClick(panel.grid, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: len(panel.grid._keys) == 2)
+    qtbot.keyClick(panel.grid, Qt.Key.Key_A, CONTROL)
+    taken = [out / f"{run.stem}_masks.json" for run in panel._exporting.targets]
+    answer(out)
+    runs = [out / f"{run.stem}_annotated.png" for run in panel._exporting.targets]
+    for path in (*runs, *taken):
+        path.write_text("mine")
+    export(qtbot, drawn, ExportKind.ANNOTATED)
+    assert asked == ["Replace 2 files?"]
+    assert {path.read_text() for path in runs} == {"mine"}
+    asked.answer = True
+    qtbot.mouseClick(drawn.findChild(ExportDialog)._export, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "Wrote 2 files." in told(drawn))
+    assert all(path.read_bytes() != b"mine" for path in runs)
+    assert {path.read_text() for path in taken} == {"mine"}
+
+
+def test_a_name_without_its_ending_is_asked_about(qtbot, drawn, panel, out, answer, asked):
+    (out / "mine.png").write_text("mine")
+    answer(out / "mine")
+    trigger(drawn, commands.SAVE_AS)
+    assert asked == ["Replace mine.png?"]
+    assert (out / "mine.png").read_text() == "mine"
+
+
+def test_a_name_that_the_file_dialog_asked_about_is_replaced(
+    qtbot, drawn, panel, out, answer, asked
+):
+    (out / "mine.png").write_text("mine")
+    answer(out / "mine.png")
+    trigger(drawn, commands.SAVE_AS)
+    qtbot.waitUntil(lambda: "Wrote mine.png." in told(drawn))
+    assert asked == []
+
+
+def test_a_picture_is_never_saved_over_its_own_run(qtbot, drawn, panel, answer, asked):
+    (picture,) = panel._exporting.targets
+    before = picture.read_bytes()
+    answer(picture)
+    trigger(drawn, commands.CLEAN_COPY)
+    qtbot.waitUntil(lambda: any("never replaced" in message for message in told(drawn)))
+    assert picture.read_bytes() == before
+
+
 def test_nowhere_is_no_export(qtbot, drawn, panel, answer, out):
     answer("")
     trigger(drawn, commands.SAVE_AS)
