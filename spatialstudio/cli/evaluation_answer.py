@@ -49,12 +49,7 @@ def evaluation_answer(
         name, others = other_form(rules)
         answer[name] = hrs_of_scene(scene, evaluation.perception, others)
     answer["verdicts"] = [
-        _verdict_answer(
-            verdict,
-            scene,
-            evidence_of(verdict, scene, evaluation, attention.get(verdict.relation_id)),
-            attention.get(verdict.relation_id),
-        )
+        _verdict_answer(verdict, scene, evaluation, attention.get(verdict.relation_id))
         | _center_answer(relation_of(verdict, scene), scene, evaluation, metrics)
         for verdict in evaluation.verdicts
     ]
@@ -121,8 +116,9 @@ def _pse_answer(
 
 
 def _verdict_answer(
-    verdict: Verdict, scene: SceneGraph, evidence: Evidence, attention_pos: float | None
+    verdict: Verdict, scene: SceneGraph, evaluation: Evaluation, attention_pos: float | None
 ) -> dict[str, Any]:
+    evidence = evidence_of(verdict, scene, evaluation, attention_pos)
     measured = verdict.measurement
     relation = relation_of(verdict, scene)
     return {
