@@ -201,7 +201,7 @@ def test_evaluate_without_a_relation_has_nothing_to_judge(terminal, picture):
         (["generate", PROMPT, "--seed", "-1"], "seed"),
         (["generate", PROMPT, "--search", "0"], "search"),
         (["generate", PROMPT, "--goal", "0.4"], "rest"),
-        (["generate", PROMPT, "--preset", "published"], "not published"),
+        (["generate", PROMPT, "--preset", "published"], 'no preset "published"'),
         (["generate", "a dog", "--search", "2"], "no relation"),
         (["generate", PROMPT, "--width", "130"], "130"),
         (["generate", PROMPT, "--height", "9000"], "9000"),

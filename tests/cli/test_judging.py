@@ -47,7 +47,8 @@ def test_people_read_one_sentence_a_relation(terminal, folder):
     assert lines[1].startswith("  PASS: The dog's centre lies ")
     assert lines[3].startswith("  ERROR: ")
     assert "Of all: 1 PASS, 1 ERROR" in lines
-    assert lines[-1] == "geneval: share 0.5000"
+    assert lines[-2] == "geneval: share 0.5000"
+    assert lines[-1].startswith("hrs_mended: score 0.5000")
 
 
 def test_a_table_has_a_line_for_each_relation_and_each_error(terminal, folder):
@@ -101,7 +102,7 @@ def test_chosen_metrics_answer_and_are_named(terminal, folder):
     assert picture["judges"] == ["visor:mended", "hrs"]
     assert {"visor", "hrs"} <= set(picture["verdicts"][0])
     assert "geneval" not in picture["verdicts"][0]
-    assert set(answer["figures"]) == {"checker", "visor", "hrs"}
+    assert set(answer["figures"]) == {"checker", "visor", "hrs", "hrs_mended"}
     assert terminal(*words, "--judges", "visor:clip").code == 2
 
 

@@ -184,7 +184,7 @@ def test_a_number_below_none_is_refused(terminal, capsys):
     [
         (("runs", "export", "--out", "x", "--as", "foo"), "picture, clean, annotated, "),
         (("runs", "export", "--out", "x", "--layers", "foo"), "maps, masks, boxes, marginals"),
-        (("generate", PROMPT, "--preset", "foo"), "published, recommended"),
+        (("generate", PROMPT, "--preset", "foo"), "published, spatialbench-uc, recommended"),
         (("generate", PROMPT, "--keep-attention", "foo"), '"relation words", "every word", '),
     ],
     ids=lambda value: value[-2] if isinstance(value, tuple) else None,
