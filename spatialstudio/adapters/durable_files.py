@@ -8,6 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.write_gate import FILE_GATE
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
@@ -16,13 +17,14 @@ _NOT_A_FOLDER = frozenset({errno.ENOTDIR, errno.EEXIST})
 
 @contextmanager
 def explained_writing(folder: Path) -> Iterator[None]:
-    """Say in a sentence why a folder could not be written.
+    """Say in a sentence why a folder could not be written; a signal waits for the work inside.
 
     Raises:
         StoreError: The work inside met an ``OSError``.
     """
     try:
-        yield
+        with FILE_GATE.passed():
+            yield
     except OSError as error:
         raise _refusal(error, folder) from error
 

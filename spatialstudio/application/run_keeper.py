@@ -75,6 +75,13 @@ class RunKeeper:
         self._growing.pop(request_id, None)
         self._journal.end(request_id)
 
+    def forget_all(self) -> tuple[Path, ...]:
+        """Let go of every request; return the pictures that are stored and were not judged."""
+        growing = dict(self._growing)
+        for request_id in growing:
+            self.forget(request_id)
+        return tuple(run.path for run in growing.values() if run.path is not None)
+
     def follow(self, event: object) -> None:
         """Take in what the engine says."""
         match event:

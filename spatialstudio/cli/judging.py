@@ -28,13 +28,13 @@ from spatialstudio.application.judging import WitnessChoice
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import Answer
 from spatialstudio.cli.evaluation_answer import evaluation_answer
-from spatialstudio.cli.interrupts import interrupt_asks
 from spatialstudio.cli.judge_options import judge_choice
 from spatialstudio.cli.metric_figures import metric_figures
 from spatialstudio.cli.printing import show_json, show_lines, show_progress
 from spatialstudio.domain.benchmark import RunReport
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.verdict import REPRODUCE
+from spatialstudio.domain.write_gate import FILE_GATE
 
 OpenStudio: TypeAlias = Callable[[Path | None], Studio]
 """Opens a studio that stores its runs in a folder; None for the user's own."""
@@ -102,12 +102,10 @@ def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     rows = list(_rows_kept(options.out, tasks, kind))
     done = {row["picture"] for row in rows}
     waiting = [task for task in tasks if str(task.path) not in done]
-    flag = CancelFlag()
-    with interrupt_asks(flag.cancel):
-        for judged in judging.pictures(waiting, settings, flag, witnesses, choice):
-            rows.append(_row(judged, kind, metrics))
-            _keep(options.out, rows[-1])
-            show_progress(f"{len(rows)}/{len(tasks)} {judged.task.path}")
+    for judged in judging.pictures(waiting, settings, CancelFlag(), witnesses, choice):
+        rows.append(_row(judged, kind, metrics))
+        _keep(options.out, rows[-1])
+        show_progress(f"{len(rows)}/{len(tasks)} {judged.task.path}")
     _show(rows, options, metrics)
     return EXIT_FAILURE if any(row["error"] for row in rows) else 0
 
@@ -151,7 +149,7 @@ def _keep(path: Path | None, row: Mapping[str, Any]) -> None:
     if path is None:
         return
     try:
-        with path.open("a", encoding="utf-8") as file:
+        with FILE_GATE.passed(), path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
     except OSError as error:
         raise StoreError(
