@@ -14,7 +14,6 @@ from spatialstudio.adapters.exports.fonts import STAND_IN, fallback_fonts, with_
 from spatialstudio.adapters.exports.truetype import write_truetype
 from spatialstudio.adapters.metadata.provenance import CREATOR, figure_metadata
 from spatialstudio.domain.drawing import HALO_WIDTH, Anchor, Drawing, Item, Line, Raster, Text
-from spatialstudio.domain.write_gate import FILE_GATE
 
 FAMILY = "Inter"
 FILES = {"": "Inter-Regular.otf", "B": "Inter-SemiBold.otf"}
@@ -41,7 +40,7 @@ def pdf_bytes(drawing: Drawing, fonts: Path) -> bytes:
     if drawing.is_marked:
         page.set_xmp_metadata(figure_metadata())
     text = STAND_IN + "".join(_plain(item.text) for item in drawing.items if isinstance(item, Text))
-    with FILE_GATE.passed(), TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder:
         for style, name in FILES.items():
             font = Path(folder, name).with_suffix(".ttf")
             write_truetype(fonts / name, text, font)
