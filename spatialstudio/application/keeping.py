@@ -302,6 +302,11 @@ class Keeping:
         """Drop interrupted requests from the list."""
         self._journal.forget([request.id for request in requests])
 
+    def note_closing(self) -> None:
+        """From now on what is stopped is not stopped by the user; the next program offers it."""
+        if "keeper" in vars(self):
+            self.keeper.note_closing()
+
     def give_up(self) -> tuple[Path, ...]:
         """Forget what is being drawn, which the user stopped; safe to call from any thread.
 
