@@ -6,11 +6,12 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSpinBox, QToolButton, QWidge
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.fields import NumberBox
 
 SIDE_EM = 2.8
 
 
-class SideField(QSpinBox):
+class SideField(NumberBox):
     """One side in pixels; what is typed is brought to the nearest that can be drawn."""
 
     def __init__(self, name: str, unit: int, largest: int) -> None:
