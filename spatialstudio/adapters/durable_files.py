@@ -8,6 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.safe_files import is_regular
 from spatialstudio.domain.write_gate import FILE_GATE
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -33,10 +34,12 @@ def write_whole(path: Path, content: bytes) -> None:
     """Write a file through a temporary one beside it; the old content stays until the new is safe.
 
     Raises:
-        StoreError: The folder cannot be written or is full.
+        StoreError: The folder cannot be written or is full, or the path is a folder or a device.
     """
-    draft = path.with_name(f".{uuid4().hex}.part")
     with explained_writing(path.parent):
+        if not path.name or (path.exists() and not is_regular(path)):
+            raise StoreError(f'"{path}" is not a file.', hint="Name a file, new or old.")
+        draft = path.with_name(f".{uuid4().hex}.part")
         try:
             write_synced(draft, content)
             draft.replace(path)

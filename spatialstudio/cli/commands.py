@@ -79,8 +79,9 @@ def run(arguments: Sequence[str], open_studio: OpenStudio = open_studio) -> int:
         show_progress(STOPPED)
         return EXIT_CANCELLED
     except Exception as error:  # noqa: BLE001 - the terminal's border: a sentence, no traceback
-        complain(report_on(error, f"The command {options.command}"), with_details=options.debug)
-        return exit_code_of(error)
+        report = report_on(error, f"The command {options.command}")
+        complain(report, with_details=options.debug)
+        return exit_code_of(report)
 
 
 def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:

@@ -57,7 +57,7 @@ def judge_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
         show_json(_report_answer(report, options.out))
     else:
         show_lines(_report_lines(report, options.out))
-    return 0
+    return _told_errors(report.all.errors)
 
 
 def sweep_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
@@ -67,7 +67,17 @@ def sweep_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
         show_json({"rows": [{**asdict(row), "coverage": row.coverage} for row in rows]})
     else:
         show_lines(_sweep_lines(rows))
-    return 0
+    return _told_errors(rows[0].errors)
+
+
+def _told_errors(count: int) -> int:
+    """Say how many recorded pictures could not be judged, and return the exit code."""
+    if not count:
+        return 0
+    pictures = "1 picture has" if count == 1 else f"{count} pictures have"
+    show_progress(f"{pictures} no readable record, so the file of records is damaged or cut.")
+    show_progress("Restore it from the release, then judge the run again.")
+    return EXIT_FAILURE
 
 
 def benchmark_prompts(options: argparse.Namespace, open_studio: OpenStudio) -> int:

@@ -87,7 +87,7 @@ def is_stopped(done, number=signal.SIGINT):
 
 @pytest.mark.parametrize(
     ("module", "number"),
-    zip(["spatialstudio.cli.commands", "numpy", "lark"], SIGNALS, strict=True),
+    list(zip(["spatialstudio.cli.commands", "numpy", "lark"], SIGNALS, strict=True)),
     ids=["commands", "numpy", "lark"],
 )
 def test_a_signal_during_an_import_stops_the_command(ended, module, number):
