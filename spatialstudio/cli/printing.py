@@ -27,7 +27,7 @@ LABELS = {
 
 def show_lines(lines: Iterable[str]) -> None:
     """Print an answer for people."""
-    _answer("".join(f"{line}\n" for line in map(_printable, lines)))
+    _answer("".join(f"{line}\n" for line in (_printable(line, sys.stdout) for line in lines)))
 
 
 def show_json(answer: Mapping[str, Any]) -> None:
@@ -97,12 +97,12 @@ def _give_up_stdout() -> None:
 def _say(line: str) -> None:
     """Write a line that is no part of the answer; where nobody listens, nothing happens."""
     with suppress(OSError, AttributeError), ANSWER_GATE.passed():
-        sys.stderr.write(f"{line}\n")
+        sys.stderr.write(f"{_printable(line, sys.stderr)}\n")
         sys.stderr.flush()
 
 
-def _printable(line: str) -> str:
-    is_known = _can_print(line, sys.stdout)
+def _printable(line: str, stream: TextIO | None) -> str:
+    is_known = _can_print(line, stream)
     return line if is_known else line.encode("ascii", "backslashreplace").decode()
 
 
