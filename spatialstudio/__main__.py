@@ -17,6 +17,10 @@ Run "python3 packaging/bootstrap.py run", which installs what is missing.
 def main() -> int:
     """Do what the command line asks for and return the exit code."""
     leave_out_current_folder()  # before the first import that it could answer
+    if len(sys.argv) > 1:
+        from spatialstudio.cli.interrupts import end_on_signals, ignore_signals
+
+        end_on_signals()  # before the imports below, which take seconds
     import gc
     import multiprocessing
     from importlib.util import find_spec
@@ -27,7 +31,9 @@ def main() -> int:
         if arguments:
             from spatialstudio.cli.commands import run
 
-            return run(arguments)
+            code = run(arguments)
+            ignore_signals()
+            return code
         if find_spec("PySide6") is None:
             sys.stderr.write(NO_WINDOW)
             return EXIT_FAILURE

@@ -10,6 +10,8 @@ from pathlib import Path
 from uuid import uuid4
 
 from spatialstudio.domain.errors import StoreError, TargetExists
+from spatialstudio.domain.safe_files import is_regular
+from spatialstudio.domain.write_gate import FILE_GATE
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
@@ -20,13 +22,14 @@ _DRAFT_NAME = re.compile(rf"\.[0-9a-f]{{32}}{re.escape(_DRAFT_ENDING)}")
 
 @contextmanager
 def explained_writing(folder: Path) -> Iterator[None]:
-    """Say in a sentence why a folder could not be written.
+    """Say in a sentence why a folder could not be written; a signal waits for the work inside.
 
     Raises:
         StoreError: The work inside met an ``OSError``.
     """
     try:
-        yield
+        with FILE_GATE.passed():
+            yield
     except OSError as error:
         raise _refusal(error, folder) from error
 
@@ -41,10 +44,12 @@ def write_whole(path: Path, content: bytes, *, overwrite: bool = True) -> None:
 
     Raises:
         TargetExists: There is something of this name, and it is not to be replaced.
-        StoreError: The folder cannot be written or is full.
+        StoreError: The folder cannot be written or is full, or the path is a folder or a device.
     """
-    draft = _draft(path.parent)
     with explained_writing(path.parent):
+        if not path.name or (path.exists() and not is_regular(path)):
+            raise StoreError(f'"{path}" is not a file.', hint="Name a file, new or old.")
+        draft = _draft(path.parent)
         try:
             write_synced(draft, content)
             if overwrite:

@@ -2,6 +2,7 @@
 
 import errno
 import traceback
+from pathlib import Path
 
 from spatialstudio.domain.errors import (
     Cancelled,
@@ -23,6 +24,12 @@ EXIT_USER_MISTAKE = 2
 EXIT_CANCELLED = 130
 """What a shell reports for a program that the user stopped."""
 
+LONGEST_PATH = 300
+"""Letters of a path in a sentence."""
+
+_WRONG_NAMES = frozenset(
+    {errno.ENAMETOOLONG, errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ELOOP}
+)
 _OBSTACLES = {LibraryNotWritable: Obstacle.LIBRARY, ModelNotFound: Obstacle.MODEL}
 _USER_MISTAKES = (PromptError, RequestError, ImageError, SettingsError, ModelNotFound, TargetExists)
 
@@ -51,6 +58,13 @@ def report_on(exception: BaseException, title: str) -> ErrorReport:
                 hint="Close other programs, or choose a smaller picture or model.",
                 details=_details(exception),
             )
+        case RecursionError():
+            return ErrorReport(
+                title=title,
+                message="A file is nested too deeply to be read.",
+                hint="Choose another file.",
+                details=_details(exception),
+            )
         case OSError(errno=errno.ENOSPC):
             return ErrorReport(
                 title=title,
@@ -58,12 +72,26 @@ def report_on(exception: BaseException, title: str) -> ErrorReport:
                 hint="Free some space, then try again.",
                 details=_details(exception),
             )
+        case OSError(filename=str() | Path() as name, strerror=str() as reason):
+            return ErrorReport(
+                title=title,
+                message=f'"{shorten_path(name)}" cannot be used: {reason.lower()}.',
+                hint="Choose another file or folder.",
+                details=_details(exception),
+                is_mistake=exception.errno in _WRONG_NAMES,
+            )
     return ErrorReport(
         title=title,
         message=f"Something went wrong: {title[:1].lower()}{title[1:]} failed.",
         hint="Try again; if it happens again, report it with the details.",
         details=_details(exception),
     )
+
+
+def shorten_path(path: str | Path) -> str:
+    """Return a path as it can stand in a sentence: of a very long one, its end."""
+    text = str(path)
+    return text if len(text) <= LONGEST_PATH else f"…{text[-LONGEST_PATH:]}"
 
 
 def exit_code_of(problem: BaseException | ErrorReport) -> int:

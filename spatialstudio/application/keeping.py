@@ -307,6 +307,22 @@ class Keeping:
         """Drop interrupted requests from the list."""
         self._journal.forget([request.id for request in requests])
 
+    def note_closing(self) -> None:
+        """From now on what is stopped is not stopped by the user; the next program offers it."""
+        if "keeper" in vars(self):
+            self.keeper.note_closing()
+
+    def give_up(self) -> tuple[Path, ...]:
+        """Forget what is being drawn, which the user stopped; safe to call from any thread.
+
+        Returns:
+            Pictures that are stored already and were not judged.
+        """
+        pictures = self.keeper.forget_all()
+        if "_journal" in vars(self):
+            self._journal.close()
+        return pictures
+
     def write_settings(self, settings: RunSettings, path: Path) -> None:
         """Write settings to a file that other people can open.
 

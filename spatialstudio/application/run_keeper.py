@@ -34,14 +34,15 @@ class _Growing:
     events: list[GenerationEvent] = field(default_factory=list)
     path: Path | None = None
     failure: ErrorReport | None = None
+    is_unwanted: bool = False
 
 
 class RunKeeper:
     """Collects the events of submitted requests; publishes ``RunStored`` or ``StoreFailed``.
 
     The picture is on disk before anybody judges it, in the recovery when its folder is full;
-    ``RunStored`` comes when its verdicts are there too. Called on the engine's reporting thread
-    only, apart from ``expect`` and ``forget``.
+    ``RunStored`` comes when its verdicts are there too. ``follow`` is called on the engine's
+    reporting thread only.
 
     Args:
         shelf: Takes finished runs.
@@ -56,6 +57,7 @@ class RunKeeper:
         self._journal = journal
         self._publish = publish
         self._growing: dict[RequestId, _Growing] = {}
+        self._is_closing = False
 
     @property
     def is_busy(self) -> bool:
@@ -75,6 +77,22 @@ class RunKeeper:
         self._growing.pop(request_id, None)
         self._journal.end(request_id)
 
+    def note_cancellation(self, request_id: RequestId) -> None:
+        """Note that the user stops a request: closing the program does not bring it back."""
+        if (run := self._growing.get(request_id)) is not None:
+            run.is_unwanted = True
+
+    def note_closing(self) -> None:
+        """From now on a request that is stopped was not stopped by the user; it is remembered."""
+        self._is_closing = True
+
+    def forget_all(self) -> tuple[Path, ...]:
+        """Let go of every request; return the pictures that are stored and were not judged."""
+        growing = dict(self._growing)
+        for request_id in growing:
+            self.forget(request_id)
+        return tuple(run.path for run in growing.values() if run.path is not None)
+
     def follow(self, event: object) -> None:
         """Take in what the engine says."""
         match event:
@@ -83,11 +101,17 @@ class RunKeeper:
                     self._grow(self._growing[event.request_id], event)
             case PictureJudged(request_id=request_id, evaluation=evaluation):
                 self._end(request_id, evaluation)
-            case JobFailed() | GenerationFailed() | GenerationCancelled():
+            case JobFailed() | GenerationFailed():
                 self._end(event.request_id, None)
+            case GenerationCancelled(request_id=request_id):
+                self._end(request_id, None, is_done=self._is_done_with(request_id))
             case EngineStopped(lost=lost):
                 for request_id in tuple(self._growing) if lost is None else (lost,):
                     self._end(request_id, None, is_done=False)
+
+    def _is_done_with(self, request_id: RequestId) -> bool:
+        run = self._growing.get(request_id)
+        return not self._is_closing or (run is not None and run.is_unwanted)
 
     def _grow(self, run: _Growing, event: GenerationEvent) -> None:
         if isinstance(event, GenerationStarted):

@@ -72,6 +72,7 @@ class RunStarter:
     def cancel(self, request_ids: Iterable[RequestId]) -> None:
         """Stop runs before their next model call; those that have ended are let be."""
         for request_id in request_ids:
+            self._keeping.keeper.note_cancellation(request_id)
             self._engine.cancel(request_id)
 
     def ask_memory(self, request: GenerationRequest) -> None:

@@ -183,9 +183,10 @@ class Studio:
         self.layers.ask_again()
 
     def close(self) -> None:
-        """Stop all work and give everything back."""
+        """Stop all work and give everything back; what is not drawn yet is offered next time."""
         self._second_reader.cancel()
         self.language_model.cancel()
+        self.keeping.note_closing()
         self._engine.close()
         self.estimates.write(self.paths.cache / PACES)
         self.keeping.close()
@@ -330,9 +331,8 @@ class Studio:
 
     def cancel(self) -> None:
         """Stop the open run and its baseline before their next model call."""
-        for run in (self.session.run, self.session.baseline):
-            if run is not None and not run.is_over:
-                self._engine.cancel(run.id)
+        runs = (self.session.run, self.session.baseline)
+        self._starter.cancel(run.id for run in runs if run is not None and not run.is_over)
 
     def is_run(self, path: Path) -> bool:
         """Say whether a file belongs to a stored run."""

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from spatialstudio.domain.errors import StoreError, TargetExists
 from spatialstudio.domain.safe_files import read_regular
+from spatialstudio.domain.write_gate import FILE_GATE
 
 PART_ENDING = ".part"
 MAX_BYTES = 1 << 30
@@ -92,7 +93,8 @@ def make_folder(folder: Path) -> None:
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
     try:
-        yield
+        with FILE_GATE.passed():
+            yield
     except OSError as error:
         raise StoreError(
             f'The file "{path}" cannot be written.', hint="Choose another file for --out."

@@ -22,7 +22,7 @@ from spatialstudio.application.token_counter import unread_text
 from spatialstudio.cli.answers import run_answer, run_lines
 from spatialstudio.cli.doctor import examine
 from spatialstudio.cli.guidance_options import with_guidance
-from spatialstudio.cli.interrupts import interrupt_asks
+from spatialstudio.cli.interrupts import STOPPED, at_stop
 from spatialstudio.cli.judge_options import judge_choice
 from spatialstudio.cli.judging import (
     OpenStudio,
@@ -45,11 +45,10 @@ from spatialstudio.cli.runs import runs
 from spatialstudio.cli.stored_runs import corruption_study, judge_again
 from spatialstudio.domain.assertion import DA_RECOMMENDED
 from spatialstudio.domain.derived_requests import is_search
-from spatialstudio.domain.errors import Cancelled, ErrorReport
+from spatialstudio.domain.errors import Cancelled, ErrorReport, StoreError
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.science.guidance_presets import has_work
 
-STOPPED = ErrorReport(title="Stopped", message="Stopped.")
 DEPTH_IS_LEFT_ALONE = (
     "Guidance cannot hold depth. Add --search 8 to draw several pictures and keep the best."
 )
@@ -73,15 +72,20 @@ def run(arguments: Sequence[str], open_studio: OpenStudio = open_studio) -> int:
         The exit code: 0 done, 1 failure, 2 the user's mistake, 130 stopped by the user.
     """
     logging.lastResort = LogPrinter(logging.WARNING)
-    options = read_arguments(arguments)
+    try:
+        options = read_arguments(arguments)
+    except SystemExit:  # after an answer to --help, or a complaint
+        _check_help_was_written()
+        raise
     try:
         return COMMANDS[options.command](options, open_studio)
     except (Cancelled, KeyboardInterrupt):
-        complain(STOPPED)
+        show_progress(STOPPED)
         return EXIT_CANCELLED
     except Exception as error:  # noqa: BLE001 - the terminal's border: a sentence, no traceback
-        complain(report_on(error, f"The command {options.command}"), with_details=options.debug)
-        return exit_code_of(error)
+        report = report_on(error, f"The command {options.command}")
+        complain(report, with_details=options.debug)
+        return exit_code_of(report)
 
 
 def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
@@ -168,17 +172,31 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
 
 @contextmanager
 def _working(studio: Studio) -> Iterator[None]:
-    """Have the engine ready, the session up to date, the progress shown and Ctrl+C heard."""
+    """Have the engine ready, the session up to date and the progress shown."""
     bar = ProgressBar()
+
+    def give_up() -> None:
+        bar.clear()
+        for picture in studio.keeping.give_up():
+            show_progress(f"The picture is stored without a verdict: {picture}")
+
     studio.bus.subscribe(studio.session.follow)
     studio.bus.subscribe(bar.follow)
     studio.start()
     try:
-        with interrupt_asks(studio.cancel):
+        with at_stop(give_up):
             yield
     finally:
         bar.clear()
         studio.close()
+
+
+def _check_help_was_written() -> None:
+    try:
+        show_lines(())
+    except StoreError as error:
+        complain(report_on(error, "The help"))
+        raise SystemExit(EXIT_FAILURE) from error
 
 
 def _store_failure(event: object) -> tuple[ErrorReport, ...]:

@@ -1,24 +1,101 @@
-"""Ctrl+C while pictures are drawn: the first asks the run to stop, the second breaks off."""
+"""Ends the terminal's commands soon after Ctrl+C, whatever they are doing.
 
+Python calls signal handlers between two instructions of its main thread, which a model call or the
+import of a library keeps away from them for seconds; an exception raised there would be swallowed
+or changed by the libraries in between. So a thread of its own waits for signals. It lets what is
+being written be finished, and ends the process where it stands.
+"""
+
+import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+
+from spatialstudio.domain.write_gate import ANSWER_GATE, FILE_GATE
+
+STOPPED = "Stopped."
+ENDED_BY_SIGNAL = 128
+"""Added to a signal's number, as shells do: 130 for Ctrl+C."""
+GRACE_S = 0.5
+"""For the last words, which a pipe that nobody reads would hold up."""
+
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+_last_actions: list[Callable[[], object]] = []
+
+
+def end_on_signals() -> None:
+    """End this process with 128 plus the signal's number at Ctrl+C and its kin; call it first.
+
+    A second signal does not wait for what is being written.
+    """
+    _fill_standard_streams()
+    reader, writer = os.pipe()
+    if sys.platform != "win32":
+        os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    handler = _SecondSignal()
+    for name in _SIGNALS:
+        if (number := getattr(signal, name, None)) is not None:
+            signal.signal(number, handler)
+    threading.Thread(target=_end_at_signal, args=(reader,), name="signals", daemon=True).start()
+
+
+def ignore_signals() -> None:
+    """Let a command that has done its work end with its own exit code."""
+    for name in _SIGNALS:
+        if (number := getattr(signal, name, None)) is not None:
+            signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
-def interrupt_asks(cancel: Callable[[], None]) -> Iterator[None]:
-    """Call ``cancel`` at the first Ctrl+C within the block; in the main thread only."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def ask(_number: int, _frame: object) -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        cancel()
-
-    before = signal.signal(signal.SIGINT, ask)
+def at_stop(action: Callable[[], object]) -> Iterator[None]:
+    """Call ``action`` when the user stops the command within the block, from any thread."""
+    _last_actions.append(action)
     try:
         yield
+    except KeyboardInterrupt:  # where the program is a guest in another one, as in tests
+        action()
+        raise
     finally:
-        signal.signal(signal.SIGINT, before)
+        _last_actions.remove(action)
+
+
+class _SecondSignal:
+    """Ends the process at once at the second signal; the first is left to the thread."""
+
+    def __init__(self) -> None:
+        self._is_second = False
+
+    def __call__(self, number: int, _frame: object) -> None:
+        if self._is_second:
+            os._exit(ENDED_BY_SIGNAL + number)
+        self._is_second = True
+
+
+def _fill_standard_streams() -> None:
+    """Open standard streams that the caller closed: files would take their numbers otherwise."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+def _end_at_signal(reader: int) -> None:
+    code = ENDED_BY_SIGNAL + os.read(reader, 1)[0]
+    FILE_GATE.close()
+    deadline = threading.Timer(GRACE_S, os._exit, [code])
+    deadline.daemon = True
+    deadline.start()
+    ANSWER_GATE.close()
+    for action in reversed(_last_actions):
+        with suppress(Exception):
+            action()
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stdout.flush()
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(f"{STOPPED}\n")
+        sys.stderr.flush()
+    os._exit(code)

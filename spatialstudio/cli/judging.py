@@ -27,7 +27,6 @@ from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answer_file import AnswerFile, make_folder
 from spatialstudio.cli.answers import Answer
 from spatialstudio.cli.evaluation_answer import evaluation_answer
-from spatialstudio.cli.interrupts import interrupt_asks
 from spatialstudio.cli.judge_options import judge_choice
 from spatialstudio.cli.metric_figures import metric_figures
 from spatialstudio.cli.printing import show_json, show_lines, show_progress, show_table
@@ -60,7 +59,7 @@ def judge_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
         show_json(_report_answer(report, options.out))
     else:
         show_lines(_report_lines(report, options.out))
-    return 0
+    return _told_errors(report.all.errors)
 
 
 def sweep_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
@@ -70,7 +69,17 @@ def sweep_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
         show_json({"rows": [{**asdict(row), "coverage": row.coverage} for row in rows]})
     else:
         show_lines(_sweep_lines(rows))
-    return 0
+    return _told_errors(rows[0].errors)
+
+
+def _told_errors(count: int) -> int:
+    """Say how many recorded pictures could not be judged, and return the exit code."""
+    if not count:
+        return 0
+    pictures = "1 picture has" if count == 1 else f"{count} pictures have"
+    show_progress(f"{pictures} no readable record, so the file of records is damaged or cut.")
+    show_progress("Restore it from the release, then judge the run again.")
+    return EXIT_FAILURE
 
 
 def benchmark_prompts(options: argparse.Namespace, open_studio: OpenStudio) -> int:
@@ -107,13 +116,11 @@ def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     rows = list(_rows_kept(kept.rows if kept else (), tasks, kind))
     done = {row["picture"] for row in rows}
     waiting = [task for task in tasks if str(task.path) not in done]
-    flag = CancelFlag()
-    with interrupt_asks(flag.cancel):
-        for judged in judging.pictures(waiting, settings, flag, witnesses, choice):
-            rows.append(_row(judged, kind, metrics))
-            if kept:
-                kept.add(rows[-1])
-            show_progress(f"{len(rows)}/{len(tasks)} {judged.task.path}")
+    for judged in judging.pictures(waiting, settings, CancelFlag(), witnesses, choice):
+        rows.append(_row(judged, kind, metrics))
+        if kept:
+            kept.add(rows[-1])
+        show_progress(f"{len(rows)}/{len(tasks)} {judged.task.path}")
     if kept:
         kept.finish()
     _show(rows, options, metrics)

@@ -4,16 +4,20 @@ What others wrote stands among it. Escape sequences, line breaks and signs that 
 of writing are printed as their escapes, here and nowhere else.
 """
 
+import errno
 import json
 import logging
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TextIO
 
 from spatialstudio.application.engine.messages import Phase, PhaseChanged
-from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.domain.errors import ErrorReport, StoreError
 from spatialstudio.domain.foreign_text import shown, table_text
 from spatialstudio.domain.generation import CandidateJudged, StepEvent
+from spatialstudio.domain.write_gate import ANSWER_GATE
 
 BAR_WIDTH = 30
 CLEAR_LINE = "\r\033[K"
@@ -29,13 +33,13 @@ LABELS = {
 
 def show_lines(lines: Iterable[str]) -> None:
     """Print an answer for people."""
-    for line in lines:
-        _print(shown(line), sys.stdout)
+    _answer("".join(f"{_printable(shown(line), sys.stdout)}\n" for line in lines))
 
 
 def show_table(rows: Iterable[Sequence[object]]) -> None:
     """Print a table for spreadsheets; the first row is the heading."""
-    _print(shown(table_text(rows, line_end="\n").removesuffix("\n"), keep="\n"), sys.stdout)
+    text = shown(table_text(rows, line_end="\n"), keep="\n")
+    _answer(_printable(text, sys.stdout))
 
 
 def show_json(answer: Mapping[str, Any]) -> None:
@@ -50,33 +54,76 @@ def show_row(row: Mapping[str, Any]) -> None:
 
 def show_progress(line: str) -> None:
     """Print a line that is no part of the answer."""
-    _print(shown(line), sys.stderr)
+    _say(shown(line))
 
 
 def complain(report: ErrorReport, *, with_details: bool = False) -> None:
     """Print what went wrong in one line, what to try in the next, and the traceback if wanted."""
     for line in filter(None, (report.message, report.hint)):
-        _print(shown(line), sys.stderr)
+        _say(shown(line))
     if with_details and report.details:
-        _print(shown(report.details, keep="\n"), sys.stderr)
+        _say(shown(report.details, keep="\n"))
 
 
 def _show_json(answer: Mapping[str, Any], indent: int | None) -> None:
     text = json.dumps(answer, ensure_ascii=False, indent=indent)
     is_plain = _can_print(text, sys.stdout) and shown(text, keep="\n") == text
-    print(text if is_plain else json.dumps(answer, indent=indent))
+    _answer((text if is_plain else json.dumps(answer, indent=indent)) + "\n")
 
 
-def _print(text: str, stream: TextIO) -> None:
-    if not _can_print(text, stream):
-        text = text.encode("ascii", "backslashreplace").decode()
-    print(text, file=stream, flush=True)
+def _answer(text: str) -> None:
+    """Write a part of the answer at once, so that no line is cut where the program is stopped.
 
-
-def _can_print(text: str, stream: TextIO) -> bool:
-    """Tell whether a terminal has all these letters; halves of surrogates it never has."""
+    Raises:
+        StoreError: Nobody can read it: the pipe is closed, or the disk is full.
+    """
+    if sys.stdout is None:
+        raise _refusal(OSError(errno.EBADF, "standard output is closed"))
     try:
-        text.encode(stream.encoding or "utf-8")
+        with ANSWER_GATE.passed():
+            sys.stdout.write(text)
+            sys.stdout.flush()
+    except OSError as error:
+        _give_up_stdout()
+        raise _refusal(error) from error
+
+
+def _refusal(error: OSError) -> StoreError:
+    if isinstance(error, BrokenPipeError):
+        return StoreError(
+            "The output was closed before all of the answer was written.",
+            hint="Let the program that reads it read to its end.",
+        )
+    reason = (error.strerror or str(error)).lower()
+    return StoreError(
+        f"The answer cannot be written: {reason}.", hint="Send it to a file or a terminal."
+    )
+
+
+def _give_up_stdout() -> None:
+    """Have the interpreter's last flush go nowhere: it would complain once more."""
+    with suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def _say(line: str) -> None:
+    """Write a line that is no part of the answer; where nobody listens, nothing happens."""
+    with suppress(OSError, AttributeError), ANSWER_GATE.passed():
+        sys.stderr.write(f"{_printable(line, sys.stderr)}\n")
+        sys.stderr.flush()
+
+
+def _printable(line: str, stream: TextIO | None) -> str:
+    is_known = _can_print(line, stream)
+    return line if is_known else line.encode("ascii", "backslashreplace").decode()
+
+
+def _can_print(text: str, stream: TextIO | None) -> bool:
+    """Tell whether a stream has all these letters; halves of surrogates it never has."""
+    try:
+        text.encode(getattr(stream, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
         return False
     return True
@@ -99,7 +146,7 @@ class ProgressBar:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
-        self._is_shown = self._stream.isatty()
+        self._is_shown = self._stream is not None and self._stream.isatty()
 
     def follow(self, event: object) -> None:
         """Take in what the engine says."""
@@ -119,4 +166,5 @@ class ProgressBar:
 
     def _draw(self, text: str) -> None:
         if self._is_shown:
-            print(f"{CLEAR_LINE}{text}", end="", file=self._stream, flush=True)
+            with suppress(OSError), ANSWER_GATE.passed():
+                print(f"{CLEAR_LINE}{text}", end="", file=self._stream, flush=True)

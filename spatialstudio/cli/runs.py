@@ -1,6 +1,7 @@
 """The commands on the library: find, show, export, import, verify, build the index anew."""
 
 import argparse
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -174,7 +175,7 @@ def _chosen(
 
 
 def _each_once(paths: Iterable[Path]) -> Sequence[Path]:
-    return list({path.resolve(): path for path in paths}.values())
+    return list({os.path.realpath(path): path for path in paths}.values())
 
 
 def _check_library(options: argparse.Namespace) -> None:

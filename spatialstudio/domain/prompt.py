@@ -81,6 +81,11 @@ class ObjectMention:
         return " ".join(word for word in words if is_count(word))
 
 
+def is_text(text: str) -> bool:
+    """Say whether a string can be written as UTF-8; bytes that a terminal passed on cannot."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def free_mention_id(taken: Collection[MentionId]) -> MentionId:
     """Return the first id that no mention has yet."""
     return next(name for n in count(1) if (name := MentionId(f"{NUMBERED}{n}")) not in taken)

@@ -41,9 +41,11 @@ def test_a_known_error_keeps_its_words_and_needs_no_traceback():
         (MemoryError(), "There is too little memory for this."),
         (OSError(errno.ENOSPC, "No space left on device"), "The disk is full."),
         (ZeroDivisionError("by zero"), "Something went wrong: drawing the picture failed."),
+        (OSError(errno.EIO, "I/O error", "a.png"), '"a.png" cannot be used: i/o error.'),
+        (RecursionError(), "A file is nested too deeply to be read."),
         (OSError(errno.EIO, "I/O error"), "Something went wrong: drawing the picture failed."),
     ],
-    ids=["memory", "disk", "bug", "hardware"],
+    ids=["memory", "disk", "bug", "file", "nesting", "hardware"],
 )
 def test_an_unknown_error_gets_words_and_its_traceback(error, message):
     report = report_on(raised(error), TITLE)
@@ -76,3 +78,17 @@ def test_a_command_ends_with_what_happened(error, code):
 @pytest.mark.parametrize(("error", "code"), [(PromptError(""), 2), (BackendError(""), 1)])
 def test_a_report_keeps_whose_fault_it_is(error, code):
     assert exit_code_of(report_on(error, TITLE)) == code
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(errno.ENAMETOOLONG, 2), (errno.EISDIR, 2), (errno.ENOENT, 2), (errno.EIO, 1)],
+    ids=["name too long", "folder", "missing", "hardware"],
+)
+def test_a_file_that_was_named_wrongly_is_a_mistake(number, code):
+    assert exit_code_of(report_on(OSError(number, "Reason", "a.png"), TITLE)) == code
+
+
+def test_a_very_long_name_is_shortened():
+    error = OSError(errno.ENAMETOOLONG, "File name too long", "x" * 5000)
+    assert len(report_on(error, TITLE).message) < 400

@@ -165,3 +165,46 @@ def test_runs_that_nobody_expects_are_let_pass():
     for event in (*drawn(), judged()):
         keeper.follow(event)
     assert published == []
+
+
+CANCELLED = GenerationCancelled(request_id=MINE, at_step=0)
+
+
+def test_what_stops_because_the_program_closes_is_remembered(request_):
+    journal = FakeJournal()
+    keeper = RunKeeper(FakeShelf(), journal, lambda _: None)
+    keeper.expect(request_)
+    keeper.note_closing()
+    keeper.follow(CANCELLED)
+    assert journal.open == [MINE]
+
+
+def test_what_the_user_stopped_before_closing_is_not(request_):
+    journal = FakeJournal()
+    keeper = RunKeeper(FakeShelf(), journal, lambda _: None)
+    keeper.expect(request_)
+    keeper.note_cancellation(MINE)
+    keeper.note_closing()
+    keeper.follow(CANCELLED)
+    assert journal.open == []
+
+
+def test_what_is_finished_while_the_program_closes_is_stored(request_):
+    shelf, journal = FakeShelf(), FakeJournal()
+    keeper = RunKeeper(shelf, journal, lambda _: None)
+    keeper.expect(request_)
+    keeper.note_closing()
+    for event in (*drawn(), judged()):
+        keeper.follow(event)
+    assert len(shelf.stored) == 1
+    assert journal.open == []
+
+
+def test_giving_up_names_the_pictures_that_are_stored(request_):
+    journal = FakeJournal()
+    keeper = RunKeeper(FakeShelf(), journal, lambda _: None)
+    keeper.expect(request_)
+    for event in drawn():
+        keeper.follow(event)
+    assert keeper.forget_all() == (PICTURE,)
+    assert (journal.open, keeper.is_busy) == ([], False)

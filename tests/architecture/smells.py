@@ -25,6 +25,9 @@ RESOURCES_HOME = "domain/resources.py"
 RELATION_ID_HOMES = {"domain/relation.py", "adapters/stores/json_codec.py"}
 CLOCKS = {"perf_counter", "perf_counter_ns", "process_time", "process_time_ns", "thread_time"}
 CLOCKS |= {"thread_time_ns", "monotonic", "monotonic_ns", "timeit", "time.time", "QElapsedTimer"}
+RAW_FIELDS = {"QSpinBox", "QDoubleSpinBox", "QComboBox", "QSlider", "QDial"}
+RAW_FIELD_HOMES = {"ui/widgets/basic/fields.py", "ui/widgets/inspect/step_scrubber.py"}
+"""The scrubber is no setting: the wheel over the time strip steps through the run."""
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 HEX_COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3}){1,2}(?:[0-9a-fA-F]{2})?\b")
 PLUGIN_API = {"spatialstudio.plugin_api", "spatialstudio.ui.panel_api"}
@@ -106,6 +109,20 @@ def slow_dataclasses(source: str, path: str) -> Iterator[str]:
             case ast.Call(func=ast.Name("dataclass"), keywords=chosen):
                 if {"frozen", "slots"} <= {keyword.arg for keyword in chosen}:
                     yield f"{path}:{node.lineno} makes a frozen class by dataclass"
+
+
+def raw_fields(source: str, path: str) -> Iterator[str]:
+    """Find fields of Qt that the wheel changes while a page scrolls; ``fields.py`` has others."""
+    if path in RAW_FIELD_HOMES:
+        return
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Name(name)) if name in RAW_FIELDS:
+                yield f"{path}:{node.lineno} makes a {name}"
+            case ast.ClassDef(bases=bases):
+                for base in bases:
+                    if isinstance(base, ast.Name) and base.id in RAW_FIELDS:
+                        yield f"{path}:{node.lineno} {node.name} is a {base.id}"
 
 
 def vague_names(source: str, path: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ PACKAGE_SMELLS = (
     smells.slow_dataclasses,
     smells.vague_names,
     smells.resource_paths,
+    smells.raw_fields,
 )
 
 
@@ -103,6 +104,8 @@ def test_time_may_be_measured_where_a_busy_machine_fails_nothing(source, path):
         ),
         pytest.param(smells.vague_names, "", id="name"),
         pytest.param(smells.resource_paths, 'folder / "resources" / "models"', id="resources"),
+        pytest.param(smells.raw_fields, "box = QSpinBox()", id="field"),
+        pytest.param(smells.raw_fields, "class Box(QComboBox): ...", id="kind of field"),
         pytest.param(smells.private_imports, "import spatialstudio.domain", id="import"),
         pytest.param(smells.private_imports, "from spatialstudio.ui import app", id="from"),
     ],

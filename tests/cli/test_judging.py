@@ -1,5 +1,6 @@
 import csv
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -149,6 +150,20 @@ def test_records_are_judged_again(terminal, tmp_path):
     assert "0 ERROR (reproduce)" in done.out
     published = (GOLDEN / "eval" / "per_sample.jsonl").read_bytes()
     assert (target / "per_sample.jsonl").read_bytes() == published
+
+
+@pytest.mark.parametrize("command", ["judge-records", "sweep-records"])
+def test_records_that_are_cut_fail_with_their_number(terminal, tmp_path, command):
+    run = tmp_path / "run"
+    shutil.copytree(GOLDEN, run)
+    records = run / "eval" / "per_sample.jsonl"
+    lines = records.read_bytes().splitlines(keepends=True)
+    records.write_bytes(b"".join(lines[:17]) + lines[17][:100])
+    out = ["--out", tmp_path / "judged"] if command == "judge-records" else []
+    done = terminal(command, run, *out)
+    assert done.code == 1
+    assert done.err.startswith("15 pictures have no readable record")
+    assert done.out
 
 
 def test_records_answer_programs_and_other_settings(terminal, tmp_path):

@@ -22,6 +22,7 @@ import numpy as np
 from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask, Perception
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.write_gate import FILE_GATE
 
 log = logging.getLogger(__name__)
 
@@ -87,10 +88,11 @@ class PerceptionFiles:
     def keep(self, key: str, perception: Perception) -> None:
         """Write a perception, and forget the oldest when they grow too many."""
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            draft = self._folder / f".{uuid4().hex}{DRAFT_SUFFIX}"
-            draft.write_bytes(_written(perception))
-            draft.replace(self._path(key))
+            with FILE_GATE.passed():
+                self._folder.mkdir(parents=True, exist_ok=True)
+                draft = self._folder / f".{uuid4().hex}{DRAFT_SUFFIX}"
+                draft.write_bytes(_written(perception))
+                draft.replace(self._path(key))
             self._forget_oldest()
         except OSError:
             log.info("A perception could not be remembered.", exc_info=True)

@@ -29,15 +29,15 @@ def keep_judgement(picture: Path, sidecar: bytes, content: bytes) -> None:
         StoreError: The folder cannot be written or is full.
     """
     waiting = _waiting(picture)
-    write_whole(waiting, sidecar)
-    try:
-        write_whole(picture, content)
-        with explained_writing(picture.parent):
+    with explained_writing(picture.parent):
+        write_whole(waiting, sidecar)
+        try:
+            write_whole(picture, content)
             _rename(waiting, picture.with_suffix(SIDECAR_ENDING))
-    except BaseException:
-        if not _is_told(picture, waiting):
-            waiting.unlink(missing_ok=True)
-        raise
+        except BaseException:
+            if not _is_told(picture, waiting):
+                waiting.unlink(missing_ok=True)
+            raise
 
 
 def settle_judgement(picture: Path) -> None:

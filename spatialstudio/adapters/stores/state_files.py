@@ -192,7 +192,7 @@ class FileJournal:
                 self._file = None
 
     def _write(self, entry: Json) -> None:
-        with self._guard, explained_writing(self._folder):
+        with explained_writing(self._folder), self._guard:
             if self._file is None:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 self._file = self._path.open("ab", buffering=0)

@@ -8,6 +8,7 @@ from spatialstudio.domain.derived_requests import is_search
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import MAX_SEED, GenerationRequest, GuidanceSettings
 from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.prompt import is_text
 from spatialstudio.domain.samplers import sampler_title
 
 CHANCE = 0.5
@@ -36,6 +37,11 @@ def check_request(request: GenerationRequest, model: ModelCard) -> None:
 
 
 def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestError]:
+    if not is_text(request.scene.prompt.negative):
+        yield RequestError(
+            "The negative prompt holds bytes that are no text.",
+            hint="Write it in UTF-8, or type it anew.",
+        )
     if not 0 <= request.seed <= MAX_SEED:
         yield RequestError(
             f"The seed {request.seed} is out of range.",

@@ -15,6 +15,7 @@ from spatialstudio.domain.benchmark import (
 from spatialstudio.domain.ports import RecordedRuns
 from spatialstudio.domain.relation import relation_types
 from spatialstudio.domain.verdict import CheckerSettings, Outcome
+from spatialstudio.domain.write_gate import FILE_GATE
 from spatialstudio.science.candidates import candidates_of
 from spatialstudio.science.checker import decide_relation
 from spatialstudio.science.pass_rates import all_of, best_of, outcome_counts, pair_counts
@@ -50,7 +51,8 @@ def judge_records(
     settings = change_settings(settings or run.settings, changes)
     judged = tuple(judge_sample(sample, settings) for sample in run.samples)
     report = report_of(judged, settings)
-    records.write(run, judged, report, target, overwrite=overwrite)
+    with FILE_GATE.passed():
+        records.write(run, judged, report, target, overwrite=overwrite)
     return report
 
 

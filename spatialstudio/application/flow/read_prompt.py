@@ -18,6 +18,7 @@ from spatialstudio.domain.prompt import (
     Prompt,
     TextSpan,
     free_mention_id,
+    is_text,
 )
 from spatialstudio.domain.relation import (
     BY_HAND,
@@ -43,8 +44,13 @@ def read_prompt(
             None when it draws anything.
 
     Raises:
-        PromptError: The prompt is empty or too long, or names what the model does not know.
+        PromptError: The prompt is empty, too long or no text, or names what the model does not
+            know.
     """
+    if not is_text(text):
+        raise PromptError(
+            "The prompt holds bytes that are no text.", hint="Write it in UTF-8, or type it anew."
+        )
     if len(text) > MOST_CHARACTERS:
         raise PromptError(
             f"The prompt is {len(text):,} characters long.",

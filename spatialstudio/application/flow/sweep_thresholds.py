@@ -27,6 +27,7 @@ class SweepRow:
         passes: PASS.
         fails: FAIL.
         total: All pictures, errors included.
+        errors: Pictures without a record that can be judged.
     """
 
     margin: float
@@ -34,6 +35,7 @@ class SweepRow:
     passes: int
     fails: int
     total: int
+    errors: int = 0
 
     @property
     def coverage(self) -> float:
@@ -74,6 +76,7 @@ def sweep_thresholds(
                 passes=passes,
                 fails=fails,
                 total=len(run.samples),
+                errors=sum(sample.perception is None for sample in run.samples),
             )
         )
     return tuple(rows)

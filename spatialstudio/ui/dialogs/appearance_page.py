@@ -1,6 +1,6 @@
 """How the window looks: colours, size of the text, how much is on show."""
 
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QPushButton, QWidget
 
 from spatialstudio.ui.appearance import TEXT_PERCENTS, Appearance
 from spatialstudio.ui.commands.frame import ALL_CONTROLS, RESET_LAYOUT
@@ -8,6 +8,7 @@ from spatialstudio.ui.dialogs.settings_dialog import SettingsPage
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.fields import ComboBox
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.window_settings import Density, ThemeChoice
 
@@ -27,13 +28,13 @@ class AppearancePage(SettingsPage):
     def __init__(self, context: WindowContext, appearance: Appearance) -> None:
         super().__init__()
         self._appearance = appearance
-        self._colours = QComboBox()
+        self._colours = ComboBox()
         for choice, name in NAMES.items():
             self._colours.addItem(tr(name), choice)
         self._show_colours()
         appearance.chosen.connect(self._show_colours)
         self._colours.activated.connect(self._take_colours)
-        self._size = QComboBox()
+        self._size = ComboBox()
         for percent in sorted({*TEXT_PERCENTS, appearance.text_percent}):
             self._size.addItem(f"{percent} %", percent)
         self._size.setCurrentText(f"{appearance.text_percent} %")

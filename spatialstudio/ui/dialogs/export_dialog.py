@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
@@ -23,6 +22,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.dialogs.dialog_size import give_room
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.fields import ComboBox
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 SIZE_EM = (40, 27)
@@ -115,9 +115,9 @@ class ExportDialog(QDialog):
         self._is_running = False
         self._kinds = _kind_list()
         self._meaning = TextLabel(tone=Tone.MUTED)
-        self._form = QComboBox()
+        self._form = ComboBox()
         self._form.setAccessibleName(tr("Format"))
-        self._colours = QComboBox()
+        self._colours = ComboBox()
         self._colours.setAccessibleName(tr("Colours"))
         for name, shown in themes.items():
             self._colours.addItem(shown, name)

@@ -2,7 +2,6 @@
 
 from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import (
-    QComboBox,
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
@@ -23,6 +22,7 @@ from spatialstudio.ui.dialogs.settings_dialog import SettingsPage
 from spatialstudio.ui.switchboard import LANGUAGE_MODEL_PAGE
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.fields import ComboBox
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 NOBODY, OTHER = "", "other"
@@ -42,7 +42,7 @@ class LanguageModelPage(SettingsPage):
     def __init__(self, language_model: LanguageModel, told: SignalInstance) -> None:
         super().__init__()
         self._language_model = language_model
-        self._server = QComboBox()
+        self._server = ComboBox()
         self._server.addItem(tr("None: the grammar alone"), NOBODY)
         for name, preset in language_model.presets.items():
             self._server.addItem(preset.title, name)

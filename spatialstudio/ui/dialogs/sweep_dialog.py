@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QGridLayout,
@@ -18,6 +17,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.sweep import SweepField
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.fields import ComboBox
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 VALUES_EM = 18
@@ -51,7 +51,7 @@ class AxisFields:
     ) -> None:
         self._suggest = suggest
         self._changed = changed
-        self.field = QComboBox()
+        self.field = ComboBox()
         self.field.setAccessibleName(name)
         if can_be_none:
             self.field.addItem(tr("None"), None)

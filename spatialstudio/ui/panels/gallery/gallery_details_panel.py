@@ -23,6 +23,7 @@ from spatialstudio.ui.panels.contents.gallery_contents import (
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.fact_list import FactList
+from spatialstudio.ui.widgets.basic.fields import TextLine
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.gallery.claim_list import ClaimList
 from spatialstudio.ui.widgets.gallery.star_row import StarRow
@@ -43,12 +44,12 @@ class GalleryDetailsPanel(Panel):
         self._claims = ClaimList(context.theme)
         self._stars = StarRow(context.theme)
         self._stars.stars_picked.connect(self._view.stars_picked)
-        self._tags = QLineEdit()
+        self._tags = TextLine()
         self._tags.setAccessibleName(tr("Tags"))
         self._tags.setPlaceholderText(tr("Tags, divided by commas"))
         self._tags.editingFinished.connect(self._write_tags)
         self._tags.returnPressed.connect(self._view.grid_asked)
-        self._note = QLineEdit()
+        self._note = TextLine()
         self._note.setAccessibleName(tr("Note"))
         self._note.setPlaceholderText(tr("Note"))
         self._note.editingFinished.connect(self._write_note)

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtCore import QSignalBlocker
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QSlider, QVBoxLayout
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout
 
 from spatialstudio.application.session import BaselineChanged, RunChanged, StepPicked
 from spatialstudio.application.view_script import view_script
@@ -24,6 +24,7 @@ from spatialstudio.ui.panels.contents.map_contents import (
 )
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.fields import Slider
 from spatialstudio.ui.widgets.basic.segments import Segments
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.inspect.map_legend import MapLegend
@@ -55,7 +56,7 @@ class MapsPanel(Panel):
         self._session = context.studio.session
         self._stage = context.stage
         self._maps = context.maps
-        self._opacity = QSlider(Qt.Orientation.Horizontal)
+        self._opacity = Slider()
         self._opacity.setAccessibleName(tr("Opacity of the maps"))
         self._opacity.setRange(0, FULL)
         self._opacity.valueChanged.connect(self._fade)

@@ -4,11 +4,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter
 
+from spatialstudio.ui.widgets.basic.fields import ComboBox
+
 SHORTEST = 6
 """Letters that are always in sight; dots stand for the rest."""
 
 
-class ChoiceBox(QComboBox):
+class ChoiceBox(ComboBox):
     """A combo box whose choice ends in dots where it is too long; its list shows all of it.
 
     Args:

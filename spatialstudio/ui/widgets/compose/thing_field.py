@@ -2,16 +2,17 @@
 
 from PySide6.QtCore import QPoint, QStringListModel, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
+from PySide6.QtWidgets import QCompleter, QWidget
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.fields import TextLine
 
 WIDTH_EM = 11
 MOST_OFFERED = 6
 
 
-class ThingField(QLineEdit):
+class ThingField(TextLine):
     """A field over another widget; hidden until it is opened.
 
     Emits ``name_entered`` with what was typed when Enter is pressed, and stays until it is closed;

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QSlider, QWidget
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.fields import ComboBox, Slider
 from spatialstudio.ui.widgets.basic.text_label import PlainLabel, TextLabel, Tone, plain_tip
 
 STEPS = 100
@@ -66,9 +67,9 @@ class LeverForm(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._kind: tuple[object, ...] = ()
-        self._sliders: list[QSlider] = []
+        self._sliders: list[Slider] = []
         self._numbers: list[QLabel] = []
-        self._combos: list[QComboBox] = []
+        self._combos: list[ComboBox] = []
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(em(0.6))
@@ -112,7 +113,7 @@ class LeverForm(QWidget):
             self._add_choices(row, each)
 
     def _add_lever(self, row: int, lever: Lever) -> None:
-        slider = QSlider(Qt.Orientation.Horizontal)
+        slider = Slider()
         slider.setAccessibleName(lever.name)
         slider.setRange(0, STEPS)
         slider.setMinimumWidth(em(SLIDER_EM))
@@ -127,7 +128,7 @@ class LeverForm(QWidget):
         self._numbers.append(number)
 
     def _add_choices(self, row: int, each: Choices) -> None:
-        combo = QComboBox()
+        combo = ComboBox()
         combo.setAccessibleName(tr("Which {thing} is judged by").format(thing=each.name))
         combo.addItems(each.items)
         combo.setPlaceholderText(tr("none is sure enough"))

@@ -4,16 +4,17 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QStringListModel, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QListView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCompleter, QLabel, QListView, QVBoxLayout, QWidget
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.fields import TextLine
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 MOST_OFFERS = 12
 
 
-class CompletingLine(QLineEdit):
+class CompletingLine(TextLine):
     """Completes the word at the cursor, not the whole line. Emits ``left_downwards``."""
 
     left_downwards = Signal()

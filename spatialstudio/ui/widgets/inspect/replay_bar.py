@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.fields import NumberBox
 from spatialstudio.ui.widgets.basic.text_label import PlainLabel, plain_tip
 from spatialstudio.ui.widgets.inspect.step_scrubber import StepScrubber
 
@@ -184,8 +185,8 @@ class ReplayBar(QWidget):
         button.setToolTip(plain_tip(name))
         return button
 
-    def _speed_field(self) -> QSpinBox:
-        field = QSpinBox()
+    def _speed_field(self) -> NumberBox:
+        field = NumberBox()
         field.setRange(SLOWEST, FASTEST)
         field.setSingleStep(FASTER_BY)
         field.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)

@@ -2,10 +2,12 @@
 
 from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox
 
+from spatialstudio.ui.widgets.basic.fields import DecimalBox, NumberBox
 
-def count_field(name: str, most: int) -> QSpinBox:
+
+def count_field(name: str, most: int) -> NumberBox:
     """Return a field for 1 to ``most`` things, told of when it is left or stepped."""
-    field = QSpinBox()
+    field = NumberBox()
     field.setAccessibleName(name)
     field.setRange(1, most)
     field.setKeyboardTracking(False)
@@ -13,9 +15,9 @@ def count_field(name: str, most: int) -> QSpinBox:
     return field
 
 
-def share_field(name: str, largest: float) -> QDoubleSpinBox:
+def share_field(name: str, largest: float) -> DecimalBox:
     """Return a field for numbers from 0 to ``largest`` with two places."""
-    field = QDoubleSpinBox()
+    field = DecimalBox()
     field.setAccessibleName(name)
     field.setRange(0.0, largest)
     field.setSingleStep(0.05)

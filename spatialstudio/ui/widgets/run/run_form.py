@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QFormLayout,
     QHBoxLayout,
-    QLineEdit,
     QVBoxLayout,
     QWidget,
 )
@@ -19,6 +18,7 @@ from spatialstudio.domain.run_settings import Preset, RunSettings, SeedMode
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.fields import EditLine
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.run.choice_field import Choice, ChoiceField
 from spatialstudio.ui.widgets.run.guidance_form import GuidanceForm
@@ -60,7 +60,7 @@ class RunForm(QWidget):
         self._seed_mode = SeedModeField()
         self._pictures = count_field(tr("Pictures"), MOST_PICTURES)
         self._pictures.setToolTip(tr("How many are drawn at once, each from a seed of its own"))
-        self._negative = QLineEdit()
+        self._negative = EditLine()
         self._negative.setAccessibleName(tr("Not wanted"))
         self._negative.setPlaceholderText(tr("as: fog, text"))
         self._strength = StrengthSlider()

@@ -4,13 +4,14 @@ import secrets
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QValidator
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from spatialstudio.domain.run_settings import SeedMode
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.basic.choice_box import ChoiceBox
+from spatialstudio.ui.widgets.basic.fields import EditLine
 from spatialstudio.ui.widgets.basic.text_label import plain_tip
 
 MODES = {
@@ -54,7 +55,8 @@ class SeedField(QWidget):
         self._theme = theme
         self._largest = largest
         self._validator = WholeNumber(largest)
-        self._number = QLineEdit("0")
+        self._number = EditLine()
+        self._number.setText("0")
         self._number.setAccessibleName(tr("Seed"))
         self._number.setValidator(self._validator)
         self._number.setMinimumWidth(em(4))

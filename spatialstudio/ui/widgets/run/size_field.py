@@ -6,12 +6,13 @@ from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QToolButton, QWidget
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.fields import NumberBox
 from spatialstudio.ui.widgets.basic.text_label import PlainLabel, plain_tip
 
 SIDE_EM = 2.8
 
 
-class SideField(QSpinBox):
+class SideField(NumberBox):
     """One side in pixels; what is typed is brought to the nearest that can be drawn."""
 
     def __init__(self, name: str, unit: int, largest: int) -> None:

@@ -1,10 +1,11 @@
 """One slider for how firmly the layout is held, with honest captions."""
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.basic.fields import Slider
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 
 FULL = 100
@@ -30,7 +31,7 @@ class StrengthSlider(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._recommended = 1.0
-        self._slider = QSlider(Qt.Orientation.Horizontal)
+        self._slider = Slider()
         self._slider.setAccessibleName(tr("Hold layout"))
         self._slider.setRange(0, FULL)
         self._slider.valueChanged.connect(self._slide)

@@ -2,11 +2,12 @@
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QIcon, QKeyEvent, QPainter, QPixmap
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSlider, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
 
 from spatialstudio.ui.texts import tr
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.basic.fields import Slider
 from spatialstudio.ui.widgets.basic.text_label import PlainLabel, plain_tip
 from spatialstudio.ui.widgets.stage.picture_layers import PLAIN_LOOK, Layer, LayerLook
 
@@ -156,8 +157,8 @@ class LayerRow(QWidget):
         button.toggled.connect(self.shown_picked)
         return button
 
-    def _opacity_slider(self) -> QSlider:
-        slider = QSlider(Qt.Orientation.Horizontal)
+    def _opacity_slider(self) -> Slider:
+        slider = Slider()
         slider.setAccessibleName(tr("Opacity of {layer}").format(layer=self._name.lower()))
         slider.setRange(0, FULL)
         slider.setValue(FULL)

@@ -1,0 +1,56 @@
+"""A program that ends while the engine draws: the picture is offered at the next start."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from spatialstudio.application.paths import StudioPaths
+from spatialstudio.application.studio import Studio
+
+DRAWING = """
+import sys, threading
+from pathlib import Path
+from spatialstudio.application.paths import StudioPaths
+from spatialstudio.application.studio import Studio
+from spatialstudio.domain.generation import StepEvent
+from dataclasses import replace
+
+def main():
+    studio = Studio.open("process", StudioPaths.within(Path(sys.argv[1])))
+    begun = threading.Event()
+    studio.bus.subscribe(lambda event: begun.set() if isinstance(event, StepEvent) else None)
+    studio.read_prompt("a dog to the left of a car")
+    studio.start()
+    asked = [replace(studio.new_request(seed=seed), steps=1000) for seed in (3, 4)]
+    studio.queue.add(*asked)
+    begun.wait()
+    print("drawing", flush=True)
+    if sys.argv[2] == "close":
+        studio.close()
+    else:
+        threading.Event().wait()
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize("way", ["close", "SIGTERM", "SIGKILL"])
+def test_what_the_engine_was_drawing_is_offered_at_the_next_start(tmp_path, way):
+    program = tmp_path / "drawing.py"
+    program.write_text(DRAWING)
+    home = tmp_path / "home"
+    child = subprocess.Popen(
+        [sys.executable, str(program), str(home), way], stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout.readline() == "drawing\n"
+    if way != "close":
+        child.send_signal(signal.Signals[way])
+    child.communicate()
+    later = Studio.open("process", StudioPaths.within(home))
+    later.queue.restore(later.keeping.interrupted())
+    seeds = [entry.seed for entry in later.queue.entries]
+    later.close()
+    assert seeds == [3, 4]
