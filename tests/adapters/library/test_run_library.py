@@ -65,6 +65,26 @@ def test_a_filter_finds_its_runs(found, line, seeds):
     assert found(line) == seeds
 
 
+def test_a_library_that_was_away_during_a_look_is_found_again(library, root, found):
+    away = root.rename(root.with_name("away"))
+    assert len(library.refresh().missing) == 4
+    away.rename(root)
+    library.refresh()
+    assert found("-is:missing") == [1, 2, 3, 4]
+
+
+def test_a_library_that_was_away_while_another_program_looked_is_found_again(
+    library, root, tmp_path, found
+):
+    away = root.rename(root.with_name("away"))
+    other = RunLibrary(root, tmp_path / "cache")
+    other.refresh()
+    other.close()
+    away.rename(root)
+    library.refresh(thorough=True)
+    assert found("-is:missing") == [1, 2, 3, 4]
+
+
 @pytest.mark.parametrize(
     ("line", "seeds"),
     [
