@@ -377,62 +377,6 @@ def test_records_of_version_1_that_are_too_much_are_refused(root, good, tmp_path
     assert f"listed {good.name} {TEXT}" in lines
 
 
-STATE = """
-from pathlib import Path
-from spatialstudio.adapters.stores.state_files import PlainStateFiles
-from spatialstudio.domain.errors import StudioError
-
-folder = Path({folder!r})
-state = PlainStateFiles()
-journal = state.open_journal(folder)
-print("interrupted", len(journal.interrupted()))
-journal.forget(["x"])
-journal.close()
-for path in sorted(folder.iterdir()):
-    assert state.read_draft(path) is None
-    assert state.read_searches(path) == {{}}
-    assert state.read_library_folder(path) is None
-    try:
-        state.read_settings(path)
-    except StudioError as error:
-        print("refused", path.name, error.message)
-print("done")
-"""
-
-
-@needs_pipes
-def test_state_that_is_no_file_is_not_waited_for(tmp_path, bystander):
-    folder = tmp_path / "state"
-    folder.mkdir()
-    for kind in KINDS:
-        lay(folder / f"{kind}.journal", kind)
-        lay(folder / f"{kind}.json", kind)
-    (folder / "linked.journal").symlink_to(bystander / "keep.txt")
-    (folder / "brackets.journal").write_bytes(b"[" * 200_000 + b"\n")
-    done = attack(STATE.format(folder=str(folder)), tmp_path)
-    assert done.contained, done.output
-    assert done.output.endswith("done\n")
-
-
-@needs_pipes
-@pytest.mark.parametrize("kind", ["fifo", "zero", "gone", "loop", "folder", "link"])
-@pytest.mark.parametrize("ending", ["", "-wal"])
-def test_an_index_that_is_no_file_is_replaced_or_left(
-    root, tmp_path, bystander, caplog, kind, ending
-):
-    cache = tmp_path / "cache"
-    assert len(opened(root, cache)) == 1
-    (index,) = (cache / "index").glob("*.sqlite3")
-    path = index.with_name(index.name + ending)
-    path.unlink(missing_ok=True)
-    if kind == "link":
-        path.symlink_to(bystander / "keep.txt")
-    else:
-        lay(path, kind)
-    assert prompts(opened(root, cache)) == [TEXT]
-    assert all("kept in memory" in message for message in caplog.messages)
-
-
 @needs_pipes
 def test_the_terminal_lists_a_library_of_odd_files(root, good, tmp_path):
     for kind in KINDS:
