@@ -3,27 +3,35 @@
 import struct
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
-from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
+from PIL import ExifTags, Image, ImageCms, UnidentifiedImageError
 
+from spatialstudio.adapters.picture_limits import (
+    BYTES_PER_PIXEL,
+    MAX_DECODING_BYTES,
+    bounded_image,
+    open_picture_file,
+    too_large,
+)
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import ImageError
 from spatialstudio.domain.ports import Surroundings
-
-MAX_PIXELS = 64_000_000
-"""A picture with more is refused before it is decoded: 64 megapixels take 192 MB."""
 
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
 """What Pillow may try; formats that start other programs are left out."""
 
 PNG_ALONE = ("PNG",)
 
-_MILLION = 1_000_000
+STRIP_PIXELS = 1_000_000
+"""That are converted at once."""
+
 UNREADABLE = (
     OSError,
     SyntaxError,
@@ -57,8 +65,8 @@ class PillowImages:
         Raises:
             ImageError: Not a picture, truncated, or too large to open safely.
         """
-        with _explained_opening(path):
-            return _pixels(path, str(path), FORMATS)
+        with open_picture_file(path) as file:
+            return _pixels(file, str(path), FORMATS)
 
 
 def decode(content: bytes, name: str, formats: tuple[str, ...] = FORMATS) -> RgbImage:
@@ -86,24 +94,13 @@ def png_bytes(image: RgbImage) -> bytes:
     return buffer.getvalue()
 
 
-def _pixels(source: Path | BytesIO, name: str, formats: tuple[str, ...]) -> RgbImage:
-    with _explained_decoding(name, formats), Image.open(source, formats=formats) as image:
-        _refuse_too_large(image, name)
-        return np.array(_as_srgb(ImageOps.exif_transpose(image)))
-
-
-@contextmanager
-def _explained_opening(path: Path) -> Iterator[None]:
-    if path.is_dir():
-        raise ImageError(f'"{path}" is a folder, not a picture.', hint="Choose a file in it.")
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise ImageError(f'There is no file "{path}".', hint="Check its name.") from error
-    except PermissionError as error:
-        raise ImageError(
-            f'The file "{path}" may not be read.', hint="Change its permissions or copy it."
-        ) from error
+def _pixels(source: BinaryIO, name: str, formats: tuple[str, ...]) -> RgbImage:
+    with _explained_decoding(name, formats):
+        with bounded_image(source, name, formats) as image:
+            image.load()
+            orientation = image.getexif().get(ExifTags.Base.Orientation)
+            pixels = _as_srgb(image)
+        return _upright(pixels, orientation)
 
 
 @contextmanager
@@ -112,15 +109,13 @@ def _explained_decoding(name: str, formats: tuple[str, ...]) -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about odd files; the size is checked here
             yield
-    except (FileNotFoundError, PermissionError):
-        raise  # nothing was there to be decoded
     except UnidentifiedImageError as error:
         raise ImageError(
             f'The file "{name}" is not a picture.',
             hint=f"Choose one of these kinds: {', '.join(formats)}.",
         ) from error
     except Image.DecompressionBombError as error:
-        raise _too_large(name) from error
+        raise too_large(name, MAX_DECODING_BYTES // BYTES_PER_PIXEL) from error
     except UNREADABLE as error:
         raise ImageError(
             f'The picture "{name}" is damaged or not complete.',
@@ -128,50 +123,85 @@ def _explained_decoding(name: str, formats: tuple[str, ...]) -> Iterator[None]:
         ) from error
 
 
-def _refuse_too_large(image: Image.Image, name: str) -> None:
-    if image.width * image.height > MAX_PIXELS:
-        raise _too_large(name)
+def _as_srgb(image: Image.Image) -> RgbImage:
+    """Return the pixels, (H, W, 3) uint8, colours converted by the picture's own profile.
 
-
-def _too_large(name: str) -> ImageError:
-    return ImageError(
-        f'The picture "{name}" is too large to open safely.',
-        hint=f"Make it smaller: at most {MAX_PIXELS // _MILLION} megapixels can be read.",
-    )
-
-
-def _as_srgb(image: Image.Image) -> Image.Image:
-    """Return the picture in mode RGB, 8 bits, colours converted by its own profile."""
-    image.load()
+    Strips of rows are converted one after the other, so that no second copy of the picture is
+    made.
+    """
     if image.mode == "F":
         raise ImageError(
             "The picture holds decimal numbers instead of colours.",
             hint="Save it as an 8-bit PNG.",
         )
-    profile = image.info.get("icc_profile")
+    convert = _conversion(image)
+    pixels: RgbImage = np.empty((image.height, image.width, 3), np.uint8)
+    rows = max(STRIP_PIXELS // image.width, 1)
+    for top in range(0, image.height, rows):
+        bottom = min(top + rows, image.height)
+        pixels[top:bottom] = np.asarray(convert(image.crop((0, top, image.width, bottom))))
+    return pixels
+
+
+def _conversion(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
+    """Choose how strips of a picture become sRGB."""
     if image.mode.startswith("I"):
-        return _from_sixteen_bits(image)
-    if not image.has_transparency_data:
-        return _by_profile(image, profile)
-    with_alpha = image.convert("RGBA")
-    white = Image.new("RGB", image.size, "white")
-    colour = _by_profile(with_alpha.convert("RGB"), profile)
+        return _from_sixteen_bits
+    is_transparent = image.has_transparency_data
+    to_srgb = _profile_conversion(
+        "RGB" if is_transparent else image.mode, image.info.get("icc_profile")
+    )
+    return partial(_over_white, to_srgb) if is_transparent else to_srgb
+
+
+def _over_white(to_srgb: Callable[[Image.Image], Image.Image], strip: Image.Image) -> Image.Image:
+    with_alpha = strip.convert("RGBA")
+    white = Image.new("RGB", strip.size, "white")
+    colour = to_srgb(with_alpha.convert("RGB"))
     return Image.composite(colour, white, with_alpha.getchannel("A"))
 
 
-def _from_sixteen_bits(image: Image.Image) -> Image.Image:
-    levels = np.asarray(image).clip(0, np.iinfo(np.uint16).max)
+def _from_sixteen_bits(strip: Image.Image) -> Image.Image:
+    levels = np.asarray(strip).clip(0, np.iinfo(np.uint16).max)
     return Image.fromarray((levels >> 8).astype(np.uint8)).convert("RGB")
 
 
-def _by_profile(image: Image.Image, profile: bytes | None) -> Image.Image:
+def _profile_conversion(mode: str, profile: bytes | None) -> Callable[[Image.Image], Image.Image]:
     """Convert to sRGB; a picture without a profile, or with an unusable one, counts as sRGB."""
     if profile is None:
-        return image.convert("RGB")
+        return _plain
     try:
         source = ImageCms.ImageCmsProfile(BytesIO(profile))
         target = ImageCms.createProfile("sRGB")
-        converted = ImageCms.profileToProfile(image, source, target, outputMode="RGB")
+        transform = ImageCms.buildTransform(source, target, mode, "RGB")
     except (ImageCms.PyCMSError, OSError):
-        return image.convert("RGB")
-    return converted or image.convert("RGB")
+        return _plain
+
+    def convert(strip: Image.Image) -> Image.Image:
+        try:
+            return ImageCms.applyTransform(strip, transform) or _plain(strip)
+        except (ImageCms.PyCMSError, OSError, ValueError):
+            return _plain(strip)
+
+    return convert
+
+
+def _plain(strip: Image.Image) -> Image.Image:
+    return strip.convert("RGB")
+
+
+def _upright(pixels: RgbImage, orientation: object) -> RgbImage:
+    """Turn (H, W, 3) pixels as their EXIF orientation, 1 to 8, says."""
+    turn = _TURNS.get(orientation) if isinstance(orientation, int) else None
+    return pixels if turn is None else np.ascontiguousarray(turn(pixels))
+
+
+_TURNS: Mapping[int, Callable[[RgbImage], RgbImage]] = {
+    2: lambda pixels: pixels[:, ::-1],
+    3: lambda pixels: pixels[::-1, ::-1],
+    4: lambda pixels: pixels[::-1],
+    5: lambda pixels: pixels.swapaxes(0, 1),
+    6: lambda pixels: np.rot90(pixels, -1),
+    7: lambda pixels: pixels[::-1, ::-1].swapaxes(0, 1),
+    8: lambda pixels: np.rot90(pixels),
+}
