@@ -24,6 +24,8 @@ MAX_DECODING_BYTES = 224 * MEBIBYTE
 """Peak while a picture is decoded, its array included."""
 MAX_HEADER_BYTES = 16 * MEBIBYTE
 """Of everything that a format's parser reads before the pixels."""
+MAX_WEBP_BYTES = 64 * MEBIBYTE
+"""Of a whole WebP file, which is read as one."""
 MAX_READS = 100_000
 """Of one file: a parser that reads more often parses pieces of a few bytes."""
 BYTES_PER_READ = 256
@@ -45,10 +47,11 @@ TIFF_BYTES_PER_PIXEL = 14
 MULTISCAN_BYTES_PER_PIXEL = 13
 """Of a JPEG whose coefficients are kept until the last scan."""
 
+PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 PNG_PIXELS = b"IDAT"
 
 _MILLION = 1_000_000
-_PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
+_PNG_END = b"IEND"
 _CHUNK_HEADER = struct.Struct(">I4s")
 _CHECKSUM_BYTES = 4
 _RIFF, _WEBP = slice(0, 4), slice(8, 12)
@@ -74,7 +77,7 @@ class BoundedFile:
         magic = file.read(_MAGIC_BYTES)
         file.seek(0)
         is_webp = magic[_RIFF] == b"RIFF" and magic[_WEBP] == b"WEBP"
-        self._bytes_left: int | None = MAX_DECODING_BYTES if is_webp else MAX_HEADER_BYTES
+        self._bytes_left: int | None = MAX_WEBP_BYTES if is_webp else MAX_HEADER_BYTES
         self._reads_left = MAX_READS + self.size // BYTES_PER_READ
 
     def begin_pixels(self) -> None:
@@ -181,7 +184,7 @@ def bounded_image(file: BinaryIO, name: str, formats: tuple[str, ...]) -> Image.
 
 
 def png_chunks(file: BinaryIO) -> Iterator[tuple[bytes, int, int]]:
-    """Yield kind, place and length of a PNG's chunks up to the end of the file.
+    """Yield kind, place and length of a PNG's chunks, up to the last.
 
     A file that is not a PNG has none.
 
@@ -190,8 +193,8 @@ def png_chunks(file: BinaryIO) -> Iterator[tuple[bytes, int, int]]:
     """
     size = file.seek(0, 2)
     file.seek(0)
-    place = len(_PNG_MAGIC)
-    if file.read(place) != _PNG_MAGIC:
+    place = len(PNG_MAGIC)
+    if file.read(place) != PNG_MAGIC:
         return
     for _ in range(MAX_CHUNKS + size // BYTES_PER_CHUNK):
         file.seek(place)
@@ -200,6 +203,8 @@ def png_chunks(file: BinaryIO) -> Iterator[tuple[bytes, int, int]]:
             return
         length, kind = _CHUNK_HEADER.unpack(header)
         yield kind, place + _CHUNK_HEADER.size, min(length, size)
+        if kind == _PNG_END:
+            return
         place += _CHUNK_HEADER.size + length + _CHECKSUM_BYTES
     raise OSError("The picture has too many parts.")
 

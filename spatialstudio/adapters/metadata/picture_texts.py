@@ -4,17 +4,21 @@ import codecs
 import re
 import struct
 import warnings
+import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from io import BytesIO
-from typing import Any
+from typing import IO, Any, BinaryIO
 
 from PIL import ExifTags, Image, PngImagePlugin
 
 from spatialstudio.adapters.images import UNREADABLE
 from spatialstudio.adapters.metadata import provenance
+from spatialstudio.adapters.picture_limits import PNG_MAGIC, BoundedFile, png_chunks
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.errors import ExportError
+from spatialstudio.domain.errors import ExportError, ImageError
 from spatialstudio.domain.picture_settings import EmbeddedTexts
+from spatialstudio.domain.safe_files import MEBIBYTE
 
 PARAMETERS = "parameters"
 OWN_RECORD = "spatial_studio"
@@ -26,6 +30,13 @@ JPEG_QUALITY = 95
 WEBP_QUALITY = 90
 LARGEST_SEGMENT_BYTES = 65_000
 """Of EXIF or XMP in a JPEG file, whose segments end at 64 KiB."""
+LONGEST_TEXT_BYTES = 4 * MEBIBYTE
+MOST_TEXT_BYTES = 16 * MEBIBYTE
+"""Of all texts in one file."""
+
+_PNG_TEXT, _PNG_PACKED, _PNG_INTERNATIONAL, _PNG_EXIF = b"tEXt", b"zTXt", b"iTXt", b"eXIf"
+_PNG_TEXTS = frozenset({_PNG_TEXT, _PNG_PACKED, _PNG_INTERNATIONAL, _PNG_EXIF})
+_CHECKSUM = struct.Struct(">I")
 
 _UNICODE = b"UNICODE\0"
 _ASCII = b"ASCII\0\0\0"
@@ -34,19 +45,27 @@ _EXIF_TEXTS = ("ImageDescription", "Make", "Model", "Software")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-def read_texts(content: bytes) -> dict[str, str]:
+def read_texts(source: bytes | BinaryIO) -> dict[str, str]:
     """Gather the texts of a picture file by name; of one that cannot be read, none.
 
     Names of PNG's text chunks, of EXIF's fields ("UserComment", "Make", ...), and
-    "XML:com.adobe.xmp"; pixels are not decoded.
+    "XML:com.adobe.xmp"; pixels are not decoded. A text of more than ``LONGEST_TEXT_BYTES`` is left
+    out, as is what exceeds ``MOST_TEXT_BYTES`` together.
+
+    Args:
+        source: The file, or its content.
     """
+    file = BytesIO(source) if isinstance(source, bytes) else source
+    texts: dict[str, str] = {}
+    left = MOST_TEXT_BYTES
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about odd files, of which there are many
-            with Image.open(BytesIO(content), formats=FORMATS) as image:
-                return dict(_texts_of(image))
-    except (*UNREADABLE, RecursionError, AttributeError):
+        for name, text in _all_texts(file):
+            if len(text) <= min(left, LONGEST_TEXT_BYTES):
+                texts[name] = text
+                left -= len(text)
+    except (*UNREADABLE, RecursionError, AttributeError, ImageError):
         return {}
+    return texts
 
 
 def picture_bytes(image: RgbImage, kind: str, texts: EmbeddedTexts | None) -> bytes:
@@ -72,15 +91,75 @@ def picture_bytes(image: RgbImage, kind: str, texts: EmbeddedTexts | None) -> by
     return buffer.getvalue()
 
 
-def _texts_of(image: Image.Image) -> Iterator[tuple[str, str]]:
-    if isinstance(image, PngImagePlugin.PngImageFile):
-        for name, text in image.text.items():
-            is_unicode = isinstance(text, PngImagePlugin.iTXt)
-            yield str(name), str(text) if is_unicode else _as_meant(str(text))
-    packet = image.info.get("xmp")
-    if isinstance(packet, bytes):
+def _all_texts(file: BinaryIO) -> Iterator[tuple[str, str]]:
+    exif = None
+    for kind, data in _png_data(file):
+        if kind == _PNG_EXIF:
+            exif = data
+        else:
+            yield from _png_text(kind, data)
+    if file.seek(0) == 0 and file.read(len(PNG_MAGIC)) == PNG_MAGIC:
+        if exif is not None:
+            yield from _exif_texts(exif)
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about odd files, of which there are many
+        stand_in: IO[bytes] = BoundedFile(file)  # type: ignore[assignment]
+        with Image.open(stand_in, formats=FORMATS) as image:
+            packet, exif = image.info.get("xmp"), image.info.get("exif")
+    if isinstance(packet, bytes) and len(packet) <= LONGEST_TEXT_BYTES:
         yield XMP, packet.decode("utf-8", "replace")
-    exif = image.getexif()
+    if isinstance(exif, bytes):
+        yield from _exif_texts(exif)
+
+
+def _png_data(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
+    """Yield kind and content of the chunks that hold texts, where their checksums are right.
+
+    NOTE: Pillow finds those behind the pixels only once it has decoded them.
+    """
+    left = MOST_TEXT_BYTES
+    for kind, place, length in png_chunks(file):
+        if kind in _PNG_TEXTS and length <= min(left, LONGEST_TEXT_BYTES):
+            left -= length
+            file.seek(place)
+            data = file.read(length)
+            if file.read(_CHECKSUM.size) == _CHECKSUM.pack(zlib.crc32(kind + data)):
+                yield kind, data
+
+
+def _png_text(kind: bytes, data: bytes) -> Iterator[tuple[str, str]]:
+    """Yield name and text of a PNG's chunk; nothing when it is damaged."""
+    name, _, rest = data.partition(b"\0")
+    if kind == _PNG_INTERNATIONAL:
+        flags, (_language, _, rest) = rest[:2], rest[2:].partition(b"\0")
+        _translated, _, text = rest.partition(b"\0")
+        is_packed, method = (*flags, 0, 0)[:2]
+        plain = _unpacked(text, method) if is_packed else text
+        with suppress(UnicodeDecodeError):
+            yield name.decode("latin-1"), plain.decode("utf-8")
+    elif kind == _PNG_PACKED:
+        text = _unpacked(rest[1:], rest[0]) if rest else b""
+        yield name.decode("latin-1"), _as_meant(text.decode("latin-1"))
+    else:
+        yield name.decode("latin-1"), _as_meant(rest.decode("latin-1"))
+
+
+def _unpacked(packed: bytes, method: int) -> bytes:
+    """Return a compressed text; empty when it is damaged or too long."""
+    unpacker = zlib.decompressobj()
+    try:
+        plain = unpacker.decompress(packed, LONGEST_TEXT_BYTES + 1) if method == 0 else b""
+    except zlib.error:
+        return b""
+    return plain if len(plain) <= LONGEST_TEXT_BYTES else b""
+
+
+def _exif_texts(packed: bytes) -> Iterator[tuple[str, str]]:
+    if len(packed) > LONGEST_TEXT_BYTES:
+        return
+    exif = Image.Exif()
+    exif.load(packed)
     for name in _EXIF_TEXTS:
         value = exif.get(ExifTags.Base[name])
         if isinstance(value, str):
