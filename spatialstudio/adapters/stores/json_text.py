@@ -2,9 +2,12 @@
 
 import hashlib
 import json
+from pathlib import Path
 
 from spatialstudio.adapters.stores.json_codec import Json
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.safe_files import FileTooLarge, read_regular
+from spatialstudio.domain.safe_json import MAX_BYTES, JsonTooLarge, parse_limited
 
 COPY_HINT = "Restore the run from a copy; its picture may still be good."
 RESTORE_HINT = "Restore the run from a copy; its other files may still be good."
@@ -23,18 +26,37 @@ def hash_of_json(plain: Json) -> str:
 
 
 def parse_json(content: bytes, name: str) -> Json:
-    """Return what the bytes of a JSON file say.
+    """Return the values of a JSON file, within the limits of ``parse_limited``.
+
+    Args:
+        content: Of the file.
+        name: Of the file, for messages.
 
     Raises:
-        StoreError: They are no JSON.
+        StoreError: The content is not JSON, or too large or too deeply nested to open safely.
     """
     try:
-        text = content.decode("utf-8", "surrogatepass")
-        plain: Json = json.loads(text, parse_constant=_refused)
-    except (ValueError, RecursionError) as error:
+        plain: Json = parse_limited(content)
+    except JsonTooLarge as error:
+        raise _unsafe(name, str(error)) from error
+    except ValueError as error:
         raise StoreError(f'The file "{name}" is damaged.', hint=COPY_HINT) from error
     return plain
 
 
-def _refused(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
+def read_json(path: Path) -> Json:
+    """Read a JSON file; see ``parse_json``.
+
+    Raises:
+        StoreError: It is not JSON, or too large or too deeply nested to open safely.
+        OSError: It cannot be read, or is not a regular file.
+    """
+    try:
+        content = read_regular(path, MAX_BYTES)
+    except FileTooLarge as error:
+        raise _unsafe(path.name, "too large") from error
+    return parse_json(content, path.name)
+
+
+def _unsafe(name: str, finding: str) -> StoreError:
+    return StoreError(f'The file "{name}" is {finding} to open safely.', hint=COPY_HINT)

@@ -177,7 +177,7 @@ def test_a_truncated_file_is_noticed(picture, suffix):
         ("format.json", b'{"format": "other", "version": 1}', "is no trace"),
         ("format.json", b"[]", "is no trace"),
         ("run.json", b"{}", "is missing"),
-        ("run.json", b"[" * 100_000, "is damaged"),
+        ("run.json", b"[" * 100_000, "is nested too deeply"),
         ("maps.npz", b"", '"maps.npz" in the trace .* is damaged'),
         ("previews/0000.webp", b"", "0000.webp.* is damaged"),
         ("picture.webp", b"", "picture in the trace .* is damaged"),

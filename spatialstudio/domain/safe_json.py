@@ -1,0 +1,97 @@
+"""Reads JSON that others wrote, within limits of memory, depth and size of numbers.
+
+Sizes are estimated from the bytes before anything is built: a few bytes of JSON can take a
+hundred times their size as objects.
+"""
+
+import json
+from typing import Any
+
+from spatialstudio.domain.safe_files import MEBIBYTE
+
+MAX_BYTES = 64 * MEBIBYTE
+MAX_MEMORY_BYTES = 224 * MEBIBYTE
+"""Estimated peak while the text is parsed, the bytes themselves included."""
+MAX_VALUES = 400_000
+"""Objects, arrays, names and leaves; a run of a thousand steps has some fifty thousand."""
+MAX_DEPTH = 64
+MAX_INTEGER_BITS = 1024
+"""Larger integers exceed every float."""
+
+_VALUE_BYTES = 100
+_SEPARATORS = (b"[", b"{", b",", b":")
+_CONTINUATION = bytes(range(0x80, 0xC0))
+_BELOW_TWO_BYTES = bytes(range(0xC4))
+_BELOW_FOUR_BYTES = bytes(range(0xF0))
+
+
+class JsonTooLarge(ValueError):  # noqa: N818 - reads as a finding
+    """The JSON would take more memory, or is nested deeper, than its reader allows."""
+
+
+def parse_limited(content: bytes, max_bytes: int = MAX_BYTES, max_values: int = MAX_VALUES) -> Any:
+    """Parse JSON as plain Python values.
+
+    Args:
+        content: UTF-8; halves of surrogate pairs pass.
+        max_bytes: The largest size that is parsed.
+        max_values: The largest number of values and names.
+
+    Raises:
+        JsonTooLarge: A limit is exceeded.
+        ValueError: The content is not JSON, or holds a number that no float can hold.
+    """
+    values = sum(map(content.count, _SEPARATORS)) if len(content) <= max_bytes else 0
+    is_large = len(content) > max_bytes or values > max_values
+    if is_large or _peak_bytes(content, values) > MAX_MEMORY_BYTES:
+        raise JsonTooLarge("too large")
+    try:
+        plain = json.loads(content.decode("utf-8", "surrogatepass"), parse_constant=_refuse)
+    except RecursionError as error:
+        raise JsonTooLarge("nested too deeply") from error
+    _check(plain)
+    return plain
+
+
+def _peak_bytes(content: bytes, values: int) -> int:
+    """Estimate what the content, its text and the values take together."""
+    characters, width = len(content), 1
+    if not content.isascii():
+        characters = len(content.translate(None, _CONTINUATION))
+        is_wide = bool(content.translate(None, _BELOW_TWO_BYTES + _CONTINUATION))
+        width = 2 if is_wide else 1
+        width = 4 if content.translate(None, _BELOW_FOUR_BYTES) else width
+    return len(content) + 2 * characters * width + _VALUE_BYTES * values
+
+
+def _check(plain: Any) -> None:
+    """Walk through all values, level by level.
+
+    Raises:
+        JsonTooLarge: They are nested too deeply.
+        ValueError: A number is too large for a float.
+    """
+    level: list[Any] = [plain]
+    for _ in range(MAX_DEPTH + 1):
+        inner: list[Any] = []
+        for value in level:
+            if isinstance(value, dict):
+                inner.extend(value.values())
+            elif isinstance(value, list):
+                inner.extend(value)
+            elif isinstance(value, float):
+                if value in _INFINITE:
+                    raise ValueError("a number is too large")
+            elif isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
+                raise ValueError("a number is too large")
+        if not inner:
+            return
+        level = inner
+    raise JsonTooLarge("nested too deeply")
+
+
+_INFINITE = (float("inf"), float("-inf"))
+
+
+def _refuse(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
