@@ -3,17 +3,27 @@
 from collections.abc import Mapping
 from io import BytesIO
 from typing import Any, TypeAlias
-from zipfile import BadZipFile
-from zlib import error as ZlibError  # noqa: N812 - an exception class in lower case
 
 import numpy as np
 import numpy.typing as npt
 
+from spatialstudio.adapters.zip_archive import (
+    BROKEN,
+    ArchiveLimits,
+    ArchiveTooLarge,
+    open_archive,
+    read_array,
+)
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.safe_files import MEBIBYTE
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-_UNREADABLE = (OSError, ValueError, KeyError, EOFError, BadZipFile, ZlibError, MemoryError)
+LARGEST_BYTES = 192 * MEBIBYTE
+"""Of all arrays in a file."""
+MOST_ARRAYS = 20_000
+
+_ENDING = ".npy"
 
 
 def pack_arrays(arrays: Mapping[str, AnyArray]) -> bytes:
@@ -23,20 +33,35 @@ def pack_arrays(arrays: Mapping[str, AnyArray]) -> bytes:
     return buffer.getvalue()
 
 
-def unpack_arrays(content: bytes, name: str) -> dict[str, AnyArray]:
+def unpack_arrays(
+    content: bytes, name: str, largest_bytes: int = LARGEST_BYTES
+) -> dict[str, AnyArray]:
     """Return the arrays of a .npz, in the order in which they were packed.
 
     Args:
         content: The bytes of the file.
         name: Of the file, for the message.
+        largest_bytes: What the arrays may take together.
 
     Raises:
-        StoreError: The bytes are no array file, or hold objects instead of numbers.
+        StoreError: The bytes are no array file, too large to open safely, or hold objects
+            instead of numbers.
     """
+    limits = ArchiveLimits(
+        members=MOST_ARRAYS, member_bytes=largest_bytes, total_bytes=largest_bytes
+    )
     try:
-        with np.load(BytesIO(content), allow_pickle=False) as packed:
-            return dict(packed)
-    except _UNREADABLE as error:
+        with open_archive(content, limits) as archive:
+            return {
+                member.filename.removesuffix(_ENDING): read_array(archive.read(member))
+                for member in archive.infolist()
+            }
+    except ArchiveTooLarge as error:
+        raise StoreError(
+            f'The arrays in "{name}" are too large to open safely.',
+            hint="Restore the run from a copy.",
+        ) from error
+    except BROKEN as error:
         raise StoreError(
             f'The arrays in "{name}" cannot be read.', hint="Restore the run from a copy."
         ) from error

@@ -104,7 +104,9 @@ class RunFiles:
         """
         steps = [event for event in events if isinstance(event, StepEvent)]
         (image,) = (event.image for event in events if isinstance(event, GenerationFinished))
-        content = TraceContent(maps=maps_of(steps), previews=previews_of(steps), picture=image)
+        content = TraceContent(
+            maps=maps_of(steps), previews=previews_of(steps), picture=lambda: image
+        )
         packed = pack_trace_arrays(content)
         evaluation = record.evaluation
         kept = _with_references(record, content, packed)
@@ -135,7 +137,7 @@ class RunFiles:
             return load_run_folder(old)
         picture = self.picture_of(path)
         record, content = read_trace(picture)
-        image = PillowImages().read(picture) if picture.exists() else content.picture
+        image = PillowImages().read(picture) if picture.exists() else content.picture()
         beside = _beside(picture)
         evaluation = beside.evaluation if beside else None
         record = replace(record, id=RunId(picture.stem), evaluation=evaluation)
@@ -264,6 +266,7 @@ def _listing_beside(picture: Path) -> Sidecar | None:
 
 
 def _with_references(record: RunRecord, content: TraceContent, packed: PackedArrays) -> RunRecord:
+    drawn = content.picture()
     references = {
         name: ArtifactRef(
             kind="attention" if name == MAPS else "preview",
@@ -277,8 +280,8 @@ def _with_references(record: RunRecord, content: TraceContent, packed: PackedArr
     image = ArtifactRef(
         kind=IMAGE,
         path=f"{record.id}{arrival.PICTURE_ENDING}",
-        sha256=pixel_hash(content.picture),
-        bytes=content.picture.nbytes,
+        sha256=pixel_hash(drawn),
+        bytes=drawn.nbytes,
     )
     trace = with_references(record.trace, content.maps, references[MAPS], previews)
     return replace(record, trace=trace, artifacts=(image,), evaluation=None)

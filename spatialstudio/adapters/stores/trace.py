@@ -10,8 +10,10 @@ from dataclasses import fields, replace
 import numpy as np
 
 from spatialstudio.adapters.stores.array_file import AnyArray
+from spatialstudio.adapters.stores.json_text import COPY_HINT
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import AttentionSnapshot
+from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import (
     GenerationEvent,
     GenerationFinished,
@@ -23,6 +25,7 @@ from spatialstudio.domain.record import ArtifactRef, RunRecord, StepSummary
 
 _MAP = "attention/"
 _LAYERS = "layers"
+_MAP_AXES = 2
 _NUMBERS = tuple(f.name for f in fields(StepSummary) if f.name not in {"attention", "preview"})
 
 
@@ -82,6 +85,7 @@ def events_of(
 
     Raises:
         KeyError: A step names an array that is not there.
+        StoreError: An array is not a map.
     """
     request_id = record.request.id
     started = GenerationStarted(
@@ -131,6 +135,8 @@ def _snapshot(arrays: Mapping[str, AnyArray]) -> AttentionSnapshot:
         for name, weights in arrays.items()
         if name.startswith(_MAP)
     }
+    if any(weights.ndim != _MAP_AXES or weights.dtype.kind != "f" for weights in maps.values()):
+        raise StoreError("A map in the trace is damaged.", hint=COPY_HINT)
     return AttentionSnapshot(maps=maps, layers=tuple(map(str, arrays[_LAYERS])))
 
 

@@ -20,21 +20,29 @@ Version 1 was a folder, see ``run_folder``.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from io import BytesIO
-from lzma import LZMAError
-from zipfile import BadZipFile, ZipFile, ZipInfo
-from zlib import error as ZlibError  # noqa: N812 - an exception class in lower case
+from math import ceil, sqrt
+from zipfile import ZipFile, ZipInfo
 
 import numpy as np
 from PIL import Image
 
 from spatialstudio.adapters.images import UNREADABLE
+from spatialstudio.adapters.picture_limits import bounded_image
 from spatialstudio.adapters.stores.array_file import AnyArray, pack_arrays, unpack_arrays
 from spatialstudio.adapters.stores.json_codec import Json
 from spatialstudio.adapters.stores.json_text import COPY_HINT, json_bytes, parse_json
+from spatialstudio.adapters.zip_archive import (
+    BROKEN,
+    ArchiveLimits,
+    ArchiveTooLarge,
+    open_archive,
+)
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.errors import ImageError, StoreError
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.safe_files import MEBIBYTE
 
 FORMAT = "spatialstudio-trace"
 VERSION = 2
@@ -47,8 +55,16 @@ RECORD = "run.json"
 MAPS = "maps.npz"
 PICTURE = "picture.webp"
 FORMAT_MEMBER = "format.json"
-LARGEST_BYTES = 2_000_000_000
-"""A trace that would unpack to more is refused."""
+LARGEST_FILE_BYTES = 32 * MEBIBYTE
+LARGEST_BYTES = 48 * MEBIBYTE
+"""Of all members, unpacked."""
+MOST_MEMBERS = 2000
+LARGEST_MAPS_BYTES = 64 * MEBIBYTE
+"""Of all maps, as float32."""
+DECODED_PIXELS = 64_000_000
+"""Of all previews of a trace; one with more is refused."""
+KEPT_PIXELS = 24_000_000
+"""Of all previews in memory; above it each is made smaller by the same factor."""
 
 LOSSLESS = 100
 PREVIEW_QUALITIES = (LOSSLESS, 85, 60, 30)
@@ -58,12 +74,14 @@ EFFORT = 2
 _PREVIEW_NAME = re.compile(r"previews/(\d{4,9})\.webp")
 _PEAK = "/peak"
 _LEVELS = 255
-_EARLIEST = (1980, 1, 1, 0, 0, 0)
-BROKEN = (
-    *(BadZipFile, OSError, KeyError, ValueError, EOFError, NotImplementedError, RuntimeError),
-    *(ZlibError, LZMAError),
+_FLOAT_BYTES = 4
+_NUMBERS = frozenset("fiub")
+"""Kinds of numpy types."""
+_NUMBERS_AND_NAMES = _NUMBERS | {"U"}
+_LIMITS = ArchiveLimits(
+    members=MOST_MEMBERS, member_bytes=LARGEST_FILE_BYTES, total_bytes=LARGEST_BYTES
 )
-"""What reading a damaged zip file raises."""
+_EARLIEST = (1980, 1, 1, 0, 0, 0)
 
 
 @frozen(eq=False)
@@ -73,12 +91,12 @@ class TraceContent:
     Attributes:
         maps: Arrays by name: float32 maps, texts of the layers' names.
         previews: (H, W, 3) by step.
-        picture: (H, W, 3) the finished picture.
+        picture: Decodes (H, W, 3) the finished picture; raises StoreError.
     """
 
     maps: Mapping[str, AnyArray]
     previews: Mapping[int, RgbImage]
-    picture: RgbImage
+    picture: Callable[[], RgbImage]
 
 
 @frozen
@@ -103,14 +121,14 @@ def pack_trace_arrays(content: TraceContent) -> PackedArrays:
     """Pack maps and previews as exactly as their share of the budget allows."""
     maps, kind = _packed_maps(content.maps)
     previews, quality = _packed_previews(content.previews)
-    picture = next(
+    picture = content.picture()
+    packed_picture = next(
         data
         for allowed in PREVIEW_QUALITIES
-        if len(data := _webp(content.picture, allowed)) <= PICTURE_BYTES
-        or allowed == PREVIEW_QUALITIES[-1]
+        if len(data := _webp(picture, allowed)) <= PICTURE_BYTES or allowed == PREVIEW_QUALITIES[-1]
     )
     return PackedArrays(
-        members={MAPS: maps, **previews, PICTURE: picture},
+        members={MAPS: maps, **previews, PICTURE: packed_picture},
         precision={"maps": kind, "preview_quality": quality},
     )
 
@@ -142,11 +160,13 @@ def read_members(content: bytes, name: str) -> dict[str, bytes]:
     Raises:
         StoreError: It is no trace, damaged, or from a newer version.
     """
+    if len(content) > LARGEST_FILE_BYTES:
+        raise _too_large(name)
     try:
-        with ZipFile(BytesIO(content)) as archive:
-            if sum(member.file_size for member in archive.infolist()) > LARGEST_BYTES:
-                raise StoreError(f'The trace "{name}" is too large to open safely.', hint=COPY_HINT)
+        with open_archive(content, _LIMITS) as archive:
             members = {member.filename: archive.read(member) for member in archive.infolist()}
+    except ArchiveTooLarge as error:
+        raise _too_large(name) from error
     except BROKEN as error:
         raise StoreError(f'The trace "{name}" is damaged.', hint=COPY_HINT) from error
     head = parse_json(members.get(FORMAT_MEMBER, b""), name)
@@ -167,14 +187,20 @@ def unpack_trace_arrays(members: Mapping[str, bytes], name: str) -> TraceContent
     Raises:
         StoreError: A member is damaged.
     """
-    packed = unpack_arrays(members[MAPS], MAPS) if MAPS in members else {}
-    previews = {
-        int(step[1]): _read_webp(data, name)
+    is_there = MAPS in members
+    packed = unpack_arrays(members[MAPS], MAPS, LARGEST_MAPS_BYTES) if is_there else {}
+    steps = {
+        int(step[1]): data
         for member, data in sorted(members.items())
         if (step := _PREVIEW_NAME.fullmatch(member))
     }
-    picture = _read_webp(members.get(PICTURE, b""), name)
-    return TraceContent(maps=_unpacked_maps(packed), previews=previews, picture=picture)
+    picture = members.get(PICTURE, b"")
+    _check_header(picture, name)
+    return TraceContent(
+        maps=_unpacked_maps(packed, name),
+        previews=_read_previews(steps, name),
+        picture=partial(_read_webp, picture, name),
+    )
 
 
 def _packed_maps(maps: Mapping[str, AnyArray]) -> tuple[bytes, str]:
@@ -210,20 +236,40 @@ _COARSENINGS: Mapping[str, Callable[[AnyArray], AnyArray] | None] = {
 }
 
 
-def _unpacked_maps(packed: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
-    maps: dict[str, AnyArray] = {}
-    for name, array in packed.items():
-        if name.endswith(_PEAK):
-            continue
-        peak = packed.get(name + _PEAK)
-        if peak is None:
-            maps[name] = array
-            continue
-        shares = array.astype(np.float32)
-        if array.dtype == np.uint8:
-            shares = (shares / np.float32(_LEVELS)) ** 2
-        maps[name] = shares * peak
-    return maps
+def _unpacked_maps(packed: Mapping[str, AnyArray], name: str) -> dict[str, AnyArray]:
+    """Return maps as float32.
+
+    Raises:
+        StoreError: They are not maps, or too large to open safely.
+    """
+    maps = {key: array for key, array in packed.items() if not key.endswith(_PEAK)}
+    if sum(array.size for array in maps.values()) * _FLOAT_BYTES > LARGEST_MAPS_BYTES:
+        raise _too_large(name)
+    return {key: _unpacked_map(array, packed.get(key + _PEAK)) for key, array in maps.items()}
+
+
+def _unpacked_map(array: AnyArray, peak: AnyArray | None) -> AnyArray:
+    if array.dtype.kind not in (_NUMBERS if peak is not None else _NUMBERS_AND_NAMES):
+        raise StoreError("A map in the trace is damaged.", hint=COPY_HINT)
+    if peak is None:
+        return array
+    if peak.shape or peak.dtype.kind not in _NUMBERS:
+        raise StoreError("A map in the trace is damaged.", hint=COPY_HINT)
+    shares = array.astype(np.float32)
+    if array.dtype == np.uint8:
+        shares /= np.float32(_LEVELS)
+        np.square(shares, out=shares)
+    shares *= np.float32(peak)
+    return shares
+
+
+def _read_previews(steps: Mapping[int, bytes], name: str) -> dict[int, RgbImage]:
+    """Decode the previews of a trace, smaller where they would take too much memory together."""
+    pixels = sum(_pixels_of(data, name) for data in steps.values())
+    if pixels > DECODED_PIXELS:
+        raise _too_large(name)
+    factor = ceil(sqrt(pixels / KEPT_PIXELS)) if pixels > KEPT_PIXELS else 1
+    return {step: _read_webp(data, name, factor) for step, data in steps.items()}
 
 
 def _packed_previews(previews: Mapping[int, RgbImage]) -> tuple[dict[str, bytes], int]:
@@ -250,10 +296,40 @@ def _webp(image: RgbImage, quality: int) -> bytes:
     return buffer.getvalue()
 
 
-def _read_webp(data: bytes, name: str) -> RgbImage:
+def _read_webp(data: bytes, name: str, factor: int = 1) -> RgbImage:
     try:
-        with Image.open(BytesIO(data), formats=("WEBP",)) as image:
-            pixels: RgbImage = np.array(image.convert("RGB"))
+        with bounded_image(BytesIO(data), name, ("WEBP",)) as image:
+            smaller = image if factor == 1 else image.reduce(factor)
+            pixels: RgbImage = np.array(smaller.convert("RGB"))
             return pixels
+    except ImageError as error:
+        raise _too_large(name) from error
     except UNREADABLE as error:
-        raise StoreError(f'A picture in the trace "{name}" is damaged.', hint=COPY_HINT) from error
+        raise _damaged_picture(name) from error
+
+
+def _pixels_of(data: bytes, name: str) -> int:
+    """Return how many pixels a picture claims, without decoding it."""
+    try:
+        with bounded_image(BytesIO(data), name, ("WEBP",)) as image:
+            return image.width * image.height
+    except ImageError as error:
+        raise _too_large(name) from error
+    except UNREADABLE as error:
+        raise _damaged_picture(name) from error
+
+
+def _check_header(data: bytes, name: str) -> None:
+    """Say that a picture is damaged before anything needs its pixels."""
+    try:
+        Image.open(BytesIO(data), formats=("WEBP",)).close()
+    except UNREADABLE as error:
+        raise _damaged_picture(name) from error
+
+
+def _damaged_picture(name: str) -> StoreError:
+    return StoreError(f'A picture in the trace "{name}" is damaged.', hint=COPY_HINT)
+
+
+def _too_large(name: str) -> StoreError:
+    return StoreError(f'The trace "{name}" is too large to open safely.', hint=COPY_HINT)

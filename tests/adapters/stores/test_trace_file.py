@@ -33,7 +33,7 @@ def run_of(noise, steps, map_side, side):
         f"{s}/attention/m1": noise.random((map_side, map_side), np.float32) for s in range(steps)
     }
     previews = {s: noise.integers(0, 256, (side, side, 3), np.uint8) for s in range(steps)}
-    return TraceContent(maps=maps, previews=previews, picture=previews[0])
+    return TraceContent(maps=maps, previews=previews, picture=lambda: previews[0])
 
 
 def largest_error(content, again):
@@ -46,7 +46,7 @@ def test_a_small_run_is_kept_to_the_bit(noise):
     assert arrays.precision == {"maps": "float32", "preview_quality": 100}
     assert largest_error(content, again) == 0
     assert all(np.array_equal(again.previews[step], content.previews[step]) for step in range(4))
-    assert np.array_equal(again.picture, content.picture)
+    assert np.array_equal(again.picture(), content.picture())
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_large_previews_lose_quality_before_they_burst_the_budget(noise):
         s: np.roll(still, 5 * s, 0) | noise.integers(0, 40, (384, 384, 1), np.uint8)
         for s in range(12)
     }
-    content = TraceContent(maps={}, previews=previews, picture=still)
+    content = TraceContent(maps={}, previews=previews, picture=lambda: still)
     arrays, again = packed(content)
     assert arrays.precision["preview_quality"] < 100
     assert len(write_trace({}, arrays)) <= BUDGET_BYTES
@@ -98,7 +98,7 @@ def test_equal_runs_give_equal_bytes():
 def test_odd_maps_stay_as_they_are(value):
     odd = np.full((4, 4), value, np.float32)
     content = TraceContent(
-        maps={"0/attention/m1": odd}, previews={}, picture=np.zeros((1, 1, 3), np.uint8)
+        maps={"0/attention/m1": odd}, previews={}, picture=lambda: np.zeros((1, 1, 3), np.uint8)
     )
     _, again = packed(content)
     assert np.array_equal(again.maps["0/attention/m1"], odd, equal_nan=True)

@@ -1,0 +1,147 @@
+"""Opens zip archives from elsewhere: their members are counted and measured before any is unpacked.
+
+An archive of a few kilobytes can list one member a million times, unpack to terabytes, or use a
+compression that gives no limit. What is refused here never reaches a decompressor.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from lzma import LZMAError
+from typing import IO, BinaryIO
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+from zlib import error as ZlibError  # noqa: N812 - an exception class in lower case
+
+import numpy as np
+import numpy.typing as npt
+
+from spatialstudio.domain.frozen import frozen
+
+BROKEN = (
+    *(BadZipFile, OSError, KeyError, ValueError, EOFError, NotImplementedError, RuntimeError),
+    *(ZlibError, LZMAError, MemoryError),
+)
+"""What reading a damaged zip file raises."""
+
+_ENCRYPTED = 1
+_BYTES_PER_ENTRY = 200
+"""Of the directory: 46, the member's name and extra fields."""
+_MIN_READ_BYTES = 128 * 1024
+"""The longest comment of an archive, and what describes its directory."""
+
+
+class ArchiveTooLarge(BadZipFile):
+    """The archive holds more than its reader allows."""
+
+
+@frozen
+class ArchiveLimits:
+    """What an archive may hold.
+
+    Attributes:
+        members: How many.
+        member_bytes: Of each, unpacked.
+        total_bytes: Of all together, unpacked.
+    """
+
+    members: int
+    member_bytes: int
+    total_bytes: int
+
+
+@contextmanager
+def open_archive(file: bytes | BinaryIO, limits: ArchiveLimits) -> Iterator[ZipFile]:
+    """Open an archive whose members can all be read safely.
+
+    Args:
+        file: The archive, or its content.
+        limits: On its members.
+
+    Raises:
+        ArchiveTooLarge: It holds too much.
+        BadZipFile: It is damaged, or packed in another way than ``ZIP_DEFLATED``.
+    """
+    source = _DirectoryReads(
+        BytesIO(file) if isinstance(file, bytes) else file,
+        max(limits.members * _BYTES_PER_ENTRY, _MIN_READ_BYTES),
+    )
+    stand_in: IO[bytes] = source  # type: ignore[assignment]
+    with ZipFile(stand_in) as archive:
+        source.begin_members()
+        _check(archive.infolist(), limits)
+        yield archive
+
+
+def read_array(content: bytes) -> npt.NDArray[np.generic]:
+    """Read the content of a .npy file; it takes no more memory than the file.
+
+    Raises:
+        ValueError: It is damaged, claims another size than it has, or holds objects.
+    """
+    file = BytesIO(content)
+    version = np.lib.format.read_magic(file)
+    read_header = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }.get(version)
+    if read_header is None:
+        raise ValueError("The array has an unknown version.")
+    try:
+        shape, is_fortran, dtype = read_header(file)
+    except (SyntaxError, RecursionError, TypeError, MemoryError) as error:
+        raise ValueError("The header of the array is damaged.") from error
+    count = 1
+    for side in shape:
+        count *= side
+    rest = len(content) - file.tell()
+    is_valid = not dtype.hasobject and min(shape, default=0) >= 0
+    if not is_valid or count * dtype.itemsize != rest or (count and not dtype.itemsize):
+        raise ValueError("The array has another size than it claims.")
+    flat = np.frombuffer(content, dtype, count, file.tell()) if rest else np.empty(count, dtype)
+    return flat.reshape(shape, order="F" if is_fortran else "C").copy()
+
+
+def _check(members: list[ZipInfo], limits: ArchiveLimits) -> None:
+    if len(members) > limits.members:
+        raise ArchiveTooLarge("too many members")
+    if len({member.filename for member in members}) < len(members):
+        raise BadZipFile("a member is listed twice")
+    if any(member.file_size > limits.member_bytes for member in members):
+        raise ArchiveTooLarge("a member is too large")
+    if sum(member.file_size for member in members) > limits.total_bytes:
+        raise ArchiveTooLarge("the members are too large")
+    if any(member.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for member in members):
+        raise BadZipFile("an unusual compression")  # those of other kinds unpack without a limit
+    if any(member.flag_bits & _ENCRYPTED for member in members):
+        raise BadZipFile("an encrypted member")
+
+
+class _DirectoryReads:
+    """A file of which one read is limited until the archive's directory was read."""
+
+    def __init__(self, file: BinaryIO, most_bytes: int) -> None:
+        self._file = file
+        self._most: int | None = most_bytes
+
+    def begin_members(self) -> None:
+        self._most = None
+
+    def read(self, count: int = -1) -> bytes:
+        if self._most is None:
+            return self._file.read(count)
+        content = self._file.read(min(count, self._most + 1) if count >= 0 else self._most + 1)
+        if len(content) > self._most:
+            raise ArchiveTooLarge("too many members")
+        return content
+
+    def seek(self, place: int, whence: int = 0) -> int:
+        return self._file.seek(place, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seekable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        """Leave the file open: who opened it closes it."""
