@@ -6,6 +6,7 @@ times. Both are refused from the header, before any pixel is decoded.
 
 import struct
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -171,7 +172,7 @@ def bounded_image(file: BinaryIO, name: str, formats: tuple[str, ...]) -> Image.
     image = Image.open(stand_in, formats=formats)
     pixels = image.width * image.height
     budget, cost = MAX_DECODING_BYTES, _bytes_per_pixel(image, source)
-    if image.format == "WEBP":
+    if image.format == "WEBP" or isinstance(file, BytesIO):
         budget -= source.size
     if pixels * cost > budget:
         raise too_large(name, max(budget, 0) // cost)
