@@ -34,12 +34,16 @@ from spatialstudio.cli.metric_figures import metric_figures
 from spatialstudio.cli.printing import show_json, show_lines, show_progress
 from spatialstudio.domain.benchmark import RunReport
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.safe_files import MEBIBYTE, open_regular
+from spatialstudio.domain.safe_json import parse_limited
 from spatialstudio.domain.verdict import REPRODUCE
 
 OpenStudio: TypeAlias = Callable[[Path | None], Studio]
 """Opens a studio that stores its runs in a folder; None for the user's own."""
 
 ERROR = "ERROR"
+LARGEST_ROW_BYTES = MEBIBYTE
+"""A longer line of an earlier call was not written by this program."""
 NO_MASKS = "Nobody drew masks, so PSE counts 0: choose a --segmenter."
 TABLE_COLUMNS = (
     *("picture", "prompt", "checker", "relation", "outcome", "reason"),
@@ -135,16 +139,32 @@ def _rows_kept(
     if path is None or not path.exists():
         return
     wanted = {(str(task.path), task.prompt) for task in tasks}
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in _stored_lines(path):
         try:
-            row = json.loads(line)
+            row = parse_limited(line)
             key = row["picture"], row["prompt"]
-            is_kept = kind.items() <= row.items() and not row["error"]
+            is_kept = key in wanted and kind.items() <= row.items() and not row["error"]
         except (ValueError, KeyError, TypeError, AttributeError):
             continue  # NOTE: the last line of a call that was killed may be cut
-        if key in wanted and is_kept:
+        if is_kept:
             wanted.remove(key)
             yield row
+
+
+def _stored_lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of an earlier call's file, one at a time.
+
+    Raises:
+        StoreError: It cannot be read.
+    """
+    try:
+        with open_regular(path) as file:
+            while line := file.readline(LARGEST_ROW_BYTES):
+                yield line
+    except OSError as error:
+        raise StoreError(
+            f'The file "{path}" cannot be read.', hint="Choose another file for --out."
+        ) from error
 
 
 def _keep(path: Path | None, row: Mapping[str, Any]) -> None:

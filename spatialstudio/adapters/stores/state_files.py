@@ -20,7 +20,7 @@ from uuid import uuid4
 
 from spatialstudio.adapters.durable_files import explained_writing, sync_folder, write_whole
 from spatialstudio.adapters.stores.json_codec import Json, decode, encode
-from spatialstudio.adapters.stores.json_text import json_bytes, parse_json
+from spatialstudio.adapters.stores.json_text import json_bytes, parse_json, read_json
 from spatialstudio.domain.draft import Draft
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import GenerationRequest, RequestId
@@ -78,12 +78,12 @@ class PlainStateFiles:
             StoreError: The file cannot be read, or holds something else.
         """
         try:
-            content = path.read_bytes()
+            plain = read_json(path)
         except OSError as error:
             raise StoreError(
                 f"The file {path.name} cannot be read.", hint="Choose another file."
             ) from error
-        return decode(RunSettings, parse_json(content, path.name), {})
+        return decode(RunSettings, plain, {})
 
     def write_searches(self, path: Path, searches: Mapping[str, str]) -> None:
         """Write saved searches, by name.
