@@ -1,8 +1,8 @@
 """Opens pictures from elsewhere: judged by what they claim, or by what stands in the prompt."""
 
 from functools import partial
-from pathlib import Path
 
+from spatialstudio.application.pictures import ForeignPicture
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.ui.panel_api import WindowContext
@@ -12,7 +12,7 @@ LONGEST = 60
 """Characters of a prompt that fit into a message."""
 
 
-def open_picture(context: WindowContext, path: Path) -> None:
+def open_picture(context: WindowContext, picture: ForeignPicture) -> None:
     """Open a picture that no run belongs to.
 
     One of our own brings its prompt along. Another is judged by the prompt that stands there; when
@@ -21,31 +21,30 @@ def open_picture(context: WindowContext, path: Path) -> None:
 
     Args:
         context: Of the window.
-        path: The picture.
+        picture: As it was read.
 
     Raises:
-        ImageError: The file is not a picture that can be read.
         ModelNotFound: There is no model, so that nobody can read what it claims.
     """
     pictures, scene = context.studio.pictures, context.studio.session.scene
-    told = pictures.told_by(path)
+    told = picture.told
     try:
         claim = pictures.claim_of(told)
     except ModelNotFound:
-        pictures.show(path)
+        pictures.show(picture)
         raise
     if claim is not None and told is not None and told.record:
         context.studio.edit_scene(claim)
-        pictures.judge(path, claim)
+        pictures.judge_image(picture.image, claim)
     elif scene is not None and scene.relations:
-        pictures.judge(path, scene)
-        _offer(context, path, claim)
+        pictures.judge_image(picture.image, scene)
+        _offer(context, picture, claim)
     else:
-        pictures.show(path)
-        _offer(context, path, claim)
+        pictures.show(picture)
+        _offer(context, picture, claim)
 
 
-def _offer(context: WindowContext, path: Path, claim: SceneGraph | None) -> None:
+def _offer(context: WindowContext, picture: ForeignPicture, claim: SceneGraph | None) -> None:
     if claim is None:
         return
     text = claim.prompt.text
@@ -53,10 +52,10 @@ def _offer(context: WindowContext, path: Path, claim: SceneGraph | None) -> None
     context.toasts.offer(
         tr("The picture tells a prompt of its own: “{prompt}”").format(prompt=short),
         tr("Judge by it"),
-        partial(_judge, context, path, claim),
+        partial(_judge, context, picture, claim),
     )
 
 
-def _judge(context: WindowContext, path: Path, claim: SceneGraph) -> None:
+def _judge(context: WindowContext, picture: ForeignPicture, claim: SceneGraph) -> None:
     context.studio.edit_scene(claim)
-    context.studio.pictures.judge(path, claim)
+    context.studio.pictures.judge_image(picture.image, claim)

@@ -178,9 +178,11 @@ def _perception(
     facts: Mapping[str, Any], masks: Sequence[AnyArray], depth: AnyArray | None
 ) -> Perception:
     height, width = facts["size"]
-    estimator = facts["depth"]
-    if estimator and depth is None:
-        raise ValueError("The depth is missing.")
+    estimator, estimated = facts["depth"], None
+    if estimator:
+        if depth is None:
+            raise ValueError("The depth is missing.")
+        estimated = DepthMap(values=depth, estimator_id=estimator)
     return Perception(
         image_sha256=facts["image_sha256"],
         height=height,
@@ -199,5 +201,5 @@ def _perception(
             )
             for known, pixels in zip(facts["masks"], masks, strict=True)
         ),
-        depth=DepthMap(values=depth, estimator_id=estimator) if estimator else None,
+        depth=estimated,
     )

@@ -1,6 +1,7 @@
 """Looks after kept runs: verified, drawn again, found again when their files are gone."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -8,11 +9,13 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from spatialstudio.application.errands import ErrandEnded, ErrandId, Progress
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.flow.generate_image import new_request_id
 from spatialstudio.application.keeping import Reproduced
 from spatialstudio.application.library import LibraryChanged
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.record import Fault
 from spatialstudio.ui.commands import gallery as commands
+from spatialstudio.ui.file_reading import Subject
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.panels.contents.gallery_contents import (
     IN_TRASH,
@@ -59,7 +62,7 @@ class RunKeeping(QObject):
         self._nameless = 0
         actions = context.actions
         actions.bind(commands.VERIFY, self._verify)
-        actions.bind(commands.RUN_AGAIN, self._guarded(self._run_again))
+        actions.bind(commands.RUN_AGAIN, self._run_again)
         actions.bind(commands.REINDEX, self._reindex)
         actions.bind(commands.EMPTY_TRASH, self._empty_trash)
         actions.bind(commands.LOCATE, self._guarded(self._locate))
@@ -113,7 +116,13 @@ class RunKeeping(QObject):
 
     def _run_again(self) -> None:
         for path in self._exporting.targets[:1]:
-            self._context.studio.run_again(path)
+            self._context.reading.read(
+                Subject.REPETITION,
+                tr("Looking after runs"),
+                partial(self._context.studio.keeping.again, path, new_request_id()),
+                self._context.studio.draw_again,
+                self._context.toasts.report,
+            )
 
     def _reindex(self) -> None:
         library = self._context.studio.library
