@@ -22,7 +22,7 @@ from spatialstudio.application.library import Library
 from spatialstudio.application.model_layers import LayerList
 from spatialstudio.application.model_list import NO_MODEL_HINT, ModelList
 from spatialstudio.application.paths import StudioPaths
-from spatialstudio.application.pictures import ForeignPicture, Pictures
+from spatialstudio.application.pictures import Pictures
 from spatialstudio.application.queue_entry import waiting
 from spatialstudio.application.registry import Registry, built_in_registry
 from spatialstudio.application.run_estimates import RunEstimates
@@ -33,7 +33,7 @@ from spatialstudio.application.second_run import SecondRun
 from spatialstudio.application.session import OpenRun, Session
 from spatialstudio.application.storyboard import Storyboard
 from spatialstudio.application.token_counter import TokenCounter
-from spatialstudio.domain.errors import ModelNotFound, PromptError, StoreError, StudioError
+from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.perceivers import PerceptionCard
 from spatialstudio.domain.picture_settings import FieldDifference, PictureSettings
@@ -325,15 +325,8 @@ class Studio:
             StoreError: There is no run, or it is damaged.
             ModelNotFound: Its model is no longer there.
         """
-        return self.draw_again(self.keeping.again(path, new_request_id()))
-
-    def draw_again(self, request: GenerationRequest) -> RequestId:
-        """Draw the request that ``Keeping.again`` has read from a stored run.
-
-        Raises:
-            ModelNotFound: Its model is no longer there.
-        """
-        return self.generate(self.devices.at_hand(request))
+        again = self.keeping.again(path, new_request_id())
+        return self.generate(self.devices.at_hand(again))
 
     def cancel(self) -> None:
         """Stop the open run and its baseline before their next model call."""
@@ -344,22 +337,6 @@ class Studio:
     def is_run(self, path: Path) -> bool:
         """Say whether a file belongs to a stored run."""
         return self.keeping.store.is_run(path)
-
-    def read_file(self, path: Path) -> OpenRun | ForeignPicture:
-        """Read a run's file or folder, or any picture; from any thread, nothing is opened.
-
-        Raises:
-            StoreError: The run is damaged, or the path cannot be opened.
-            ImageError: The file is not a picture that can be read.
-        """
-        try:
-            if path.is_dir() or self.is_run(path):
-                return self.keeping.read_run(path)
-        except (OSError, ValueError) as error:
-            raise StoreError(
-                "The file cannot be opened: its name cannot be used.", hint="Rename or copy it."
-            ) from error
-        return self.pictures.read(path)
 
     def compare_picture(self, theirs: PictureSettings) -> tuple[FieldDifference, ...] | None:
         """Set what a picture tells of its making beside the form as it is; nothing changes.

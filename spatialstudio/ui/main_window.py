@@ -32,6 +32,7 @@ from spatialstudio.ui.bridge import Bridge
 from spatialstudio.ui.commands import frame
 from spatialstudio.ui.dock_rack import USUAL_SIZE_EM, DockRack
 from spatialstudio.ui.file_reading import Subject
+from spatialstudio.ui.opening import read_file
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.compose.prompt_panel import PromptPanel
 from spatialstudio.ui.panels.inspect.readout_panel import ReadoutPanel
@@ -184,7 +185,7 @@ class MainWindow(QMainWindow):
         self.context.reading.read(
             Subject.STAGE,
             tr("Opening {name}").format(name=path.name),
-            partial(self.context.studio.read_file, path),
+            partial(read_file, self.context.studio, path),
             self._show_file,
             self._tell_unreadable,
         )

@@ -1,15 +1,35 @@
 """Opens pictures from elsewhere: judged by what they claim, or by what stands in the prompt."""
 
 from functools import partial
+from pathlib import Path
 
 from spatialstudio.application.pictures import ForeignPicture
-from spatialstudio.domain.errors import ModelNotFound
+from spatialstudio.application.session import OpenRun
+from spatialstudio.application.studio import Studio
+from spatialstudio.domain.errors import ModelNotFound, StoreError
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.texts import tr
 
 LONGEST = 60
 """Characters of a prompt that fit into a message."""
+
+
+def read_file(studio: Studio, path: Path) -> OpenRun | ForeignPicture:
+    """Read a run's file or folder, or any picture; from any thread, nothing is opened.
+
+    Raises:
+        StoreError: The run is damaged, or the path cannot be opened.
+        ImageError: The file is not a picture that can be read.
+    """
+    try:
+        if path.is_dir() or studio.is_run(path):
+            return studio.keeping.read_run(path)
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            "The file cannot be opened: its name cannot be used.", hint="Rename or copy it."
+        ) from error
+    return studio.pictures.read(path)
 
 
 def open_picture(context: WindowContext, picture: ForeignPicture) -> None:

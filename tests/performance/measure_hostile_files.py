@@ -14,7 +14,17 @@ import time
 from pathlib import Path
 
 from spatialstudio.domain.errors import StudioError
-from tests.security.hostile_files import HOSTILE, LARGEST_PICTURES, png_with, read_picture
+from tests.security.hostile_archives import BUNDLES, TRACES
+from tests.security.hostile_pictures import (
+    LARGEST_PICTURES,
+    METADATA,
+    PICTURES,
+    png_with,
+    read_picture,
+)
+from tests.security.hostile_texts import TEXTS
+
+HOSTILE = {**PICTURES, **LARGEST_PICTURES, **METADATA, **TRACES, **BUNDLES, **TEXTS}
 
 LIMIT_S = 2.0
 LIMIT_MB = 256.0

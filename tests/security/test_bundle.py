@@ -8,7 +8,8 @@ import pytest
 from spatialstudio.adapters.images import png_bytes
 from spatialstudio.domain.errors import StoreError
 from tests.security.harness import attack, fingerprint
-from tests.security.hostile_files import BUNDLES, bundle_with, import_bundle, read_picture
+from tests.security.hostile_archives import BUNDLES, bundle_with, import_bundle
+from tests.security.hostile_pictures import read_picture
 
 LARGE = {
     *("bundle, a member listed 2,000,000 times", "bundle, an index of 500 MB"),
@@ -105,7 +106,7 @@ def test_none_fills_the_memory(tmp_path):
     attacked = attack(
         "from pathlib import Path\n"
         "from spatialstudio.domain.errors import StoreError\n"
-        "from tests.security.hostile_files import BUNDLES\n"
+        "from tests.security.hostile_archives import BUNDLES\n"
         "from tests.security.test_bundle import LARGE\n"
         "for number, name in enumerate(BUNDLES.keys() - LARGE):\n"
         "    folder = Path(str(number))\n"

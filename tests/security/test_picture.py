@@ -7,17 +7,16 @@ from spatialstudio.adapters.metadata.picture_texts import LONGEST_TEXT_BYTES, re
 from spatialstudio.domain.errors import ImageError
 from spatialstudio.domain.prompt import MOST_CHARACTERS
 from tests.security.harness import attack, studio
-from tests.security.hostile_files import (
+from tests.security.hostile_files import fifo, written
+from tests.security.hostile_pictures import (
     LARGEST_PICTURES,
     METADATA,
     PICTURES,
     chunk,
-    fifo,
     parameters,
     png_with,
     read_metadata,
     read_picture,
-    written,
 )
 
 LARGE = {"PNG, 200 MB behind the pixels", "compressed text of 1 GB"}
@@ -69,7 +68,7 @@ def test_a_text_whose_checksum_is_wrong_is_left_out():
 def test_the_largest_pictures_stay_within_memory(tmp_path):
     attacked = attack(
         "from pathlib import Path\n"
-        "from tests.security.hostile_files import LARGEST_PICTURES\n"
+        "from tests.security.hostile_pictures import LARGEST_PICTURES\n"
         "for file in LARGEST_PICTURES.values():\n"
         "    print(file.open(file.make(Path())).shape)\n",
         tmp_path,

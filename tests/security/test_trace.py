@@ -4,7 +4,8 @@ import pytest
 
 from spatialstudio.domain.errors import StudioError
 from tests.security.harness import attack
-from tests.security.hostile_files import TEXTS, TRACES
+from tests.security.hostile_archives import TRACES
+from tests.security.hostile_texts import TEXTS
 
 LARGE = {
     *("trace, 30 WebPs of 3,000 x 3,000", "trace, maps of 2 GB of zeros"),
@@ -42,14 +43,13 @@ def test_none_fills_the_memory(tmp_path):
     attacked = attack(
         "from pathlib import Path\n"
         "from spatialstudio.domain.errors import StudioError\n"
-        "from tests.security.hostile_files import HOSTILE\n"
         "from tests.security.test_trace import LARGE, REFUSED\n"
         "for number, name in enumerate(REFUSED.keys() - LARGE):\n"
         "    folder = Path(str(number))\n"
         "    folder.mkdir()\n"
-        "    path = HOSTILE[name].make(folder)\n"
+        "    path = REFUSED[name].make(folder)\n"
         "    try:\n"
-        "        HOSTILE[name].open(path)\n"
+        "        REFUSED[name].open(path)\n"
         "    except StudioError:\n"
         "        continue\n"
         "    raise AssertionError(name)\n",

@@ -6,12 +6,11 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
-from PySide6.QtGui import QDrag, QShowEvent
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
 from spatialstudio.application.errands import ErrandEnded
-from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.gallery import (
     FilterRefused,
     GalleryWish,
@@ -21,7 +20,6 @@ from spatialstudio.application.gallery import (
 )
 from spatialstudio.application.library import LibraryChanged
 from spatialstudio.application.session import OpenRun
-from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.library import EntryId, LibraryEntry, Marks
 from spatialstudio.domain.listing import Cells
 from spatialstudio.domain.sweep import SweepId
@@ -113,7 +111,7 @@ class GalleryPanel(Panel):
         self._grid.opened.connect(self._open)
         self._grid.stack_picked.connect(self._toggle_stack)
         self._grid.menu_asked.connect(self._show_menu)
-        self._grid.drag_begun.connect(self._drag_out)
+        self._grid.drag_begun.connect(partial(self._exporting.drag_out, self._grid))
         self._nothing = EmptyGallery(context.theme)
         self._nothing.action_picked.connect(self._help_out)
         self._comparison = CompareView(context.theme)
@@ -343,22 +341,6 @@ class GalleryPanel(Panel):
 
     def _focus_page(self) -> None:
         self._pages.currentWidget().setFocus()
-
-    def _drag_out(self) -> None:
-        """Hand the files of the chosen runs to another program."""
-        pictures = self._exporting.targets
-        try:
-            if self._context.actions[commands.DRAG_CLEAN].isChecked():
-                pictures = self._exporting.clean_copies(pictures)
-        except StudioError as error:
-            self.problem_met.emit(report_on(error, tr("Pulling pictures out")))
-            return
-        if pictures:
-            data = QMimeData()
-            data.setUrls([QUrl.fromLocalFile(str(picture)) for picture in pictures])
-            drag = QDrag(self)
-            drag.setMimeData(data)
-            drag.exec(Qt.DropAction.CopyAction)
 
     def _bind(self) -> None:
         actions = self._context.actions

@@ -13,6 +13,7 @@ from spatialstudio.application.flow.generate_image import new_request_id
 from spatialstudio.application.keeping import Reproduced
 from spatialstudio.application.library import LibraryChanged
 from spatialstudio.domain.errors import ErrorReport, StudioError
+from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.record import Fault
 from spatialstudio.ui.commands import gallery as commands
 from spatialstudio.ui.file_reading import Subject
@@ -120,9 +121,13 @@ class RunKeeping(QObject):
                 Subject.REPETITION,
                 tr("Looking after runs"),
                 partial(self._context.studio.keeping.again, path, new_request_id()),
-                self._context.studio.draw_again,
+                self._draw_again,
                 self._context.toasts.report,
             )
+
+    def _draw_again(self, request: GenerationRequest) -> None:
+        studio = self._context.studio
+        studio.generate(studio.devices.at_hand(request))
 
     def _reindex(self) -> None:
         library = self._context.studio.library
