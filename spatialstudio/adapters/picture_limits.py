@@ -5,7 +5,9 @@ times. Both are refused from the header, before any pixel is decoded.
 """
 
 import struct
+import warnings
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -168,10 +170,12 @@ def bounded_image(file: BinaryIO, name: str, formats: tuple[str, ...]) -> Image.
     _refuse_large_chunks(file, name)
     source = BoundedFile(file)
     stand_in: IO[bytes] = source  # type: ignore[assignment]
-    image = Image.open(stand_in, formats=formats)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about odd files; the size is checked here
+        image = Image.open(stand_in, formats=formats)
     pixels = image.width * image.height
     budget, cost = MAX_DECODING_BYTES, _bytes_per_pixel(image, source)
-    if image.format == "WEBP":
+    if image.format == "WEBP" or isinstance(file, BytesIO):
         budget -= source.size
     if pixels * cost > budget:
         raise too_large(name, max(budget, 0) // cost)

@@ -110,10 +110,20 @@ def _check(members: list[ZipInfo], limits: ArchiveLimits) -> None:
         raise ArchiveTooLarge("a member is too large")
     if sum(member.file_size for member in members) > limits.total_bytes:
         raise ArchiveTooLarge("the members are too large")
+    _refuse_overlaps(members)
     if any(member.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for member in members):
         raise BadZipFile("an unusual compression")  # those of other kinds unpack without a limit
     if any(member.flag_bits & _ENCRYPTED for member in members):
         raise BadZipFile("an encrypted member")
+
+
+def _refuse_overlaps(members: list[ZipInfo]) -> None:
+    """Refuse members that share bytes, so that none is unpacked twice under two names."""
+    end = 0
+    for member in sorted(members, key=lambda member: member.header_offset):
+        if member.header_offset < end:
+            raise BadZipFile("members overlap")
+        end = member.header_offset + member.compress_size
 
 
 class _DirectoryReads:

@@ -52,10 +52,12 @@ class Errands:
 
     Args:
         publish: Takes ``ErrandMoved`` and ``ErrandEnded``, in that thread.
+        name: Of the thread.
     """
 
-    def __init__(self, publish: Callable[[object], None]) -> None:
+    def __init__(self, publish: Callable[[object], None], name: str = "errands") -> None:
         self._publish = publish
+        self._name = name
         self._flags: dict[ErrandId, CancelFlag] = {}
 
     def run(self, title: str, work: Callable[[Progress], object]) -> ErrandId:
@@ -90,7 +92,7 @@ class Errands:
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(max_workers=1, thread_name_prefix="errands")
+        return ThreadPoolExecutor(max_workers=1, thread_name_prefix=self._name)
 
     def _do(
         self,

@@ -145,6 +145,13 @@ class Keeping:
         return Errands(self._publish)
 
     @cached_property
+    def reading(self) -> "Errands":
+        """Files that the user opens, read in a thread that no export keeps busy."""
+        from spatialstudio.application.errands import Errands
+
+        return Errands(self._publish, "reading")
+
+    @cached_property
     def layer_maps(self) -> LayerMaps:
         """Averages the attention that runs have kept, over layers of choice."""
         return LayerMaps(lambda: self._registry.attention_files(ATTENTION_ID), self._publish)
@@ -211,21 +218,15 @@ class Keeping:
         return replace(record.request, id=request_id, parent_run_id=record.id, sweep=None)
 
     def compare_picture(
-        self, path: Path, scene: SceneGraph | None, models: Sequence[ModelCard]
-    ) -> tuple[FieldDifference, ...] | None:
-        """Set what a picture tells of its making beside the draft; None when it tells nothing.
+        self, theirs: PictureSettings, scene: SceneGraph | None, models: Sequence[ModelCard]
+    ) -> tuple[FieldDifference, ...]:
+        """Set what a picture tells of its making beside the draft.
 
         Args:
-            path: The picture.
+            theirs: What the picture tells.
             scene: That is worked on; None when there is none.
             models: Those that are here; the first is set where nothing was set by hand.
-
-        Raises:
-            ImageError: The file cannot be read.
         """
-        theirs = self.metadata.read(path)
-        if theirs is None:
-            return None
         return compare_settings(tell_form(self.drafts.newest, scene, models), theirs)
 
     def request_in(self, theirs: PictureSettings) -> GenerationRequest | None:
@@ -346,6 +347,8 @@ class Keeping:
             self.drafts.close()
         if "errands" in made:
             self.errands.close()
+        if "reading" in made:
+            self.reading.close()
         if "layer_maps" in made:
             self.layer_maps.close()
         self._close_library()

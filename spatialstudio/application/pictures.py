@@ -9,6 +9,7 @@ from spatialstudio.application.judge_choice import JudgeChoice
 from spatialstudio.application.session import OpenRun, RunState, Session
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import PromptError
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.picture_settings import PictureSettings
 from spatialstudio.domain.ports import ImageFiles
@@ -19,6 +20,21 @@ from spatialstudio.domain.run_ports import MetadataFiles
 NOBODY = "nobody"
 NO_CLAIM = SceneGraph(prompt=Prompt(text=""), mentions=(), relations=(), extractor_id=NOBODY)
 """What a picture shall show of which nobody has said anything."""
+
+
+@frozen(eq=False)
+class ForeignPicture:
+    """A picture that was not drawn here. Made by ``Pictures.read``; may cross threads.
+
+    Attributes:
+        name: Of its file.
+        image: (H, W, 3) uint8 sRGB.
+        told: How it says that it was made; None when it does not.
+    """
+
+    name: str
+    image: RgbImage
+    told: PictureSettings | None
 
 
 class Pictures:
@@ -49,13 +65,14 @@ class Pictures:
         self._read_scene = read_scene
         self._judges = judges
 
-    def told_by(self, path: Path) -> PictureSettings | None:
-        """Read how a picture says that it was made; None when it does not tell.
+    def read(self, path: Path) -> ForeignPicture:
+        """Read a picture and how it says that it was made; from any thread, nothing is opened.
 
         Raises:
-            ImageError: The file cannot be read.
+            ImageError: The file is not a picture that can be read.
         """
-        return self._metadata().read(path)
+        told = self._metadata().read(path)
+        return ForeignPicture(name=path.name, image=self._images().read(path), told=told)
 
     def claim_of(self, told: PictureSettings | None) -> SceneGraph | None:
         """Read the prompt that a picture tells; None when it claims nothing that can be judged.
@@ -71,15 +88,10 @@ class Pictures:
             return None
         return scene if scene.relations else None
 
-    def show(self, path: Path) -> None:
-        """Open a picture that nobody has said anything about yet.
-
-        Raises:
-            ImageError: The file is not a picture that can be read.
-        """
-        image = self._images().read(path)
+    def show(self, picture: ForeignPicture) -> None:
+        """Open a picture that nobody has said anything about yet."""
         run_id = new_request_id()
-        run = OpenRun(id=run_id, scene=NO_CLAIM, image=image, state=RunState.DONE)
+        run = OpenRun(id=run_id, scene=NO_CLAIM, image=picture.image, state=RunState.DONE)
         self._session.open(run)
 
     def judge(self, path: Path, scene: SceneGraph) -> RequestId:
@@ -88,14 +100,15 @@ class Pictures:
         Raises:
             ImageError: The file is not a picture that can be read.
         """
-        return self._judge(self._images().read(path), scene)
+        return self.judge_image(self._images().read(path), scene)
 
     def judge_open(self, scene: SceneGraph) -> RequestId | None:
         """Judge the open picture against another scene; None when there is no picture."""
         run = self._session.run
-        return None if run is None or run.image is None else self._judge(run.image, scene)
+        return None if run is None or run.image is None else self.judge_image(run.image, scene)
 
-    def _judge(self, image: RgbImage, scene: SceneGraph) -> RequestId:
+    def judge_image(self, image: RgbImage, scene: SceneGraph) -> RequestId:
+        """Judge a picture that was read, (H, W, 3), against a scene, and open it."""
         request_id = new_request_id()
         self._session.open(OpenRun(id=request_id, scene=scene, image=image))
         self._submit(

@@ -1,8 +1,6 @@
 """A second run on the clock of the open one: its baseline, another seed, or any stored run."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 from spatialstudio.application.flow.generate_image import new_request_id
 from spatialstudio.application.run_starter import RunStarter
@@ -20,15 +18,11 @@ class SecondRun:
     Args:
         session: Where both runs are open.
         starter: Has pictures drawn.
-        read_run: Reads a stored run; raises StoreError.
     """
 
-    def __init__(
-        self, session: Session, starter: RunStarter, read_run: Callable[[Path], OpenRun]
-    ) -> None:
+    def __init__(self, session: Session, starter: RunStarter) -> None:
         self._session = session
         self._starter = starter
-        self._read_run = read_run
 
     def draw_baseline(self) -> None:
         """Draw the open run's seed without guidance, beside it.
@@ -60,19 +54,15 @@ class SecondRun:
         seed = (newest + 1) % (MAX_SEED + 1)
         self._draw(replace(asked, id=new_request_id(), seed=seed))
 
-    def open(self, path: Path) -> None:
-        """Set a stored run beside the open one.
-
-        Args:
-            path: Of its picture, trace or evaluation; of a folder, for the newest run in it.
+    def show(self, run: OpenRun) -> None:
+        """Set a stored run, which was read, beside the open one.
 
         Raises:
             RequestError: No run is open.
-            StoreError: There is no run, or it is damaged.
         """
         if self._session.run is None:
             raise RequestError("No run is open.", hint="Open or draw one first.")
-        self._session.set_beside(self._read_run(path))
+        self._session.set_beside(run)
 
     def put_away(self) -> None:
         """Look at the open run alone."""

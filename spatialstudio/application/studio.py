@@ -36,7 +36,7 @@ from spatialstudio.application.token_counter import TokenCounter
 from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.perceivers import PerceptionCard
-from spatialstudio.domain.picture_settings import FieldDifference
+from spatialstudio.domain.picture_settings import FieldDifference, PictureSettings
 from spatialstudio.domain.ports import ModelCard, Trainer
 from spatialstudio.domain.prompt import ObjectMention, Prompt, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
@@ -105,7 +105,7 @@ class Studio:
         self._starter = RunStarter(engine, self.keeping, self._job_of)
         self.queue = RunQueue(self._starter, self.session, self.bus.publish)
         self.storyboard = Storyboard(self.bus.publish)
-        self.second = SecondRun(self.session, self._starter, self.keeping.read_run)
+        self.second = SecondRun(self.session, self._starter)
         self.estimates = RunEstimates(self.queue.request, self._starter.ask_memory)
 
     @classmethod
@@ -338,17 +338,14 @@ class Studio:
         """Say whether a file belongs to a stored run."""
         return self.keeping.store.is_run(path)
 
-    def compare_picture(self, path: Path) -> tuple[FieldDifference, ...] | None:
+    def compare_picture(self, theirs: PictureSettings) -> tuple[FieldDifference, ...] | None:
         """Set what a picture tells of its making beside the form as it is; nothing changes.
 
         Returns:
-            One row a field; None when the picture tells nothing, or there is no model to draw.
-
-        Raises:
-            ImageError: The file cannot be read.
+            One row a field; None when there is no model to draw.
         """
         models = self.models
-        return self.keeping.compare_picture(path, self.session.scene, models) if models else None
+        return self.keeping.compare_picture(theirs, self.session.scene, models) if models else None
 
     def open_run(self, path: Path) -> OpenRun:
         """Open a stored run; its events go the same way as live ones.
@@ -360,9 +357,13 @@ class Studio:
             StoreError: There is no run, or it is damaged.
         """
         run = self.keeping.read_run(path)
+        self.show_run(run)
+        return run
+
+    def show_run(self, run: OpenRun) -> None:
+        """Open a run that was read; its events go the same way as live ones."""
         self.edit_scene(run.scene)
         self.session.open(run)
-        return run
 
     def follow(self, event: object) -> None:
         """Take in an event of the bus, on the thread of the window, before any panel does."""

@@ -9,11 +9,13 @@ from typing import Any
 from uuid import uuid4
 
 from spatialstudio.domain.errors import StoreError, TargetExists
-from spatialstudio.domain.safe_files import read_regular
+from spatialstudio.domain.safe_files import MEBIBYTE, open_regular
+from spatialstudio.domain.safe_json import parse_limited
 from spatialstudio.domain.write_gate import FILE_GATE
 
 PART_ENDING = ".part"
-MAX_BYTES = 1 << 30
+MAX_ROW_BYTES = MEBIBYTE
+"""A longer line was not written by this program."""
 ROW_KEYS = frozenset({"picture", "prompt", "error"})
 
 Row = Mapping[str, Any]
@@ -39,9 +41,9 @@ class AnswerFile:
         begun = self._part if os.path.lexists(self._part) else path
         with _explained(path):
             is_there = os.path.lexists(begun) and not overwrite
-            text = read_regular(begun, MAX_BYTES).decode("utf-8", "replace") if is_there else ""
-        self.rows: tuple[Row, ...] = tuple(_rows(text))
-        if text.strip() and not self.rows:
+            self.rows: tuple[Row, ...] = tuple(_rows(begun)) if is_there else ()
+            is_foreign = is_there and not self.rows and begun.stat().st_size > 0
+        if is_foreign:
             raise TargetExists([begun])
 
     def begin(self) -> None:
@@ -101,14 +103,15 @@ def _explained(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _rows(text: str) -> Iterator[Row]:
-    for line in text.splitlines():
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            continue  # NOTE: the last line of a call that was killed may be cut
-        if isinstance(row, dict) and row.keys() >= ROW_KEYS:
-            yield row
+def _rows(path: Path) -> Iterator[Row]:
+    with open_regular(path) as file:
+        while line := file.readline(MAX_ROW_BYTES):
+            try:
+                row = parse_limited(line)
+            except ValueError:
+                continue  # NOTE: the last line of a call that was killed may be cut
+            if isinstance(row, dict) and row.keys() >= ROW_KEYS:
+                yield row
 
 
 def _line(row: Row) -> str:

@@ -1,12 +1,12 @@
 """The command that reads prompts: one, or a file of them."""
 
 import argparse
-import json
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from spatialstudio.application.error_reports import EXIT_FAILURE
 from spatialstudio.application.flow.compare_readings import dispute_in_words
+from spatialstudio.application.flow.evaluate_pictures import LARGEST_LIST_BYTES
 from spatialstudio.application.flow.list_relations import list_relations, names_of
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import scene_answer, scene_lines
@@ -14,6 +14,8 @@ from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.printing import show_json, show_lines, show_progress, show_row
 from spatialstudio.domain.errors import PromptError, StudioError
 from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.safe_files import read_regular
+from spatialstudio.domain.safe_json import parse_limited
 
 Row = dict[str, Any]
 
@@ -45,8 +47,8 @@ def _parse_file(studio: Studio, path: Path, extractor_id: str) -> int:
 
 def _lines(path: Path) -> list[str]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_regular(path, LARGEST_LIST_BYTES).decode("utf-8-sig")
+    except (OSError, ValueError) as error:
         raise PromptError(
             f"The file {path} cannot be read.",
             hint="Name a text file with a JSON object a line.",
@@ -56,9 +58,9 @@ def _lines(path: Path) -> list[str]:
 
 def _row(studio: Studio, line: str, number: int, extractor_id: str) -> Row:
     try:
-        asked = json.loads(line, parse_constant=_refuse)
+        asked = parse_limited(line.encode("utf-8", "surrogatepass"))
         row_id, prompt = asked["id"], asked["prompt"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         return {"line": number, "error": 'The line is no JSON object with "id" and "prompt".'}
     if not isinstance(prompt, str):
         return {"id": row_id, "error": "The prompt is no text."}
@@ -75,10 +77,6 @@ def _row(studio: Studio, line: str, number: int, extractor_id: str) -> Row:
         "objects": list(names_of(scene).values()),
         "relations": [relation.as_fields() for relation in list_relations(scene)],
     }
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON.")
 
 
 def _said(scene: SceneGraph) -> str:

@@ -39,6 +39,7 @@ class PictureSettings:
         dtype: Number format of the weights, where it was asked for; likewise.
         device: Where to draw, where it was asked for; likewise.
         extras: All else, by its name there.
+        left_out: Names of fields that are too long to be used.
         record: This program's own record, as JSON; empty in other programs' pictures.
         is_marked_as_generated: Whether its XMP says that a model drew it.
     """
@@ -66,6 +67,7 @@ class PictureSettings:
     dtype: str = ""
     device: str = ""
     extras: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
     record: str = ""
     is_marked_as_generated: bool = False
 
@@ -141,7 +143,7 @@ class FieldDifference:
         return self.mine == self.theirs
 
 
-_NOT_COMPARED = frozenset({"dialect", "extras", "record", "is_marked_as_generated"})
+_NOT_COMPARED = frozenset({"dialect", "extras", "left_out", "record", "is_marked_as_generated"})
 _MAY_BE_EMPTY = frozenset(
     {"negative", "sampler", "guidance", "search", "savings", "dtype", "device"}
 )

@@ -12,7 +12,7 @@ from spatialstudio.domain.safe_files import MEBIBYTE
 MAX_BYTES = 64 * MEBIBYTE
 MAX_MEMORY_BYTES = 224 * MEBIBYTE
 """Estimated peak while the text is parsed, the bytes themselves included."""
-MAX_VALUES = 250_000
+MAX_VALUES = 400_000
 """Objects, arrays, names and leaves; a run of a thousand steps has some fifty thousand."""
 MAX_DEPTH = 64
 MAX_INTEGER_BITS = 1024
@@ -29,13 +29,20 @@ class JsonTooLarge(ValueError):  # noqa: N818 - reads as a finding
     """The JSON would take more memory, or is nested deeper, than its reader allows."""
 
 
-def parse_limited(content: bytes, max_bytes: int = MAX_BYTES, max_values: int = MAX_VALUES) -> Any:
+def parse_limited(
+    content: bytes,
+    max_bytes: int = MAX_BYTES,
+    max_values: int = MAX_VALUES,
+    *,
+    with_constants: bool = False,
+) -> Any:
     """Parse JSON as plain Python values.
 
     Args:
         content: UTF-8; halves of surrogate pairs pass.
         max_bytes: The largest size that is parsed.
         max_values: The largest number of values and names.
+        with_constants: Whether NaN and Infinity, which are not JSON, are read as None.
 
     Raises:
         JsonTooLarge: A limit is exceeded.
@@ -46,7 +53,8 @@ def parse_limited(content: bytes, max_bytes: int = MAX_BYTES, max_values: int = 
     if is_large or _peak_bytes(content, values) > MAX_MEMORY_BYTES:
         raise JsonTooLarge("too large")
     try:
-        plain = json.loads(content.decode("utf-8", "surrogatepass"), parse_constant=_refuse)
+        text = content.decode("utf-8", "surrogatepass")
+        plain = json.loads(text, parse_constant=_as_none if with_constants else _refuse)
     except RecursionError as error:
         raise JsonTooLarge("nested too deeply") from error
     _check(plain)
@@ -91,6 +99,10 @@ def _check(plain: Any) -> None:
 
 
 _INFINITE = (float("inf"), float("-inf"))
+
+
+def _as_none(_name: str) -> None:
+    return None
 
 
 def _refuse(name: str) -> float:

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.studio import Studio
+from spatialstudio.ui.file_reading import FileReading
 from spatialstudio.ui.panel_api import Panel
 
 FRAME_MS = 33
@@ -20,14 +21,20 @@ HAND_FRAME_MS = 12
 class Bridge(QObject):
     """Receives every event of the bus on the GUI thread, in order.
 
-    The studio's session and queue hear an event first, then each panel.
+    The studio's session and queue hear an event first, then the reader of files, then each panel.
+
+    Args:
+        bus: Carries the events.
+        studio: Hears them first.
+        reading: Hears them next.
     """
 
     _arrived = Signal(object)
 
-    def __init__(self, bus: EventBus, studio: Studio) -> None:
+    def __init__(self, bus: EventBus, studio: Studio, reading: FileReading) -> None:
         super().__init__()
         self._studio = studio
+        self._reading = reading
         self._panels: tuple[Panel, ...] = ()
         self._arrived.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
         self._unsubscribe = bus.subscribe(self._carry)
@@ -48,6 +55,7 @@ class Bridge(QObject):
 
     def _deliver(self, event: object) -> None:
         self._studio.follow(event)
+        self._reading.handle(event)
         for panel in self._panels:
             panel.handle(event)
 

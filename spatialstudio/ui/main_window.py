@@ -23,13 +23,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from spatialstudio.application.error_reports import report_on
-from spatialstudio.domain.errors import StudioError
+from spatialstudio.application.pictures import ForeignPicture
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.appearance import Appearance
 from spatialstudio.ui.bridge import Bridge
 from spatialstudio.ui.commands import frame
 from spatialstudio.ui.dock_rack import USUAL_SIZE_EM, DockRack
+from spatialstudio.ui.file_reading import Subject
+from spatialstudio.ui.opening import read_file
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.compose.prompt_panel import PromptPanel
 from spatialstudio.ui.panels.inspect.readout_panel import ReadoutPanel
@@ -179,17 +182,24 @@ class MainWindow(QMainWindow):
     def open_path(self, path: Path) -> None:
         """Open what was dropped or chosen: a run's files or folder, or any picture."""
         self.context.toasts.clear()
-        try:
-            if path.is_dir() or self.context.studio.is_run(path):
-                self.context.studio.open_run(path)
-            else:
-                offer_picture(self.context, path, self)
-        except StudioError as error:
-            title = tr("Opening {name}").format(name=path.name)
-            another = Offer(tr("Open another…"), self.context.actions[frame.OPEN_PICTURE].trigger)
-            report = report_on(error, title)
-            offers = remedies_for(self.context, report) or (another,)
-            self.context.toasts.report(report, *offers)
+        self.context.reading.read(
+            Subject.STAGE,
+            tr("Opening {name}").format(name=path.name),
+            partial(read_file, self.context.studio, path),
+            self._show_file,
+            self._tell_unreadable,
+        )
+
+    def _show_file(self, file: OpenRun | ForeignPicture) -> None:
+        if isinstance(file, OpenRun):
+            self.context.studio.show_run(file)
+        else:
+            offer_picture(self.context, file, self)
+
+    def _tell_unreadable(self, report: ErrorReport) -> None:
+        another = Offer(tr("Open another…"), self.context.actions[frame.OPEN_PICTURE].trigger)
+        offers = remedies_for(self.context, report) or (another,)
+        self.context.toasts.report(report, *offers)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Lead Tab past docks that lie behind others: Qt counts them as visible."""
@@ -239,7 +249,7 @@ class MainWindow(QMainWindow):
         """Fill the window; what is open in the session is shown at once."""
         self.context = context
         self._panels: list[Panel] = []
-        self._bridge = Bridge(context.studio.bus, context.studio)
+        self._bridge = Bridge(context.studio.bus, context.studio, context.reading)
         self._rack = DockRack(self, context, self.serve)
         self._layers = {workspace.id: workspace.layers for workspace in WORKSPACES}
         self._overlays = {each.id: each.make_overlays(context) for each in WORKSPACES}

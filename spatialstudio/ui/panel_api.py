@@ -9,6 +9,7 @@ from spatialstudio.application.studio import Studio
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.edits import Edits
+from spatialstudio.ui.file_reading import FileReading
 from spatialstudio.ui.gallery_view import GalleryView
 from spatialstudio.ui.judgement import Judgement
 from spatialstudio.ui.map_view import MapView
@@ -35,6 +36,7 @@ class WindowContext:
         switchboard: Wishes that other panels may hear.
         judgement: Which evidence is lit, and what is tried otherwise.
         gallery: What is chosen among the kept runs.
+        reading: Reads files outside the GUI thread.
     """
 
     studio: Studio
@@ -48,6 +50,7 @@ class WindowContext:
     switchboard: Switchboard
     judgement: Judgement
     gallery: GalleryView
+    reading: FileReading
 
     @classmethod
     def of(cls, studio: Studio, theme: Theme, settings: WindowSettings) -> "WindowContext":
@@ -65,6 +68,7 @@ class WindowContext:
             switchboard=Switchboard(),
             judgement=Judgement(edits),
             gallery=GalleryView(),
+            reading=FileReading(lambda: studio.keeping.reading),
         )
 
 

@@ -1,7 +1,6 @@
 """A picture that came from outside: offers the settings that it tells, else has it judged."""
 
 from functools import partial
-from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
@@ -14,11 +13,12 @@ from spatialstudio.application.flow.take_settings import (
     scene_to_take,
     usable_fields,
 )
+from spatialstudio.application.pictures import ForeignPicture
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.picture_settings import PictureSettings
 from spatialstudio.domain.relation import SceneGraph
-from spatialstudio.ui.dialogs.settings_comparison import SettingsComparison
+from spatialstudio.ui.dialogs.settings_comparison import NAMES, SettingsComparison
 from spatialstudio.ui.opening import open_picture
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.switchboard import OfferedSettings
@@ -28,36 +28,44 @@ EVALUATE = "evaluate"
 """Id of the workspace in which every picture is judged."""
 
 
-def offer_picture(context: WindowContext, path: Path, parent: QWidget) -> None:
+def offer_picture(context: WindowContext, picture: ForeignPicture, parent: QWidget) -> None:
     """Show what a picture tells beside what is set now; judge it when it tells nothing.
 
     Args:
         context: Of the window.
-        path: The picture.
+        picture: As it was read.
         parent: Stands behind the dialog.
 
     Raises:
-        ImageError: The file cannot be read.
+        ModelNotFound: There is no model, so that nobody can read what it claims.
     """
-    if context.settings.workspace == EVALUATE:
-        open_picture(context, path)
+    theirs = picture.told
+    if theirs is not None and theirs.left_out:
+        context.toasts.tell(left_out_in_words(theirs))
+    if theirs is None or context.settings.workspace == EVALUATE:
+        open_picture(context, picture)
         return
-    rows = context.studio.compare_picture(path)
-    theirs = context.studio.keeping.metadata.read(path)
-    if rows is None or theirs is None:
-        open_picture(context, path)
+    rows = context.studio.compare_picture(theirs)
+    if rows is None:
+        open_picture(context, picture)
         return
     request = context.studio.keeping.request_in(theirs)
     usable = usable_fields(theirs, [card.id for card in context.studio.models], request)
-    dialog = SettingsComparison(path.name, theirs.dialect, rows, usable, NEEDS, parent)
+    dialog = SettingsComparison(picture.name, theirs.dialect, rows, usable, NEEDS, parent)
     dialog.fields_taken.connect(partial(_take, context, theirs, request))
-    dialog.judging_asked.connect(partial(_judge, context, path))
+    dialog.judging_asked.connect(partial(_judge, context, picture))
     dialog.open()
 
 
-def _judge(context: WindowContext, path: Path) -> None:
+def left_out_in_words(theirs: PictureSettings) -> str:
+    """Say what in a picture's metadata is too long to be used."""
+    names = ", ".join(tr(NAMES.get(name, name)).lower() for name in theirs.left_out)
+    return tr("Too long to be used, so left out: {names}.").format(names=names)
+
+
+def _judge(context: WindowContext, picture: ForeignPicture) -> None:
     try:
-        open_picture(context, path)
+        open_picture(context, picture)
     except StudioError as error:
         context.toasts.report(report_on(error, tr("Opening the picture")))
 

@@ -197,11 +197,15 @@ def test_all_that_we_write_of_a_request_comes_back_into_the_form(opened, publish
     others = {field.name for field in fields(PictureSettings)} - set(names)
     assert others == {
         *("dialect", "scheduler", "model_hash", "device"),
-        *("extras", "record", "is_marked_as_generated"),
+        *("extras", "left_out", "record", "is_marked_as_generated"),
     }
     taken = with_fields(USUAL, theirs, names, STICKERS, wanted)
     assert replace(taken, seed=form.seed) == replace(form, width=8, height=8)
     assert scene_to_take(wanted) == scene
+
+
+def told_by(keeping, published):
+    return keeping.metadata.read(only(RunStored, published).path)
 
 
 def test_every_field_that_differs_is_a_row(opened, published, request_):
@@ -210,7 +214,7 @@ def test_every_field_that_differs_is_a_row(opened, published, request_):
     guidance = GuidanceSettings(method_id="psg", strength=3.0, every=2)
     form = replace(USUAL, negative="fog", guidance=guidance)
     draw(keeping, request_of(scene, STICKERS, form, 5))
-    rows = keeping.compare_picture(only(RunStored, published).path, request_.scene, [STICKERS])
+    rows = keeping.compare_picture(told_by(keeping, published), request_.scene, [STICKERS])
     told = {row.name: (row.mine, row.theirs) for row in rows}
     assert told["negative"] == ("", "fog")
     assert told["guidance"][1] == "every 2"
@@ -231,7 +235,7 @@ def test_a_usual_picture_takes_an_unusual_form_back(opened, published, request_)
     )
     keeping.drafts.keep_settings(unusual)
     path = only(RunStored, published).path
-    rows = keeping.compare_picture(path, request_.scene, [STICKERS])
+    rows = keeping.compare_picture(keeping.metadata.read(path), request_.scene, [STICKERS])
     told = {row.name: (row.mine, row.theirs) for row in rows if row.is_told and not row.is_same}
     assert told["negative"] == ("fog", "")
     assert told["guidance"] == ("every 2", "")
@@ -251,7 +255,7 @@ def test_a_baseline_takes_the_guidance_of_the_form_away(opened, published, reque
     draw(keeping, replace(asked, guidance=replace(asked.guidance, method_id=UNGUIDED)))
     keeping.drafts.keep_settings(guided)
     path = only(RunStored, published).path
-    rows = keeping.compare_picture(path, request_.scene, [STICKERS])
+    rows = keeping.compare_picture(keeping.metadata.read(path), request_.scene, [STICKERS])
     assert [(row.mine, row.theirs) for row in rows if row.name == "method"] == [("psg", "none")]
     theirs = keeping.metadata.read(path)
     wanted = keeping.request_in(theirs)
@@ -259,7 +263,7 @@ def test_a_baseline_takes_the_guidance_of_the_form_away(opened, published, reque
     taken = with_fields(guided, theirs, names, request=wanted)
     assert (taken.guidance.method_id, taken.guidance.strength) == ("psg", 0.0)
     keeping.drafts.keep_settings(taken)
-    again = keeping.compare_picture(path, request_.scene, [STICKERS])
+    again = keeping.compare_picture(keeping.metadata.read(path), request_.scene, [STICKERS])
     assert all(row.is_same for row in again if row.name == "method")
 
 
@@ -284,7 +288,7 @@ def test_a_dropped_picture_is_compared_with_the_form_and_changes_nothing(
     draw(keeping, request_)
     keeping.drafts.keep_settings(USUAL)
     keeping.drafts.keep_prompt("something else", None)
-    rows = keeping.compare_picture(only(RunStored, published).path, None, [STICKERS])
+    rows = keeping.compare_picture(told_by(keeping, published), None, [STICKERS])
     told = {row.name: (row.mine, row.theirs) for row in rows}
     assert told["prompt"] == ("something else", request_.scene.prompt.text)
     assert told["seed"] == ("11", "3")

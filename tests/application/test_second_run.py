@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from spatialstudio.domain.errors import RequestError, StoreError
+from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import MAX_SEED, UNGUIDED, NoiseSearch
 from tests.ui.scripted_engine import PROMPT, ScriptedEngine, studio_around
 
@@ -69,14 +69,16 @@ def test_a_stored_run_is_set_beside(drawn, engine):
     engine.play(engine.jobs.pop())
     later = drawn.session.run
     earlier = next(drawn.runs_folder.rglob("*_7.strace"))
-    drawn.second.open(earlier)
+    drawn.second.show(drawn.keeping.read_run(earlier))
     assert drawn.session.run is later
     assert drawn.session.baseline.request.seed == 7
 
 
-def test_what_is_no_run_changes_nothing(drawn, tmp_path):
-    with pytest.raises(StoreError):
-        drawn.second.open(tmp_path / "nothing.strace")
+def test_beside_no_run_nothing_is_set(studio, drawn):
+    run = drawn.session.run
+    drawn.session.run = None
+    with pytest.raises(RequestError):
+        drawn.second.show(run)
     assert drawn.session.baseline is None
 
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication, QThread, QTimer
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.session import StepPicked
 from spatialstudio.ui.bridge import HAND_FRAME_MS, Bridge, FrameClock, SightClock
+from spatialstudio.ui.file_reading import FileReading
 from spatialstudio.ui.panel_api import Panel
 
 
@@ -51,7 +52,7 @@ def witness(qtbot):
 
 @pytest.fixture
 def bridge(bus, witness):
-    bridge = Bridge(bus, Follower(witness))
+    bridge = Bridge(bus, Follower(witness), FileReading(lambda: None))
     bridge.serve(witness)
     yield bridge
     bridge.close()

@@ -212,6 +212,7 @@ def test_a_dropped_picture_is_judged_against_the_prompt(qtbot, window, engine, t
     Image.fromarray(np.zeros((32, 32, 3), np.uint8)).save(path)
     window.prompt.use_prompt(PROMPT)
     drop(window.stage, path)
+    qtbot.waitUntil(lambda: bool(engine.jobs))
     assert isinstance(engine.jobs[0], EvaluateJob)
 
 
@@ -224,12 +225,12 @@ def test_a_picture_without_a_prompt_is_shown_with_a_hint(qtbot, window, engine, 
     assert engine.jobs == []
 
 
-def test_what_is_not_a_picture_gets_a_sentence(window, tmp_path):
+def test_what_is_not_a_picture_gets_a_sentence(qtbot, window, tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("no picture")
     window.prompt.use_prompt(PROMPT)
     window.open_path(path)
-    assert shown(window, ToastCard)
+    qtbot.waitUntil(lambda: bool(shown(window, ToastCard)))
 
 
 def test_after_what_is_not_a_picture_another_can_be_opened(
@@ -240,6 +241,7 @@ def test_after_what_is_not_a_picture_another_can_be_opened(
     Image.fromarray(np.zeros((32, 32, 3), np.uint8)).save(picture)
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(picture), ""))
     window.open_path(path)
+    qtbot.waitUntil(lambda: bool(shown(window, ToastCard)))
     (card,) = shown(window, ToastCard)
     another = next(each for each in card.findChildren(QPushButton) if "another" in each.text())
     qtbot.mouseClick(another, Qt.MouseButton.LeftButton)
@@ -253,6 +255,7 @@ def test_a_stored_run_opens_like_a_live_one(qtbot, drawn, studio):
     folder = studio.session.run.folder
     drawn.prompt.use_prompt("a clock to the right of a couch")
     drawn.open_path(folder)
+    qtbot.waitUntil(lambda: drawn.findChild(PromptEditor).toPlainText() == PROMPT)
     qtbot.waitUntil(lambda: len(shown(drawn, VerdictCard)) == 1)
     assert drawn.findChild(PromptEditor).toPlainText() == PROMPT
     assert f"Step {STEPS} of {STEPS}" in texts(drawn)
@@ -267,9 +270,9 @@ def test_the_folder_of_a_run_can_be_shown(qtbot, drawn, studio, monkeypatch):
     assert [url.toLocalFile() for url in shown_urls] == [str(studio.session.run.folder)]
 
 
-def test_a_folder_without_a_run_gets_a_sentence(window, tmp_path):
+def test_a_folder_without_a_run_gets_a_sentence(qtbot, window, tmp_path):
     window.open_path(tmp_path)
-    assert shown(window, ToastCard)
+    qtbot.waitUntil(lambda: bool(shown(window, ToastCard)))
 
 
 def test_an_example_is_drawn_with_its_seed_and_its_baseline(qtbot, window, engine):

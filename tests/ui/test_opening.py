@@ -27,6 +27,10 @@ def saved(path, prompt=""):
     return path
 
 
+def open_file(context, path):
+    open_picture(context, context.studio.pictures.read(path))
+
+
 @pytest.fixture
 def plain(tmp_path):
     return saved(tmp_path / "plain.png")
@@ -65,7 +69,7 @@ def claims(engine):
 
 def test_a_picture_is_judged_by_the_prompt_that_stands_there(context, engine, studio, plain):
     studio.read_prompt("a dog above a car")
-    open_picture(context, plain)
+    open_file(context, plain)
     assert claims(engine) == ["a dog above a car"]
     assert np.array_equal(engine.jobs[0].image, PIXELS)
 
@@ -74,7 +78,7 @@ def test_a_foreign_prompt_is_offered_and_taken_only_when_asked(
     context, engine, studio, telling, offers
 ):
     studio.read_prompt("a dog above a car")
-    open_picture(context, telling)
+    open_file(context, telling)
     assert claims(engine) == ["a dog above a car"]
     (toast,) = offers
     assert THEIRS in toast.message
@@ -86,14 +90,14 @@ def test_a_foreign_prompt_is_offered_and_taken_only_when_asked(
 def test_without_a_prompt_the_picture_is_shown_and_theirs_offered(
     context, engine, studio, telling, offers
 ):
-    open_picture(context, telling)
+    open_file(context, telling)
     assert engine.jobs == []
     assert np.array_equal(studio.session.run.image, PIXELS)
     assert offers[0].offers[0].text == "Judge by it"
 
 
 def test_what_nobody_can_judge_is_not_offered(context, tmp_path, offers):
-    open_picture(context, saved(tmp_path / "odd.png", "masterpiece, best quality"))
+    open_file(context, saved(tmp_path / "odd.png", "masterpiece, best quality"))
     assert offers == []
 
 
@@ -101,13 +105,13 @@ def test_what_is_no_picture_is_told(context, tmp_path):
     path = tmp_path / "notes.png"
     path.write_text("no picture")
     with pytest.raises(ImageError):
-        open_picture(context, path)
+        context.studio.pictures.read(path)
 
 
 def test_a_shown_picture_waits_for_words_and_is_judged_by_them(
     qtbot, context, engine, studio, plain, panel
 ):
-    open_picture(context, plain)
+    open_file(context, plain)
     follow(panel, studio)
     button = panel.findChild(QPushButton)
     assert not button.isVisible()
@@ -143,6 +147,7 @@ def test_without_a_model_the_picture_is_shown_and_its_way_out_offered(
     told = []
     window.context.toasts.told.connect(told.append)
     window.open_path(telling)
+    qtbot.waitUntil(lambda: bool(told))
     assert np.array_equal(studio.session.run.image, PIXELS)
     (toast,) = told
     assert "no model" in toast.message

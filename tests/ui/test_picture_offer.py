@@ -37,6 +37,7 @@ def dialog(qtbot, window, picture):
     window.prompt.use_prompt(BEFORE)
     window.generation.use_seed(5)
     window.open_path(picture)
+    qtbot.waitUntil(lambda: window.findChild(SettingsComparison) is not None)
     return window.findChild(SettingsComparison)
 
 
@@ -100,10 +101,11 @@ def test_the_picture_can_be_judged_instead(qtbot, dialog, engine):
     assert len(engine.jobs) == 1
 
 
-def test_in_evaluate_a_picture_is_judged_at_once(window, engine, picture):
+def test_in_evaluate_a_picture_is_judged_at_once(qtbot, window, engine, picture):
     window.prompt.use_prompt(BEFORE)
     window.use_workspace(EVALUATE)
     window.open_path(picture)
+    qtbot.waitUntil(lambda: bool(engine.jobs))
     assert window.findChild(SettingsComparison) is None
     assert len(engine.jobs) == 1
 
@@ -133,7 +135,8 @@ def stored_picture(folder, request):
 
 
 def offered(window, picture):
-    offer_picture(window.context, picture, window)
+    read = window.context.studio.pictures.read(picture)
+    offer_picture(window.context, read, window)
     return window.findChild(SettingsComparison)
 
 

@@ -6,6 +6,7 @@ runs/<name>.png, .strace, .json
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from io import BytesIO
@@ -15,15 +16,47 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 from spatialstudio.adapters.durable_files import explained_writing, write_whole
 from spatialstudio.adapters.images import PNG_ALONE, decode
-from spatialstudio.adapters.stores.arrival import ENDINGS, PICTURE_ENDING, TRACE_ENDING, arrive
-from spatialstudio.adapters.stores.trace_file import BROKEN
+from spatialstudio.adapters.stores.arrival import (
+    ENDINGS,
+    PICTURE_ENDING,
+    SIDECAR_ENDING,
+    TRACE_ENDING,
+    arrive,
+)
+from spatialstudio.adapters.stores.json_text import parse_json
+from spatialstudio.adapters.stores.trace_file import LARGEST_FILE_BYTES
+from spatialstudio.adapters.zip_archive import (
+    BROKEN,
+    ArchiveLimits,
+    ArchiveTooLarge,
+    open_archive,
+)
 from spatialstudio.domain.errors import ImageError, StoreError
 from spatialstudio.domain.export import ExportedRun
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.safe_files import (
+    MEBIBYTE,
+    is_inside,
+    is_path_component,
+    is_regular,
+    open_regular,
+    read_regular,
+)
 
 FORMAT = "spatialstudio-bundle"
 VERSION = 1
 INDEX = "bundle.json"
-LARGEST_FILE_BYTES = 500_000_000
+LARGEST_BYTES: Mapping[str, int] = {
+    PICTURE_ENDING: 64 * MEBIBYTE,
+    TRACE_ENDING: LARGEST_FILE_BYTES,
+    SIDECAR_ENDING: 32 * MEBIBYTE,
+}
+"""Of a run's files."""
+LARGEST_RATIO = 50
+"""Of all members to the bundle: pictures and traces are compressed already."""
+MOST_RUNS = 10_000
+
+_MONTH = re.compile(r"[0-9]{4}/(0[1-9]|1[0-2])")
 
 _Files = Mapping[str, bytes]
 
@@ -58,34 +91,58 @@ def open_bundle(path: Path, root: Path) -> tuple[Path, ...]:
     Raises:
         StoreError: It is no bundle, damaged, or the library cannot be written.
     """
-    if not path.is_file():
+    if not is_regular(path):
         raise StoreError(f'There is no file "{path}".', hint="Choose a zip made by export.")
     try:
-        with ZipFile(path) as archive:
+        with open_regular(path) as file, open_archive(file, _limits(path)) as archive:
             runs = _listed(archive)
             for run in runs:
-                _, stem, files = _checked_run(archive, run, root)
-                _check_picture(f"{stem}{PICTURE_ENDING}", files[PICTURE_ENDING])
-            return tuple(_put(*_checked_run(archive, run, root)) for run in runs)
-    except BROKEN as error:
+                _check(archive, run)
+            return tuple(_put(root, run, _files(archive, run)) for run in runs)
+    except ArchiveTooLarge as error:
+        raise StoreError(
+            f'The bundle "{path.name}" is too large to open safely.', hint=_FOREIGN.hint
+        ) from error
+    except (*BROKEN, RecursionError) as error:
         raise StoreError(f'The bundle "{path.name}" is damaged.', hint="Copy it again.") from error
 
 
-def _checked_run(archive: ZipFile, run: object, root: Path) -> tuple[Path, str, _Files]:
-    """Read a run of the bundle: its folder, its name without ending, and its files."""
-    if not isinstance(run, dict) or not isinstance(run.get("files"), dict):
-        raise _FOREIGN
-    folder, stem = root / _month(run.get("month")), str(run.get("stem", ""))
-    if not stem or Path(stem).name != stem or stem.startswith(".") or "\\" in stem:
-        raise _FOREIGN
-    files = {
-        ending: _checked(archive, f"runs/{run.get('name')}{ending}", digest)
-        for ending, digest in run["files"].items()
-        if ending in ENDINGS
-    }
-    if PICTURE_ENDING not in files:
-        raise _FOREIGN
-    return folder, stem, files
+@frozen
+class _ListedRun:
+    """A run as the index of a bundle lists it.
+
+    Attributes:
+        name: Of its members.
+        stem: Of its files.
+        month: Folder of the library, "2026/11".
+        hashes: SHA-256 of its members, by their endings.
+    """
+
+    name: str
+    stem: str
+    month: str
+    hashes: Mapping[str, str]
+
+
+def _limits(path: Path) -> ArchiveLimits:
+    size = path.stat().st_size
+    return ArchiveLimits(
+        members=MOST_RUNS * len(ENDINGS) + 1,
+        member_bytes=max(LARGEST_BYTES.values()),
+        total_bytes=size * LARGEST_RATIO + LARGEST_BYTES[PICTURE_ENDING],
+    )
+
+
+def _check(archive: ZipFile, run: _ListedRun) -> None:
+    """Read every file of a run, one at a time."""
+    for ending in run.hashes:
+        content = _checked(archive, run, ending)
+        if ending == PICTURE_ENDING:
+            _check_picture(f"{run.stem}{ending}", content)
+
+
+def _files(archive: ZipFile, run: _ListedRun) -> _Files:
+    return {ending: _checked(archive, run, ending) for ending in run.hashes}
 
 
 def _check_picture(name: str, content: bytes) -> None:
@@ -96,12 +153,15 @@ def _check_picture(name: str, content: bytes) -> None:
         raise StoreError(error.message, hint=_FOREIGN.hint) from error
 
 
-def _put(folder: Path, stem: str, files: _Files) -> Path:
-    picture = folder / f"{stem}{PICTURE_ENDING}"
+def _put(root: Path, run: _ListedRun, files: _Files) -> Path:
+    folder = root / run.month
+    if not is_inside(folder, root):
+        raise _FOREIGN
+    picture = folder / f"{run.stem}{PICTURE_ENDING}"
     with explained_writing(folder):
         if not _holds(picture, files[PICTURE_ENDING]):
             folder.mkdir(parents=True, exist_ok=True)
-            return arrive(folder, stem, files)
+            return arrive(folder, run.stem, files)
         for ending, content in files.items():
             path = picture.with_suffix(ending)
             if not path.exists() or (ending == TRACE_ENDING and not _holds(path, content)):
@@ -110,32 +170,54 @@ def _put(folder: Path, stem: str, files: _Files) -> Path:
 
 
 def _holds(path: Path, content: bytes) -> bool:
-    return path.is_file() and path.read_bytes() == content
+    is_same_size = is_regular(path) and path.stat().st_size == len(content)
+    return is_same_size and read_regular(path, len(content)) == content
 
 
-def _listed(archive: ZipFile) -> list[Any]:
-    index = json.loads(archive.read(INDEX)) if INDEX in archive.namelist() else None
+def _listed(archive: ZipFile) -> tuple[_ListedRun, ...]:
+    """Read the index.
+
+    Raises:
+        StoreError: It is not that of a bundle, or names what cannot be a run of a library.
+    """
+    names = frozenset(archive.namelist())
+    index = parse_json(archive.read(INDEX), INDEX) if INDEX in names else None
     if not isinstance(index, dict) or index.get("format") != FORMAT:
         raise _FOREIGN
     if index.get("version") != VERSION:
         raise StoreError(
             "The bundle was written by a newer Spatial Studio.", hint="Update to open it."
         )
-    runs = index.get("runs")
-    return runs if isinstance(runs, list) else []
+    listed = index.get("runs")
+    runs = tuple(map(_listed_run, listed if isinstance(listed, list) else ()))
+    if len({run.name for run in runs}) < len(runs):
+        raise _FOREIGN
+    return runs
 
 
-def _checked(archive: ZipFile, name: str, digest: str) -> bytes:
-    if archive.getinfo(name).file_size > LARGEST_FILE_BYTES:
+def _listed_run(plain: object) -> _ListedRun:
+    if not isinstance(plain, dict) or not isinstance(plain.get("files"), dict):
+        raise _FOREIGN
+    name, stem = plain.get("name"), plain.get("stem")
+    hashes = {e: d for e, d in plain["files"].items() if e in ENDINGS and isinstance(d, str)}
+    if not isinstance(name, str) or not isinstance(stem, str) or PICTURE_ENDING not in hashes:
+        raise _FOREIGN
+    if not is_path_component(f"{stem}{TRACE_ENDING}") or not stem or stem.startswith("."):
+        raise _FOREIGN
+    return _ListedRun(name=name, stem=stem, month=_month(plain.get("month")), hashes=hashes)
+
+
+def _checked(archive: ZipFile, run: _ListedRun, ending: str) -> bytes:
+    name = f"runs/{run.name}{ending}"
+    if archive.getinfo(name).file_size > LARGEST_BYTES[ending]:
         raise StoreError(f'"{name}" in the bundle is too large to open safely.')
     content = archive.read(name)
-    if sha256(content).hexdigest() != digest:
+    if sha256(content).hexdigest() != run.hashes[ending]:
         raise StoreError(f'"{name}" in the bundle is damaged.', hint="Copy the bundle again.")
     return content
 
 
 def _month(text: object) -> str:
-    year, _, month = str(text).partition("/")
-    if not (year.isdecimal() and month.isdecimal()):
+    if not (isinstance(text, str) and _MONTH.fullmatch(text)):
         raise _FOREIGN
-    return f"{int(year):04}/{int(month):02}"
+    return text

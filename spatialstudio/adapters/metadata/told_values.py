@@ -5,16 +5,23 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from spatialstudio.domain.safe_files import MEBIBYTE
+from spatialstudio.domain.safe_json import parse_limited
+
 LARGEST_NUMBER = 2**64
+LARGEST_JSON_BYTES = 4 * MEBIBYTE
+MOST_VALUES = 200_000
+"""Of one text of JSON; a large graph of ComfyUI has ten thousand."""
 LONGEST_NUMBER = 40
 """Characters; longer texts are no numbers that anybody wrote."""
 
 
 def told_json(text: str) -> Any:
-    """Return what a text of JSON says; None when it is none."""
+    """Return the values of a text of JSON; None when it is none, or too large or deep."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        content = text.encode("utf-8", "surrogatepass")
+        return parse_limited(content, LARGEST_JSON_BYTES, MOST_VALUES, with_constants=True)
+    except ValueError:
         return None
 
 

@@ -10,30 +10,45 @@ import io
 import json
 import logging
 import os
-import zipfile
-import zlib
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 import numpy as np
+import numpy.typing as npt
 
+from spatialstudio.adapters.zip_archive import (
+    BROKEN,
+    ArchiveLimits,
+    open_archive,
+    read_array,
+)
 from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask, Perception
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.safe_files import MEBIBYTE, read_regular
+from spatialstudio.domain.safe_json import parse_limited
 from spatialstudio.domain.write_gate import FILE_GATE
 
 log = logging.getLogger(__name__)
+
+AnyArray: TypeAlias = npt.NDArray[Any]
 
 FOLDER = "perceptions"
 SUFFIX = ".npz"
 DRAFT_SUFFIX = ".part"
 MOST_BYTES = 1_000_000_000
-TORN = (
-    *(OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error),
-    *(NotImplementedError, MemoryError),
-)
+LARGEST_BYTES = 128 * MEBIBYTE
+"""Of one file; masks take eight times their share of it in memory."""
+MOST_MASKED_PIXELS = 128 * MEBIBYTE
+"""Of all masks in a file."""
+TORN = (*BROKEN, TypeError)
+
+_BITS = 8
+_LIMITS = ArchiveLimits(members=3, member_bytes=LARGEST_BYTES, total_bytes=LARGEST_BYTES)
 
 
 def build(surroundings: Surroundings) -> "PerceptionFiles | ForgetfulStore":
@@ -74,7 +89,7 @@ class PerceptionFiles:
         """Return what was kept; a file that is torn is thrown away."""
         path = self._path(key)
         try:
-            perception = _read(path.read_bytes())
+            perception = _read(read_regular(path, LARGEST_BYTES))
             os.utime(path)
         except FileNotFoundError:
             return None
@@ -137,27 +152,56 @@ def _written(perception: Perception) -> bytes:
 
 
 def _read(content: bytes) -> Perception:
-    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        facts = json.loads(arrays["facts"].tobytes())
-        height, width = facts["size"]
-        depth = facts["depth"] and DepthMap(values=arrays["depth"], estimator_id=facts["depth"])
-        return Perception(
-            image_sha256=facts["image_sha256"],
-            height=height,
-            width=width,
-            cut=facts["cut"],
-            missing_classes=tuple(facts["missing_classes"]),
-            detections=tuple(
-                Detection(**{**known, "box": Box(**known["box"])}) for known in facts["detections"]
-            ),
-            masks=tuple(
-                Mask(
-                    mention_id=MentionId(known["mention_id"]),
-                    pixels=np.unpackbits(bits, axis=-1, count=width).astype(bool),
-                    score=known["score"],
-                    source_id=known["source_id"],
-                )
-                for known, bits in zip(facts["masks"], arrays["masks"], strict=True)
-            ),
-            depth=depth or None,
-        )
+    with open_archive(content, _LIMITS) as archive:
+        arrays = {
+            name.removesuffix(".npy"): read_array(archive.read(name)) for name in archive.namelist()
+        }
+    facts = parse_limited(arrays["facts"].tobytes())
+    return _perception(facts, _unpacked_masks(facts, arrays.get("masks")), arrays.get("depth"))
+
+
+def _unpacked_masks(facts: Mapping[str, Any], packed: AnyArray | None) -> list[AnyArray]:
+    """Return (H, W) masks, which take eight times their packed size.
+
+    Raises:
+        ValueError: They have another size than the picture, or are too large.
+    """
+    (height, width), count = facts["size"], len(facts["masks"])
+    if not count or packed is None:
+        return []
+    if packed.shape != (count, height, (width + _BITS - 1) // _BITS):
+        raise ValueError("The masks have another size than the picture.")
+    if count * height * width > MOST_MASKED_PIXELS:
+        raise ValueError("The masks are too large.")
+    return [np.unpackbits(bits, axis=-1, count=width).astype(bool) for bits in packed]
+
+
+def _perception(
+    facts: Mapping[str, Any], masks: Sequence[AnyArray], depth: AnyArray | None
+) -> Perception:
+    height, width = facts["size"]
+    estimator, estimated = facts["depth"], None
+    if estimator:
+        if depth is None:
+            raise ValueError("The depth is missing.")
+        estimated = DepthMap(values=depth, estimator_id=estimator)
+    return Perception(
+        image_sha256=facts["image_sha256"],
+        height=height,
+        width=width,
+        cut=facts["cut"],
+        missing_classes=tuple(facts["missing_classes"]),
+        detections=tuple(
+            Detection(**{**known, "box": Box(**known["box"])}) for known in facts["detections"]
+        ),
+        masks=tuple(
+            Mask(
+                mention_id=MentionId(known["mention_id"]),
+                pixels=pixels,
+                score=known["score"],
+                source_id=known["source_id"],
+            )
+            for known, pixels in zip(facts["masks"], masks, strict=True)
+        ),
+        depth=estimated,
+    )

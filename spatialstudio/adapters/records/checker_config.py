@@ -4,15 +4,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
+from reprlib import repr as short_repr
 from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.perception import Perturbation, PerturbationKind
+from spatialstudio.domain.safe_files import read_regular
 from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings
 
 CONFIG_FILE = "checker_config.yaml"
+LARGEST_BYTES = 64 * 1024
+MOST_LEVELS = 16
 
 SHARES = {
     "margin": ("geometry", "margin"),
@@ -40,8 +44,8 @@ def read_checker_config(path: Path) -> CheckerSettings:
         SettingsError: It cannot be read, or holds a value that cannot be used.
     """
     try:
-        tables = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        tables = _parsed(read_regular(path, LARGEST_BYTES).decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise SettingsError(
             f'The settings file "{path.name}" cannot be read.',
             hint="It must be a checker configuration of SpatialBench-UC, in YAML.",
@@ -57,6 +61,22 @@ def read_checker_config(path: Path) -> CheckerSettings:
         REPRODUCE, weights=_weights(tables), perturbations=_perturbations(tables), **shares
     )
     return settings if settings == REPRODUCE else replace(settings, preset=CHANGED_PRESET)
+
+
+def _parsed(text: str) -> Any:
+    """Parse YAML without aliases, which a few lines can repeat a billion times.
+
+    Raises:
+        YAMLError: It is not YAML.
+        ValueError: It has aliases, is nested deeply, or holds an invalid number or date.
+    """
+    depth = 0
+    for event in yaml.parse(text, yaml.SafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.AliasEvent) or depth > MOST_LEVELS:
+            raise ValueError("aliases, or nested too deeply")
+    return yaml.safe_load(text)
 
 
 def _at(tables: Mapping[str, Any], *names: str) -> Any:
@@ -110,6 +130,6 @@ def _is_number(value: Any) -> bool:
 
 def _unusable(name: str, value: Any) -> SettingsError:
     return SettingsError(
-        f'The setting "{name}" cannot be {value!r}.',
+        f'The setting "{name}" cannot be {short_repr(value)}.',
         hint="Shares lie between 0 and 1; see the release's checker_config.yaml.",
     )

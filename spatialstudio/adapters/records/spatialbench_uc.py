@@ -8,9 +8,9 @@ Source: Rostane 2026, SpatialBench-UC, arXiv:2601.13462, and its release v1.0.1.
 leaves out what it cannot judge; here a picture without a record is an error among the others.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,8 @@ from spatialstudio.domain.perception import Box, Detection, Looks, Perception
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Relation, RelationId, relation_types
+from spatialstudio.domain.safe_files import MEBIBYTE, FileTooLarge, read_regular
+from spatialstudio.domain.safe_json import JsonTooLarge, parse_limited
 from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings
 
 MANIFEST_FILE = "manifest.jsonl"
@@ -41,12 +43,15 @@ RECORDS_FILE = "per_sample.jsonl"
 METRICS_FILE = "metrics.json"
 EVALUATION_FOLDER = "eval"
 PRECALIBRATION_FOLDER = "eval_precal"
+LARGEST_BYTES = 64 * MEBIBYTE
+MOST_VALUES = 1_000_000
+"""Of one file; a run of 800 pictures has 80,000."""
 RELEASE_SIDE = 512
 """Pixels of a picture whose line does not tell its size."""
 FAILED_DETECTOR: Mapping[str, Any] = {"type": "failed", "detections": ()}
 """Stands for a second detector that was asked and left nothing but its agreement of one half."""
 
-_BROKEN = (KeyError, TypeError, ValueError, AttributeError)
+_BROKEN = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 def build(surroundings: Surroundings) -> "SpatialBenchRuns":
@@ -153,16 +158,26 @@ def _manifest(path: Path) -> list[dict[str, Any]]:
 def _json_lines(path: Path) -> Iterator[dict[str, Any] | None]:
     """Read a file of one object a line; None for a damaged line."""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        content = read_regular(path, LARGEST_BYTES)
+    except FileTooLarge as error:
+        raise _too_large(path) from error
     except OSError as error:
         raise _damaged(path) from error
-    for line in text.split("\n"):
+    if sum(map(content.count, (b",", b":", b"[", b"{"))) > MOST_VALUES:
+        raise _too_large(path)
+    for line in BytesIO(content):
         if line.strip():
-            try:
-                value = json.loads(line)
-            except ValueError:
-                value = None
+            value = _json_of(line, path)
             yield value if isinstance(value, dict) else None
+
+
+def _json_of(line: bytes, path: Path) -> Any:
+    try:
+        return parse_limited(line.decode("utf-8", "replace").encode(), with_constants=True)
+    except JsonTooLarge as error:
+        raise _too_large(path) from error
+    except ValueError:
+        return None
 
 
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -267,10 +282,17 @@ def _margin(record: Mapping[str, Any]) -> float | None:
 def _counts_full_reasons(evaluation: Path) -> bool:
     """Tell by a run's own figures how they count reasons; without them, by the folder's name."""
     try:
-        figures = json.loads((evaluation / METRICS_FILE).read_text(encoding="utf-8"))
+        figures = parse_limited(read_regular(evaluation / METRICS_FILE, LARGEST_BYTES))
         return any("(" in reason for reason in figures["undecidable_reasons"])
     except (OSError, *_BROKEN):
         return evaluation.name == PRECALIBRATION_FOLDER
+
+
+def _too_large(path: Path) -> StoreError:
+    return StoreError(
+        f'The file "{path.name}" is too large, or nested too deeply, to open safely.',
+        hint="Choose a folder that SpatialBench-UC has written.",
+    )
 
 
 def _damaged(path: Path) -> StoreError:

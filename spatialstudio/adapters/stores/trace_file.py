@@ -19,6 +19,7 @@ Version 2 held the maps before a step's updates alone. Version 1 was a folder, s
 """
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from io import BytesIO
@@ -322,7 +323,9 @@ def _pixels_of(data: bytes, name: str) -> int:
 def _check_header(data: bytes, name: str) -> None:
     """Say that a picture is damaged before anything needs its pixels."""
     try:
-        Image.open(BytesIO(data), formats=("WEBP",)).close()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about its size, which is checked when it is decoded
+            Image.open(BytesIO(data), formats=("WEBP",)).close()
     except UNREADABLE as error:
         raise _damaged_picture(name) from error
 

@@ -1,9 +1,10 @@
 """Stage 3 for many pictures: each is judged, or an error with its reason; none is left out."""
 
 import csv
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from io import TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.arrays import RgbImage
@@ -11,11 +12,15 @@ from spatialstudio.domain.errors import Cancelled, ErrorReport, ImageError, Prom
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import ImageFiles
 from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.safe_files import MEBIBYTE, open_regular
+from spatialstudio.domain.safe_json import parse_limited
 from spatialstudio.domain.verdict import Evaluation
 
 PICTURE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff"})
 PICTURE_COLUMN = "picture"
 PROMPT_COLUMN = "prompt"
+LARGEST_LIST_BYTES = 32 * MEBIBYTE
+"""Of a file of prompts."""
 
 
 @frozen
@@ -116,16 +121,20 @@ def read_prompts(path: Path) -> Mapping[str, str]:
         PromptError: The file cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
-        lines = [line for line in text.splitlines() if line.strip()]
-        is_table = path.suffix.lower() == ".csv"
-        rows = csv.DictReader(lines) if is_table else map(json.loads, lines)
-        return {str(row[PICTURE_COLUMN]): str(row[PROMPT_COLUMN]) for row in rows}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        with TextIOWrapper(open_regular(path, LARGEST_LIST_BYTES), "utf-8-sig") as file:
+            lines = (line for line in file if line.strip())
+            is_table = path.suffix.lower() == ".csv"
+            rows = csv.DictReader(lines) if is_table else map(_parsed, lines)
+            return {str(row[PICTURE_COLUMN]): str(row[PROMPT_COLUMN]) for row in rows}
+    except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
         raise PromptError(
             f'The prompts in "{path}" cannot be read.',
             hint='It must be CSV, or JSON a line, with "picture" and "prompt".',
         ) from error
+
+
+def _parsed(line: str) -> Any:
+    return parse_limited(line.encode("utf-8", "surrogatepass"))
 
 
 def _pictures_at(path: Path) -> list[Path]:

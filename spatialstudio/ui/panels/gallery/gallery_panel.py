@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
-from PySide6.QtGui import QDrag, QShowEvent
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
 from spatialstudio.application.errands import ErrandEnded
-from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.gallery import (
     FilterRefused,
     GalleryWish,
@@ -19,7 +19,7 @@ from spatialstudio.application.gallery import (
     TilesRead,
 )
 from spatialstudio.application.library import LibraryChanged
-from spatialstudio.domain.errors import StudioError
+from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.library import EntryId, LibraryEntry, Marks
 from spatialstudio.domain.listing import Cells
 from spatialstudio.domain.sweep import SweepId
@@ -27,6 +27,7 @@ from spatialstudio.ui.command_button import command_button
 from spatialstudio.ui.commands import gallery as commands
 from spatialstudio.ui.commands.command import Command, Scope
 from spatialstudio.ui.commands.frame import GALLERY_WORKSPACE
+from spatialstudio.ui.file_reading import Subject
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.gallery_contents import (
     IN_TRASH,
@@ -38,7 +39,7 @@ from spatialstudio.ui.panels.contents.gallery_contents import (
     words_for_nothing,
 )
 from spatialstudio.ui.panels.gallery.own_errands import OwnErrands
-from spatialstudio.ui.panels.gallery.run_comparing import pair_of, pictures_of
+from spatialstudio.ui.panels.gallery.run_comparing import ComparedPictures, pair_of, pictures_of
 from spatialstudio.ui.panels.gallery.run_exporting import RunExporting
 from spatialstudio.ui.panels.gallery.run_keeping import RunKeeping
 from spatialstudio.ui.panels.gallery.run_marking import RunMarking
@@ -110,7 +111,7 @@ class GalleryPanel(Panel):
         self._grid.opened.connect(self._open)
         self._grid.stack_picked.connect(self._toggle_stack)
         self._grid.menu_asked.connect(self._show_menu)
-        self._grid.drag_begun.connect(self._drag_out)
+        self._grid.drag_begun.connect(partial(self._exporting.drag_out, self._grid))
         self._nothing = EmptyGallery(context.theme)
         self._nothing.action_picked.connect(self._help_out)
         self._comparison = CompareView(context.theme)
@@ -254,11 +255,16 @@ class GalleryPanel(Panel):
         entry = self._entry(EntryId(key))
         if entry is None:
             return
-        try:
-            self._context.studio.open_run(entry.path)
-        except StudioError as error:
-            self.problem_met.emit(report_on(error, tr("Opening the run")))
-            return
+        self._context.reading.read(
+            Subject.STAGE,
+            tr("Opening the run"),
+            partial(self._keeping.read_run, entry.path),
+            self._show_run,
+            self.problem_met.emit,
+        )
+
+    def _show_run(self, run: OpenRun) -> None:
+        self._context.studio.show_run(run)
         self._context.switchboard.workspace_asked.emit(INSPECT)
 
     def _toggle_stack(self, key: int) -> None:
@@ -297,7 +303,18 @@ class GalleryPanel(Panel):
             return
         library = self._keeping.library
         pair = pair_of(library, self._view.ids)
-        shown = pictures_of(library, pair) if pair else None
+        if not pair:
+            self._show_pair(None)
+            return
+        self._context.reading.read(
+            Subject.COMPARISON,
+            tr("Comparing runs"),
+            partial(pictures_of, library, pair),
+            self._show_pair,
+            self.problem_met.emit,
+        )
+
+    def _show_pair(self, shown: ComparedPictures | None) -> None:
         if shown is None:
             hint = tr("A run drawn with its baseline is compared by itself.")
             self._context.toasts.tell(tr("Choose two runs to compare."), hint)
@@ -324,22 +341,6 @@ class GalleryPanel(Panel):
 
     def _focus_page(self) -> None:
         self._pages.currentWidget().setFocus()
-
-    def _drag_out(self) -> None:
-        """Hand the files of the chosen runs to another program."""
-        pictures = self._exporting.targets
-        try:
-            if self._context.actions[commands.DRAG_CLEAN].isChecked():
-                pictures = self._exporting.clean_copies(pictures)
-        except StudioError as error:
-            self.problem_met.emit(report_on(error, tr("Pulling pictures out")))
-            return
-        if pictures:
-            data = QMimeData()
-            data.setUrls([QUrl.fromLocalFile(str(picture)) for picture in pictures])
-            drag = QDrag(self)
-            drag.setMimeData(data)
-            drag.exec(Qt.DropAction.CopyAction)
 
     def _bind(self) -> None:
         actions = self._context.actions

@@ -1,5 +1,7 @@
 """Finds out which two runs are compared, and what is shown of them."""
 
+from typing import TypeAlias
+
 from spatialstudio.application.flow.compare_runs import difference_picture
 from spatialstudio.application.library import Library
 from spatialstudio.domain.arrays import RgbImage
@@ -11,6 +13,9 @@ from spatialstudio.ui.widgets.basic.array_images import rgb_image
 from spatialstudio.ui.widgets.gallery.compare_canvas import ComparedPicture
 
 PAIR = 2
+
+ComparedPictures: TypeAlias = tuple[ComparedPicture, ComparedPicture, ComparedPicture | None]
+"""Two pictures, and their difference where they have one size."""
 
 
 def pair_of(library: Library, chosen: tuple[EntryId, ...]) -> tuple[LibraryEntry, ...]:
@@ -31,10 +36,8 @@ def pair_of(library: Library, chosen: tuple[EntryId, ...]) -> tuple[LibraryEntry
     return tuple(sorted((run, *partners[:1]), key=_is_baseline)) if partners else ()
 
 
-def pictures_of(
-    library: Library, pair: tuple[LibraryEntry, ...]
-) -> tuple[ComparedPicture, ComparedPicture, ComparedPicture | None] | None:
-    """Return what is shown of two runs, and their difference; None when a file cannot be read."""
+def pictures_of(library: Library, pair: tuple[LibraryEntry, ...]) -> ComparedPictures | None:
+    """Read what is shown of two runs; None when a file cannot be read. From any thread."""
     first, second = (library.picture(entry.path) for entry in pair)
     if first is None or second is None:
         return None

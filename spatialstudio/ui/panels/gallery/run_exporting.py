@@ -6,11 +6,12 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTemporaryDir, QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication, QImage
+from PySide6.QtCore import QMimeData, QObject, Qt, QTemporaryDir, QUrl
+from PySide6.QtGui import QDesktopServices, QDrag, QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from spatialstudio.application.errands import ErrandEnded, ErrandId, ErrandMoved, Progress
+from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.exports import NEUTRAL_NAME, ExportOrder, Exports
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.export import FORMATS, OF_MANY, ExportKind, ExportLayer, ExportLook
@@ -116,6 +117,22 @@ class RunExporting(QObject):
             dialog.finished.connect(self._forget_dialog)
             self._dialog = dialog
             dialog.open()
+
+    def drag_out(self, source: QWidget) -> None:
+        """Hand the files of the chosen runs to another program."""
+        pictures = self.targets
+        try:
+            if self._context.actions[commands.DRAG_CLEAN].isChecked():
+                pictures = self.clean_copies(pictures)
+        except StudioError as error:
+            self._context.toasts.report(report_on(error, tr("Pulling pictures out")))
+            return
+        if pictures:
+            data = QMimeData()
+            data.setUrls([QUrl.fromLocalFile(str(picture)) for picture in pictures])
+            drag = QDrag(source)
+            drag.setMimeData(data)
+            drag.exec(Qt.DropAction.CopyAction)
 
     def clean_copies(self, pictures: Sequence[Path]) -> tuple[Path, ...]:
         """Write pictures that tell nothing, to be pulled out; return the files.

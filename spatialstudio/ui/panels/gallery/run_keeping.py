@@ -9,11 +9,14 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from spatialstudio.application.errands import ErrandEnded, ErrandId, Progress
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.flow.generate_image import new_request_id
 from spatialstudio.application.keeping import Reproduced
 from spatialstudio.application.library import LibraryChanged, Recheck
 from spatialstudio.domain.errors import ErrorReport, StudioError
+from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.ui.commands import gallery as commands
 from spatialstudio.ui.dialogs.confirmation import is_confirmed
+from spatialstudio.ui.file_reading import Subject
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.panels.contents.gallery_contents import (
     IN_TRASH,
@@ -63,7 +66,7 @@ class RunKeeping(QObject):
         actions = context.actions
         actions.bind(commands.VERIFY, partial(self._verify, judges_again=False))
         actions.bind(commands.RECHECK, partial(self._verify, judges_again=True))
-        actions.bind(commands.RUN_AGAIN, self._guarded(self._run_again))
+        actions.bind(commands.RUN_AGAIN, self._run_again)
         actions.bind(commands.REINDEX, self._reindex)
         actions.bind(commands.EMPTY_TRASH, self._empty_trash)
         actions.bind(commands.LOCATE, self._guarded(self._locate))
@@ -123,7 +126,17 @@ class RunKeeping(QObject):
 
     def _run_again(self) -> None:
         for path in self._exporting.targets[:1]:
-            self._context.studio.run_again(path)
+            self._context.reading.read(
+                Subject.REPETITION,
+                tr("Looking after runs"),
+                partial(self._context.studio.keeping.again, path, new_request_id()),
+                self._draw_again,
+                self._context.toasts.report,
+            )
+
+    def _draw_again(self, request: GenerationRequest) -> None:
+        studio = self._context.studio
+        studio.generate(studio.devices.at_hand(request))
 
     def _reindex(self) -> None:
         library = self._context.studio.library

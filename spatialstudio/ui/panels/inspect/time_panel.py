@@ -15,6 +15,7 @@ from spatialstudio.domain.errors import StudioError
 from spatialstudio.ui.actions import Actions
 from spatialstudio.ui.bridge import SightClock
 from spatialstudio.ui.commands import inspect, replay
+from spatialstudio.ui.file_reading import Subject
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.trace_contents import span_in_words, step_name, time_contents
 from spatialstudio.ui.texts import tr
@@ -59,6 +60,7 @@ class TimePanel(Panel):
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         self._studio = context.studio
+        self._reading = context.reading
         self._session = context.studio.session  # Qt holds a plain Python receiver weakly
         self._actions = context.actions
         self._stage = context.stage
@@ -109,7 +111,7 @@ class TimePanel(Panel):
         """Set the run that was dropped beside the open one."""
         if (path := dropped_run(event)) is not None:
             event.acceptProposedAction()
-            self._set_beside(partial(self._studio.second.open, path))
+            self._read_beside(path)
 
     def _bind_steps(self, actions: Actions) -> None:
         actions.bind(inspect.PLAY, self._replay.toggle_play)
@@ -192,7 +194,16 @@ class TimePanel(Panel):
         start = str(self._studio.runs_folder)
         path, _ = QFileDialog.getOpenFileName(self, tr("Set a run beside this one"), start, kinds)
         if path:
-            self._set_beside(partial(self._studio.second.open, Path(path)))
+            self._read_beside(Path(path))
+
+    def _read_beside(self, path: Path) -> None:
+        self._reading.read(
+            Subject.BESIDE,
+            tr("Setting a run beside this one"),
+            partial(self._studio.keeping.read_run, path),
+            self._studio.second.show,
+            self.problem_met.emit,
+        )
 
     def _follow_runs(self) -> None:
         """Draw when in sight; the keys that lead along the steps work all the same."""

@@ -2,11 +2,10 @@
 
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout
 
-from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.run_queue import QueueChanged
 from spatialstudio.application.session import OpenRun, RunChanged
-from spatialstudio.domain.errors import StudioError
 from spatialstudio.ui.bridge import SightClock
+from spatialstudio.ui.file_reading import Subject
 from spatialstudio.ui.panel_api import Panel, WindowContext
 from spatialstudio.ui.panels.contents.queue_contents import results_of
 from spatialstudio.ui.texts import tr
@@ -23,6 +22,7 @@ class ResultsPanel(Panel):
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         self._studio = context.studio
+        self._reading = context.reading
         self._shown: tuple[tuple[object, ...], ...] = ()
         self._strip = ResultStrip(context.theme)
         self._strip.result_picked.connect(self._open)
@@ -58,10 +58,16 @@ class ResultsPanel(Panel):
         entry = self._studio.queue.entry(key)
         if entry is None:
             return
-        try:
-            self._studio.session.open(*(self._whole(run) for run in entry.runs))
-        except StudioError as error:
-            self.problem_met.emit(report_on(error, tr("Opening the picture")))
+        if all(run.path is None for run in entry.runs):
+            self._studio.session.open(*entry.runs)
+            return
+        self._reading.read(
+            Subject.STAGE,
+            tr("Opening the picture"),
+            lambda: tuple(self._whole(run) for run in entry.runs),
+            lambda runs: self._studio.session.open(*runs),
+            self.problem_met.emit,
+        )
 
     def _whole(self, run: OpenRun) -> OpenRun:
         """Return a run with all its steps, from its files where it has some."""

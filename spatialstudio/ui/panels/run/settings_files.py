@@ -1,6 +1,7 @@
 """Settings of runs as files of the user's: saved, shared, and opened again."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -10,6 +11,7 @@ from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.run_settings import RunSettings
 from spatialstudio.ui.commands import generate as commands
+from spatialstudio.ui.file_reading import Subject
 from spatialstudio.ui.panel_api import WindowContext
 from spatialstudio.ui.texts import tr
 
@@ -36,6 +38,7 @@ class SettingsFiles(QObject):
     ) -> None:
         super().__init__(parent)
         self._studio = context.studio
+        self._reading = context.reading
         self._settings = settings
         self._window = parent
         context.actions.bind(commands.SAVE_SETTINGS, self.save)
@@ -58,13 +61,17 @@ class SettingsFiles(QObject):
         start, title = str(self._folder), tr("Open settings")
         path, _ = QFileDialog.getOpenFileName(self._window, title, start, KINDS)
         if path:
-            try:
-                settings = self._studio.keeping.read_settings(Path(path))
-                self._studio.model(settings.model_id)
-            except StudioError as error:
-                self.problem_met.emit(report_on(error, tr("Opening settings")))
-                return
-            self.settings_opened.emit(settings)
+            self._reading.read(
+                Subject.SETTINGS,
+                tr("Opening settings"),
+                partial(self._studio.keeping.read_settings, Path(path)),
+                self._show,
+                self.problem_met.emit,
+            )
+
+    def _show(self, settings: RunSettings) -> None:
+        self._studio.model(settings.model_id)
+        self.settings_opened.emit(settings)
 
     @property
     def _folder(self) -> Path:

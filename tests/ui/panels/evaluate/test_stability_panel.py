@@ -22,7 +22,7 @@ def panel(qtbot, context):
     qtbot.addWidget(panel)
     panel.resize(400, 300)
     panel.show()
-    bridge = Bridge(context.studio.bus, context.studio)
+    bridge = Bridge(context.studio.bus, context.studio, context.reading)
     bridge.serve(panel)
     yield panel
     bridge.close()

@@ -107,7 +107,7 @@ def test_return_opens_the_run_in_inspect(qtbot, grid, drawn, studio, current):
     path = current().path
     studio.session.baseline = None
     qtbot.keyClick(grid, Qt.Key.Key_Return)
-    assert drawn.context.settings.workspace == "inspect"
+    qtbot.waitUntil(lambda: drawn.context.settings.workspace == "inspect")
     assert studio.session.run.path == path
 
 

@@ -32,7 +32,7 @@ def test_c_compares_m_goes_on_and_c_goes_back(qtbot, drawn, panel):
     view = panel.findChild(CompareView)
     qtbot.keyClick(panel.grid, Qt.Key.Key_C)
     canvas = panel.findChild(CompareCanvas)
-    assert canvas.hasFocus()
+    qtbot.waitUntil(canvas.hasFocus)
     qtbot.keyClick(canvas, Qt.Key.Key_M)
     assert view.way is CompareWay.BESIDE
     qtbot.keyClick(canvas, Qt.Key.Key_C)

@@ -73,6 +73,7 @@ def test_pictures_whose_names_are_no_text_are_told_once(qtbot, drawn, panel, stu
 def test_running_again_ends_with_a_word_on_sameness(qtbot, drawn, panel, engine):
     before = len(engine.jobs)
     trigger(drawn, commands.RUN_AGAIN)
+    qtbot.waitUntil(lambda: len(engine.jobs) > before)
     (job,) = engine.jobs[before:]
     engine.play(job)
     qtbot.waitUntil(lambda: any(text.startswith("Drawn again: the same") for text in told(drawn)))

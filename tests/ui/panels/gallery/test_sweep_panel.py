@@ -86,8 +86,8 @@ def test_return_opens_the_run_in_inspect(qtbot, panel, begun, studio):
     qtbot.keyClick(panel.grid, Qt.Key.Key_Right)
     wanted = begun.context.gallery.current.path
     qtbot.keyClick(panel.grid, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: begun.context.settings.workspace == "inspect")
     assert studio.session.run.path == wanted
-    assert begun.context.settings.workspace == "inspect"
 
 
 def test_escape_goes_back_to_all_runs_and_the_grid_can_be_asked_for_again(qtbot, panel, begun):

@@ -109,9 +109,10 @@ def test_lanes_need_a_second_run(alone, window):
     assert not actions[replay.BESIDE_NONE].isEnabled()
 
 
-def test_a_run_dropped_on_the_strip_stands_beside(alone, studio):
+def test_a_run_dropped_on_the_strip_stands_beside(qtbot, alone, studio):
     path = studio.session.run.path
     drop(alone, path.with_suffix(".strace"))
+    qtbot.waitUntil(lambda: studio.session.baseline is not None)
     assert studio.session.baseline.request.seed == 7
 
 

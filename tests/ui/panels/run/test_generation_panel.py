@@ -196,7 +196,7 @@ def test_what_was_set_stands_there_at_the_next_start(qtbot, panel, context):
     assert again.settings == panel.settings
 
 
-def test_settings_can_be_saved_and_opened(panel, window, tmp_path, monkeypatch):
+def test_settings_can_be_saved_and_opened(qtbot, panel, window, tmp_path, monkeypatch):
     path = str(tmp_path / "mine.json")
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (path, ""))
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (path, ""))
@@ -205,7 +205,7 @@ def test_settings_can_be_saved_and_opened(panel, window, tmp_path, monkeypatch):
     window.context.actions[commands.SAVE_SETTINGS].trigger()
     steps.setValue(20)
     window.context.actions[commands.OPEN_SETTINGS].trigger()
-    assert steps.value() == 9
+    qtbot.waitUntil(lambda: steps.value() == 9)
     window.context.edits.undo()
     assert steps.value() == 20
 

@@ -4,9 +4,17 @@ import pytest
 from PySide6.QtCore import Qt
 
 from spatialstudio.domain.verdict import Outcome
+from spatialstudio.ui.bridge import Bridge
 from spatialstudio.ui.panels.run.results_panel import ResultsPanel
 from spatialstudio.ui.widgets.run.result_strip import ROLE, ResultStrip
 from tests.ui.scripted_engine import PROMPT, STEPS
+
+
+class Deaf:
+    """Stands for a studio that has heard every event already."""
+
+    def follow(self, event):
+        pass
 
 
 @pytest.fixture
@@ -31,13 +39,20 @@ def strip(qtbot, context, studio):
     panel = ResultsPanel(context)
     qtbot.addWidget(panel)
     studio.bus.subscribe(panel.handle)
+    bridge = Bridge(studio.bus, Deaf(), context.reading)
     panel.resize(600, 120)
     panel.show()
-    return panel.findChild(ResultStrip)
+    yield panel.findChild(ResultStrip)
+    bridge.close()
 
 
 def results(strip):
     return [strip.item(place).data(ROLE) for place in range(strip.count())]
+
+
+def is_open(studio, seed):
+    run = studio.session.run
+    return run is not None and run.request.seed == seed
 
 
 def test_pairs_stand_in_the_strip_the_newest_first(qtbot, draw, strip):
@@ -54,6 +69,7 @@ def test_a_click_brings_a_result_with_its_steps_onto_the_stage(qtbot, draw, stri
     qtbot.waitUntil(lambda: strip.count() == 2)
     place = strip.visualItemRect(strip.item(1)).center()
     qtbot.mouseClick(strip.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    qtbot.waitUntil(lambda: is_open(studio, seed=1))
     run, baseline = studio.session.run, studio.session.baseline
     assert (run.request.seed, baseline.request.seed) == (1, 1)
     assert (len(run.steps), len(baseline.steps)) == (STEPS, STEPS)
@@ -66,14 +82,14 @@ def test_keys_go_through_the_strip_and_enter_opens(qtbot, draw, strip, studio):
     strip.setCurrentRow(0)
     qtbot.keyClick(strip, Qt.Key.Key_Right)
     qtbot.keyClick(strip, Qt.Key.Key_Return)
-    assert studio.session.run.request.seed == 1
+    qtbot.waitUntil(lambda: is_open(studio, seed=1))
 
 
 def test_what_is_on_the_stage_is_marked(qtbot, draw, strip, studio):
     draw(1, 2)
     qtbot.waitUntil(lambda: strip.count() == 2)
     studio.session.open(*studio.queue.entries[0].runs)
-    assert strip.currentItem().data(ROLE).caption == "1"
+    qtbot.waitUntil(lambda: strip.currentItem().data(ROLE).caption == "1")
 
 
 def test_a_picture_whose_file_is_gone_is_told(qtbot, draw, strip, studio):

@@ -1,0 +1,124 @@
+"""Bundles from elsewhere write nothing outside the library, and fill no memory."""
+
+import os
+
+import numpy as np
+import pytest
+
+from spatialstudio.adapters.images import png_bytes
+from spatialstudio.domain.errors import StoreError
+from tests.security.harness import attack, fingerprint
+from tests.security.hostile_archives import BUNDLES, bundle_with, import_bundle
+from tests.security.hostile_pictures import read_picture
+
+LARGE = {
+    *("bundle, a member listed 2,000,000 times", "bundle, an index of 500 MB"),
+    "bundle, a picture of 2 GB of zeros",
+}
+"""Files that take seconds to write."""
+IDLE_AND_LIMIT_BYTES = 700 * 1024**2
+CASES = [
+    pytest.param(file, id=name, marks=[pytest.mark.slow] if name in LARGE else [])
+    for name, file in BUNDLES.items()
+]
+
+
+def change_run(**fields):
+    return lambda told: told["runs"][0].update(fields)
+
+
+@pytest.mark.parametrize("file", CASES)
+def test_it_is_refused_with_one_sentence_and_writes_nothing(tmp_path, file):
+    path = file.make(tmp_path)
+    with pytest.raises(StoreError) as caught:
+        file.open(path)
+    assert caught.value.message.endswith(".")
+    assert ". " not in caught.value.message
+    assert not (tmp_path / "library").exists()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"stem": "../../bystander/keep"},
+        {"stem": "/tmp/a"},
+        {"stem": ".."},
+        {"stem": "."},
+        {"stem": ""},
+        {"stem": "a/b"},
+        {"stem": "a\\b"},
+        {"stem": "C:a"},
+        {"stem": "a\nb"},
+        {"stem": ".hidden"},
+        {"stem": "\ud800"},
+        {"stem": "a" * 5000},
+        {"stem": ["a"]},
+        {"month": "../.."},
+        {"month": "2026/13"},
+        {"month": "2026/11/../../.."},
+        {"month": "99999/01"},
+        {"month": "9" * 5000 + "/01"},
+        {"month": None},
+        {"name": "../0000_a"},
+        {"name": 7},
+        {"files": {".png": 7}},
+        {"files": {".sh": ""}},
+        {"files": []},
+    ],
+    ids=str,
+)
+def test_hostile_names_are_refused(tmp_path, bystander, fields):
+    path = bundle_with(tmp_path, change=change_run(**fields))
+    before = fingerprint(tmp_path)
+    with pytest.raises(StoreError):
+        import_bundle(path)
+    assert fingerprint(tmp_path) == before
+
+
+def test_a_linked_month_leads_nowhere(tmp_path, bystander):
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "2026").symlink_to(bystander)
+    with pytest.raises(StoreError):
+        import_bundle(bundle_with(tmp_path))
+
+
+def test_a_fifo_in_the_library_blocks_no_import(tmp_path):
+    folder = tmp_path / "library" / "2026" / "11"
+    folder.mkdir(parents=True)
+    os.mkfifo(folder / "a.png")
+    (arrived,) = import_bundle(bundle_with(tmp_path))
+    assert arrived == folder / "a_2.png"
+
+
+def test_a_picture_too_large_to_decode_is_refused(tmp_path):
+    picture = png_bytes(np.zeros((6500, 6500, 3), np.uint8))
+    with pytest.raises(StoreError, match="too large to open safely"):
+        import_bundle(bundle_with(tmp_path, files=picture))
+
+
+def test_a_run_is_brought_by_a_sound_bundle(tmp_path):
+    (arrived,) = import_bundle(bundle_with(tmp_path))
+    assert arrived == tmp_path / "library" / "2026" / "11" / "a.png"
+    assert np.array_equal(read_picture(arrived), np.zeros((8, 8, 3), np.uint8))
+
+
+def test_none_fills_the_memory(tmp_path):
+    attacked = attack(
+        "from pathlib import Path\n"
+        "from spatialstudio.domain.errors import StoreError\n"
+        "from tests.security.hostile_archives import BUNDLES\n"
+        "from tests.security.test_bundle import LARGE\n"
+        "for number, name in enumerate(BUNDLES.keys() - LARGE):\n"
+        "    folder = Path(str(number))\n"
+        "    folder.mkdir()\n"
+        "    path = BUNDLES[name].make(folder)\n"
+        "    try:\n"
+        "        BUNDLES[name].open(path)\n"
+        "    except StoreError:\n"
+        "        continue\n"
+        "    raise AssertionError(name)\n",
+        tmp_path,
+        limit_bytes=IDLE_AND_LIMIT_BYTES,
+    )
+    assert attacked.contained, attacked.output
+    assert attacked.exit_code == 0
