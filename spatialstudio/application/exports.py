@@ -23,7 +23,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationEvent, GenerationFinished, StepEvent
 from spatialstudio.domain.record import RunRecord
 from spatialstudio.domain.run_ports import RunStore
-from spatialstudio.domain.safe_files import is_one_of
+from spatialstudio.domain.safe_files import check_not_source
 from spatialstudio.domain.storyboard import BOARD_FORMATS, BoardFrame
 
 THEME = "light"
@@ -245,20 +245,6 @@ class Exports:
         own = [file for path in runs for file in self.store.files_of(path)]
         check_not_source(targets, (*runs, *own))
         check_targets(targets, overwrite=order.overwrite)
-
-
-def check_not_source(targets: Iterable[Path], sources: Sequence[Path]) -> None:
-    """Refuse to write a result over what it is made from, by whatever name or link.
-
-    Raises:
-        ExportError: A target is one of the sources.
-    """
-    for target in targets:
-        if is_one_of(target, sources):
-            raise ExportError(
-                f'"{target}" is a source of this result and is never replaced.',
-                hint="Choose another name or folder.",
-            )
 
 
 def check_targets(targets: Sequence[Path], *, overwrite: bool) -> None:

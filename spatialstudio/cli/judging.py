@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 from spatialstudio.application.cancellation import CancelFlag
 from spatialstudio.application.error_reports import EXIT_FAILURE
-from spatialstudio.application.exports import check_not_source
 from spatialstudio.application.flow.choose_metrics import (
     ALL_METRICS,
     ChosenMetrics,
@@ -31,6 +30,7 @@ from spatialstudio.cli.judge_options import judge_choice
 from spatialstudio.cli.metric_figures import metric_figures
 from spatialstudio.cli.printing import show_json, show_lines, show_progress, show_table
 from spatialstudio.domain.benchmark import RunReport
+from spatialstudio.domain.safe_files import check_not_source
 from spatialstudio.domain.verdict import REPRODUCE
 
 OpenStudio: TypeAlias = Callable[[Path | None], Studio]

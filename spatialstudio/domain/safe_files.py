@@ -8,9 +8,11 @@ import errno
 import os
 import stat
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import BinaryIO
+
+from spatialstudio.domain.errors import ExportError
 
 MEBIBYTE = 1024 * 1024
 MAX_NAME_BYTES = 255
@@ -66,6 +68,20 @@ def is_one_of(path: Path, others: Iterable[Path]) -> bool:
     except (OSError, ValueError):
         return False
     return any(os.path.samestat(status, other.stat()) for other in others if other.exists())
+
+
+def check_not_source(targets: Iterable[Path], sources: Sequence[Path]) -> None:
+    """Refuse to write a result over what it is made from, by whatever name or link.
+
+    Raises:
+        ExportError: A target is one of the sources.
+    """
+    for target in targets:
+        if is_one_of(target, sources):
+            raise ExportError(
+                f'"{target}" is a source of this result and is never replaced.',
+                hint="Choose another name or folder.",
+            )
 
 
 def is_regular(path: Path) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from spatialstudio.domain.relation import BUILT_IN_TYPES
 
-MOST_MODULE_LINES = 400
+MOST_MODULE_LINES = 600
 MOST_FUNCTION_LINES = 50
 
 FORMULA_HOMES = {

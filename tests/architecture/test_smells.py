@@ -117,7 +117,7 @@ def test_a_smell_is_noticed(smell, source):
 @pytest.mark.parametrize(
     ("smell", "source", "path"),
     [
-        pytest.param(smells.long_modules, "x = 1\n" * 400, "a.py", id="module"),
+        pytest.param(smells.long_modules, "x = 1\n" * 601, "a.py", id="module"),
         pytest.param(
             smells.long_functions, "def f():\n" + "    x = 1\n" * 49, "a.py", id="function"
         ),

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from spatialstudio.application.exports import check_not_source
 from spatialstudio.application.flow.change_settings import change_settings
 from spatialstudio.domain.benchmark import (
     BenchmarkItem,
@@ -14,6 +13,7 @@ from spatialstudio.domain.benchmark import (
 )
 from spatialstudio.domain.ports import RecordedRuns
 from spatialstudio.domain.relation import relation_types
+from spatialstudio.domain.safe_files import check_not_source
 from spatialstudio.domain.verdict import CheckerSettings, Outcome
 from spatialstudio.domain.write_gate import FILE_GATE
 from spatialstudio.science.candidates import candidates_of
