@@ -43,6 +43,8 @@ class Parser(argparse.ArgumentParser):
 def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """Read what was typed after the program's name; ends the program where that cannot be."""
     parser = build_parser()
+    if any("\0" in word for word in arguments):
+        parser.error("an argument holds a null byte")
     options, rest = parser.parse_known_args(with_minuses(arguments))
     if unknown := take_words(options, rest):
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")

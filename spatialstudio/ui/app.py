@@ -2,9 +2,12 @@
 
 import gc
 import os
+import signal
+import socket
 import sys
 from collections.abc import Sequence
 
+from PySide6.QtCore import QSocketNotifier
 from PySide6.QtWidgets import QApplication
 
 from spatialstudio.application.studio import Studio
@@ -17,6 +20,9 @@ from spatialstudio.ui.theme.fonts import use_bundled_font
 from spatialstudio.ui.window_settings import FILE_NAME, WindowSettings
 
 NAME = "Spatial Studio"
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+ENDED_BY_SIGNAL = 128
+"""Added to a signal's number, as shells do."""
 SWITCH_S = 0.0005
 """How long a thread that stores or reads runs may keep the window waiting for the interpreter."""
 PAINTS_ALONE = "QT_NO_GUI_THREADPOOL"
@@ -36,7 +42,30 @@ def main(arguments: Sequence[str] = ()) -> int:
     studio = Studio.open("process")
     window = open_window(application, studio, WindowSettings(studio.paths.settings / FILE_NAME))
     window.show()
+    close_on_signals(application)
     return application.exec()
+
+
+def close_on_signals(application: QApplication) -> None:
+    """Close the windows at Ctrl+C and its kin, and end with 128 plus the signal's number.
+
+    A second signal does not wait for the windows.
+    """
+    ours, qt = socket.socketpair()
+    for end in (ours, qt):
+        end.setblocking(False)
+    signal.set_wakeup_fd(ours.detach(), warn_on_full_buffer=False)
+    for name in SIGNALS:
+        if (number := getattr(signal, name, None)) is not None:
+            signal.signal(number, lambda number, _frame: signal.signal(number, signal.SIG_DFL))
+
+    def close() -> None:
+        (number, *_) = qt.recv(len(SIGNALS))
+        application.closeAllWindows()
+        application.exit(ENDED_BY_SIGNAL + number)
+
+    notifier = QSocketNotifier(qt.fileno(), QSocketNotifier.Type.Read, application)
+    notifier.activated.connect(close)
 
 
 def make_application(arguments: Sequence[str] = ()) -> QApplication:

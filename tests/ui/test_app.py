@@ -1,13 +1,16 @@
 import gc
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from spatialstudio.application.paths import HOME_VARIABLE
 from spatialstudio.ui.app import open_window
 from spatialstudio.ui.theme.fonts import FAMILY
-from spatialstudio.ui.window_settings import ThemeChoice
+from spatialstudio.ui.window_settings import FILE_NAME, ThemeChoice
 
 PROJECT = Path(__file__).parents[2]
 SHOW_WITHOUT_MODELS = """
@@ -22,6 +25,20 @@ window.show()
 application.processEvents()
 print(application.font().families()[0])
 print(sorted({"torch", "diffusers", "transformers"} & set(sys.modules)))
+"""
+
+
+INTERRUPTED_WINDOW = """
+import os, sys
+from PySide6.QtCore import QTimer
+from spatialstudio.ui import app
+exec_ = app.QApplication.exec
+def exec_and_signal(application):
+    QTimer.singleShot(500, lambda: os.kill(os.getpid(), int(sys.argv[1])))
+    return exec_()
+app.QApplication.exec = exec_and_signal
+if __name__ == "__main__":
+    sys.exit(app.main())
 """
 
 
@@ -88,3 +105,20 @@ def test_the_programs_own_sources_are_not_read_for_words_of_qt():
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True)
     assert "spatialstudio" not in done.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda each: each.name)
+def test_a_signal_closes_the_window_as_the_user_does(tmp_path, number):
+    program = tmp_path / "program.py"
+    program.write_text(INTERRUPTED_WINDOW)
+    home = tmp_path / "home"
+    done = subprocess.run(
+        [sys.executable, str(program), str(int(number))],
+        env={**os.environ, HOME_VARIABLE: str(home), "PYTHONPATH": str(PROJECT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 128 + number
+    assert "Traceback" not in done.stderr
+    assert list(home.rglob(FILE_NAME)), "the window did not remember how it stood"
