@@ -6,7 +6,11 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 from functools import cache
+from io import BufferedReader
 from pathlib import Path
+from typing import cast
+
+from spatialstudio.domain.safe_files import open_regular
 
 HUB_BLOB = re.compile(r"[0-9a-f]{64}")
 """The hub's cache calls a weight file by its sha256 and links to it."""
@@ -16,7 +20,7 @@ def hash_of_weights(files: Sequence[Path]) -> str:
     """Return the sha256 of one file, or of the hashes of several, in order.
 
     Raises:
-        OSError: A file is missing.
+        OSError: A file is missing, or no regular file.
     """
     hashes = [known_hash(file) or _hash_of_file(file, file.stat().st_mtime_ns) for file in files]
     if len(hashes) == 1:
@@ -46,5 +50,5 @@ def known_hash(file: Path) -> str:
 
 @cache
 def _hash_of_file(file: Path, _changed_ns: int) -> str:
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+    with open_regular(file) as content:
+        return hashlib.file_digest(cast("BufferedReader", content), "sha256").hexdigest()
