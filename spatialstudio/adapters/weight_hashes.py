@@ -6,11 +6,13 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 from functools import cache
-from io import BufferedReader
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from spatialstudio.domain.safe_files import open_regular
+
+if TYPE_CHECKING:
+    from io import BufferedReader
 
 HUB_BLOB = re.compile(r"[0-9a-f]{64}")
 """The hub's cache calls a weight file by its sha256 and links to it."""
