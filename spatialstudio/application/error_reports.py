@@ -9,6 +9,7 @@ from spatialstudio.domain.errors import (
     ImageError,
     LibraryNotWritable,
     ModelNotFound,
+    NoDetectorChosen,
     Obstacle,
     OutOfMemory,
     PromptError,
@@ -22,7 +23,11 @@ EXIT_USER_MISTAKE = 2
 EXIT_CANCELLED = 130
 """What a shell reports for a program that the user stopped."""
 
-_OBSTACLES = {LibraryNotWritable: Obstacle.LIBRARY, ModelNotFound: Obstacle.MODEL}
+_OBSTACLES = {
+    LibraryNotWritable: Obstacle.LIBRARY,
+    ModelNotFound: Obstacle.MODEL,
+    NoDetectorChosen: Obstacle.DETECTOR,
+}
 _USER_MISTAKES = (PromptError, RequestError, ImageError, SettingsError, ModelNotFound)
 
 

@@ -1,14 +1,16 @@
 """Pictures from elsewhere: shown, asked what they claim to show, and judged."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from spatialstudio.application.engine.messages import EvaluateJob
+from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.flow.generate_image import new_request_id
-from spatialstudio.application.judge_choice import JudgeChoice
+from spatialstudio.application.judge_choice import JudgeChoice, no_detector_chosen
 from spatialstudio.application.session import OpenRun, RunState, Session
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.errors import PromptError
+from spatialstudio.domain.errors import ImageError, PromptError
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.picture_settings import PictureSettings
 from spatialstudio.domain.ports import ImageFiles
@@ -29,8 +31,8 @@ class Pictures:
         submit: Has a picture judged.
         images: Reads picture files.
         metadata: Gives who reads what is told in them.
-        read_scene: Reads a prompt for those who judge.
-        judges: Tells who judges now.
+        read_scene: Reads a prompt for those who judge pictures of a model.
+        judges: Returns who judges pictures of a model; without a detector where none fits.
     """
 
     def __init__(
@@ -39,8 +41,8 @@ class Pictures:
         submit: Callable[[EvaluateJob], None],
         images: Callable[[], ImageFiles],
         metadata: Callable[[], MetadataFiles],
-        read_scene: Callable[[str], SceneGraph],
-        judges: Callable[[], JudgeChoice],
+        read_scene: Callable[[str, str], SceneGraph],
+        judges: Callable[[str], JudgeChoice],
     ) -> None:
         self._session = session
         self._submit = submit
@@ -57,6 +59,13 @@ class Pictures:
         """
         return self._metadata().read(path)
 
+    def is_of(self, path: Path, is_model: Callable[[str], bool]) -> bool:
+        """Say whether a picture's own record names a model of a kind; not of what is no picture."""
+        try:
+            return is_model(_model_of(self.told_by(path)))
+        except ImageError:
+            return False
+
     def claim_of(self, told: PictureSettings | None) -> SceneGraph | None:
         """Read the prompt that a picture tells; None when it claims nothing that can be judged.
 
@@ -66,7 +75,7 @@ class Pictures:
         if told is None or not told.prompt:
             return None
         try:
-            scene = self._read_scene(told.prompt)
+            scene = self._read_scene(told.prompt, _model_of(told))
         except PromptError:
             return None
         return scene if scene.relations else None
@@ -79,7 +88,10 @@ class Pictures:
         """
         image = self._images().read(path)
         run_id = new_request_id()
-        run = OpenRun(id=run_id, scene=NO_CLAIM, image=image, state=RunState.DONE)
+        model_id = _model_of(self.told_by(path))
+        run = OpenRun(
+            id=run_id, scene=NO_CLAIM, image=image, state=RunState.DONE, told_model_id=model_id
+        )
         self._session.open(run)
 
     def judge(self, path: Path, scene: SceneGraph) -> RequestId:
@@ -88,17 +100,40 @@ class Pictures:
         Raises:
             ImageError: The file is not a picture that can be read.
         """
-        return self._judge(self._images().read(path), scene)
+        image = self._images().read(path)
+        return self._judge(image, scene, _model_of(self.told_by(path)))
+
+    def scene_shown(self, path: Path, prompt: str) -> SceneGraph:
+        """Read what a picture shall show, with the words that those know who judge it.
+
+        Raises:
+            ImageError: The file is not a picture that can be read.
+            PromptError: The prompt is empty, or names what nobody would recognise.
+        """
+        return self._read_scene(prompt, _model_of(self.told_by(path)))
 
     def judge_open(self, scene: SceneGraph) -> RequestId | None:
         """Judge the open picture against another scene; None when there is no picture."""
         run = self._session.run
-        return None if run is None or run.image is None else self._judge(run.image, scene)
-
-    def _judge(self, image: RgbImage, scene: SceneGraph) -> RequestId:
-        request_id = new_request_id()
-        self._session.open(OpenRun(id=request_id, scene=scene, image=image))
-        self._submit(
-            EvaluateJob(job_id=request_id, image=image, scene=scene, judges=self._judges())
+        return (
+            None
+            if run is None or run.image is None
+            else self._judge(run.image, scene, run.model_id)
         )
+
+    def _judge(self, image: RgbImage, scene: SceneGraph, model_id: str) -> RequestId:
+        request_id = new_request_id()
+        run = OpenRun(id=request_id, scene=scene, image=image, told_model_id=model_id)
+        judges = self._judges(model_id)
+        if judges.detector_id is None:
+            failure = report_on(no_detector_chosen(), "Judging the picture")
+            self._session.open(replace(run, state=RunState.DONE, failure=failure))
+            return request_id
+        self._session.open(run)
+        self._submit(EvaluateJob(job_id=request_id, image=image, scene=scene, judges=judges))
         return request_id
+
+
+def _model_of(told: PictureSettings | None) -> str:
+    """Return the model that this program's own record in a picture names; empty without one."""
+    return told.model if told is not None and told.record else ""

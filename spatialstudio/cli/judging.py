@@ -41,6 +41,7 @@ OpenStudio: TypeAlias = Callable[[Path | None], Studio]
 
 ERROR = "ERROR"
 NO_MASKS = "Nobody drew masks, so PSE counts 0: choose a --segmenter."
+BEYOND_STICKERS = "No sticker model drew this picture, and the detector knows stickers only."
 TABLE_COLUMNS = (
     *("picture", "prompt", "checker", "relation", "outcome", "reason"),
     *("confidence", "delta", "margin", "overlap", "gap", "pos", "pse"),
@@ -106,6 +107,8 @@ def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     with interrupt_asks(flag.cancel):
         for judged in judging.pictures(waiting, settings, flag, witnesses, choice):
             rows.append(_row(judged, kind, metrics))
+            if not judged.error and judging.is_beyond_stickers(judged.task.path, choice):
+                rows[-1]["note"] = " ".join(filter(None, (BEYOND_STICKERS, rows[-1]["note"])))
             _keep(options.out, rows[-1])
             show_progress(f"{len(rows)}/{len(tasks)} {judged.task.path}")
     _show(rows, options, metrics)

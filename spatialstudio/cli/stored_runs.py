@@ -9,6 +9,7 @@ from spatialstudio.application.flow.study_corruption import (
     study_corruption,
 )
 from spatialstudio.application.inspection import judged_again
+from spatialstudio.application.judge_choice import no_detector_chosen
 from spatialstudio.application.session import OpenRun
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import run_answer, run_lines
@@ -51,6 +52,8 @@ def corruption_study(options: argparse.Namespace, open_studio: OpenStudio) -> in
 def _judged_runs(studio: Studio, options: argparse.Namespace) -> Iterator[OpenRun]:
     for folder in options.runs:
         run = studio.open_run(folder)
+        if run.evaluation is None and not studio.draws_stickers(run.model_id):
+            raise no_detector_chosen()
         _evaluation_of(run)
         yield run
 
