@@ -4,7 +4,7 @@ What nobody chose depends on who drew the picture. The sticker models know the s
 so they are the default for pictures of sticker models alone; for all others there is none.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from spatialstudio.application.flow.perceive_image import Judges
@@ -14,6 +14,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perceivers import PerceptionRole
 from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.verdict import Evaluation
 
 STICKER_MODEL_ID = "stickers"
 """Of the embedded model, known as such even where it is not installed."""
@@ -65,23 +66,12 @@ DEFAULT_JUDGES = JudgeChoice()
 STICKER_JUDGES = JudgeChoice(detector_id=STICKER_DETECTOR_ID)
 
 
-def draws_stickers(model_id: str, models: Iterable[ModelCard]) -> bool:
-    """Say whether a model draws the sticker world: the embedded one, or one that lists its objects.
-
-    Args:
-        model_id: As a request or a picture's own record names it; empty where neither does.
-        models: Those on this machine.
-    """
-    listed = (card.id for card in models if card.known_objects)
-    return model_id == STICKER_MODEL_ID or model_id in listed
-
-
 def judges_by_origin(choice: JudgeChoice, *, is_sticker_picture: bool) -> JudgeChoice:
     """Fill in the detector that nobody chose, by who drew the picture.
 
     Args:
         choice: Of the user. A second detector is the only one where there is no first.
-        is_sticker_picture: Whether a sticker model drew it; see ``draws_stickers``.
+        is_sticker_picture: Whether a sticker model drew it; see ``JudgeDefaults``.
 
     Returns:
         The same with a detector; without one where none is chosen and no default fits.
@@ -110,6 +100,44 @@ def no_detector_chosen() -> NoDetectorChosen:
         "There is no verdict: no sticker model drew this picture, and no detector is chosen.",
         hint="Choose a detector of photographs, or the sticker-segmenter if it shows stickers.",
     )
+
+
+class JudgeDefaults:
+    """Who judges the pictures of a model: the user's choice, else the default by their origin.
+
+    Args:
+        models: Returns the models on this machine.
+        choice: Returns the user's choice.
+    """
+
+    def __init__(
+        self, models: Callable[[], Iterable[ModelCard]], choice: Callable[[], JudgeChoice]
+    ) -> None:
+        self._models = models
+        self._choice = choice
+
+    def draws_stickers(self, model_id: str) -> bool:
+        """Say whether a model draws the sticker world: the embedded one, or one of listed objects.
+
+        Args:
+            model_id: As a request or a picture's own record names it; empty where neither does.
+        """
+        listed = (card.id for card in self._models() if card.known_objects)
+        return model_id == STICKER_MODEL_ID or model_id in listed
+
+    def judges_of(self, model_id: str) -> JudgeChoice:
+        """Return who judges the pictures of a model; without a detector where none fits."""
+        is_sticker_picture = self.draws_stickers(model_id)
+        return judges_by_origin(self._choice(), is_sticker_picture=is_sticker_picture)
+
+    def fitting(self, evaluation: Evaluation | None, model_id: str) -> Evaluation | None:
+        """Return a stored evaluation; None where nobody looked who knows a model's pictures."""
+        is_sticker_picture = self.draws_stickers(model_id)
+        if evaluation is None or has_unfit_detector(
+            evaluation.perception, is_sticker_picture=is_sticker_picture
+        ):
+            return None
+        return evaluation
 
 
 def name_judges(registry: Registry, choice: JudgeChoice) -> Mapping[str, str]:

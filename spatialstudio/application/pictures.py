@@ -7,7 +7,7 @@ from pathlib import Path
 from spatialstudio.application.engine.messages import EvaluateJob
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.flow.generate_image import new_request_id
-from spatialstudio.application.judge_choice import JudgeChoice, no_detector_chosen
+from spatialstudio.application.judge_choice import JudgeDefaults, no_detector_chosen
 from spatialstudio.application.session import OpenRun, RunState, Session
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import ImageError, PromptError
@@ -31,8 +31,8 @@ class Pictures:
         submit: Has a picture judged.
         images: Reads picture files.
         metadata: Gives who reads what is told in them.
-        read_scene: Reads a prompt for those who judge pictures of a model.
-        judges: Returns who judges pictures of a model; without a detector where none fits.
+        readers: Read a prompt, of whatever things; and of those that sticker models draw.
+        judges: Tells who judges the pictures of a model.
     """
 
     def __init__(
@@ -41,14 +41,14 @@ class Pictures:
         submit: Callable[[EvaluateJob], None],
         images: Callable[[], ImageFiles],
         metadata: Callable[[], MetadataFiles],
-        read_scene: Callable[[str, str], SceneGraph],
-        judges: Callable[[str], JudgeChoice],
+        readers: tuple[Callable[[str], SceneGraph], Callable[[str], SceneGraph]],
+        judges: JudgeDefaults,
     ) -> None:
         self._session = session
         self._submit = submit
         self._images = images
         self._metadata = metadata
-        self._read_scene = read_scene
+        self._read_any, self._read_stickers = readers
         self._judges = judges
 
     def told_by(self, path: Path) -> PictureSettings | None:
@@ -59,10 +59,10 @@ class Pictures:
         """
         return self._metadata().read(path)
 
-    def is_of(self, path: Path, is_model: Callable[[str], bool]) -> bool:
-        """Say whether a picture's own record names a model of a kind; not of what is no picture."""
+    def shows_stickers(self, path: Path) -> bool:
+        """Say whether a picture's own record names a sticker model; not of what is no picture."""
         try:
-            return is_model(_model_of(self.told_by(path)))
+            return self._judges.draws_stickers(_model_of(self.told_by(path)))
         except ImageError:
             return False
 
@@ -121,10 +121,15 @@ class Pictures:
             else self._judge(run.image, scene, run.model_id)
         )
 
+    def _read_scene(self, text: str, model_id: str) -> SceneGraph:
+        """Read a prompt for those who judge; the sticker models know the things of their world."""
+        knows_stickers_only = self._judges.judges_of(model_id).knows_stickers_only
+        return self._read_stickers(text) if knows_stickers_only else self._read_any(text)
+
     def _judge(self, image: RgbImage, scene: SceneGraph, model_id: str) -> RequestId:
         request_id = new_request_id()
         run = OpenRun(id=request_id, scene=scene, image=image, told_model_id=model_id)
-        judges = self._judges(model_id)
+        judges = self._judges.judges_of(model_id)
         if judges.detector_id is None:
             failure = report_on(no_detector_chosen(), "Judging the picture")
             self._session.open(replace(run, state=RunState.DONE, failure=failure))

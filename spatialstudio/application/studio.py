@@ -16,18 +16,12 @@ from spatialstudio.application.flow.compare_readings import ComparedReading, com
 from spatialstudio.application.flow.edit_relations import keep_hand
 from spatialstudio.application.flow.generate_image import new_request, new_request_id
 from spatialstudio.application.flow.read_prompt import only_known, read_prompt, read_thing
-from spatialstudio.application.judge_choice import (
-    DEFAULT_JUDGES,
-    JudgeChoice,
-    draws_stickers,
-    has_unfit_detector,
-    judges_by_origin,
-)
+from spatialstudio.application.judge_choice import DEFAULT_JUDGES, JudgeDefaults
 from spatialstudio.application.keeping import Keeping
 from spatialstudio.application.language_model import LanguageModel
 from spatialstudio.application.library import Library
 from spatialstudio.application.model_layers import LayerList
-from spatialstudio.application.model_list import NO_MODEL_HINT, ModelList
+from spatialstudio.application.model_list import ModelList
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.pictures import Pictures
 from spatialstudio.application.queue_entry import waiting
@@ -85,6 +79,7 @@ class Studio:
         self.session = Session(self.bus.publish)
         self.paths = paths
         self.judges = DEFAULT_JUDGES
+        self.judge_defaults = JudgeDefaults(lambda: self.models, lambda: self.judges)
         self.keeping = Keeping(registry, paths, runs_folder, self.bus.publish)
         self.adjusting = Adjusting(self.session, lambda: self.keeping.store)
         self.model_list = ModelList(lambda: registry.shelf(SHELF_ID))
@@ -93,8 +88,8 @@ class Studio:
             engine.submit,
             lambda: registry.images(IMAGES_ID),
             lambda: self.keeping.metadata,
-            self._scene_for_judges,
-            self.judges_for,
+            (self.parse, self.scene_of),
+            self.judge_defaults,
         )
         self._registry = registry
         self._engine = engine
@@ -112,7 +107,7 @@ class Studio:
         self._starter = RunStarter(engine, self.keeping, self._job_of)
         self.queue = RunQueue(self._starter, self.session, self.bus.publish)
         self.storyboard = Storyboard(self.bus.publish)
-        self.second = SecondRun(self.session, self._starter, self.read_run)
+        self.second = SecondRun(self.session, self._starter, self._read_run)
         self.estimates = RunEstimates(self.queue.request, self._starter.ask_memory)
 
     @classmethod
@@ -143,12 +138,8 @@ class Studio:
         """Judges many pictures, and recorded runs."""
         from spatialstudio.application.judging import Judging
 
-        return Judging(
-            self._registry,
-            self.parse,
-            self.scene_of,
-            lambda path: self.pictures.is_of(path, self.draws_stickers),
-        )
+        is_sticker_picture = self.pictures.shows_stickers
+        return Judging(self._registry, self.parse, self.scene_of, is_sticker_picture)
 
     @property
     def library(self) -> Library:
@@ -371,34 +362,10 @@ class Studio:
         Raises:
             StoreError: There is no run, or it is damaged.
         """
-        run = self.read_run(path)
+        run = self._read_run(path)
         self.edit_scene(run.scene)
         self.session.open(run)
         return run
-
-    def read_run(self, path: Path) -> OpenRun:
-        """Read a stored run; without verdicts of models that know nothing of its picture.
-
-        Raises:
-            StoreError: There is no run, or it is damaged.
-        """
-        run = self.keeping.read_run(path)
-        seen = run.evaluation.perception if run.evaluation else None
-        is_sticker = self.draws_stickers(run.model_id)
-        is_unfit = seen and has_unfit_detector(seen, is_sticker_picture=is_sticker)
-        return replace(run, evaluation=None) if is_unfit else run
-
-    def draws_stickers(self, model_id: str) -> bool:
-        """Say whether a model draws the sticker world, which the sticker models can judge."""
-        return draws_stickers(model_id, self.models)
-
-    def judges_for(self, model_id: str) -> JudgeChoice:
-        """Return who judges the pictures of a model; without a detector where none fits.
-
-        Args:
-            model_id: The model; empty where nobody knows.
-        """
-        return judges_by_origin(self.judges, is_sticker_picture=self.draws_stickers(model_id))
 
     def follow(self, event: object) -> None:
         """Take in an event of the bus, on the thread of the window, before any panel does."""
@@ -410,6 +377,10 @@ class Studio:
         """Return the events that tell a late listener how things stand."""
         return (*self.session.present(), self.queue.present())
 
+    def _read_run(self, path: Path) -> OpenRun:
+        run = self.keeping.read_run(path)
+        return replace(run, evaluation=self.judge_defaults.fitting(run.evaluation, run.model_id))
+
     def _scene_to_draw(self) -> SceneGraph:
         if self.session.scene is None:
             raise PromptError("There is nothing to draw yet.", hint='Try "a cat left of a dog".')
@@ -417,17 +388,8 @@ class Studio:
 
     def _job_of(self, request: GenerationRequest) -> GenerateJob:
         model = self.model(request.model.id)
-        return GenerateJob(request=request, model=model, judges=self.judges_for(model.id))
-
-    def _scene_for_judges(self, text: str, model_id: str) -> SceneGraph:
-        """Read a prompt for those who judge; the sticker world's know the things of its models."""
-        if not self.judges_for(model_id).knows_stickers_only:
-            return self.parse(text)
-        if not self.models:
-            raise ModelNotFound(
-                "There is no model, so the picture cannot be judged.", hint=NO_MODEL_HINT
-            )
-        return self.scene_of(text)
+        judges = self.judge_defaults.judges_of(model.id)
+        return GenerateJob(request=request, model=model, judges=judges)
 
     def _on_report(self, report: object) -> None:
         self.bus.publish(report)

@@ -52,7 +52,7 @@ def corruption_study(options: argparse.Namespace, open_studio: OpenStudio) -> in
 def _judged_runs(studio: Studio, options: argparse.Namespace) -> Iterator[OpenRun]:
     for folder in options.runs:
         run = studio.open_run(folder)
-        if run.evaluation is None and not studio.draws_stickers(run.model_id):
+        if run.evaluation is None and not studio.judge_defaults.draws_stickers(run.model_id):
             raise no_detector_chosen()
         _evaluation_of(run)
         yield run

@@ -6,7 +6,7 @@ from spatialstudio.application.judge_choice import (
     DEFAULT_JUDGES,
     STICKER_JUDGES,
     JudgeChoice,
-    draws_stickers,
+    JudgeDefaults,
     find_judges,
     has_unfit_detector,
     judges_by_origin,
@@ -89,9 +89,9 @@ def test_the_second_detector_looks_alone_where_there_is_no_first():
 def test_sticker_models_are_the_embedded_one_and_those_that_list_their_objects():
     listed = replace(STICKERS, id="other", known_objects={"dog": "dog"})
     unlisted = replace(STICKERS, id="open", known_objects={})
-    assert draws_stickers("stickers", ())
-    assert draws_stickers("other", (listed, unlisted))
-    assert not any(draws_stickers(each, (listed, unlisted)) for each in ("open", "gone", ""))
+    defaults = JudgeDefaults(lambda: (listed, unlisted), lambda: DEFAULT_JUDGES)
+    drawn = {each: defaults.draws_stickers(each) for each in ("stickers", "other", "open", "")}
+    assert drawn == {"stickers": True, "other": True, "open": False, "": False}
 
 
 @pytest.mark.parametrize(

@@ -14,18 +14,13 @@ from spatialstudio.adapters.backends.load_pipeline import load_pipeline
 from spatialstudio.adapters.backends.model_outline import outline_layers
 from spatialstudio.adapters.model_files import ModelFolders
 from spatialstudio.adapters.perception.model_shelf import PerceptionFolders
-from spatialstudio.adapters.questions.blip import BlipAnswerer, find_blip
 from spatialstudio.adapters.weight_hashes import hash_of_weights
-from spatialstudio.domain.errors import DetectorError, ModelNotFound
-from spatialstudio.domain.perceivers import PerceptionRole
+from spatialstudio.domain.errors import ModelNotFound
 from tests.adapters.backends.tiny_pipeline import save_tiny_pipeline
-from tests.adapters.questions.tiny_blip import save_tiny_blip
-from tests.fakes import CountingToken
 from tests.security.harness import attack
+from tests.security.hostile_files import EVIL, TEXTS, change, endless, fifo, loop, sparse
 
 GIGABYTE = 1024**3
-EVIL = "import pathlib; pathlib.Path({path!r}).touch()\n"
-DETR = {"architectures": ["DetrForObjectDetection"], "model_type": "detr"}
 HUNDREDFOLD = 10**11
 """More than any memory."""
 
@@ -45,12 +40,6 @@ def root(tmp_path, tiny):
     shutil.copytree(tiny, folder / "good")
     shutil.copytree(tiny, folder / "bad")
     return folder
-
-
-def change(file, **settings):
-    """Change settings in a JSON file, or begin one."""
-    before = json.loads(file.read_text()) if file.exists() else {}
-    file.write_text(json.dumps({**before, **settings}))
 
 
 def damage_listed(root):
@@ -96,16 +85,6 @@ def test_numbers_beyond_all_models_are_refused_when_listed_and_when_loaded(root,
     assert f'its setting "{name}"' in sentence_when_loaded(root)
 
 
-TEXTS = {
-    "brackets": "[" * 200_000,
-    "objects": '{"a":' * 200_000,
-    "closed brackets": '{"a":' + "[" * 500 + "]" * 500 + "}",
-    "a huge number": '{"sample_size": ' + "9" * 100_000 + "}",
-    "a long number": '{"sample_size": ' + "9" * 4000 + "}",
-    "bytes that are no text": "\udcff",
-}
-
-
 @pytest.mark.parametrize("file", ["model_index.json", "unet/config.json", "vae/config.json"])
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_json_that_nobody_writes_is_refused_in_one_sentence(root, file, text):
@@ -122,23 +101,6 @@ def test_a_configuration_cannot_be_larger_than_its_weights(root, widths):
     (good,) = (card for card in ModelFolders([root]).cards() if card.id == "good")
     with pytest.raises(ModelNotFound, match="damaged"):
         outline_layers(card_at(good, root / "bad"), 128, 128)
-
-
-def fifo(path):
-    os.mkfifo(path)
-
-
-def endless(path):
-    path.symlink_to("/dev/zero")
-
-
-def sparse(path):
-    with path.open("wb") as file:
-        file.truncate(20 * GIGABYTE)
-
-
-def loop(path):
-    path.symlink_to(path)
 
 
 @pytest.mark.parametrize("make", [fifo, endless, sparse], ids=lambda make: make.__name__)
@@ -270,77 +232,6 @@ def test_a_part_whose_library_is_a_file_of_the_folder_is_refused(root, pwned):
     (root / "bad" / "unet" / "evil.py").write_text(EVIL.format(path=str(pwned)))
     assert "code of its own" in damage_listed(root).message
     assert "code of its own" in sentence_when_loaded(root)
-
-
-def detector_folder(root, **settings):
-    """Write a folder that looks like a detector with weights."""
-    root.mkdir(parents=True)
-    (root / "config.json").write_text(json.dumps({**DETR, **settings}))
-    (root / "model.safetensors").write_bytes((2).to_bytes(8, "little") + b"{}")
-    return root
-
-
-@pytest.mark.parametrize(
-    ("file", "settings"),
-    [
-        ("config.json", {"auto_map": {"AutoModelForObjectDetection": "evil.Evil"}}),
-        ("preprocessor_config.json", {"auto_map": {"AutoImageProcessor": "evil.Evil"}}),
-        ("processor_config.json", {"auto_map": {"AutoProcessor": "evil.Evil"}}),
-    ],
-    ids=["model", "image processor", "processor"],
-)
-def test_a_detector_that_brings_code_is_refused_by_name_and_hides_nothing(
-    tmp_path, pwned, file, settings
-):
-    detector_folder(tmp_path / "good")
-    bad = detector_folder(tmp_path / "bad")
-    change(bad / file, **settings)
-    (bad / "evil.py").write_text(EVIL.format(path=str(pwned)))
-    shelf = PerceptionFolders([tmp_path], tmp_path / "no cache")
-    assert [card.ref.id for card in shelf.cards()] == ["good"]
-    assert '"bad" asks to run code of its own' in shelf.damaged()["bad"].message
-    with pytest.raises(ModelNotFound, match="code of its own"):
-        shelf.make(str(bad), PerceptionRole.DETECTOR)
-
-
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_a_detector_with_json_that_nobody_writes_hides_nothing(tmp_path, text):
-    detector_folder(tmp_path / "good")
-    bad = detector_folder(tmp_path / "bad")
-    (bad / "config.json").write_text(text, encoding="utf-8", errors="surrogateescape")
-    shelf = PerceptionFolders([tmp_path], tmp_path / "no cache")
-    assert [card.ref.id for card in shelf.cards()] == ["good"]
-
-
-@pytest.mark.parametrize("make", [fifo, endless, sparse], ids=lambda make: make.__name__)
-@pytest.mark.parametrize("file", ["config.json", "preprocessor_config.json", "tokenizer.json"])
-def test_a_detector_of_no_regular_files_hides_nothing(tmp_path, file, make):
-    detector_folder(tmp_path / "good")
-    bad = detector_folder(tmp_path / "bad")
-    (bad / file).unlink(missing_ok=True)
-    make(bad / file)
-    shelf = PerceptionFolders([tmp_path], tmp_path / "no cache")
-    assert [card.ref.id for card in shelf.cards()] == ["good"]
-    assert "damaged" in shelf.damaged()["bad"].message
-
-
-def test_shards_outside_a_detectors_folder_are_refused(tmp_path):
-    bad = detector_folder(tmp_path / "models" / "bad")
-    (tmp_path / "other.safetensors").write_bytes(b"x")
-    index = {"weight_map": {"a": "../../other.safetensors"}}
-    (bad / "model.safetensors.index.json").write_text(json.dumps(index))
-    assert "bad" in PerceptionFolders([tmp_path / "models"], tmp_path).damaged()
-
-
-def test_blip_that_brings_code_is_refused_by_name_and_a_good_one_is_taken(tmp_path, pwned):
-    bad = save_tiny_blip(tmp_path / "models" / "a-bad")
-    change(bad / "config.json", auto_map={"AutoProcessor": "evil.Evil"})
-    (bad / "evil.py").write_text(EVIL.format(path=str(pwned)))
-    picture = torch.zeros(8, 8, 3, dtype=torch.uint8).numpy()
-    with pytest.raises(DetectorError, match='"a-bad" asks to run code of its own'):
-        BlipAnswerer([tmp_path / "models"]).answer(picture, ["is it?"], CountingToken())
-    good = save_tiny_blip(tmp_path / "models" / "b-good")
-    assert find_blip([tmp_path / "models"]) == good
 
 
 def test_every_loader_of_a_library_is_told_to_run_no_code():
