@@ -246,7 +246,7 @@ class FakeWorkshop:
     def estimate(self, request, model):
         return self.backend.estimate(request, model)
 
-    def generate(self, request, model, token):
+    def generate(self, request, model, token, *, choice=None):
         return self.backend.generate(request, model, token)
 
     def evaluate(self, image, scene, token, *, choice=None, looked=nobody_asks):

@@ -3,7 +3,8 @@
 Three forms count as a model when the weights are safetensors: a folder that holds
 ``model_index.json``; such a folder in the cache of the Hugging Face hub; and a single file
 ``name.safetensors``, for which a folder of the same kind gives configuration and tokenizers (and
-those parts that the file lacks): ``name`` beside it, else any other model that is found.
+those parts that the file lacks): ``name`` beside it, else any other model that is found and that
+does not name the objects it knows.
 
 A ``studio.toml`` in the folder gives what these cannot say; every key is optional:
 
@@ -34,14 +35,21 @@ from spatialstudio.adapters.model_kinds import (
 )
 from spatialstudio.adapters.model_parts import (
     INDEX_FILE,
+    check_parts,
     parts_in_use,
     read_index,
-    settings_of,
     weight_files,
+)
+from spatialstudio.adapters.model_settings import (
+    SIGNS_OF_DAMAGE,
+    read_header,
+    read_settings,
+    unusable,
 )
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import ModelCard, Surroundings
+from spatialstudio.domain.safe_files import MEBIBYTE, is_regular, read_regular
 from spatialstudio.domain.samplers import samplers_beside
 
 ADVICE_FILE = "studio.toml"
@@ -49,10 +57,8 @@ SAMPLER_FILE = Path("scheduler", "scheduler_config.json")
 FLOW = "flow_prediction"
 NO_SIGNAL_LEFT = "squaredcos_cap_v2"
 BACKEND_ID = "diffusers"
-SIGNS_OF_DAMAGE = (OSError, ValueError, LookupError, TypeError, OverflowError, RecursionError)
-HEADER_LENGTH_BYTES = 8
-MOST_HEADER_BYTES = 100_000_000
-"""More the format does not allow."""
+MAX_ADVICE_BYTES = MEBIBYTE
+MAX_BRANCH_BYTES = 4096
 
 MOST_PIXELS = 2**15
 """A side; what claims to be larger is damaged."""
@@ -125,7 +131,7 @@ class ModelFolders:
         for root in self._roots:
             for index in sorted(root.glob(f"*/{INDEX_FILE}")):
                 folder = index.parent
-                if not folder.with_name(f"{folder.name}.safetensors").is_file():
+                if not is_regular(folder.with_name(f"{folder.name}.safetensors")):
                     yield folder.name, folder
         yield from self._downloads()
 
@@ -156,7 +162,8 @@ def read_card(folder: Path, name: str = "") -> ModelCard:
         index = read_index(folder)
         pipeline_class = current_name(index["_class_name"])
         kind = _kind_of(name, pipeline_class)
-        denoiser = _read_json(folder / kind.denoiser / "config.json")
+        check_parts(folder)
+        denoiser = read_settings(folder / kind.denoiser / "config.json")
         _refuse_painters_over(name, kind, denoiser)
         advice = _read_advice(folder / ADVICE_FILE, kind.as_told(index, denoiser))
         parts = parts_in_use(index)
@@ -179,7 +186,7 @@ def read_card(folder: Path, name: str = "") -> ModelCard:
             samplers=_samplers(folder / SAMPLER_FILE),
         )
     except SIGNS_OF_DAMAGE as error:
-        raise _unusable(f'model folder "{name}"', error) from error
+        raise unusable(f'model folder "{name}"', error) from error
 
 
 def read_file_card(file: Path, bases: Sequence[ModelCard]) -> ModelCard:
@@ -195,10 +202,10 @@ def read_file_card(file: Path, bases: Sequence[ModelCard]) -> ModelCard:
     """
     beside = file.with_suffix("")
     try:
-        names = _weight_names(file)
-        is_completed = (beside / INDEX_FILE).is_file()
+        names = read_header(file).names
+        is_completed = is_regular(beside / INDEX_FILE)
     except SIGNS_OF_DAMAGE as error:
-        raise _unusable(f'model file "{file.name}"', error) from error
+        raise unusable(f'model file "{file.name}"', error) from error
     if content := other_content(names):
         raise ModelNotFound(
             f'The file "{file.name}" holds {content}, which cannot draw by itself.',
@@ -208,22 +215,42 @@ def read_file_card(file: Path, bases: Sequence[ModelCard]) -> ModelCard:
         base = _base_beside(beside)
     else:
         kinds = [name for name, kind in MODEL_KINDS.items() if _has_sign(kind, names)]
-        alike = [card for card in bases if card.pipeline_class in kinds and card.base is None]
+        alike = [card for card in bases if card.pipeline_class in kinds and _can_complete(card)]
         if not alike:
-            raise ModelNotFound(
-                f'Nothing says how the model in "{file.name}" is built.',
-                hint=f'Put a diffusers folder of its kind beside it, named "{file.stem}"; '
-                "it may leave out the weights that the file holds.",
-            )
+            raise _without_base(file, kinds)
         base = replace(alike[0], id=file.stem, title=file.stem, licence="", known_objects={})
     return replace(
         base, folder=file, base=base.folder, size_bytes=base.size_bytes + file.stat().st_size
     )
 
 
+def _can_complete(card: ModelCard) -> bool:
+    """Whether a model's configuration fits other weights of its kind; one of few objects is apart.
+
+    The configuration of a model that knows a list of objects only, as the embedded one, is its own.
+    """
+    return card.base is None and not card.known_objects
+
+
+def _without_base(file: Path, kinds: Sequence[str]) -> ModelNotFound:
+    if not kinds:
+        return ModelNotFound(
+            f'Nothing says how the model in "{file.name}" is built.',
+            hint=f'Put a diffusers folder of its kind beside it, named "{file.stem}"; '
+            "it may leave out the weights that the file holds.",
+        )
+    return ModelNotFound(
+        f'The configuration and the tokenizers for the checkpoint "{file.name}" are missing.',
+        hint=f"Put a diffusers folder of a {kinds[0]} beside it, named "
+        f'"{file.stem}"; it may leave out the weights that the file holds.',
+    )
+
+
 def _base_beside(folder: Path) -> ModelCard:
     base = read_card(folder)
     kind = MODEL_KINDS[base.pipeline_class]
+    if not _can_complete(base):
+        raise _without_base(folder.with_name(f"{folder.name}.safetensors"), [base.pipeline_class])
     if kind.reads_files:
         return base
     raise ModelNotFound(
@@ -249,14 +276,6 @@ def _file_card_or_damage(file: Path, bases: Sequence[ModelCard]) -> ModelCard | 
         return error
 
 
-def _unusable(what: str, error: Exception) -> ModelNotFound:
-    if isinstance(error, PermissionError):
-        return ModelNotFound(
-            f"The {what} may not be read.", hint="Allow yourself to read it and all that it holds."
-        )
-    return ModelNotFound(f"The {what} is damaged.", hint="Install or download it again.")
-
-
 def _kind_of(name: str, pipeline_class: str) -> ModelKind:
     if pipeline_class not in MODEL_KINDS:
         raise ModelNotFound(
@@ -270,23 +289,15 @@ def _snapshot(folder: Path) -> Path | None:
     """Return the snapshot of a downloaded model of ours that its main branch points to."""
     branch = folder / "refs" / "main"
     try:
-        if branch.is_file():
-            snapshot = folder / "snapshots" / Path(branch.read_text(encoding="utf-8").strip()).name
+        if branch.exists():
+            name = read_regular(branch, MAX_BRANCH_BYTES).decode().strip()
+            snapshot = folder / "snapshots" / Path(name).name
         else:
             snapshot = max(folder.glob("snapshots/*"), key=lambda path: path.stat().st_mtime)
         is_ours = current_name(read_index(snapshot)["_class_name"]) in MODEL_KINDS
     except SIGNS_OF_DAMAGE:
         return None
     return snapshot if is_ours else None
-
-
-def _weight_names(file: Path) -> list[str]:
-    """Read the names of the weights from the head of a safetensors file."""
-    with file.open("rb") as content:
-        length = int.from_bytes(content.read(HEADER_LENGTH_BYTES), "little")
-        if length > MOST_HEADER_BYTES:
-            raise ValueError(length)
-        return list(settings_of(content.read(length)))
 
 
 def _has_sign(kind: ModelKind, names: Sequence[str]) -> bool:
@@ -323,7 +334,7 @@ def _native_size(folder: Path, kind: ModelKind, denoiser: Mapping[str, Any]) -> 
 
 
 def _latent_pixels(folder: Path) -> int:
-    autoencoder = _read_json(folder / "vae" / "config.json")
+    autoencoder = read_settings(folder / "vae" / "config.json")
     if "temperal_downsample" in autoencoder:
         return int(2 ** len(autoencoder["temperal_downsample"]))
     of_encoder = autoencoder.get("encoder_block_out_channels")
@@ -333,9 +344,9 @@ def _latent_pixels(folder: Path) -> int:
 
 def _samplers(file: Path) -> tuple[str, ...]:
     """Return what a model can be drawn with; one that was trained on flows knows its own alone."""
-    if not file.is_file():
+    if not file.exists():
         return ()
-    config = _read_json(file)
+    config = read_settings(file)
     own = str(config.get("_class_name", ""))
     is_flow = config.get("use_flow_sigmas") or config.get("prediction_type") == FLOW
     if own and is_flow:
@@ -349,17 +360,17 @@ def _read_advice(file: Path, kind: ModelKind) -> Advice:
     if not file.exists():
         return Advice(**usual)
     kinds = get_type_hints(Advice)
-    advice = tomllib.loads(file.read_text(encoding="utf-8-sig"))  # as editors of Windows write
+    advice = tomllib.loads(_read_text(file))
     return Advice(**usual | {name: kinds[name](value) for name, value in advice.items()})
 
 
 def _read_objects(file: Path) -> dict[str, str]:
     """Map every name, plural and synonym to the object that the model draws."""
-    rows = tomllib.loads(file.read_text(encoding="utf-8"))["objects"]
+    rows = tomllib.loads(_read_text(file))["objects"]
     return {
         word: row["name"] for row in rows for word in (row["name"], row["plural"], *row["synonyms"])
     }
 
 
-def _read_json(file: Path) -> dict[str, Any]:
-    return settings_of(file.read_bytes())
+def _read_text(file: Path) -> str:
+    return read_regular(file, MAX_ADVICE_BYTES).decode("utf-8-sig")  # as editors of Windows write

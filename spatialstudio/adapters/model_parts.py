@@ -5,15 +5,23 @@ Published folders may hold the same weights several times: whole, and as variant
 ``model_index.json`` calls null are those that a model goes without.
 """
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from spatialstudio.adapters.model_settings import (
+    CustomCode,
+    ImplausibleSettings,
+    check_folder,
+    read_settings,
+)
+
 INDEX_FILE = "model_index.json"
 TOKENIZER, TEXT_ENCODER = "tokenizer", "text_encoder"
 SHARD = re.compile(r"-\d+-of-\d+")
+LIBRARIES = frozenset({"diffusers", "transformers"})
+MAX_PARTS = 64
 SAFE_NAME = re.compile(r"[^/\\]+\.safetensors")
 """Of a file in the same folder."""
 
@@ -22,22 +30,27 @@ def read_index(folder: Path) -> dict[str, Any]:
     """Read what a folder says of its parts.
 
     Raises:
-        OSError: It cannot be read.
+        OSError: It cannot be read, is no regular file, or is too large.
         ValueError, TypeError, RecursionError: It is damaged.
     """
-    return settings_of((folder / INDEX_FILE).read_bytes())
+    return read_settings(folder / INDEX_FILE)
 
 
-def settings_of(content: bytes) -> dict[str, Any]:
-    """Return the settings in JSON, by name.
+def check_parts(folder: Path) -> None:
+    """Check all that libraries would read whole in a folder, and that its parts bring no code.
 
     Raises:
-        ValueError, TypeError, RecursionError: There are none.
+        OSError: A file cannot be read, is no regular file, or is too large.
+        ValueError, TypeError, RecursionError: A file is damaged, implausible, or asks to run code.
     """
-    settings = json.loads(content.decode())
-    if not isinstance(settings, dict):
-        raise TypeError(type(settings))
-    return settings
+    index = read_index(folder)
+    for name in parts_in_use(index):
+        part = folder / name
+        library = str(index[name][0])
+        if library not in LIBRARIES and (part / f"{library}.py").exists():
+            raise CustomCode
+        if part.is_dir():
+            check_folder(part)
 
 
 def parts_in_use(index: Mapping[str, Any]) -> dict[str, str]:
@@ -98,7 +111,7 @@ def refuse_stray_shards(folder: Path, parts: Iterable[str]) -> None:
     """
     for part in parts:
         for file in (folder / part).glob("*.safetensors.index*.json"):
-            shards = set(settings_of(file.read_bytes())["weight_map"].values())
+            shards = set(read_settings(file)["weight_map"].values())
             if not all(map(SAFE_NAME.fullmatch, shards)):
                 raise ValueError(file)
 
@@ -125,4 +138,6 @@ def _parts(index: Mapping[str, Any]) -> dict[str, list[Any]]:
     parts = {name: value for name, value in index.items() if isinstance(value, list)}
     if not all(name.isidentifier() for name in parts):
         raise ValueError(list(parts))
+    if len(parts) > MAX_PARTS:
+        raise ImplausibleSettings(INDEX_FILE)
     return parts

@@ -7,6 +7,12 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from spatialstudio.domain.safe_files import open_regular
+
+if TYPE_CHECKING:
+    from io import BufferedReader
 
 HUB_BLOB = re.compile(r"[0-9a-f]{64}")
 """The hub's cache calls a weight file by its sha256 and links to it."""
@@ -16,7 +22,7 @@ def hash_of_weights(files: Sequence[Path]) -> str:
     """Return the sha256 of one file, or of the hashes of several, in order.
 
     Raises:
-        OSError: A file is missing.
+        OSError: A file is missing, or no regular file.
     """
     hashes = [known_hash(file) or _hash_of_file(file, file.stat().st_mtime_ns) for file in files]
     if len(hashes) == 1:
@@ -46,5 +52,5 @@ def known_hash(file: Path) -> str:
 
 @cache
 def _hash_of_file(file: Path, _changed_ns: int) -> str:
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+    with open_regular(file) as content:
+        return hashlib.file_digest(cast("BufferedReader", content), "sha256").hexdigest()

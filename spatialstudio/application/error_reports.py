@@ -10,6 +10,7 @@ from spatialstudio.domain.errors import (
     ImageError,
     LibraryNotWritable,
     ModelNotFound,
+    NoDetectorChosen,
     Obstacle,
     OutOfMemory,
     PromptError,
@@ -30,7 +31,11 @@ LONGEST_PATH = 300
 _WRONG_NAMES = frozenset(
     {errno.ENAMETOOLONG, errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ELOOP}
 )
-_OBSTACLES = {LibraryNotWritable: Obstacle.LIBRARY, ModelNotFound: Obstacle.MODEL}
+_OBSTACLES = {
+    LibraryNotWritable: Obstacle.LIBRARY,
+    ModelNotFound: Obstacle.MODEL,
+    NoDetectorChosen: Obstacle.DETECTOR,
+}
 _USER_MISTAKES = (PromptError, RequestError, ImageError, SettingsError, ModelNotFound, TargetExists)
 
 

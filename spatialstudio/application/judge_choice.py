@@ -1,12 +1,23 @@
-"""Which models look at a picture: chosen by id, among the registered and those on this machine."""
+"""Which models look at a picture: chosen by id, among the registered and those on this machine.
 
-from collections.abc import Mapping
+What nobody chose depends on who drew the picture. The sticker models know the sticker world only,
+so they are the default for pictures of sticker models alone; for all others there is none.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from spatialstudio.application.flow.perceive_image import Judges
 from spatialstudio.application.registry import Registry
-from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.errors import NoDetectorChosen, SettingsError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perceivers import PerceptionRole
+from spatialstudio.domain.perception import Perception
+from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.verdict import Evaluation
+
+STICKER_MODEL_ID = "stickers"
+"""Of the embedded model, known as such even where it is not installed."""
 
 STICKER_DETECTOR_ID = "sticker-segmenter"
 STICKER_DEPTH_ID = "sticker-depth"
@@ -20,7 +31,7 @@ class JudgeChoice:
     """Who shall look; ids of adapters, names of models on this machine, or model folders.
 
     Attributes:
-        detector_id: Finds things; the models of the sticker world come along.
+        detector_id: Finds things; None for the default by the picture's origin.
         second_id: Another detector, for its opinion; None for none.
         segmenter_id: Draws masks where the detector draws none; None for no masks there.
         depth_id: Says what is nearer; None for the sticker world's own beside its detector, else
@@ -28,7 +39,7 @@ class JudgeChoice:
         cut: Score from which the detector's finds count, [0, 1]; None for its makers' own.
     """
 
-    detector_id: str = STICKER_DETECTOR_ID
+    detector_id: str | None = None
     second_id: str | None = None
     segmenter_id: str | None = None
     depth_id: str | None = None
@@ -52,6 +63,81 @@ class JudgeChoice:
 
 
 DEFAULT_JUDGES = JudgeChoice()
+STICKER_JUDGES = JudgeChoice(detector_id=STICKER_DETECTOR_ID)
+
+
+def judges_by_origin(choice: JudgeChoice, *, is_sticker_picture: bool) -> JudgeChoice:
+    """Fill in the detector that nobody chose, by who drew the picture.
+
+    Args:
+        choice: Of the user. A second detector is the only one where there is no first.
+        is_sticker_picture: Whether a sticker model drew it; see ``JudgeDefaults``.
+
+    Returns:
+        The same with a detector; without one where none is chosen and no default fits.
+    """
+    if choice.detector_id is not None:
+        return choice
+    if is_sticker_picture:
+        return replace(choice, detector_id=STICKER_DETECTOR_ID)
+    return replace(choice, detector_id=choice.second_id, second_id=None)
+
+
+def has_unfit_detector(perception: Perception, *, is_sticker_picture: bool) -> bool:
+    """Say whether a picture that no sticker model drew was seen by the sticker models alone.
+
+    Older records do not name the detector; then the detections do, and without any the default of
+    that time looked, which was the sticker models'.
+    """
+    named = {perception.detector_id} if perception.detector_id else set()
+    seen_by = named or {each.detector_id for each in perception.detections}
+    return not is_sticker_picture and seen_by <= {STICKER_DETECTOR_ID}
+
+
+def no_detector_chosen() -> NoDetectorChosen:
+    """Make the error of a picture for which no detector is chosen."""
+    return NoDetectorChosen(
+        "There is no verdict: no sticker model drew this picture, and no detector is chosen.",
+        hint="Choose a detector of photographs, or the sticker-segmenter if it shows stickers.",
+    )
+
+
+class JudgeDefaults:
+    """Who judges the pictures of a model: the user's choice, else the default by their origin.
+
+    Args:
+        models: Returns the models on this machine.
+        choice: Returns the user's choice.
+    """
+
+    def __init__(
+        self, models: Callable[[], Iterable[ModelCard]], choice: Callable[[], JudgeChoice]
+    ) -> None:
+        self._models = models
+        self._choice = choice
+
+    def draws_stickers(self, model_id: str) -> bool:
+        """Say whether a model draws the sticker world: the embedded one, or one of listed objects.
+
+        Args:
+            model_id: As a request or a picture's own record names it; empty where neither does.
+        """
+        listed = (card.id for card in self._models() if card.known_objects)
+        return model_id == STICKER_MODEL_ID or model_id in listed
+
+    def judges_of(self, model_id: str) -> JudgeChoice:
+        """Return who judges the pictures of a model; without a detector where none fits."""
+        is_sticker_picture = self.draws_stickers(model_id)
+        return judges_by_origin(self._choice(), is_sticker_picture=is_sticker_picture)
+
+    def fitting(self, evaluation: Evaluation | None, model_id: str) -> Evaluation | None:
+        """Return a stored evaluation; None where nobody looked who knows a model's pictures."""
+        is_sticker_picture = self.draws_stickers(model_id)
+        if evaluation is None or has_unfit_detector(
+            evaluation.perception, is_sticker_picture=is_sticker_picture
+        ):
+            return None
+        return evaluation
 
 
 def name_judges(registry: Registry, choice: JudgeChoice) -> Mapping[str, str]:
@@ -81,7 +167,10 @@ def find_judges(registry: Registry, choice: JudgeChoice) -> Judges:
 
     Raises:
         ModelNotFound: One of them is not on this machine, or has another role.
+        NoDetectorChosen: There is no detector among them.
     """
+    if choice.detector_id is None:
+        raise no_detector_chosen()
     second, segmenter = choice.second_id, choice.segmenter_id
     depth = choice.depth_or_sticker_id
     return Judges(

@@ -1,6 +1,7 @@
 """Judging beyond the open run: many pictures, and recorded runs of a benchmark."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from spatialstudio.application.judge_choice import (
     PERTURBER_ID,
     JudgeChoice,
     find_judges,
+    judges_by_origin,
     name_judges,
 )
 from spatialstudio.application.registry import Registry
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from spatialstudio.domain.benchmark import RunReport
 
 RECORDS_ID = "spatialbench-uc"
+IMAGES_ID = "pillow"
 
 
 @frozen
@@ -70,7 +73,7 @@ class Judging:
         registry: Where the adapters are.
         read_scene: Reads a prompt.
         read_sticker_scene: Reads a prompt that may name things of the sticker world only.
-        images_id: Who reads pictures.
+        is_sticker_picture: Whether a sticker model drew a picture, by the record in it.
     """
 
     def __init__(
@@ -78,12 +81,12 @@ class Judging:
         registry: Registry,
         read_scene: Callable[[str], SceneGraph],
         read_sticker_scene: Callable[[str], SceneGraph],
-        images_id: str,
+        is_sticker_picture: Callable[[Path], bool],
     ) -> None:
         self._registry = registry
         self._read_scene = read_scene
         self._read_sticker_scene = read_sticker_scene
-        self._images_id = images_id
+        self._is_sticker_picture = is_sticker_picture
 
     def checker(self, name: str, changes: Sequence[str] = ()) -> CheckerSettings:
         """Return the checker's settings by the name of a preset, or from a settings file.
@@ -138,19 +141,26 @@ class Judging:
             Cancelled: The token was cancelled.
             ModelNotFound: A model that was chosen is not on this machine.
         """
-        judges = find_judges(self._registry, choice)
         asked = self._witnesses(witnesses)
 
-        def judge(image: RgbImage, scene: SceneGraph) -> Evaluation:
+        def judge(own: JudgeChoice, image: RgbImage, scene: SceneGraph) -> Evaluation:
+            judges = find_judges(self._registry, own)
             evaluation = evaluate_image(image, scene, judges, token, settings)
             return score_assertions(image, scene, evaluation, asked, token)
 
-        return evaluate_pictures(
-            tasks,
-            self._registry.images(self._images_id),
-            self._read_sticker_scene if choice.knows_stickers_only else self._read_scene,
-            judge,
-        )
+        for task in tasks:
+            is_sticker = self._is_sticker_picture(task.path)
+            own = judges_by_origin(choice, is_sticker_picture=is_sticker)
+            yield from evaluate_pictures(
+                [task],
+                self._registry.images(IMAGES_ID),
+                self._read_sticker_scene if own.knows_stickers_only else self._read_scene,
+                partial(judge, own),
+            )
+
+    def is_beyond_stickers(self, path: Path, choice: JudgeChoice) -> bool:
+        """Say whether the sticker models were chosen for a picture that no sticker model drew."""
+        return choice.knows_stickers_only and not self._is_sticker_picture(path)
 
     @property
     def perturber(self) -> Perturber:
@@ -167,8 +177,11 @@ class Judging:
         return perturbed_crops(image, evidence, self.perturber)
 
     def models_of(self, choice: JudgeChoice) -> Mapping[str, str]:
-        """Name those who look, for results: by what they do, with revision and weights' hash."""
-        return name_judges(self._registry, choice)
+        """Name those who look, for results: by what they do, with revision and weights' hash.
+
+        Where no detector is chosen, sticker pictures alone are judged.
+        """
+        return name_judges(self._registry, judges_by_origin(choice, is_sticker_picture=True))
 
     def _witnesses(self, choice: WitnessChoice) -> Witnesses:
         reader, answerer = choice.reader_id, choice.answerer_id

@@ -73,6 +73,8 @@ class OpenRun:
         path: Of its picture's file; None until it is stored.
         attention_files: Attention to every word that is kept on disk; empty until it started.
         text_layers: Where the model attends to the text; empty until it started.
+        told_model_id: Of the model that drew a picture from elsewhere, as this program's own record
+            in it says; empty where there is none.
     """
 
     id: RequestId
@@ -94,6 +96,12 @@ class OpenRun:
     path: Path | None = None
     attention_files: tuple[AttentionFile, ...] = ()
     text_layers: tuple[TextLayer, ...] = ()
+    told_model_id: str = ""
+
+    @property
+    def model_id(self) -> str:
+        """The model that drew the picture; empty where nobody knows."""
+        return self.told_model_id if self.request is None else self.request.model.id
 
     @property
     def is_over(self) -> bool:

@@ -1,6 +1,7 @@
 """The studio: everything the window and the terminal can ask for, in one place."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,12 +16,12 @@ from spatialstudio.application.flow.compare_readings import ComparedReading, com
 from spatialstudio.application.flow.edit_relations import keep_hand
 from spatialstudio.application.flow.generate_image import new_request, new_request_id
 from spatialstudio.application.flow.read_prompt import only_known, read_prompt, read_thing
-from spatialstudio.application.judge_choice import DEFAULT_JUDGES
+from spatialstudio.application.judge_choice import DEFAULT_JUDGES, JudgeDefaults
 from spatialstudio.application.keeping import Keeping
 from spatialstudio.application.language_model import LanguageModel
 from spatialstudio.application.library import Library
 from spatialstudio.application.model_layers import LayerList
-from spatialstudio.application.model_list import NO_MODEL_HINT, ModelList
+from spatialstudio.application.model_list import ModelList
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.pictures import Pictures
 from spatialstudio.application.queue_entry import waiting
@@ -78,6 +79,7 @@ class Studio:
         self.session = Session(self.bus.publish)
         self.paths = paths
         self.judges = DEFAULT_JUDGES
+        self.judge_defaults = JudgeDefaults(lambda: self.models, lambda: self.judges)
         self.keeping = Keeping(registry, paths, runs_folder, self.bus.publish)
         self.adjusting = Adjusting(self.session, lambda: self.keeping.store)
         self.model_list = ModelList(lambda: registry.shelf(SHELF_ID))
@@ -86,8 +88,8 @@ class Studio:
             engine.submit,
             lambda: registry.images(IMAGES_ID),
             lambda: self.keeping.metadata,
-            self._scene_for_judges,
-            lambda: self.judges,
+            (self.parse, self.scene_of),
+            self.judge_defaults,
         )
         self._registry = registry
         self._engine = engine
@@ -136,7 +138,8 @@ class Studio:
         """Judges many pictures, and recorded runs."""
         from spatialstudio.application.judging import Judging
 
-        return Judging(self._registry, self.parse, self.scene_of, IMAGES_ID)
+        is_sticker_picture = self.pictures.shows_stickers
+        return Judging(self._registry, self.parse, self.scene_of, is_sticker_picture)
 
     @property
     def library(self) -> Library:
@@ -356,7 +359,7 @@ class Studio:
         Raises:
             StoreError: There is no run, or it is damaged.
         """
-        run = self.keeping.read_run(path)
+        run = self.read_run(path)
         self.show_run(run)
         return run
 
@@ -375,6 +378,15 @@ class Studio:
         """Return the events that tell a late listener how things stand."""
         return (*self.session.present(), self.queue.present())
 
+    def read_run(self, path: Path) -> OpenRun:
+        """Read a stored run, from any thread; verdicts of an unfit detector are left out.
+
+        Raises:
+            StoreError: There is no run, or it is damaged.
+        """
+        run = self.keeping.read_run(path)
+        return replace(run, evaluation=self.judge_defaults.fitting(run.evaluation, run.model_id))
+
     def _scene_to_draw(self) -> SceneGraph:
         if self.session.scene is None:
             raise PromptError("There is nothing to draw yet.", hint='Try "a cat left of a dog".')
@@ -382,17 +394,8 @@ class Studio:
 
     def _job_of(self, request: GenerationRequest) -> GenerateJob:
         model = self.model(request.model.id)
-        return GenerateJob(request=request, model=model, judges=self.judges)
-
-    def _scene_for_judges(self, text: str) -> SceneGraph:
-        """Read a prompt for those who judge; the sticker world's know the things of its models."""
-        if not self.judges.knows_stickers_only:
-            return self.parse(text)
-        if not self.models:
-            raise ModelNotFound(
-                "There is no model, so the picture cannot be judged.", hint=NO_MODEL_HINT
-            )
-        return self.scene_of(text)
+        judges = self.judge_defaults.judges_of(model.id)
+        return GenerateJob(request=request, model=model, judges=judges)
 
     def _on_report(self, report: object) -> None:
         self.bus.publish(report)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from spatialstudio.application.flow.evaluate_image import Looked, evaluate_image, nobody_asks
 from spatialstudio.application.flow.generate_image import generate_image
 from spatialstudio.application.flow.search_image import search_image
-from spatialstudio.application.judge_choice import DEFAULT_JUDGES, JudgeChoice, find_judges
+from spatialstudio.application.judge_choice import STICKER_JUDGES, JudgeChoice, find_judges
 from spatialstudio.application.registry import Registry, built_in_registry
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import ModelLayers
@@ -48,13 +48,18 @@ class ModelWorkshop:
         return self._registry.backend(request.backend_id).estimate(spared(request), model)
 
     def generate(
-        self, request: GenerationRequest, model: ModelCard, token: CancelToken
+        self,
+        request: GenerationRequest,
+        model: ModelCard,
+        token: CancelToken,
+        *,
+        choice: JudgeChoice = STICKER_JUDGES,
     ) -> Iterator[GenerationEvent]:
         """Draw a request; see ``generate_image`` and ``search_image``."""
         request = spared(request)
         backend = self._registry.backend(request.backend_id)
         if request.search.candidates > 1:
-            judges = find_judges(self._registry, DEFAULT_JUDGES)
+            judges = find_judges(self._registry, choice)
             yield from search_image(request, model, backend, judges, token)
         else:
             yield from generate_image(request, model, backend, token)
@@ -65,7 +70,7 @@ class ModelWorkshop:
         scene: SceneGraph,
         token: CancelToken,
         *,
-        choice: JudgeChoice = DEFAULT_JUDGES,
+        choice: JudgeChoice = STICKER_JUDGES,
         looked: Looked = nobody_asks,
     ) -> Evaluation:
         """Judge a picture, (H, W, 3) uint8; see ``evaluate_image``."""

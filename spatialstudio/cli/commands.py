@@ -45,7 +45,7 @@ from spatialstudio.cli.runs import runs
 from spatialstudio.cli.stored_runs import corruption_study, judge_again
 from spatialstudio.domain.assertion import DA_RECOMMENDED
 from spatialstudio.domain.derived_requests import is_search
-from spatialstudio.domain.errors import Cancelled, ErrorReport, StoreError
+from spatialstudio.domain.errors import Cancelled, ErrorReport, Obstacle, StoreError
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.science.guidance_presets import has_work
 
@@ -120,7 +120,7 @@ def evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     if is_many or is_special or asks_others or chooses_models or options.csv or options.out:
         return judge_pictures(options, open_studio)
     studio = open_studio(None)
-    scene = studio.scene_of(options.prompt)
+    scene = studio.pictures.scene_shown(only, options.prompt)
     with _working(studio):
         studio.pictures.judge(only, scene)
     return _tell(studio, options)
@@ -223,6 +223,11 @@ def _tell(studio: Studio, options: argparse.Namespace, failures: Sequence[ErrorR
         else:
             show_lines(run_lines(run))
     problems = [*failures, *([run.failure] if run.failure else [])]
+    if run.folder is not None:  # a picture that was drawn is what was asked for
+        unjudged = [each for each in problems if each.obstacle is Obstacle.DETECTOR]
+        problems = [each for each in problems if each not in unjudged]
+        for each in unjudged:
+            show_progress(f"Note: {each.message} {each.hint}")
     for problem in problems:
         complain(problem, with_details=options.debug)
     return exit_code_of(problems[0]) if problems else 0

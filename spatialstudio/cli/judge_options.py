@@ -2,7 +2,7 @@
 
 import argparse
 
-from spatialstudio.application.judge_choice import DEFAULT_JUDGES, JudgeChoice
+from spatialstudio.application.judge_choice import STICKER_DETECTOR_ID, JudgeChoice
 
 
 def add_judge_options(parser: argparse.ArgumentParser) -> None:
@@ -13,8 +13,8 @@ def add_judge_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--detector",
         metavar="MODEL",
-        default=DEFAULT_JUDGES.detector_id,
-        help="finds things (default: %(default)s, which knows stickers only)",
+        help=f"finds things (default: {STICKER_DETECTOR_ID} for pictures that a sticker model "
+        "drew, by the record in them; none for others)",
     )
     group.add_argument(
         "--second-detector", metavar="MODEL", help="is asked as well, for the checker's agreement"

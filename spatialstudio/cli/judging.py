@@ -41,6 +41,7 @@ ANSWERS_FILE = "answers.jsonl"
 """What files are called in a folder that was named."""
 ERROR = "ERROR"
 NO_MASKS = "Nobody drew masks, so PSE counts 0: choose a --segmenter."
+BEYOND_STICKERS = "No sticker model drew this picture, and the detector knows stickers only."
 TABLE_COLUMNS = (
     *("picture", "prompt", "checker", "relation", "outcome", "reason"),
     *("confidence", "delta", "margin", "overlap", "gap", "pos", "pse"),
@@ -117,9 +118,12 @@ def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     done = {row["picture"] for row in rows}
     waiting = [task for task in tasks if str(task.path) not in done]
     for judged in judging.pictures(waiting, settings, CancelFlag(), witnesses, choice):
-        rows.append(_row(judged, kind, metrics))
+        row = _row(judged, kind, metrics)
+        if not judged.error and judging.is_beyond_stickers(judged.task.path, choice):
+            row["note"] = " ".join(filter(None, (BEYOND_STICKERS, row["note"])))
+        rows.append(row)
         if kept:
-            kept.add(rows[-1])
+            kept.add(row)
         show_progress(f"{len(rows)}/{len(tasks)} {judged.task.path}")
     if kept:
         kept.finish()

@@ -15,6 +15,7 @@ from spatialstudio.application.flow.study_corruption import (
     study_corruption,
 )
 from spatialstudio.application.inspection import judged_again
+from spatialstudio.application.judge_choice import no_detector_chosen
 from spatialstudio.application.session import OpenRun
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import run_answer, run_lines
@@ -54,7 +55,9 @@ class RunBatch:
     def __iter__(self) -> Iterator[tuple[Path, OpenRun, Evaluation]]:
         for path in self._paths:
             try:
-                run = self._studio.keeping.read_run(path)
+                run = self._studio.read_run(path)
+                if run.evaluation is None and not self._is_of_stickers(run):
+                    raise no_detector_chosen()
                 evaluation = _evaluation_of(run)
             except StudioError as error:
                 self.failures.append((path, error.message))
@@ -62,6 +65,9 @@ class RunBatch:
                 continue
             self.read += 1
             yield path, run, evaluation
+
+    def _is_of_stickers(self, run: OpenRun) -> bool:
+        return self._studio.judge_defaults.draws_stickers(run.model_id)
 
     @property
     def exit_code(self) -> int:

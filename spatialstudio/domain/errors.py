@@ -66,6 +66,14 @@ class EmptyMapError(StudioError):
     """A map or mask holds no mass where some is needed."""
 
 
+class SettingsError(StudioError):
+    """A setting has a value that cannot be used."""
+
+
+class NoDetectorChosen(SettingsError):  # noqa: N818 - reads as a finding
+    """Nobody chose a detector for a picture that no default fits."""
+
+
 class StoreError(StudioError):
     """A run cannot be written or read."""
 
@@ -103,10 +111,6 @@ class PluginError(StudioError):
     """A plugin cannot be loaded or does not keep its contract."""
 
 
-class SettingsError(StudioError):
-    """A setting has a value that cannot be used."""
-
-
 class Cancelled(Exception):  # noqa: N818 - the user's wish, not an error
     """The user asked to stop; raised at the next safe point."""
 
@@ -116,6 +120,7 @@ class Obstacle(Enum):
 
     LIBRARY = "library"
     MODEL = "model"
+    DETECTOR = "detector"
 
 
 @frozen

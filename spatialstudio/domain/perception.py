@@ -116,6 +116,7 @@ class Perception:
         missing_classes: Heads that the detector does not know; it cannot say that they are absent.
         cut: Score from which detections and masks count, [0, 1]; it can be moved, as those below
             are kept.
+        detector_id: Of the detector that looked; empty in records that do not say.
     """
 
     image_sha256: str
@@ -126,6 +127,7 @@ class Perception:
     depth: DepthMap | None = None
     missing_classes: tuple[str, ...] = ()
     cut: float = 0.0
+    detector_id: str = ""
 
     def masks_of(self, mention_id: MentionId) -> tuple[Mask, ...]:
         """Return the masks of one mention that count, best first."""

@@ -24,7 +24,7 @@ def read_file(studio: Studio, path: Path) -> OpenRun | ForeignPicture:
     """
     try:
         if path.is_dir() or studio.is_run(path):
-            return studio.keeping.read_run(path)
+            return studio.read_run(path)
     except (OSError, ValueError) as error:
         raise StoreError(
             "The file cannot be opened: its name cannot be used.", hint="Rename or copy it."
@@ -55,9 +55,9 @@ def open_picture(context: WindowContext, picture: ForeignPicture) -> None:
         raise
     if claim is not None and told is not None and told.record:
         context.studio.edit_scene(claim)
-        pictures.judge_image(picture.image, claim)
+        pictures.judge_picture(picture, claim)
     elif scene is not None and scene.relations:
-        pictures.judge_image(picture.image, scene)
+        pictures.judge_picture(picture, scene)
         _offer(context, picture, claim)
     else:
         pictures.show(picture)
@@ -78,4 +78,4 @@ def _offer(context: WindowContext, picture: ForeignPicture, claim: SceneGraph | 
 
 def _judge(context: WindowContext, picture: ForeignPicture, claim: SceneGraph) -> None:
     context.studio.edit_scene(claim)
-    context.studio.pictures.judge_image(picture.image, claim)
+    context.studio.pictures.judge_picture(picture, claim)

@@ -22,7 +22,7 @@ def remedies_for(context: WindowContext, report: ErrorReport) -> tuple[Offer, ..
             return (folder_offer(context),)
         case Obstacle.MODEL:
             return _model_offers(context)
-        case None:
+        case Obstacle.DETECTOR | None:
             return ()
 
 

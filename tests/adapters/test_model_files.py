@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from spatialstudio.adapters import model_files
+from spatialstudio.adapters import model_settings
 from spatialstudio.adapters.model_files import ModelFolders, hub_caches, read_card
 from spatialstudio.adapters.model_kinds import MODEL_KINDS
 from spatialstudio.domain.errors import ModelNotFound
@@ -140,11 +140,11 @@ def test_advice_from_an_editor_of_windows_is_taken(tmp_path):
 
 
 def test_what_may_not_be_read_is_told_so(tmp_path, monkeypatch):
-    def forbid(_):
+    def forbid(*_):
         raise PermissionError
 
     folder = write_model(tmp_path / "m")
-    monkeypatch.setattr(Path, "read_bytes", forbid)
+    monkeypatch.setattr(model_settings, "read_regular", forbid)
     with pytest.raises(ModelNotFound, match='"m" may not be read'):
         read_card(folder)
 
@@ -287,6 +287,17 @@ def test_a_single_file_of_a_kind_that_needs_a_folder_is_told(tmp_path):
     assert "file/transformer" in told.hint
 
 
+@pytest.mark.parametrize("name", ["v1-5-pruned", "stickers"], ids=["another", "beside"])
+def test_a_model_that_lists_its_objects_never_completes_a_single_file(tmp_path, name):
+    (tmp_path / "objects.toml").write_text(OBJECTS, encoding="utf-8")
+    write_model(tmp_path / "stickers", 'objects = "../objects.toml"')
+    write_header(tmp_path / f"{name}.safetensors", "cond_stage_model.x")
+    shelf = ModelFolders([tmp_path])
+    assert name not in [card.id for card in shelf.cards() if card.base]
+    assert f'checkpoint "{name}.safetensors" are missing' in str(shelf.damaged()[name])
+    assert "StableDiffusionPipeline" in shelf.damaged()[name].hint
+
+
 def test_a_single_file_that_nothing_completes_is_told(tmp_path):
     write_header(tmp_path / "alone.safetensors", "cond_stage_model.x")
     shelf = ModelFolders([tmp_path])
@@ -321,7 +332,7 @@ def test_a_single_file_with_a_wrong_head_is_damaged(tmp_path, header):
 
 def test_no_head_is_read_that_is_longer_than_the_format_allows(tmp_path, monkeypatch):
     write_header(tmp_path / "file.safetensors", "x")
-    monkeypatch.setattr(model_files, "MOST_HEADER_BYTES", 3)
+    monkeypatch.setattr(model_settings, "MAX_HEADER_BYTES", 3)
     assert "damaged" in str(ModelFolders([tmp_path]).damaged()["file"])
 
 

@@ -1,9 +1,21 @@
+from dataclasses import replace
+
 import pytest
 
-from spatialstudio.application.judge_choice import DEFAULT_JUDGES, JudgeChoice, find_judges
+from spatialstudio.application.judge_choice import (
+    DEFAULT_JUDGES,
+    STICKER_JUDGES,
+    JudgeChoice,
+    JudgeDefaults,
+    find_judges,
+    has_unfit_detector,
+    judges_by_origin,
+)
 from spatialstudio.application.registry import AdapterEntry, Registry
-from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.errors import NoDetectorChosen, SettingsError
+from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.ports import Surroundings
+from tests.ui.scripted_engine import STICKERS
 
 
 class Shelf:
@@ -35,8 +47,8 @@ def registry(tmp_path):
     return Registry([*entries, shelf], Surroundings(resources=tmp_path, model_folders=()))
 
 
-def test_the_sticker_models_look_by_default(registry):
-    judges = find_judges(registry, DEFAULT_JUDGES)
+def test_the_sticker_models_look_at_sticker_pictures_by_default(registry):
+    judges = find_judges(registry, judges_by_origin(DEFAULT_JUDGES, is_sticker_picture=True))
     assert (judges.detector, judges.depth) == ("registered", "registered")
     assert (judges.second, judges.segmenter, judges.cut) == (None, None, None)
 
@@ -56,3 +68,46 @@ def test_the_depth_of_stickers_is_not_taken_for_that_of_other_pictures(registry)
 def test_a_cut_that_is_no_share_is_refused(cut):
     with pytest.raises(SettingsError):
         JudgeChoice(cut=cut)
+
+
+def test_nobody_looks_by_default_at_pictures_that_no_sticker_model_drew(registry):
+    with pytest.raises(NoDetectorChosen, match="no sticker model drew this picture"):
+        find_judges(registry, judges_by_origin(DEFAULT_JUDGES, is_sticker_picture=False))
+
+
+def test_a_detector_that_was_chosen_looks_at_every_picture():
+    for choice in (STICKER_JUDGES, JudgeChoice(detector_id="a", second_id="b")):
+        assert judges_by_origin(choice, is_sticker_picture=False) == choice
+        assert judges_by_origin(choice, is_sticker_picture=True) == choice
+
+
+def test_the_second_detector_looks_alone_where_there_is_no_first():
+    alone = judges_by_origin(JudgeChoice(second_id="b"), is_sticker_picture=False)
+    assert (alone.detector_id, alone.second_id) == ("b", None)
+
+
+def test_sticker_models_are_the_embedded_one_and_those_that_list_their_objects():
+    listed = replace(STICKERS, id="other", known_objects={"dog": "dog"})
+    unlisted = replace(STICKERS, id="open", known_objects={})
+    defaults = JudgeDefaults(lambda: (listed, unlisted), lambda: DEFAULT_JUDGES)
+    drawn = {each: defaults.draws_stickers(each) for each in ("stickers", "other", "open", "")}
+    assert drawn == {"stickers": True, "other": True, "open": False, "": False}
+
+
+@pytest.mark.parametrize(
+    ("detector_id", "is_sticker_picture", "is_unfit"),
+    [
+        ("sticker-segmenter", False, True),
+        ("sticker-segmenter", True, False),
+        ("", False, True),
+        ("", True, False),
+        ("owl", False, False),
+    ],
+)
+def test_verdicts_of_sticker_models_do_not_fit_other_pictures(
+    detector_id, is_sticker_picture, is_unfit
+):
+    seen = Perception(
+        image_sha256="", height=8, width=8, detections=(), masks=(), detector_id=detector_id
+    )
+    assert has_unfit_detector(seen, is_sticker_picture=is_sticker_picture) is is_unfit

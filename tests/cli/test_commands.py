@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from importlib import metadata
 
 import numpy as np
@@ -16,8 +17,9 @@ from spatialstudio.domain.errors import (
 )
 from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
 from spatialstudio.domain.memory import Saving
-from tests.cli.conftest import FakeShelf, InterruptedBackend
+from tests.cli.conftest import CARD, FakeShelf, InterruptedBackend
 from tests.fakes import WORD_LIMIT
+from tests.sticker_pictures import save_sticker_picture
 
 PROMPT = "a photo of a dog to the left of a car"
 
@@ -30,7 +32,7 @@ def runs(tmp_path):
 @pytest.fixture
 def picture(tmp_path):
     path = tmp_path / "grey.png"
-    Image.fromarray(np.full((16, 16, 3), 128, np.uint8)).save(path)
+    save_sticker_picture(path, np.full((16, 16, 3), 128, np.uint8))
     return path
 
 
@@ -315,3 +317,47 @@ def test_the_doctor_names_a_missing_model(terminal, registry):
     assert findings["model"] == {"name": "model", "value": "none found", "problem": True}
     assert findings["device"]["value"].split(", ")[-1] == "cpu"
     assert done.code == 1
+
+
+@pytest.fixture
+def foreign(tmp_path):
+    """A picture that does not say who drew it."""
+    path = tmp_path / "foreign.png"
+    Image.fromarray(np.full((16, 16, 3), 128, np.uint8)).save(path)
+    return path
+
+
+def is_judged(done):
+    """Whether a verdict was told."""
+    return any(outcome in done.out for outcome in ("PASS:", "FAIL:", "UNDECIDABLE:"))
+
+
+@pytest.mark.parametrize("more", [[], ["--judges", "checker"]], ids=["one", "many"])
+def test_a_picture_that_no_sticker_model_drew_is_not_judged_by_default(terminal, foreign, more):
+    done = terminal("evaluate", str(foreign), "--prompt", PROMPT, *more)
+    assert done.code != 0
+    assert "no sticker model drew this picture" in done.out + done.err
+    assert not is_judged(done)
+
+
+def test_the_sticker_models_look_at_any_picture_when_they_are_chosen(terminal, foreign):
+    done = terminal("evaluate", str(foreign), "--prompt", PROMPT, "--detector", "sticker-segmenter")
+    assert done.code == 0
+    assert is_judged(done)
+    assert "No sticker model drew this picture" in done.out
+
+
+def test_a_picture_of_another_model_is_drawn_and_stored_without_a_verdict(terminal, registry):
+    registry.shelf_made.models = (replace(CARD, known_objects={}),)
+    done = terminal("generate", PROMPT)
+    assert done.code == 0
+    assert "stored in" in done.out
+    assert "no sticker model drew this picture" in done.err
+    assert not is_judged(done)
+
+
+def test_a_search_among_pictures_of_another_model_needs_a_detector(terminal, registry):
+    registry.shelf_made.models = (replace(CARD, known_objects={}),)
+    done = terminal("generate", PROMPT, "--search", "2")
+    assert done.code != 0
+    assert "no sticker model drew this picture" in done.err

@@ -2,7 +2,8 @@ import json
 
 import numpy as np
 import pytest
-from PIL import Image
+
+from tests.sticker_pictures import save_sticker_picture
 
 PROMPT = "a photo of a dog to the left of a car"
 
@@ -11,7 +12,7 @@ PROMPT = "a photo of a dog to the left of a car"
 def answer(terminal, tmp_path):
     """What programs are told of a grey picture in which a dog and a car are seen."""
     path = tmp_path / "grey.png"
-    Image.fromarray(np.full((16, 16, 3), 128, np.uint8)).save(path)
+    save_sticker_picture(path, np.full((16, 16, 3), 128, np.uint8))
     return json.loads(terminal("evaluate", path, "--prompt", PROMPT, "--json").out)
 
 

@@ -1,6 +1,9 @@
 import json
+from dataclasses import replace
 
 import pytest
+
+from tests.cli.conftest import CARD
 
 PROMPT = "a photo of a dog to the left of a car"
 
@@ -99,3 +102,16 @@ def test_a_folder_without_a_run_is_told(terminal, tmp_path):
     done = terminal("judge-again", tmp_path)
     assert done.code == 1
     assert done.err
+
+
+def test_verdicts_of_the_sticker_models_on_other_pictures_are_not_judged_again(
+    terminal, registry, tmp_path
+):
+    registry.detector_made.id = "sticker-segmenter"
+    words = ("generate", PROMPT, "--out", tmp_path / "runs", "--json")
+    picture = json.loads(terminal(*words).out)["picture"]
+    assert terminal("judge-again", picture).code == 0
+    registry.shelf_made.models = (replace(CARD, known_objects={}),)
+    done = terminal("judge-again", picture)
+    assert done.code == 2
+    assert "no sticker model drew this picture" in done.err

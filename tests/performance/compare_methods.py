@@ -30,7 +30,7 @@ import torch
 
 from spatialstudio.application.cancellation import CancelFlag
 from spatialstudio.application.flow.perceive_image import perceive_image
-from spatialstudio.application.judge_choice import DEFAULT_JUDGES, find_judges
+from spatialstudio.application.judge_choice import STICKER_JUDGES, find_judges
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.generation import (
     ATTEND_EXCITE,
@@ -124,7 +124,7 @@ class Bench:
         self._card = self._studio.model()
         self._backend = self._studio._registry.backend(self._card.backend_id)
         self._judges = replace(
-            find_judges(self._studio._registry, DEFAULT_JUDGES), perturber=None, store=None
+            find_judges(self._studio._registry, STICKER_JUDGES), perturber=None, store=None
         )
 
     def row(self, method: str, prompt_id: str, text: str, seed: int) -> Row:

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 from PIL import Image, PngImagePlugin
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton
 
 from spatialstudio.application.engine.messages import EvaluateJob
+from spatialstudio.application.judge_choice import DEFAULT_JUDGES, STICKER_JUDGES
+from spatialstudio.application.session import RunState
 from spatialstudio.domain.errors import ImageError
 from spatialstudio.ui.opening import open_picture
 from spatialstudio.ui.panels.evaluate.evaluation_panel import EvaluationPanel
+from tests.sticker_pictures import save_sticker_picture
 from tests.ui.judged_runs import CAR, DOG, judged_run
 
 THEIRS = "a cat to the left of a dog"
@@ -29,6 +32,12 @@ def saved(path, prompt=""):
 
 def open_file(context, path):
     open_picture(context, context.studio.pictures.read(path))
+
+
+@pytest.fixture(autouse=True)
+def chosen(studio):
+    """The detector that the user chose for all pictures."""
+    studio.judges = STICKER_JUDGES
 
 
 @pytest.fixture
@@ -152,3 +161,39 @@ def test_without_a_model_the_picture_is_shown_and_its_way_out_offered(
     (toast,) = told
     assert "no model" in toast.message
     assert [each.text for each in toast.offers] == ["Show the models' folder", "Look again"]
+
+
+def test_a_picture_of_unknown_origin_has_no_verdict_until_a_detector_is_chosen(
+    context, engine, studio, plain, panel
+):
+    studio.judges = DEFAULT_JUDGES
+    studio.read_prompt("a dog above a car")
+    open_picture(context, plain)
+    follow(panel, studio)
+    assert engine.jobs == []
+    assert studio.session.run.state is RunState.DONE
+    assert studio.session.run.evaluation is None
+    shown = [label.text() for label in panel.findChildren(QLabel)]
+    assert any("no sticker model drew this picture" in text for text in shown)
+    studio.judges = replace(DEFAULT_JUDGES, second_id="dino")
+    context.switchboard.judges_chosen.emit()
+    panel.judge_again()
+    (job,) = engine.jobs
+    assert (job.judges.detector_id, job.judges.second_id) == ("dino", None)
+
+
+def test_a_picture_that_a_sticker_model_drew_is_judged_by_the_sticker_models(
+    context, engine, studio, tmp_path
+):
+    studio.judges = DEFAULT_JUDGES
+    open_picture(context, save_sticker_picture(tmp_path / "own.png", PIXELS, THEIRS))
+    (job,) = engine.jobs
+    assert job.judges == STICKER_JUDGES
+
+
+def test_the_panel_says_which_detector_looked(context, studio, panel):
+    run = judged_run(DOG, CAR)
+    seen = replace(run.evaluation.perception, detector_id="owl")
+    studio.session.open(replace(run, evaluation=replace(run.evaluation, perception=seen)))
+    follow(panel, studio)
+    assert "Judged with owl" in [label.text() for label in panel.findChildren(QLabel)]

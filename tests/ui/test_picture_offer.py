@@ -12,6 +12,7 @@ from spatialstudio.adapters.stores.run_files import RunFiles
 from spatialstudio.application.flow.choose_settings import request_of, usual_settings
 from spatialstudio.application.flow.edit_relations import with_relation_weight
 from spatialstudio.application.flow.store_run import store_run
+from spatialstudio.application.judge_choice import STICKER_JUDGES
 from spatialstudio.domain.generation import GenerationFinished, GenerationStarted
 from spatialstudio.ui.dialogs.settings_comparison import SettingsComparison
 from spatialstudio.ui.picture_offer import offer_picture
@@ -21,6 +22,12 @@ TEXT = """a cat above a boat
 Negative prompt: fog
 Steps: 12, Sampler: Euler a, CFG scale: 7, Seed: 321, Size: 256x128, Model: dreams"""
 BEFORE = "a photo of a dog to the left of a car"
+
+
+@pytest.fixture(autouse=True)
+def chosen(studio):
+    """The detector that the user chose for all pictures."""
+    studio.judges = STICKER_JUDGES
 
 
 @pytest.fixture

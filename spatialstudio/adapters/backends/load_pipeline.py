@@ -35,6 +35,7 @@ from spatialstudio.adapters.backends.text_streams import TextStream
 from spatialstudio.adapters.device import is_out_of_memory, pick_dtype
 from spatialstudio.adapters.model_kinds import current_name
 from spatialstudio.adapters.model_parts import INDEX_FILE, TOKENIZER, parts_in_use, read_index
+from spatialstudio.adapters.model_settings import is_explained, unusable
 from spatialstudio.adapters.weight_hashes import hash_beside
 from spatialstudio.domain.errors import BackendError, ModelNotFound, RequestError
 from spatialstudio.domain.ports import ModelCard
@@ -246,7 +247,7 @@ def load_pipeline(
     except SIGNS_OF_DAMAGE as error:
         if is_out_of_memory(error):
             raise
-        raise damaged(model) from error
+        raise damaged(model, error) from error
     pipeline.set_progress_bar_config(disable=True)
     weights_hash = hash_beside(files_read(model))
     loaded = LoadedPipeline(
@@ -274,7 +275,7 @@ def load_streams(model: ModelCard) -> tuple[TextStream, ...]:
     try:
         return family.streams(read_tokenizers(model.base or model.folder))
     except SIGNS_OF_DAMAGE as error:
-        raise damaged(model) from error
+        raise damaged(model, error) from error
 
 
 def _import_pipeline(family: Family) -> Any:
@@ -304,7 +305,7 @@ def family_of(model: ModelCard) -> Family:
         class_name = current_name(index["_class_name"])
         parts = parts_in_use(index)
     except SIGNS_OF_DAMAGE as error:
-        raise damaged(model) from error
+        raise damaged(model, error) from error
     if not all((folder / part).is_dir() for part in parts):
         raise damaged(model)
     if class_name not in FAMILIES:
@@ -319,8 +320,15 @@ def family_of(model: ModelCard) -> Family:
     return family
 
 
-def damaged(model: ModelCard) -> ModelNotFound:
-    """Make the error of a model whose files cannot be used."""
+def damaged(model: ModelCard, error: Exception | None = None) -> ModelNotFound:
+    """Make the error of a model whose files cannot be used.
+
+    Args:
+        model: The model.
+        error: What reading it raised; None where something is missing.
+    """
+    if error is not None and is_explained(error):
+        return unusable(f'model "{model.id}"', error)
     return ModelNotFound(
         f'The model "{model.id}" is damaged or holds no safetensors.',
         hint="Install or download it again; pickled weights are never loaded.",

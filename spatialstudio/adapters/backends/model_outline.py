@@ -1,6 +1,5 @@
 """Where a model attends to the text, known from its configuration: no weights are read."""
 
-import json
 from concurrent.futures import Future
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +15,9 @@ from spatialstudio.adapters.backends.load_pipeline import (
     damaged,
     family_of,
 )
+from spatialstudio.adapters.backends.read_weights import all_files
+from spatialstudio.adapters.model_settings import read_settings
+from spatialstudio.adapters.weight_limits import held_to_weights
 from spatialstudio.domain.attention import ModelLayers
 from spatialstudio.domain.ports import ModelCard
 
@@ -40,7 +42,7 @@ def outline_layers(model: ModelCard, height: int, width: int) -> ModelLayers:
     try:
         outline = _outline(model)
     except SIGNS_OF_DAMAGE as error:
-        raise damaged(model) from error
+        raise damaged(model, error) from error
     return ModelLayers(
         layers=layers_at(outline, height, width),
         guiding=frozenset(layer.name for layer in outline.guiding_layers),
@@ -51,7 +53,7 @@ def outline_layers(model: ModelCard, height: int, width: int) -> ModelLayers:
 def _outline(model: ModelCard) -> LoadedPipeline:
     family = family_of(model)
     name = family.kind.denoiser
-    denoiser = _denoiser((model.base or model.folder) / name / CONFIG_FILE)
+    denoiser = _denoiser((model.base or model.folder) / name / CONFIG_FILE, all_files(model))
     outline = LoadedPipeline(
         SimpleNamespace(**{name: denoiser}), family, model.folder, NOWHERE, None, Future()
     )
@@ -60,9 +62,9 @@ def _outline(model: ModelCard) -> LoadedPipeline:
 
 
 @lru_cache(maxsize=OUTLINES_KEPT)
-def _denoiser(config: Path) -> torch.nn.Module:
-    """Build a denoiser without its weights."""
-    told = json.loads(config.read_text(encoding="utf-8"))
-    with NOWHERE:
+def _denoiser(config: Path, weights: tuple[Path, ...]) -> torch.nn.Module:
+    """Build a denoiser without its weights, which limit its size."""
+    told = read_settings(config)
+    with NOWHERE, held_to_weights(weights):
         built: torch.nn.Module = getattr(diffusers, told["_class_name"]).from_config(told)
     return built

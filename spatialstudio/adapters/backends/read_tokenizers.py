@@ -7,7 +7,8 @@ from typing import Any
 import transformers
 
 from spatialstudio.adapters.backends.sentence_pieces import read_pieces
-from spatialstudio.adapters.model_parts import TOKENIZER, parts_in_use, read_index, settings_of
+from spatialstudio.adapters.model_parts import TOKENIZER, parts_in_use, read_index
+from spatialstudio.adapters.model_settings import check_folder, read_settings
 
 WHOLE_FILE = "tokenizer.json"
 PIECES_FILE = "spiece.model"
@@ -38,6 +39,7 @@ def read_tokenizers(folder: Path) -> dict[str, Any]:
 
 
 def _read(folder: Path, class_name: str) -> Any:
+    check_folder(folder)
     pieces = folder / PIECES_FILE
     if pieces.is_file() and not (folder / WHOLE_FILE).is_file():
         return _read_t5(pieces, folder / CONFIG_FILE)
@@ -49,7 +51,7 @@ def _read(folder: Path, class_name: str) -> Any:
 
 def _read_t5(file: Path, config_file: Path) -> transformers.T5Tokenizer:
     """Make a tokenizer of T5, whose sentinels follow the pieces, the last one first."""
-    config = settings_of(config_file.read_bytes()) if config_file.is_file() else {}
+    config = read_settings(config_file) if config_file.is_file() else {}
     sentinels = int(config.get("extra_ids", SENTINELS))
     if not 0 <= sentinels <= MOST_SENTINELS:
         raise ValueError(sentinels)

@@ -11,6 +11,7 @@ from safetensors import safe_open
 from spatialstudio.adapters.backends.read_tokenizers import read_tokenizers
 from spatialstudio.adapters.model_kinds import MODEL_KINDS
 from spatialstudio.adapters.model_parts import (
+    check_parts,
     parts_in_use,
     parts_left_out,
     read_index,
@@ -18,6 +19,7 @@ from spatialstudio.adapters.model_parts import (
     variant_of,
     weight_files,
 )
+from spatialstudio.adapters.weight_limits import held_to_weights
 from spatialstudio.domain.ports import ModelCard
 
 SIGNS = {
@@ -39,6 +41,12 @@ def read_pipeline(pipeline_class: Any, model: ModelCard, dtype: torch.dtype) -> 
         model: A folder, or a single file and the folder that completes it.
         dtype: Of the weights.
     """
+    check_parts(model.base or model.folder)
+    with held_to_weights(all_files(model)):
+        return _read(pipeline_class, model, dtype)
+
+
+def _read(pipeline_class: Any, model: ModelCard, dtype: torch.dtype) -> Any:
     if model.base is None:
         return _read_folder(pipeline_class, model.folder, dtype, _without_weights(model.folder))
     others = _without_weights(model.base)
@@ -68,6 +76,13 @@ def files_read(model: ModelCard) -> tuple[Path, ...]:
     return weight_files(model.folder, parts_in_use(read_index(model.folder)))
 
 
+def all_files(model: ModelCard) -> tuple[Path, ...]:
+    """List all weights that a model may be made of: its own, and those that complete it."""
+    if model.base is None:
+        return files_read(model)
+    return (*files_read(model), *weight_files(model.base, parts_in_use(read_index(model.base))))
+
+
 def _read_denoiser(
     pipeline_class: Any, file: Path, base: Path, dtype: torch.dtype
 ) -> dict[str, Any]:
@@ -92,6 +107,7 @@ def _read_folder(
         variant=variant_of(folder, parts),
         use_safetensors=True,
         local_files_only=True,
+        trust_remote_code=False,
         **given,
     )
 

@@ -8,7 +8,9 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
+from spatialstudio.adapters.model_settings import MAX_TABLE_BYTES
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.safe_files import read_regular
 
 PIECES, NORMALIZER = 1, 3
 TEXT, SCORE = 1, 2
@@ -45,10 +47,10 @@ def read_pieces(file: Path) -> SentencePieces:
     """Read a vocabulary.
 
     Raises:
-        OSError: The file is missing.
+        OSError: The file is missing, no regular file, or too large.
         ValueError: It is damaged.
     """
-    fields = list(_fields(file.read_bytes()))
+    fields = list(_fields(read_regular(file, MAX_TABLE_BYTES)))
     normalizer = dict(_fields(b"".join(message for name, message in fields if name == NORMALIZER)))
     try:
         pieces = tuple(_piece(message) for name, message in fields if name == PIECES)

@@ -12,8 +12,10 @@ from torch import Tensor
 from transformers.utils import logging as transformers_messages
 
 from spatialstudio.adapters.device import is_out_of_memory, memory_errors_told, pick_device
+from spatialstudio.adapters.model_settings import check_folder, is_explained, unusable
 from spatialstudio.adapters.perception.model_shelf import weight_files
 from spatialstudio.adapters.weight_hashes import hash_of_weights
+from spatialstudio.adapters.weight_limits import held_to_weights
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import DetectorError
 from spatialstudio.domain.frozen import frozen
@@ -71,7 +73,7 @@ class ModelInUse:
         """Name weights and settings; empty when the weights cannot be read."""
         try:
             weights = self._card.ref.sha256 or hash_of_weights(weight_files(self._card.folder))
-        except OSError:
+        except (OSError, ValueError, LookupError, TypeError):
             return ""
         return f"{self.id} {self._card.ref.revision} {weights} {settings}"
 
@@ -105,17 +107,21 @@ class ModelInUse:
         messages.set_verbosity(messages.CRITICAL)  # what goes wrong is told as an error of ours
         messages.disable_progress_bar()
         device = pick_device()
+        folder = self._card.folder
         try:
-            model, report = getattr(transformers, self._model_class).from_pretrained(
-                self._card.folder,
-                dtype=torch.float32,
-                use_safetensors=True,
-                local_files_only=True,
-                output_loading_info=True,
-            )
+            check_folder(folder)
+            with held_to_weights(weight_files(folder)):
+                model, report = getattr(transformers, self._model_class).from_pretrained(
+                    folder,
+                    dtype=torch.float32,
+                    use_safetensors=True,
+                    local_files_only=True,
+                    trust_remote_code=False,
+                    output_loading_info=True,
+                )
             processor = self._processor_class and getattr(
                 transformers, self._processor_class
-            ).from_pretrained(self._card.folder, local_files_only=True)
+            ).from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         except ImportError as error:
             raise DetectorError(
                 f'The model "{self.id}" needs a library that is not installed: {error.name}.',
@@ -124,6 +130,9 @@ class ModelInUse:
         except SIGNS_OF_DAMAGE as error:
             if is_out_of_memory(error):
                 raise
+            if is_explained(error):
+                known = unusable(f'model "{self.id}"', error)
+                raise DetectorError(known.message, hint=known.hint) from error
             raise self._damaged() from error
         missing = report["missing_keys"]
         if not all(any(part in key for part in NEVER_USED) for key in missing):

@@ -4,25 +4,39 @@ Nothing is downloaded. A folder counts when its ``config.json`` names an archite
 ``ARCHITECTURES`` and its weights are safetensors.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from huggingface_hub import constants
 
+from spatialstudio.adapters.model_parts import SAFE_NAME
+from spatialstudio.adapters.model_settings import (
+    MAX_SETTINGS_BYTES,
+    SIGNS_OF_DAMAGE,
+    check_folder,
+    is_explained,
+    read_settings,
+    settings_of,
+    unusable,
+)
 from spatialstudio.adapters.weight_hashes import hash_of_weights, known_hash
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import ModelRef
 from spatialstudio.domain.perceivers import Perceiver, PerceptionCard, PerceptionRole
 from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.safe_files import is_regular, read_regular
 
 CONFIG_FILE = "config.json"
 WEIGHTS_INDEX = "model.safetensors.index.json"
 PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+MAX_REF_BYTES = 4096
+MAX_REFS = 1000
 MAIN = "main"
 SHORT_COMMIT = 7
 
@@ -126,7 +140,7 @@ class PerceptionFolders:
         if damage := self.damaged().get(model_id):
             raise damage
         folder = Path(model_id)
-        if not (folder / CONFIG_FILE).is_file():
+        if not is_regular(folder / CONFIG_FILE):
             return None
         return read_card(Place(name=model_id, folder=folder))
 
@@ -145,10 +159,11 @@ def read_card(place: Place) -> PerceptionCard | None:
         ModelNotFound: The folder is damaged, or its weights are not safetensors.
     """
     try:
-        config = json.loads((place.folder / CONFIG_FILE).read_text(encoding="utf-8"))
+        config = settings_of(read_regular(place.folder / CONFIG_FILE, MAX_SETTINGS_BYTES))
         (architecture,) = config.get("architectures") or ("",)
         if architecture not in ARCHITECTURES:
             return None
+        check_folder(place.folder)
         files = weight_files(place.folder)
         return PerceptionCard(
             ref=ModelRef(
@@ -161,7 +176,9 @@ def read_card(place: Place) -> PerceptionCard | None:
             folder=place.folder,
             size_bytes=sum(file.stat().st_size for file in files),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except SIGNS_OF_DAMAGE as error:
+        if is_explained(error):
+            raise unusable(f'model "{place.name}"', error) from error
         raise ModelNotFound(
             f'The model "{place.name}" is damaged or not complete.', hint="Download it again."
         ) from error
@@ -173,13 +190,14 @@ def weight_files(folder: Path) -> tuple[Path, ...]:
     Raises:
         ModelNotFound: The weights are pickled.
         OSError: A file is missing.
-        ValueError: The index of the files is damaged.
-        KeyError: Likewise.
+        ValueError, KeyError, TypeError: The index of the files is damaged, or names one elsewhere.
     """
     index_file = folder / WEIGHTS_INDEX
     if index_file.is_file():
-        index: Any = json.loads(index_file.read_text(encoding="utf-8"))
-        return tuple(folder / name for name in sorted(set(index["weight_map"].values())))
+        names = sorted(set(read_settings(index_file)["weight_map"].values()))
+        if not all(map(SAFE_NAME.fullmatch, names)):
+            raise ValueError(index_file)
+        return tuple(folder / name for name in names)
     files = tuple(sorted(folder.glob("*.safetensors")))
     if files:
         return files
@@ -201,14 +219,19 @@ def _card_or_damage(place: Place) -> PerceptionCard | ModelNotFound | None:
 def _snapshots_of(repository: Path) -> Iterator[Place]:
     """List the snapshots of one repository in the hub's cache: "main" bears its bare name."""
     owner_and_name = "/".join(repository.name.split("--")[1:])
-    refs = repository / "refs"
-    names = {
-        file.read_text(encoding="utf-8").strip(): file.relative_to(refs).as_posix()
-        for file in sorted(refs.rglob("*"))
-        if file.is_file()
-    }
+    names = _refs_of(repository / "refs")
     for snapshot in sorted((repository / "snapshots").glob("*")):
         ref = names.get(snapshot.name, snapshot.name[:SHORT_COMMIT])
         name = owner_and_name if ref == MAIN else f"{owner_and_name}@{ref}"
         if (snapshot / CONFIG_FILE).exists():
             yield Place(name=name, folder=snapshot, revision=snapshot.name)
+
+
+def _refs_of(folder: Path) -> dict[str, str]:
+    """Map commits to the names of branches and tags; what cannot be read is left out."""
+    names = {}
+    for file in islice(filter(is_regular, folder.rglob("*")), MAX_REFS):
+        with suppress(OSError, ValueError):
+            commit = read_regular(file, MAX_REF_BYTES).decode().strip()
+            names[commit] = file.relative_to(folder).as_posix()
+    return names

@@ -4,7 +4,6 @@ Source: Ravi et al. 2024, arXiv:2408.00714. Its image processor in transformers 
 the little it does for boxes is done here: a square, ImageNet's mean and deviation, boxes scaled.
 """
 
-import json
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,6 +12,7 @@ from PIL import Image
 from torch import Tensor
 from torch.nn import functional
 
+from spatialstudio.adapters.model_settings import read_settings
 from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse
 from spatialstudio.adapters.perception.segment_anything import best_masks, edges_of, mask_of
 from spatialstudio.domain.arrays import RgbImage
@@ -75,7 +75,7 @@ def read_preparation(card: PerceptionCard) -> Preparation:
     for name in SETTINGS_FILES:
         file = card.folder / name
         if file.is_file():
-            lines = json.loads(file.read_text(encoding="utf-8"))
+            lines = read_settings(file)
             lines = lines.get("image_processor", lines)
             return Preparation(
                 side=int(lines["size"]["height"]),

@@ -5,7 +5,6 @@ the answer decoder's softmax at its first place. The picture's features are comp
 their code runs the whole model for every question.
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,20 @@ from safetensors import SafetensorError
 from transformers import AutoProcessor, BlipForQuestionAnswering
 
 from spatialstudio.adapters.device import pick_device
+from spatialstudio.adapters.model_settings import (
+    MAX_SETTINGS_BYTES,
+    SIGNS_OF_DAMAGE,
+    check_folder,
+    is_explained,
+    settings_of,
+    unusable,
+)
+from spatialstudio.adapters.weight_limits import held_to_weights
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.assertion import QuestionAnswer, YesNoChances
 from spatialstudio.domain.errors import DetectorError
 from spatialstudio.domain.ports import CancelToken, Surroundings
+from spatialstudio.domain.safe_files import read_regular
 
 REPOSITORY = "Salesforce/blip-vqa-base"
 CONFIG_FILE = "config.json"
@@ -97,20 +106,29 @@ class BlipAnswerer:
 
     def _ready(self) -> tuple[Any, Any]:
         if self._loaded is None:
-            folder = find_blip(self._model_folders)
-            read_processor: Any = AutoProcessor.from_pretrained
-            try:
-                processor = read_processor(folder, local_files_only=True)
-                model: Any = BlipForQuestionAnswering.from_pretrained(
-                    folder, local_files_only=True, use_safetensors=True
-                )
-            except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-                raise DetectorError(
-                    f'The BLIP model in "{folder.name}" cannot be loaded.',
-                    hint="Its folder needs config, processor, tokenizer and safetensors weights.",
-                ) from error
+            processor, model = _load(find_blip(self._model_folders))
             self._loaded = processor, model.to(self._device).eval()
         return self._loaded
+
+
+def _load(folder: Path) -> tuple[Any, Any]:
+    read_processor: Any = AutoProcessor.from_pretrained
+    try:
+        check_folder(folder)
+        with held_to_weights(sorted(folder.glob("*.safetensors"))):
+            processor = read_processor(folder, local_files_only=True, trust_remote_code=False)
+            model: Any = BlipForQuestionAnswering.from_pretrained(
+                folder, local_files_only=True, use_safetensors=True, trust_remote_code=False
+            )
+    except (*SIGNS_OF_DAMAGE, RuntimeError, SafetensorError) as error:
+        if isinstance(error, SIGNS_OF_DAMAGE) and is_explained(error):
+            known = unusable(f'BLIP model in "{folder.name}"', error)
+            raise DetectorError(known.message, hint=known.hint) from error
+        raise DetectorError(
+            f'The BLIP model in "{folder.name}" cannot be loaded.',
+            hint="Its folder needs config, processor, tokenizer and safetensors weights.",
+        ) from error
+    return processor, model
 
 
 def find_blip(model_folders: Sequence[Path]) -> Path:
@@ -119,10 +137,10 @@ def find_blip(model_folders: Sequence[Path]) -> Path:
     Raises:
         DetectorError: There is none.
     """
-    for parent in model_folders:
-        for config in sorted(parent.glob(f"*/{CONFIG_FILE}")):
-            if ARCHITECTURE in _architectures(config):
-                return config.parent
+    configs = (file for parent in model_folders for file in sorted(parent.glob(f"*/{CONFIG_FILE}")))
+    found = [config.parent for config in configs if ARCHITECTURE in _architectures(config)]
+    if found:
+        return next(filter(_is_safe, found), found[0])
     cached = try_to_load_from_cache(REPOSITORY, CONFIG_FILE)
     if isinstance(cached, str):
         return Path(cached).parent
@@ -132,9 +150,18 @@ def find_blip(model_folders: Sequence[Path]) -> Path:
     )
 
 
+def _is_safe(folder: Path) -> bool:
+    try:
+        check_folder(folder)
+    except SIGNS_OF_DAMAGE:
+        return False
+    return True
+
+
 def _architectures(config: Path) -> Sequence[str]:
     try:
-        told = json.loads(config.read_text(encoding="utf-8")).get("architectures")
-    except (OSError, ValueError, AttributeError):
+        settings = settings_of(read_regular(config, MAX_SETTINGS_BYTES))
+    except SIGNS_OF_DAMAGE:
         return ()
-    return told if isinstance(told, list) else ()
+    named = settings.get("architectures")
+    return named if isinstance(named, list) else ()

@@ -19,6 +19,8 @@ from spatialstudio.domain.frozen import frozen
 
 WEIGHTS_FILE = "model.safetensors"
 CONFIG_FILE = "config.json"
+GRID = 16
+"""The net halves its input four times, pixels."""
 
 
 @frozen
@@ -28,7 +30,7 @@ class PixelNetConfig:
     Attributes:
         outputs: Channels of its answer.
         widths: Channels at 1/2, 1/4, 1/8 and 1/16 of the input's side.
-        side: The net's own input size in pixels; pictures are resized to it.
+        side: Of the pictures that the net was trained on, pixels.
     """
 
     outputs: int
@@ -76,16 +78,23 @@ class PixelNet(nn.Module):
         answer: Tensor = self.answer(features)
         return answer
 
-    @torch.inference_mode()
     def answer_for(self, image: NDArray[np.uint8]) -> Tensor:
         """Answer for one picture of any size: (outputs, side, side), not activated."""
-        side = self.config.side
-        resized = Image.fromarray(image).resize((side, side), Image.Resampling.BILINEAR)
+        return self.answer_at(image, (self.config.side, self.config.side))
+
+    @torch.inference_mode()
+    def answer_at(self, image: NDArray[np.uint8], size: tuple[int, int]) -> Tensor:
+        """Answer for one picture at a size: (outputs, height, width), not activated.
+
+        Args:
+            image: (H, W, 3) uint8.
+            size: Height and width that the picture is brought to, multiples of ``GRID`` pixels.
+        """
+        height, width = size
+        resized = Image.fromarray(image).resize((width, height), Image.Resampling.BILINEAR)
         pixels = torch.from_numpy(np.array(resized)).permute(2, 0, 1)[None].contiguous()
         answer = self(pixels.float() / 127.5 - 1)
-        return functional.interpolate(
-            answer, size=(side, side), mode="bilinear", align_corners=False
-        )[0]
+        return functional.interpolate(answer, size=size, mode="bilinear", align_corners=False)[0]
 
     def save(self, folder: Path) -> None:
         """Write weights as float16 and the configuration."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Protocol, TypeAlias
 
-from spatialstudio.application.judge_choice import DEFAULT_JUDGES, JudgeChoice
+from spatialstudio.application.judge_choice import STICKER_JUDGES, JudgeChoice
 from spatialstudio.domain.arrays import RgbImage, freeze
 from spatialstudio.domain.attention import ModelLayers
 from spatialstudio.domain.devices import DeviceCard
@@ -44,13 +44,13 @@ class GenerateJob:
         request: What to draw.
         model: The card of ``request.model``.
         judge: Whether the picture is judged as soon as it is done.
-        judges: Who judges it.
+        judges: Who judges it, and chooses among the pictures of a search.
     """
 
     request: GenerationRequest
     model: ModelCard
     judge: bool = True
-    judges: JudgeChoice = DEFAULT_JUDGES
+    judges: JudgeChoice = STICKER_JUDGES
 
     @property
     def job_id(self) -> RequestId:
@@ -72,7 +72,7 @@ class EvaluateJob:
     job_id: RequestId
     image: RgbImage
     scene: SceneGraph
-    judges: JudgeChoice = DEFAULT_JUDGES
+    judges: JudgeChoice = STICKER_JUDGES
 
     def __post_init__(self) -> None:
         freeze(self.image)

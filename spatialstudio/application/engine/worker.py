@@ -93,7 +93,12 @@ class Workshop(Protocol):
         ...
 
     def generate(
-        self, request: GenerationRequest, model: ModelCard, token: CancelToken
+        self,
+        request: GenerationRequest,
+        model: ModelCard,
+        token: CancelToken,
+        *,
+        choice: JudgeChoice,
     ) -> Iterator[GenerationEvent]:
         """Draw a picture; events and errors as a ``GenerationBackend``'s."""
         ...
@@ -181,7 +186,9 @@ class Worker:
         finished: GenerationFinished | None = None
         self._enter(job.job_id, Phase.LOADING)
         try:
-            for event in self._ready_workshop().generate(job.request, job.model, token):
+            for event in self._ready_workshop().generate(
+                job.request, job.model, token, choice=job.judges
+            ):
                 self._report(event)
                 match event:
                     case GenerationStarted():

@@ -114,6 +114,7 @@ def _look(
         depth=depth,
         missing_classes=seen.unknown_heads,
         cut=seen.cut,
+        detector_id=judges.detector.id,
     )
 
 

@@ -127,7 +127,7 @@ def test_code_in_a_tokenizers_folder_is_never_run_nor_asked_for(publish, monkeyp
     own = {"auto_map": {"AutoTokenizer": ["own.Own", "own.Own"]}, "tokenizer_class": "Own"}
     (folder / "tokenizer/tokenizer_config.json").write_text(json.dumps(own), encoding="utf-8")
     monkeypatch.setattr("builtins.input", pytest.fail)
-    with pytest.raises(ModelNotFound, match="damaged"):
+    with pytest.raises(ModelNotFound, match="code of its own"):
         load_streams(read_card(folder))
 
 

@@ -1,8 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from spatialstudio.adapters.stickers.scenes import paint
-from spatialstudio.adapters.stickers.segmenter import StickerSegmenter, box_around
+from spatialstudio.adapters.stickers.segmenter import (
+    StickerSegmenter,
+    box_around,
+    resolutions,
+)
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER
 from tests.adapters.stickers.asking import mention_of, sure
 
@@ -58,3 +64,48 @@ def test_a_box_is_half_open():
     pixels[2:4, 3:7] = True
     box = box_around(pixels)
     assert (box.left, box.top, box.right, box.bottom) == (3, 2, 7, 4)
+
+
+@pytest.mark.parametrize("side", [192, 256, 384])
+def test_objects_drawn_in_the_trained_size_are_found_in_larger_pictures(
+    segmenter, cat_left_of_car, side
+):
+    small = replace(
+        cat_left_of_car,
+        placements=tuple(
+            replace(placement, size=placement.size * SIDE / side)
+            for placement in cat_left_of_car.placements
+        ),
+    )
+    painted = paint(small, side)
+    seen = segmenter.detect(painted.pixels, [mention_of("cat"), mention_of("car")])
+    masks = sure(seen.masks)
+    assert [mask.mention_id for mask in masks] == ["cat", "car"]
+    overlaps = [
+        (mask.pixels & truth).sum() / (mask.pixels | truth).sum()
+        for mask, truth in zip(masks, painted.masks, strict=True)
+    ]
+    assert min(overlaps) > 0.6
+
+
+@pytest.mark.parametrize("side", [64, 96, 192, 256, 512])
+def test_objects_that_grow_with_the_picture_are_found_once(segmenter, cat_left_of_car, side):
+    painted = paint(cat_left_of_car, side)
+    seen = segmenter.detect(painted.pixels, [mention_of("cat"), mention_of("car")])
+    assert [mask.mention_id for mask in sure(seen.masks)] == ["cat", "car"]
+
+
+@pytest.mark.parametrize(
+    ("size", "sizes"),
+    [
+        ((64, 64), [(128, 128)]),
+        ((128, 128), [(128, 128)]),
+        ((192, 192), [(128, 128), (192, 192)]),
+        ((256, 512), [(128, 256), (256, 512)]),
+        ((4000, 4000), [(128, 128), (256, 256), (512, 512)]),
+        ((10, 4000), [(128, 1024)]),
+    ],
+    ids=str,
+)
+def test_larger_pictures_are_looked_at_in_finer_resolutions(size, sizes):
+    assert resolutions(size, SIDE) == sizes

@@ -39,7 +39,7 @@ KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL
 class DyingBackend(FakeBackend):
     """Is ended from outside after the first step when the seed is 13."""
 
-    def generate(self, request, model, token):
+    def generate(self, request, model, token, *, choice=None):
         for event in super().generate(request, model, token):
             yield event
             if request.seed == 13 and isinstance(event, StepEvent):
@@ -49,7 +49,7 @@ class DyingBackend(FakeBackend):
 class DeafBackend(FakeBackend):
     """Does not ask whether it is still wanted."""
 
-    def generate(self, request, model, token):
+    def generate(self, request, model, token, *, choice=None):
         yield next(super().generate(request, model, token))
         threading.Event().wait()
 
@@ -57,7 +57,7 @@ class DeafBackend(FakeBackend):
 class PoliteBackend(FakeBackend):
     """Tells how far its process gives way, in the place of its device."""
 
-    def generate(self, request, model, token):
+    def generate(self, request, model, token, *, choice=None):
         events = super().generate(request, model, token)
         yield replace(next(events), device=str(os.nice(0)))
         yield from events

@@ -15,6 +15,7 @@ from spatialstudio.application.session import (
     SceneChanged,
 )
 from spatialstudio.application.time_line import name_beside, name_first
+from spatialstudio.domain.errors import Obstacle
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import AbstentionReason, Evaluation
 from spatialstudio.ui.bridge import SightClock
@@ -29,6 +30,7 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.basic.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.evaluate.verdict_card import JudgedRelation, VerdictCard
 
+NO_DETECTOR = "Choose one under “Second detector”, then judge again."
 NOT_YET = {
     RunState.FAILED: "There is no picture to judge.",
     RunState.CANCELLED: "The run was cancelled before it was judged.",
@@ -58,6 +60,8 @@ class EvaluationPanel(Panel):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(em(0.5))
         self._column.addWidget(self._waiting)
+        self._detector = TextLabel(tone=Tone.MUTED, small=True)
+        self._column.addWidget(self._detector)
         self._again = QPushButton()
         self._again.setToolTip(context.actions[commands.JUDGE_AGAIN].toolTip())
         self._again.clicked.connect(self.judge_again)
@@ -115,6 +119,8 @@ class EvaluationPanel(Panel):
             self._let_go()
         self._add_next()
         self._waiting.setVisible(not self._own)
+        self._detector.setText(_detector_of(run))
+        self._detector.setVisible(bool(self._own) and bool(self._detector.text()))
         self._mark()
 
     @property
@@ -136,8 +142,9 @@ class EvaluationPanel(Panel):
     def _has_other_judges(self, run: OpenRun) -> bool:
         """Whether others are chosen now than looked at the open picture."""
         chosen, evaluation = self._studio.judges, run.evaluation
+        second_id = self._studio.judge_defaults.judges_of(run.model_id).second_id
         lacks_second = evaluation is not None and evaluation.looks.second is None
-        return chosen != self._judges or (chosen.second_id is not None and lacks_second)
+        return chosen != self._judges or (second_id is not None and lacks_second)
 
     def _let_go(self) -> None:
         """Throw away the cards that say something else than is wanted."""
@@ -200,9 +207,20 @@ def _said(scene: SceneGraph) -> tuple[object, ...]:
     return scene.prompt.text, *((each.id, each.type, each.ends) for each in scene.relations)
 
 
+def _detector_of(run: OpenRun | None) -> str:
+    """Say which detector looked at the picture; nothing where the record does not name it."""
+    if run is None or run.evaluation is None:
+        return ""
+    seen = run.evaluation.perception
+    names = {seen.detector_id} - {""} or {each.detector_id for each in seen.detections}
+    return tr("Judged with {detector}").format(detector=", ".join(sorted(names))) if names else ""
+
+
 def _waiting_for(run: OpenRun | None) -> str:
     if run is None:
         return tr("The verdict on each relation appears here when a picture is done.")
     if not run.scene.prompt.text:
         return tr("Write what the picture shall show, then have it judged.")
+    if run.failure is not None and run.failure.obstacle is Obstacle.DETECTOR:
+        return f"{tr(run.failure.message)} {tr(NO_DETECTOR)}"
     return tr(NOT_YET.get(run.state, "The verdict appears here when the picture is done."))

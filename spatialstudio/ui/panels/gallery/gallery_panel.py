@@ -258,7 +258,7 @@ class GalleryPanel(Panel):
         self._context.reading.read(
             Subject.STAGE,
             tr("Opening the run"),
-            partial(self._keeping.read_run, entry.path),
+            partial(self._context.studio.read_run, entry.path),
             self._show_run,
             self.problem_met.emit,
         )

@@ -200,7 +200,7 @@ class TimePanel(Panel):
         self._reading.read(
             Subject.BESIDE,
             tr("Setting a run beside this one"),
-            partial(self._studio.keeping.read_run, path),
+            partial(self._studio.read_run, path),
             self._studio.second.show,
             self.problem_met.emit,
         )

@@ -71,4 +71,4 @@ class ResultsPanel(Panel):
 
     def _whole(self, run: OpenRun) -> OpenRun:
         """Return a run with all its steps, from its files where it has some."""
-        return run if run.path is None else self._studio.keeping.read_run(run.path)
+        return run if run.path is None else self._studio.read_run(run.path)

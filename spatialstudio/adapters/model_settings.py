@@ -1,0 +1,269 @@
+"""Reads the settings files of model folders and the headers of weight files, within limits.
+
+Model folders are written by strangers. Their settings decide how much a library allocates and
+which code it imports, so they are checked before any library sees them: regular files of limited
+size, numbers that a model can have, and no code from the folder.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from spatialstudio.domain.errors import ModelNotFound
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.safe_files import (
+    MEBIBYTE,
+    FileTooLarge,
+    NotARegularFile,
+    is_regular,
+    open_regular,
+    read_regular,
+)
+
+MAX_SETTINGS_BYTES = 4 * MEBIBYTE
+"""Published settings, lists of shards included, take less than half of it."""
+
+MAX_TABLE_BYTES = 16 * MEBIBYTE
+MAX_TOKENIZER_BYTES = 40 * MEBIBYTE
+"""The tokenizer of Gemma takes 34 MB."""
+
+MAX_HEADER_BYTES = 8 * MEBIBYTE
+HEADER_LENGTH_BYTES = 8
+METADATA = "__metadata__"
+
+WHOLE_TOKENIZER = "tokenizer.json"
+TABLES = ("vocab.json", "vocab.txt", "merges.txt", "spiece.model", "tokenizer.model")
+TEXT_SUFFIXES = frozenset({".json", ".txt", ".model", ".jinja"})
+"""Of files that libraries read whole; weights are mapped instead."""
+
+NOT_PARSED = (WHOLE_TOKENIZER, *TABLES)
+OF_TOKENIZERS = re.compile(r"tokenizer|token|vocab|chat_template|\.index\.")
+"""Names of settings files whose numbers build nothing."""
+
+MAX_DEPTH = 32
+MAX_ITEMS = 50_000
+"""Of one list or mapping; ImageNet-21k names 21,843 classes."""
+
+MAX_NUMBER = 2**24
+UNLIMITED = re.compile(r"theta|param|flos|bytes")
+"""Names of numbers that do not decide on the size of anything."""
+
+LIMITS = (
+    (re.compile(r"timesteps"), 100_000),
+    (re.compile(r"layers|blocks|depths"), 1024),
+    (re.compile(r"sample_size"), 8192),
+)
+"""Numbers by name that decide how often something is made, and the most that a model can have."""
+
+MAX_NAME = 60
+"""Characters of a setting's name in a message."""
+
+CODE_KEYS = frozenset({"auto_map", "custom_pipelines"})
+ATTENTION_KEY = "attn_implementation"
+"""Names a kernel on the hub, code included, when it holds a slash."""
+
+SIGNS_OF_DAMAGE = (OSError, ValueError, LookupError, TypeError, OverflowError, RecursionError)
+
+
+class ImplausibleSettings(ValueError):  # noqa: N818 - reads as a finding
+    """A settings file asks for what no model has.
+
+    Attributes:
+        name: Of the setting; empty for the file as a whole.
+    """
+
+    def __init__(self, name: str = "") -> None:
+        super().__init__(name)
+        self.name = name
+
+
+class CustomCode(ValueError):  # noqa: N818 - reads as a finding
+    """A model folder asks to run Python code that it contains or names."""
+
+
+@frozen
+class WeightsHeader:
+    """The header of a safetensors file.
+
+    Attributes:
+        names: Of its tensors.
+        size_bytes: Of the file.
+    """
+
+    names: tuple[str, ...]
+    size_bytes: int
+
+
+def read_settings(file: Path, max_bytes: int = MAX_SETTINGS_BYTES) -> dict[str, Any]:
+    """Read and check a settings file in JSON.
+
+    Raises:
+        OSError: It cannot be read, is no regular file, or is too large.
+        ValueError, TypeError, RecursionError: It is damaged, implausible, or asks to run code.
+    """
+    settings = settings_of(read_regular(file, max_bytes))
+    refuse_unsafe(settings, numbers=OF_TOKENIZERS.search(file.name) is None)
+    return settings
+
+
+def settings_of(content: bytes) -> dict[str, Any]:
+    """Return the settings in JSON, by name.
+
+    Raises:
+        ValueError, TypeError, RecursionError: There are none.
+    """
+    settings = json.loads(content.decode())
+    if not isinstance(settings, dict):
+        raise TypeError(type(settings))
+    return settings
+
+
+def refuse_unsafe(settings: Mapping[str, Any], *, numbers: bool = True) -> None:
+    """Refuse settings that ask to run code, or describe what no model has.
+
+    Args:
+        settings: By name.
+        numbers: Whether the numbers decide on the size of a model.
+
+    Raises:
+        CustomCode: Code would be run.
+        ImplausibleSettings: A number, list or depth is beyond all models.
+    """
+    waiting: list[tuple[str, Any, int]] = [("", settings, 0)]
+    while waiting:
+        name, value, depth = waiting.pop()
+        if depth > MAX_DEPTH:
+            raise ImplausibleSettings(name)
+        if isinstance(value, dict):
+            _refuse_code(value)
+            waiting.extend((str(key), inner, depth + 1) for key, inner in value.items())
+        elif isinstance(value, list):
+            waiting.extend((name, inner, depth + 1) for inner in value)
+        if numbers and not _is_plausible(name, value):
+            raise ImplausibleSettings(name)
+
+
+def check_folder(folder: Path) -> None:
+    """Check all files of a folder that a library may read whole.
+
+    Args:
+        folder: Of a model, or of one of its parts.
+
+    Raises:
+        OSError: A file is no regular file, is too large, or cannot be read.
+        ValueError, TypeError, RecursionError: A file is damaged, implausible, or asks to run code.
+    """
+    for file in sorted(folder.iterdir()):
+        if file.is_dir():
+            continue
+        if file.is_symlink() and not file.exists():
+            continue
+        if not is_regular(file):
+            raise NotARegularFile(file)
+        if file.suffix in TEXT_SUFFIXES and file.stat().st_size > _most_bytes(file.name):
+            raise FileTooLarge(file)
+        if file.suffix == ".json" and file.name not in NOT_PARSED:
+            _check_json(file)
+
+
+def read_header(file: Path) -> WeightsHeader:
+    """Read the header of a safetensors file; that its offsets fit is checked by its library.
+
+    Raises:
+        OSError: It cannot be read, or is no regular file.
+        ValueError, LookupError, TypeError, RecursionError: It is damaged.
+    """
+    with open_regular(file) as content:
+        size = file.stat().st_size
+        length = int.from_bytes(content.read(HEADER_LENGTH_BYTES), "little")
+        if length > min(MAX_HEADER_BYTES, size - HEADER_LENGTH_BYTES):
+            raise ValueError(length)
+        entries = settings_of(content.read(length))
+    entries.pop(METADATA, None)
+    return WeightsHeader(names=tuple(entries), size_bytes=size)
+
+
+def unusable(what: str, error: Exception) -> ModelNotFound:
+    """Say why a model cannot be used.
+
+    Args:
+        what: The model, in words: 'model folder "x"'.
+        error: What reading it raised.
+    """
+    match error:
+        case ModelNotFound():
+            return error
+        case PermissionError():
+            return ModelNotFound(
+                f"The {what} may not be read.",
+                hint="Allow yourself to read it and all that it holds.",
+            )
+        case CustomCode():
+            return ModelNotFound(
+                f"The {what} asks to run code of its own, which is never done.",
+                hint="Choose a model that its library supports without custom code.",
+            )
+        case ImplausibleSettings(name=name) if name:
+            return ModelNotFound(
+                f'The {what} is damaged: its setting "{name[:MAX_NAME]}" is beyond all models.',
+                hint="Download it again from a source that you trust.",
+            )
+        case FileTooLarge(filename=path):
+            return ModelNotFound(
+                f'The {what} is damaged: "{Path(path).name}" is too large.',
+                hint="Download it again from a source that you trust.",
+            )
+        case NotARegularFile(filename=path):
+            return ModelNotFound(
+                f'The {what} is damaged: "{Path(path).name}" is not a regular file.',
+                hint="Download it again from a source that you trust.",
+            )
+    return ModelNotFound(f"The {what} is damaged.", hint="Install or download it again.")
+
+
+def is_explained(error: Exception) -> bool:
+    """Say whether ``unusable`` knows more about an error than that the model is damaged."""
+    known = (CustomCode, ImplausibleSettings, FileTooLarge, NotARegularFile)
+    return isinstance(error, known)
+
+
+def header_totals(files: Iterable[Path]) -> tuple[int, int]:
+    """Return how many tensors weight files hold together, and their bytes; see ``read_header``."""
+    headers = [read_header(file) for file in files]
+    return sum(len(each.names) for each in headers), sum(each.size_bytes for each in headers)
+
+
+def _check_json(file: Path) -> None:
+    """Check a JSON file; libraries accept lists in some of them, which build nothing."""
+    content = json.loads(read_regular(file, MAX_SETTINGS_BYTES).decode())
+    refuse_unsafe({"": content}, numbers=OF_TOKENIZERS.search(file.name) is None)
+
+
+def _most_bytes(name: str) -> int:
+    if name == WHOLE_TOKENIZER:
+        return MAX_TOKENIZER_BYTES
+    return MAX_TABLE_BYTES if name in TABLES else MAX_SETTINGS_BYTES
+
+
+def _refuse_code(settings: Mapping[str, Any]) -> None:
+    names_code = any(settings.get(key) for key in CODE_KEYS)
+    names_kernel = any(
+        name.endswith(ATTENTION_KEY) and "/" in str(value) for name, value in settings.items()
+    )
+    if names_code or names_kernel:
+        raise CustomCode
+
+
+def _is_plausible(name: str, value: object) -> bool:
+    match value:
+        case bool():
+            return True
+        case int() | float():
+            limits: Iterator[int] = (most for names, most in LIMITS if names.search(name))
+            most = next(limits, None if UNLIMITED.search(name) else MAX_NUMBER)
+            return most is None or not value > most
+        case list() | dict():
+            return len(value) <= MAX_ITEMS
+    return True

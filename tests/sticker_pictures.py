@@ -1,0 +1,15 @@
+"""Pictures whose own record says that a sticker model drew them."""
+
+import json
+
+from spatialstudio.adapters.metadata.reader import PictureMetadata
+from spatialstudio.domain.picture_settings import EmbeddedTexts
+
+
+def save_sticker_picture(path, image, prompt="", model="stickers"):
+    """Write a picture, (H, W, 3) uint8, with the record that this program writes in short."""
+    request = {"model": {"id": model}, "scene": {"prompt": {"text": prompt}}}
+    record = json.dumps({"version": 2, "request": request})
+    texts = EmbeddedTexts(parameters="", record=record, creator="Spatial Studio")
+    path.write_bytes(PictureMetadata().encode(image, path.suffix[1:].upper(), texts))
+    return path
