@@ -14,7 +14,7 @@ from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import run_answer, run_lines
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.printing import show_json, show_lines
-from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.errors import SettingsError, StoreError
 from spatialstudio.domain.verdict import REPRODUCE, Evaluation
 
 PERCENT = 100
@@ -35,6 +35,10 @@ def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
 def corruption_study(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Spoil the masks of stored runs in the published ways, and measure PSE."""
+    if options.seed < 0:
+        raise SettingsError(
+            f"The seed {options.seed} is out of range.", hint="Choose a whole number from 0."
+        )
     pictures = [
         StudiedPicture(scene=run.scene, perception=_evaluation_of(run).perception)
         for run in _judged_runs(open_studio(None), options)
