@@ -21,7 +21,7 @@ from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import run_answer, run_lines
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.printing import complain, show_json, show_lines
-from spatialstudio.domain.errors import StoreError, StudioError
+from spatialstudio.domain.errors import SettingsError, StoreError, StudioError
 from spatialstudio.domain.verdict import REPRODUCE, Evaluation
 from spatialstudio.science.pse import pse_of
 
@@ -134,6 +134,10 @@ def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
 def corruption_study(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Spoil the masks of stored runs in the published ways, and measure PSE."""
+    if options.seed < 0:
+        raise SettingsError(
+            f"The seed {options.seed} is out of range.", hint="Choose a whole number from 0."
+        )
     batch = RunBatch(open_studio(None), options.runs, with_details=options.debug)
     pictures = [
         StudiedPicture(scene=run.scene, perception=evaluation.perception)

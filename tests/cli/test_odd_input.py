@@ -206,6 +206,13 @@ def test_a_number_out_of_range_is_a_mistake(typed, odd, option, number):
     assert "Something went wrong" not in done.err
 
 
+@pytest.mark.parametrize("number", NUMBERS, ids=lambda text: text[:6] or "nothing")
+def test_a_seed_of_the_study_out_of_range_is_a_mistake(typed, odd, number):
+    done = typed("corruption-study", "run", f"--seed={number}")
+    assert done.code in {FAILURE, MISTAKE}
+    assert is_sentence(done), done.err
+
+
 CLOSED = {
     "pipe": "{program} parse 'a dog above a car' | true; exit ${{PIPESTATUS[0]}}",
     "help": "{program} --help > /dev/full",
