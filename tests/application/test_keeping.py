@@ -73,6 +73,16 @@ def request_():
     )
 
 
+def test_a_run_is_not_stored_through_a_link_out_of_the_library(opened, tmp_path):
+    keeping = opened()
+    month = keeping.folder_now()
+    assert month.parent.parent == keeping.runs_folder
+    (tmp_path / "elsewhere").mkdir()
+    keeping.runs_folder.mkdir(parents=True)
+    month.parent.symlink_to(tmp_path / "elsewhere")
+    assert keeping.folder_now() == keeping.runs_folder
+
+
 def draw(keeping, request, value=7):
     """Have a request drawn in one colour, and judged."""
     image = np.full((8, 8, 3), value, np.uint8)
