@@ -110,7 +110,7 @@ def run_studio(arguments: Sequence[str]) -> int:
         return exit_code
     folder = DEMO_FOLDER.resolve()
     print(f"There is no display, so the main job runs without one, into {folder}", flush=True)
-    demo = python("-m", "spatialstudio.ui.demo", "--out", str(folder))
+    demo = python("-m", "spatialstudio.ui.window.demo", "--out", str(folder))
     exit_code = hand_over(demo, {**os.environ, "QT_QPA_PLATFORM": "offscreen"})
     if exit_code == 0:
         print(f"Picture, trace, verdict and a screenshot of the window are in {folder}:")

@@ -27,16 +27,29 @@ from PySide6.QtWidgets import QApplication, QWidget
 from spatialstudio.application.paths import HOME_VARIABLE
 from spatialstudio.application.session import OpenRun
 from spatialstudio.application.studio import Studio
-from spatialstudio.ui.app import make_application, open_window
-from spatialstudio.ui.commands import evaluate, frame, generate, inspect
-from spatialstudio.ui.commands.command import Command
-from spatialstudio.ui.demo import pass_on
-from spatialstudio.ui.dialogs.command_palette import CommandPalette
-from spatialstudio.ui.main_window import MainWindow
-from spatialstudio.ui.tour import FOLDER, PROMPT, SEED, STATIONS
-from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor
-from spatialstudio.ui.widgets.gallery.run_grid import RunGrid
-from spatialstudio.ui.window_settings import FILE_NAME, Density, ThemeChoice, WindowSettings
+from spatialstudio.ui.compose.widgets.prompt_editor import PromptEditor
+from spatialstudio.ui.evaluate import commands as evaluate_commands
+from spatialstudio.ui.framework import commands as framework_commands
+from spatialstudio.ui.framework.command import Command
+from spatialstudio.ui.framework.window_settings import (
+    FILE_NAME,
+    Density,
+    ThemeChoice,
+    WindowSettings,
+)
+from spatialstudio.ui.gallery.widgets.run_grid import RunGrid
+from spatialstudio.ui.inspect import commands as inspect_commands
+from spatialstudio.ui.run import commands as run_commands
+from spatialstudio.ui.window.app import make_application, open_window
+from spatialstudio.ui.window.command_palette import CommandPalette
+from spatialstudio.ui.window.demo import pass_on
+from spatialstudio.ui.window.main_window import MainWindow
+from spatialstudio.ui.window.tour import (
+    FOLDER,
+    PROMPT,
+    SEED,
+    STATIONS,
+)
 
 RESOURCES = Path(__file__).resolve().parent.parent / "resources"
 MORE_PROMPTS = ("a rocket above a castle", "a fish below a boat", "a star to the right of a moon")
@@ -100,36 +113,36 @@ class Tour:
         self._window.generation.use_seed(SEED)
 
     def _watch(self) -> None:
-        self._press(frame.ALL_CONTROLS)
-        self._press(generate.GENERATE)
+        self._press(framework_commands.ALL_CONTROLS)
+        self._press(run_commands.GENERATE)
         wait(lambda: self._run is not None and self._share_drawn() >= WATCHED_SHARE)
 
     def _inspect(self) -> None:
         wait(self._is_all_stored)
-        self._press(frame.INSPECT_WORKSPACE)
+        self._press(framework_commands.INSPECT_WORKSPACE)
         first, second = self._studio.session.run.request.scene.relations[0].ends
         self._window.context.maps.pin(first, second)
         self._studio.session.pick_step(INSPECTED_STEP)
 
     def _judge(self) -> None:
-        self._window.context.actions[inspect.LAST].trigger()
-        self._press(frame.EVALUATE_WORKSPACE)
-        self._press(evaluate.FIT)
+        self._window.context.actions[inspect_commands.LAST].trigger()
+        self._press(framework_commands.EVALUATE_WORKSPACE)
+        self._press(evaluate_commands.FIT)
 
     def _keep(self) -> None:
-        self._press(frame.GENERATE_WORKSPACE)
+        self._press(framework_commands.GENERATE_WORKSPACE)
         for prompt in MORE_PROMPTS:
             self._type(prompt)
-            self._press(generate.GENERATE)
+            self._press(run_commands.GENERATE)
             wait(self._is_all_stored)
-        self._press(frame.GALLERY_WORKSPACE)
+        self._press(framework_commands.GALLERY_WORKSPACE)
         grid = wait(lambda: self._window.findChild(RunGrid))
         wait(lambda: grid.current is not None and grid.face(grid.current) is not None)
         settle()
 
     def _find(self) -> None:
-        self._press(frame.INSPECT_WORKSPACE)
-        self._press(frame.PALETTE)
+        self._press(framework_commands.INSPECT_WORKSPACE)
+        self._press(framework_commands.PALETTE)
         palette = wait(lambda: self._window.findChild(CommandPalette))
         settle()
         QTest.keyClicks(palette.focusWidget(), "base")

@@ -118,7 +118,7 @@ class Installed:
         check_verdict(
             json.loads(self.studio("evaluate", str(picture), "--prompt", PROMPT, "--json"))
         )
-        self.run("-P", "-m", "spatialstudio.ui.demo", "--out", "demo")
+        self.run("-P", "-m", "spatialstudio.ui.window.demo", "--out", "demo")
         expect((self._elsewhere / "demo" / "screenshot.png").is_file(), "there is no screenshot")
 
     def studio(self, *arguments: str) -> str:

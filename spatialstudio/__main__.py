@@ -43,7 +43,7 @@ def main() -> int:
             sys.stderr.write("{}\n{}\n".format(*obstacle))
             return EXIT_FAILURE
         gc.disable()  # nothing is garbage on the way to the window, which takes it up again
-        from spatialstudio.ui.app import main as open_window
+        from spatialstudio.ui.window.app import main as open_window
 
         return open_window()
     except ImportError as error:

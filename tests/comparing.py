@@ -1,6 +1,6 @@
 """Compares domain values that hold arrays, to the last bit."""
 
-from spatialstudio.adapters.stores.json_codec import encode
+from spatialstudio.adapters.storage.stores.json_codec import encode
 
 
 def to_the_bit(value):

@@ -5,10 +5,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from spatialstudio.application.flow.evaluate_image import evaluate_image, nobody_asks
-from spatialstudio.application.flow.perceive_image import Judges
-from spatialstudio.domain.attention import AttentionSnapshot, ModelLayers, TextLayer
-from spatialstudio.domain.devices import DeviceCard
+from spatialstudio.application.evaluate.evaluate_image import Judges, evaluate_image, nobody_asks
+from spatialstudio.domain.attention import (
+    AttentionSnapshot,
+    ModelLayers,
+    TextLayer,
+)
+from spatialstudio.domain.devices import DeviceCard, MemoryEstimate
 from spatialstudio.domain.errors import Cancelled
 from spatialstudio.domain.generation import (
     GenerationFinished,
@@ -18,9 +21,13 @@ from spatialstudio.domain.generation import (
     RequestId,
     StepEvent,
 )
-from spatialstudio.domain.memory import MemoryEstimate
-from spatialstudio.domain.perceivers import Seen
-from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask
+from spatialstudio.domain.judge_ports import Seen
+from spatialstudio.domain.perception import (
+    Box,
+    DepthMap,
+    Detection,
+    Mask,
+)
 from spatialstudio.domain.prompt import (
     MentionId,
     ObjectMention,
@@ -29,7 +36,13 @@ from spatialstudio.domain.prompt import (
     TokenReading,
     TokenSpan,
 )
-from spatialstudio.domain.relation import LEFT_OF, Relation, RelationId, RelationType, SceneGraph
+from spatialstudio.domain.relation import (
+    LEFT_OF,
+    Relation,
+    RelationId,
+    RelationType,
+    SceneGraph,
+)
 
 SIDE = 16
 PROCESSOR = DeviceCard(id="cpu", name="CPU", cores=2, free_bytes=4 * 10**9, dtypes=("float32",))

@@ -2,7 +2,7 @@
 
 import json
 
-from spatialstudio.adapters.metadata.reader import PictureMetadata
+from spatialstudio.adapters.storage.metadata.reader import PictureMetadata
 from spatialstudio.domain.picture_settings import EmbeddedTexts
 
 

@@ -14,6 +14,7 @@ from spatialstudio.domain.assertion import (
     YesNoChances,
 )
 from spatialstudio.domain.attention import AttentionFile, AttentionSnapshot
+from spatialstudio.domain.devices import MemoryEstimate
 from spatialstudio.domain.generation import (
     CandidateScore,
     CaptureSettings,
@@ -28,10 +29,27 @@ from spatialstudio.domain.generation import (
     StepEvent,
     StepUnit,
 )
-from spatialstudio.domain.memory import MemoryEstimate
-from spatialstudio.domain.perception import Box, DepthMap, Detection, Looks, Mask, Perception
-from spatialstudio.domain.prompt import Note, ObjectMention, Prompt, TextSpan, TokenSpan
-from spatialstudio.domain.relation import BUILT_IN_TYPES, Relation, SceneGraph, Shape
+from spatialstudio.domain.perception import (
+    Box,
+    DepthMap,
+    Detection,
+    Looks,
+    Mask,
+    Perception,
+)
+from spatialstudio.domain.prompt import (
+    Note,
+    ObjectMention,
+    Prompt,
+    TextSpan,
+    TokenSpan,
+)
+from spatialstudio.domain.relation import (
+    BUILT_IN_TYPES,
+    Relation,
+    SceneGraph,
+    Shape,
+)
 from spatialstudio.domain.verdict import (
     AbstentionReason,
     AdjustedVerdict,

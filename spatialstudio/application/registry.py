@@ -6,16 +6,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from spatialstudio.domain.answerers import AssertionReader, QuestionAnswerer
 from spatialstudio.domain.errors import PluginError
 from spatialstudio.domain.export import Exporter
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perceivers import (
+from spatialstudio.domain.judge_ports import (
+    AssertionReader,
     DepthEstimator,
     Detector,
     PerceptionRole,
     PerceptionShelf,
     PerceptionStore,
+    QuestionAnswerer,
     Segmenter,
 )
 from spatialstudio.domain.ports import (

@@ -5,7 +5,7 @@ from dataclasses import field, replace
 from enum import Enum
 from pathlib import Path
 
-from spatialstudio.application.engine.messages import (
+from spatialstudio.application.jobs.messages import (
     EngineStopped,
     JobFailed,
     Phase,
@@ -14,7 +14,6 @@ from spatialstudio.application.engine.messages import (
 )
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import AttentionFile, TextLayer
-from spatialstudio.domain.derived_requests import of_best, unguided
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
@@ -28,11 +27,13 @@ from spatialstudio.domain.generation import (
     ModelSetup,
     RequestId,
     StepEvent,
+    of_best,
+    unguided,
 )
 from spatialstudio.domain.prompt import MentionId, TokenSpan
 from spatialstudio.domain.relation import RelationId, SceneGraph
 from spatialstudio.domain.verdict import Evaluation
-from spatialstudio.science.scene_consistency import Contradiction, contradictions_of
+from spatialstudio.science.scenes.consistency import Contradiction, contradictions_of
 
 
 class RunState(Enum):

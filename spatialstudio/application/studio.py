@@ -5,48 +5,57 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spatialstudio.application.adjusting import Adjusting
-from spatialstudio.application.devices import DeviceList
-from spatialstudio.application.engine.messages import Engine, GenerateJob
-from spatialstudio.application.engines import EngineKind, open_engine
+from spatialstudio.application.compose.compare_readings import ComparedReading, compare_readings
+from spatialstudio.application.compose.edit_relations import keep_hand
+from spatialstudio.application.compose.language_model import LanguageModel, SecondReader
+from spatialstudio.application.compose.read_prompt import (
+    only_known,
+    read_prompt,
+    read_thing,
+)
+from spatialstudio.application.compose.token_counter import TokenCounter
+from spatialstudio.application.engine.engines import EngineKind, open_engine
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.evaluate.adjusting import Adjusting
+from spatialstudio.application.evaluate.judge_choice import JudgeDefaults
+from spatialstudio.application.evaluate.pictures import Pictures
 from spatialstudio.application.events import EventBus
-from spatialstudio.application.flow.choose_settings import request_of, seeds_of
-from spatialstudio.application.flow.compare_readings import ComparedReading, compare_readings
-from spatialstudio.application.flow.edit_relations import keep_hand
-from spatialstudio.application.flow.generate_image import new_request, new_request_id
-from spatialstudio.application.flow.read_prompt import only_known, read_prompt, read_thing
-from spatialstudio.application.judge_choice import DEFAULT_JUDGES, JudgeDefaults
-from spatialstudio.application.keeping import Keeping
-from spatialstudio.application.language_model import LanguageModel
-from spatialstudio.application.library import Library
-from spatialstudio.application.model_layers import LayerList
-from spatialstudio.application.model_list import ModelList
+from spatialstudio.application.gallery.library import Library
+from spatialstudio.application.inspect.storyboard import Storyboard
+from spatialstudio.application.jobs.messages import Engine, GenerateJob
+from spatialstudio.application.models.model_lists import DeviceList, LayerList, ModelList
 from spatialstudio.application.paths import StudioPaths
-from spatialstudio.application.pictures import Pictures
-from spatialstudio.application.queue_entry import waiting
 from spatialstudio.application.registry import Registry, built_in_registry
-from spatialstudio.application.run_estimates import RunEstimates
-from spatialstudio.application.run_queue import RunQueue
-from spatialstudio.application.run_starter import RunStarter
-from spatialstudio.application.second_reader import SecondReader
-from spatialstudio.application.second_run import SecondRun
+from spatialstudio.application.run.choose_settings import request_of, seeds_of
+from spatialstudio.application.run.estimates import RunEstimates
+from spatialstudio.application.run.generate_image import new_request
+from spatialstudio.application.run.queue import RunQueue, waiting
+from spatialstudio.application.run.second_run import SecondRun
+from spatialstudio.application.run.start_run import RunStarter
 from spatialstudio.application.session import OpenRun, Session
-from spatialstudio.application.storyboard import Storyboard
-from spatialstudio.application.token_counter import TokenCounter
-from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
-from spatialstudio.domain.generation import GenerationRequest, RequestId
-from spatialstudio.domain.perceivers import PerceptionCard
+from spatialstudio.application.storage.storage import Keeping
+from spatialstudio.domain.errors import (
+    ModelNotFound,
+    PromptError,
+    StudioError,
+)
+from spatialstudio.domain.generation import GenerationRequest, RequestId, new_request_id
+from spatialstudio.domain.judge_choice import DEFAULT_JUDGES
+from spatialstudio.domain.judge_ports import PerceptionCard
 from spatialstudio.domain.picture_settings import FieldDifference, PictureSettings
 from spatialstudio.domain.ports import ModelCard, Trainer
-from spatialstudio.domain.prompt import ObjectMention, Prompt, TokenSpan
+from spatialstudio.domain.prompt import (
+    ObjectMention,
+    Prompt,
+    TokenSpan,
+)
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import RunSettings
-from spatialstudio.science.scene_consistency import contradictions_of
+from spatialstudio.science.scenes.consistency import contradictions_of
 
 if TYPE_CHECKING:
-    from spatialstudio.application.exports import Exports
-    from spatialstudio.application.judging import Judging
+    from spatialstudio.application.evaluate.judging import Judging
+    from spatialstudio.application.gallery.exports import Exports
 
 EXTRACTOR_ID = "grammar"
 LANGUAGE_MODEL_ID = "llm"
@@ -136,7 +145,7 @@ class Studio:
     @property
     def judging(self) -> "Judging":
         """Judges many pictures, and recorded runs."""
-        from spatialstudio.application.judging import Judging
+        from spatialstudio.application.evaluate.judging import Judging
 
         is_sticker_picture = self.pictures.shows_stickers
         return Judging(self._registry, self.parse, self.scene_of, is_sticker_picture)

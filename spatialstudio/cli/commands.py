@@ -7,23 +7,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from spatialstudio.application.engine.messages import TokensRead
+from spatialstudio.application.compose.token_counter import unread_text
 from spatialstudio.application.error_reports import (
     EXIT_CANCELLED,
     EXIT_FAILURE,
     exit_code_of,
     report_on,
 )
-from spatialstudio.application.exports import check_targets
-from spatialstudio.application.judge_choice import DEFAULT_JUDGES
+from spatialstudio.application.gallery.exports import check_targets
+from spatialstudio.application.jobs.messages import TokensRead
 from spatialstudio.application.session import RunState, StoreFailed
 from spatialstudio.application.studio import Studio
-from spatialstudio.application.token_counter import unread_text
 from spatialstudio.cli.answers import run_answer, run_lines
 from spatialstudio.cli.doctor import examine
-from spatialstudio.cli.guidance_options import with_guidance
 from spatialstudio.cli.interrupts import STOPPED, at_stop
-from spatialstudio.cli.judge_options import judge_choice
 from spatialstudio.cli.judging import (
     OpenStudio,
     benchmark_prompts,
@@ -31,6 +28,7 @@ from spatialstudio.cli.judging import (
     judge_records,
     sweep_records,
 )
+from spatialstudio.cli.options import judge_choice, with_guidance
 from spatialstudio.cli.parser import read_arguments
 from spatialstudio.cli.printing import (
     LogPrinter,
@@ -41,13 +39,17 @@ from spatialstudio.cli.printing import (
     show_progress,
 )
 from spatialstudio.cli.reading import parse
-from spatialstudio.cli.runs import runs
-from spatialstudio.cli.stored_runs import corruption_study, judge_again
+from spatialstudio.cli.runs import corruption_study, judge_again, runs
 from spatialstudio.domain.assertion import DA_RECOMMENDED
-from spatialstudio.domain.derived_requests import is_search
-from spatialstudio.domain.errors import Cancelled, ErrorReport, Obstacle, StoreError
-from spatialstudio.domain.generation import UNGUIDED
-from spatialstudio.science.guidance_presets import has_work
+from spatialstudio.domain.errors import (
+    Cancelled,
+    ErrorReport,
+    Obstacle,
+    StoreError,
+)
+from spatialstudio.domain.generation import UNGUIDED, is_search
+from spatialstudio.domain.judge_choice import DEFAULT_JUDGES
+from spatialstudio.science.guidance.presets import has_work
 
 DEPTH_IS_LEFT_ALONE = (
     "Guidance cannot hold depth. Add --search 8 to draw several pictures and keep the best."

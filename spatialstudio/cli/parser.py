@@ -5,14 +5,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from spatialstudio.application.flow.choose_metrics import ALL_METRICS, published_faults
+from spatialstudio.application.evaluate.metrics import ALL_METRICS, published_faults
 from spatialstudio.application.studio import EXTRACTOR_ID, EXTRACTOR_IDS
-from spatialstudio.cli.choices import add_overwrite, out_path
 from spatialstudio.cli.doctor import app_version
-from spatialstudio.cli.guidance_options import add_guidance_options
-from spatialstudio.cli.judge_options import add_judge_options
+from spatialstudio.cli.options import (
+    add_guidance_options,
+    add_judge_options,
+    add_overwrite,
+    add_runs_options,
+    out_path,
+    take_words,
+    with_minuses,
+)
 from spatialstudio.cli.printing import show_lines
-from spatialstudio.cli.run_options import add_runs_options, take_words, with_minuses
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
 from spatialstudio.domain.foreign_text import shown
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TextIO
 
-from spatialstudio.application.engine.messages import Phase, PhaseChanged
+from spatialstudio.application.jobs.messages import Phase, PhaseChanged
 from spatialstudio.domain.errors import ErrorReport, StoreError
 from spatialstudio.domain.foreign_text import shown, table_text
 from spatialstudio.domain.generation import CandidateJudged, StepEvent

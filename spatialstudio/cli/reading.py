@@ -4,14 +4,19 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from spatialstudio.application.compose.compare_readings import dispute_in_words
+from spatialstudio.application.compose.list_relations import list_relations, names_of
 from spatialstudio.application.error_reports import EXIT_FAILURE
-from spatialstudio.application.flow.compare_readings import dispute_in_words
-from spatialstudio.application.flow.evaluate_pictures import LARGEST_LIST_BYTES
-from spatialstudio.application.flow.list_relations import list_relations, names_of
+from spatialstudio.application.evaluate.evaluate_pictures import LARGEST_LIST_BYTES
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import scene_answer, scene_lines
 from spatialstudio.cli.judging import OpenStudio
-from spatialstudio.cli.printing import show_json, show_lines, show_progress, show_row
+from spatialstudio.cli.printing import (
+    show_json,
+    show_lines,
+    show_progress,
+    show_row,
+)
 from spatialstudio.domain.errors import PromptError, StudioError
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.safe_files import read_regular

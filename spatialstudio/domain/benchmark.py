@@ -3,9 +3,17 @@
 from collections.abc import Mapping
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perception import Detection, Looks, Perception
+from spatialstudio.domain.perception import (
+    Detection,
+    Looks,
+    Perception,
+)
 from spatialstudio.domain.relation import Relation, RelationType
-from spatialstudio.domain.verdict import CheckerSettings, Outcome, Verdict
+from spatialstudio.domain.verdict import (
+    CheckerSettings,
+    Outcome,
+    Verdict,
+)
 
 
 @frozen

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from pathlib import Path
 
+from spatialstudio.domain.devices import MemoryFix
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.memory import MemoryFix
 
 
 class StudioError(Exception):

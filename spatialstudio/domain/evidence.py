@@ -8,7 +8,11 @@ import numpy.typing as npt
 from spatialstudio.domain.arrays import freeze
 from spatialstudio.domain.assertion import AssertionScore
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perception import Box, Mask, Perturbation
+from spatialstudio.domain.perception import (
+    Box,
+    Mask,
+    Perturbation,
+)
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Axis, RelationId
 from spatialstudio.domain.verdict import Outcome

@@ -4,7 +4,11 @@ from enum import Enum
 
 import numpy as np
 
-from spatialstudio.domain.arrays import BoolMask, FloatMap, freeze
+from spatialstudio.domain.arrays import (
+    BoolMask,
+    FloatMap,
+    freeze,
+)
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId
 

@@ -6,18 +6,25 @@ from typing import TYPE_CHECKING, Protocol
 
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import ModelLayers
-from spatialstudio.domain.devices import DeviceCard
+from spatialstudio.domain.devices import DeviceCard, MemoryEstimate
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
-from spatialstudio.domain.memory import MemoryEstimate
 from spatialstudio.domain.perception import Perturbation
-from spatialstudio.domain.prompt import Prompt, TokenReading, TokenSpan
+from spatialstudio.domain.prompt import (
+    Prompt,
+    TokenReading,
+    TokenSpan,
+)
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import CheckerSettings
 
 if TYPE_CHECKING:
-    from spatialstudio.domain.benchmark import JudgedSample, RecordedRun, RunReport
+    from spatialstudio.domain.benchmark import (
+        JudgedSample,
+        RecordedRun,
+        RunReport,
+    )
 
 
 @frozen

@@ -7,9 +7,13 @@ from enum import Enum
 from typing import NewType
 
 from spatialstudio.domain.attention import AttentionFile, TextLayer
+from spatialstudio.domain.devices import MemoryEstimate
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import CandidateScore, GenerationRequest, ModelSetup
-from spatialstudio.domain.memory import MemoryEstimate
+from spatialstudio.domain.generation import (
+    CandidateScore,
+    GenerationRequest,
+    ModelSetup,
+)
 from spatialstudio.domain.prompt import TokenSpan
 from spatialstudio.domain.relation import RelationId
 from spatialstudio.domain.verdict import Evaluation

@@ -10,8 +10,8 @@ from typing import NewType
 
 from spatialstudio.domain.errors import PluginError
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.ordinals import ORDINALS
 from spatialstudio.domain.prompt import (
+    ORDINALS,
     MentionId,
     Note,
     ObjectMention,

@@ -10,21 +10,28 @@ import numpy.typing as npt
 
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import AttentionFile
-from spatialstudio.domain.draft import Draft
-from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, RequestId
+from spatialstudio.domain.generation import (
+    GenerationEvent,
+    GenerationRequest,
+    RequestId,
+)
 from spatialstudio.domain.library import (
     Deletion,
     EntryId,
     Filter,
     LibraryChange,
     LibraryEntry,
+    Listing,
     Marks,
     RunSummary,
 )
-from spatialstudio.domain.listing import Listing
 from spatialstudio.domain.picture_settings import EmbeddedTexts, PictureSettings
-from spatialstudio.domain.record import Fault, Reproduction, RunRecord
-from spatialstudio.domain.run_settings import RunSettings
+from spatialstudio.domain.record import (
+    Fault,
+    Reproduction,
+    RunRecord,
+)
+from spatialstudio.domain.run_settings import Draft, RunSettings
 from spatialstudio.domain.verdict import Evaluation
 
 

@@ -4,9 +4,10 @@ from dataclasses import field
 from enum import Enum
 
 from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import MAX_SEED, GuidanceSettings
-from spatialstudio.domain.memory import Saving
+from spatialstudio.domain.relation import SceneGraph
 
 
 class SeedMode(Enum):
@@ -83,3 +84,20 @@ class RunSettings:
 def seed_after(seed: int, count: int = 1) -> int:
     """Return the seed that follows; after the largest comes 0."""
     return (seed + count) % (MAX_SEED + 1)
+
+
+@frozen
+class Draft:
+    """The form as the user left it. Made by the studio whenever it changes.
+
+    Attributes:
+        prompt: What was typed.
+        model_id: The model chosen; empty for the first.
+        scene: What it was read as, and what was changed by hand since; None while it says nothing.
+        settings: What is set beside the prompt; None while it was never touched.
+    """
+
+    prompt: str = ""
+    model_id: str = ""
+    scene: SceneGraph | None = None
+    settings: RunSettings | None = None

@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
-from spatialstudio.application.paths import HOME_VARIABLE, StudioPaths, resources_folder
+from spatialstudio.application.paths import (
+    HOME_VARIABLE,
+    StudioPaths,
+    resources_folder,
+)
 
 
 def test_the_shipped_data_is_found_from_any_folder(tmp_path, monkeypatch):

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spatialstudio.application.engine.messages import (
+from spatialstudio.application.jobs.messages import (
     EngineStopped,
     JobFailed,
     Phase,

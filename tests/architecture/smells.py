@@ -11,18 +11,16 @@ MOST_FUNCTION_LINES = 50
 
 FORMULA_HOMES = {
     "cumsum": {
-        "science/superiority.py",
-        "science/depth_superiority.py",
-        "science/distance_superiority.py",
+        "science/pos/superiority.py",
     },
-    "iou": {"science/geometry.py"},
-    "kappa": {"science/agreement.py"},
-    "geometric_mean": {"science/confidence.py"},
+    "iou": {"science/checker/measurement.py"},
+    "kappa": {"science/statistics/agreement.py"},
+    "geometric_mean": {"science/checker/confidence.py"},
 }
 """A mark of a formula, and the only modules that may hold it."""
 
 RESOURCES_HOME = "domain/resources.py"
-RELATION_ID_HOMES = {"domain/relation.py", "adapters/stores/json_codec.py"}
+RELATION_ID_HOMES = {"domain/relation.py", "adapters/storage/stores/json_codec.py"}
 CLOCKS = {"perf_counter", "perf_counter_ns", "process_time", "process_time_ns", "thread_time"}
 CLOCKS |= {"thread_time_ns", "monotonic", "monotonic_ns", "timeit", "time.time", "QElapsedTimer"}
 RAW_FIELDS = {"QSpinBox", "QDoubleSpinBox", "QComboBox", "QSlider", "QDial"}
@@ -30,7 +28,7 @@ RAW_FIELD_HOMES = {"ui/widgets/basic/fields.py", "ui/widgets/inspect/step_scrubb
 """The scrubber is no setting: the wheel over the time strip steps through the run."""
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 HEX_COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3}){1,2}(?:[0-9a-fA-F]{2})?\b")
-PLUGIN_API = {"spatialstudio.plugin_api", "spatialstudio.ui.panel_api"}
+PLUGIN_API = {"spatialstudio.plugin_api", "spatialstudio.ui.framework.panel_api"}
 
 
 def long_modules(source: str, path: str) -> Iterator[str]:

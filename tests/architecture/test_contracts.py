@@ -17,15 +17,22 @@ CONTRACTS = [
     ]["contracts"]
 ]
 BREACHES = {
-    "1": ("cli/parser.py", "import spatialstudio.ui.app"),
-    "2a": ("science/geometry.py", "import PIL"),
+    "1": ("cli/parser.py", "import spatialstudio.ui.window.app"),
+    "2a": ("science/checker/measurement.py", "import PIL"),
     "2b": ("domain/prompt.py", "import torch"),
     "3": ("application/session.py", "import PySide6.QtCore"),
-    "4": ("ui/app.py", "import spatialstudio.science.geometry"),
+    "4": ("ui/window/app.py", "import spatialstudio.science.checker.measurement"),
     "5": ("application/session.py", "import spatialstudio.adapters.images"),
-    "6": ("adapters/stores/folder.py", "import spatialstudio.adapters.backends.device"),
-    "6b": ("adapters/metadata/texts.py", "import spatialstudio.adapters.stores.trace"),
+    "6": (
+        "adapters/storage/stores/run_files.py",
+        "import spatialstudio.adapters.diffusion.preview",
+    ),
+    "6b": (
+        "adapters/storage/metadata/reader.py",
+        "import spatialstudio.adapters.storage.stores.trace",
+    ),
     "7": ("ui/widgets/slider.py", "import spatialstudio.application.session"),
+    "7b": ("ui/stage/stage_panel.py", "import spatialstudio.ui.window.app"),
     "8": ("domain/prompt.py", "import spatialstudio.domain.relation"),
 }
 """The number of a contract, a module, and an import that it must not hold."""

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "spatialstudio"
-FOLDER = re.compile(r"^#+ `([\w/]+)/`", re.MULTILINE)
+FOLDER = re.compile(r"^(?:- |\*\*)`([\w/]+)/`", re.MULTILINE)
 
 
 def folders_on_the_map(text):
-    """Read headings that name a folder, relative to the package."""
+    """Read the lines that begin with a folder, relative to the package."""
     return {name.removeprefix("spatialstudio").lstrip("/") for name in FOLDER.findall(text)} - {""}
 
 
@@ -34,5 +34,5 @@ def test_the_map_shows_no_folder_that_is_missing(on_the_map, in_the_package):
 
 
 def test_the_map_is_read_by_folder():
-    text = "## `spatialstudio/`\n- `__main__.py`: start\n### `ui/theme/`\n"
-    assert folders_on_the_map(text) == {"ui/theme"}
+    text = "**`ui/`**: the window\n- `ui/theme/`: colours\n- `__main__.py`: start\n"
+    assert folders_on_the_map(text) == {"ui", "ui/theme"}

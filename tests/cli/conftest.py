@@ -7,24 +7,24 @@ from pathlib import Path
 import pytest
 
 from spatialstudio.adapters.exports.exporter import build as build_exporter
-from spatialstudio.adapters.extractors.grammar import build as build_extractor
 from spatialstudio.adapters.images import build as build_images
-from spatialstudio.adapters.library.run_library import build as build_libraries
-from spatialstudio.adapters.metadata.reader import build as build_metadata
-from spatialstudio.adapters.perception.perception_files import ForgetfulStore
+from spatialstudio.adapters.perception.perception_cache import ForgetfulStore
 from spatialstudio.adapters.perturbations import build as build_perturber
-from spatialstudio.adapters.records.spatialbench_uc import build as build_records
-from spatialstudio.adapters.stores.run_files import build as build_store
-from spatialstudio.adapters.stores.state_files import build as build_state
+from spatialstudio.adapters.prompts.grammar import build as build_extractor
+from spatialstudio.adapters.storage.library.run_library import build as build_libraries
+from spatialstudio.adapters.storage.metadata.reader import build as build_metadata
+from spatialstudio.adapters.storage.records.spatialbench_uc import build as build_records
+from spatialstudio.adapters.storage.stores.run_files import build as build_store
+from spatialstudio.adapters.storage.stores.state_files import build as build_state
 from spatialstudio.application.engine.inline import InlineEngine
+from spatialstudio.application.engine.model_service import ModelWorkshop
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import Registry
 from spatialstudio.application.studio import Studio
-from spatialstudio.application.workshop import ModelWorkshop
 from spatialstudio.cli.commands import run
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import ModelRef, StepEvent
-from spatialstudio.domain.perceivers import PerceptionCard, PerceptionRole
+from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
 from spatialstudio.domain.ports import ModelCard, Surroundings
 from tests.fakes import FakeBackend, FakeDepth, FakeDetector
 

@@ -8,6 +8,7 @@ from PIL import Image
 
 from spatialstudio.cli.commands import run
 from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.errors import (
     BackendError,
     DetectorError,
@@ -16,7 +17,6 @@ from spatialstudio.domain.errors import (
     SettingsError,
 )
 from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
-from spatialstudio.domain.memory import Saving
 from tests.cli.conftest import CARD, FakeShelf, InterruptedBackend
 from tests.fakes import WORD_LIMIT
 from tests.sticker_pictures import save_sticker_picture

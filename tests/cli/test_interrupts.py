@@ -39,7 +39,7 @@ sys.exit(main())
 STOPPED_WHILE_WRITING = """
 import signal, sys, threading
 from spatialstudio.adapters import durable_files
-from spatialstudio.application.judging import Judging
+from spatialstudio.application.evaluate.judging import Judging
 write, write_prompts = durable_files.write_synced, Judging.write_prompts
 def interrupted(path, content):
     signal.raise_signal(signal.SIGINT)
@@ -102,8 +102,8 @@ def test_a_signal_during_an_import_stops_the_command(ended, module, number):
 @pytest.mark.parametrize(
     ("module", "name", "method"),
     [
-        ("spatialstudio.application.workshop", "ModelWorkshop", "generate"),
-        ("spatialstudio.application.workshop", "ModelWorkshop", "read_tokens"),
+        ("spatialstudio.application.engine.model_service", "ModelWorkshop", "generate"),
+        ("spatialstudio.application.engine.model_service", "ModelWorkshop", "read_tokens"),
         ("spatialstudio.application.studio", "Studio", "scene_of"),
     ],
 )
@@ -128,8 +128,8 @@ def test_a_signal_during_a_long_call_stops_judging(ended, tmp_path, out, command
         "corruption-study": ["corruption-study", str(picture)],
     }[command]
     module, name, method = {
-        "evaluate": ("spatialstudio.application.judging", "Judging", "pictures"),
-        "judge-records": ("spatialstudio.application.judging", "Judging", "records"),
+        "evaluate": ("spatialstudio.application.evaluate.judging", "Judging", "pictures"),
+        "judge-records": ("spatialstudio.application.evaluate.judging", "Judging", "records"),
         "corruption-study": ("spatialstudio.application.studio", "Studio", "open_run"),
     }[command]
     done = ended(
@@ -176,7 +176,7 @@ Studio.parse = interrupted
 
 def test_a_request_that_was_stopped_is_not_offered_again(ended, tmp_path, out):
     words = ["generate", PROMPT, "--out", str(out)]
-    module, name = "spatialstudio.application.workshop", "ModelWorkshop"
+    module, name = "spatialstudio.application.engine.model_service", "ModelWorkshop"
     done = ended(
         STOPPED_IN_A_CALL.format(module=module, name=name, method="generate", words=words, number=2)
     )

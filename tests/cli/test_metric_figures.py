@@ -1,7 +1,7 @@
 import pytest
 
-from spatialstudio.application.flow.choose_metrics import ALL_METRICS, choose_metrics
-from spatialstudio.cli.metric_figures import metric_figures
+from spatialstudio.application.evaluate.metrics import ALL_METRICS, choose_metrics
+from spatialstudio.cli.judging import metric_figures
 
 
 def verdict(outcome="PASS", *, found=True, pse=1.0, compbench=0.9, **others):

@@ -4,8 +4,13 @@ from contextlib import redirect_stdout
 
 import pytest
 
-from spatialstudio.application.engine.messages import Phase, PhaseChanged
-from spatialstudio.cli.printing import ProgressBar, complain, show_lines, show_row
+from spatialstudio.application.jobs.messages import Phase, PhaseChanged
+from spatialstudio.cli.printing import (
+    ProgressBar,
+    complain,
+    show_lines,
+    show_row,
+)
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import StepEvent
 

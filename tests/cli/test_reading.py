@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from spatialstudio.adapters.extractors.grammar import GrammarExtractor
+from spatialstudio.adapters.prompts.grammar import GrammarExtractor
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.cli.answers import scene_answer, scene_lines
 from spatialstudio.domain.prompt import Prompt

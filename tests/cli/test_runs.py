@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from spatialstudio.adapters.metadata.reader import PictureMetadata
-from spatialstudio.adapters.stores import arrival
-from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.adapters.storage.metadata.reader import PictureMetadata
+from spatialstudio.adapters.storage.stores import atomic_write
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.domain.verdict import Outcome
 
 PROMPT = "a photo of a dog to the left of a car"
@@ -238,14 +238,14 @@ def test_a_fault_is_told_once(terminal, runs, picture):
 
 
 def test_a_run_that_cannot_be_stored_says_where_it_is(terminal, tmp_path, monkeypatch, caplog):
-    write = arrival.arrive
+    write = atomic_write.arrive
 
     def full(folder, name, files):
         if folder.name == "full":
             raise OSError(errno.ENOSPC, "No space left on device")
         return write(folder, name, files)
 
-    monkeypatch.setattr(arrival, "arrive", full)
+    monkeypatch.setattr(atomic_write, "arrive", full)
     done = terminal("generate", PROMPT, "--out", tmp_path / "full")
     (kept,) = (tmp_path / "recovery").glob("*.png")
     assert done.code == 1

@@ -2,15 +2,17 @@ from dataclasses import replace
 
 import pytest
 
-from spatialstudio.domain.derived_requests import of_best, spared, unguided
+from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.generation import (
     CandidateScore,
     GenerationRequest,
     GuidanceSettings,
     ModelRef,
     NoiseSearch,
+    of_best,
+    spared,
+    unguided,
 )
-from spatialstudio.domain.memory import Saving
 from tests.fakes import scene_of
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spatialstudio.domain.memory import size_in_words
+from spatialstudio.domain.devices import size_in_words
 
 
 @pytest.mark.parametrize(

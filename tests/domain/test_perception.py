@@ -3,7 +3,13 @@ import pytest
 
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.generation import GenerationFinished, StepEvent
-from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask, Perception
+from spatialstudio.domain.perception import (
+    Box,
+    DepthMap,
+    Detection,
+    Mask,
+    Perception,
+)
 
 BOX = Box(left=2, top=4, right=8, bottom=7)
 

@@ -1,6 +1,10 @@
 import pytest
 
-from spatialstudio.domain.prompt import ObjectMention, TextSpan, TokenSpan
+from spatialstudio.domain.prompt import (
+    ObjectMention,
+    TextSpan,
+    TokenSpan,
+)
 
 
 def test_a_span_takes_its_characters_out_of_the_text():

@@ -1,7 +1,11 @@
 import pytest
 
 from spatialstudio.domain.errors import PluginError
-from spatialstudio.domain.prompt import ObjectMention, Prompt, TextSpan
+from spatialstudio.domain.prompt import (
+    ObjectMention,
+    Prompt,
+    TextSpan,
+)
 from spatialstudio.domain.relation import (
     ABOVE_LEFT_OF,
     BETWEEN,

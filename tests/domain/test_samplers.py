@@ -1,6 +1,11 @@
 import pytest
 
-from spatialstudio.domain.samplers import SAMPLERS, sampler_named, sampler_title, samplers_beside
+from spatialstudio.domain.samplers import (
+    SAMPLERS,
+    sampler_named,
+    sampler_title,
+    samplers_beside,
+)
 
 
 @pytest.mark.parametrize("own", SAMPLERS)

@@ -10,7 +10,11 @@ from PIL import Image
 
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.application.session import RunStored
-from spatialstudio.domain.errors import PromptError, RequestError, StoreError
+from spatialstudio.domain.errors import (
+    PromptError,
+    RequestError,
+    StoreError,
+)
 from spatialstudio.domain.generation import GenerationFailed
 
 PROMPT = "a photo of a dog to the left of a car"

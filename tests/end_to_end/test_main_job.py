@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.stores.run_files import RunFiles
-from spatialstudio.application.engine.messages import PictureJudged
-from spatialstudio.application.flow.choose_settings import usual_settings
-from spatialstudio.application.keeping import Reproduced
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.application.jobs.messages import PictureJudged
+from spatialstudio.application.models.model_settings import usual_settings
 from spatialstudio.application.session import RunStored
+from spatialstudio.application.storage.storage import Reproduced
 from spatialstudio.domain.generation import (
     CaptureSettings,
     GenerationFinished,
@@ -22,8 +22,8 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.record import Sameness
 from spatialstudio.domain.verdict import Outcome
-from spatialstudio.ui import demo, tour
-from spatialstudio.ui.widgets.stage.empty_stage import EXAMPLES, Example
+from spatialstudio.ui.stage.widgets.empty_stage import EXAMPLES, Example
+from spatialstudio.ui.window import demo, tour
 from tests.comparing import to_the_bit
 
 PROMPT = "a photo of a dog to the left of a car"

@@ -5,10 +5,14 @@ import logging
 import keyring
 import pytest
 
-from spatialstudio.adapters.server import KEY_VARIABLE, MODEL_VARIABLE, SERVER_VARIABLE
-from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.adapters.chat.server import (
+    KEY_VARIABLE,
+    MODEL_VARIABLE,
+    SERVER_VARIABLE,
+)
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.application.compose.language_model import ServerKept
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.language_model import ServerKept
 from spatialstudio.application.session import RunStored
 from spatialstudio.domain.servers import ServerChoice
 from tests.adapters.keyrings import MemoryKeyring

@@ -295,7 +295,7 @@ def test_without_a_display_the_main_job_runs_offscreen(
     monkeypatch.chdir(root)
     assert bootstrap.main(["run"]) == 0
     folder = root / "spatialstudio-demo"
-    assert calls(root)[-1] == f"-P -m spatialstudio.ui.demo --out {folder}"
+    assert calls(root)[-1] == f"-P -m spatialstudio.ui.window.demo --out {folder}"
     assert f"into {folder}" in capfd.readouterr().out
 
 

@@ -24,8 +24,8 @@ from statistics import mean
 from spatialstudio.domain.generation import PSG_PRESENCE, GuidanceSettings
 from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.verdict import Evaluation, Outcome
-from spatialstudio.science.pse import pse_of
-from spatialstudio.science.visor import visor_picture
+from spatialstudio.science.metrics.visor import visor_picture
+from spatialstudio.science.pos.pse import pse_of
 from tests.performance.intervals import Floats, bootstrap, ratio, wilson
 from tests.performance.prompt_lists import PAIR, ListedPrompt, chain_prompts, spatialbench_prompts
 from tests.performance.studio_pictures import METHODS, Change, Drawn, Wanted, draw, show

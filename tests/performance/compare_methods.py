@@ -28,9 +28,9 @@ from unittest.mock import patch
 
 import torch
 
-from spatialstudio.application.cancellation import CancelFlag
-from spatialstudio.application.flow.perceive_image import perceive_image
-from spatialstudio.application.judge_choice import STICKER_JUDGES, find_judges
+from spatialstudio.application.evaluate.evaluate_image import perceive_image
+from spatialstudio.application.evaluate.judge_choice import find_judges
+from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.generation import (
     ATTEND_EXCITE,
@@ -46,11 +46,12 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     StepEvent,
 )
+from spatialstudio.domain.judge_choice import STICKER_JUDGES
 from spatialstudio.domain.verdict import REPRODUCE
-from spatialstudio.science.guidance_methods import METHODS
-from spatialstudio.science.infsplign import InfSplignLoss
-from spatialstudio.science.noise_search import ranked, score_candidate
-from spatialstudio.science.visor import visor_picture
+from spatialstudio.science.guidance.infsplign import InfSplignLoss
+from spatialstudio.science.guidance.methods import METHODS
+from spatialstudio.science.guidance.noise_search import ranked, score_candidate
+from spatialstudio.science.metrics.visor import visor_picture
 from tests.performance.intervals import bootstrap, ratio, wilson
 from tests.performance.prompt_lists import spatialbench_prompts
 

@@ -11,9 +11,9 @@ from io import BytesIO
 
 from PIL import ExifTags, Image, PngImagePlugin
 
-from spatialstudio.adapters.metadata.reader import settings_in
-from tests.adapters.metadata.foreign import A1111, COMFYUI, FOOOCUS, SAMPLES
-from tests.adapters.metadata.spoilt_files import spoilt
+from spatialstudio.adapters.storage.metadata.reader import settings_in
+from tests.adapters.storage.metadata.foreign import A1111, COMFYUI, FOOOCUS, SAMPLES
+from tests.adapters.storage.metadata.spoilt_files import spoilt
 
 FILES = 50_000
 LONGEST_S = 1.0

@@ -20,9 +20,8 @@ import numpy as np
 from spatialstudio.adapters.perturbations import PillowPerturber
 from spatialstudio.adapters.stickers.depth import StickerDepth
 from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
-from spatialstudio.application.cancellation import CancelFlag
-from spatialstudio.application.flow.evaluate_image import evaluate_image
-from spatialstudio.application.flow.perceive_image import Judges
+from spatialstudio.application.evaluate.evaluate_image import Judges, evaluate_image
+from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.domain.relation import LEFT_OF, RelationType
 from spatialstudio.domain.verdict import (
     RECOMMENDED,
@@ -32,8 +31,8 @@ from spatialstudio.domain.verdict import (
     Outcome,
     Verdict,
 )
-from spatialstudio.science.checker import decide, decide_again
-from spatialstudio.science.glance import glance_at
+from spatialstudio.science.checker.decide import decide, decide_again
+from spatialstudio.science.checker.measurement import glance_at
 from tests.performance.rendered_cases import MODELS, TYPES, Case, random_case
 
 HAIR = 0.03

@@ -19,13 +19,13 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from spatialstudio.adapters.library.run_library import RunLibrary
-from spatialstudio.adapters.stores.run_files import RunFiles
-from spatialstudio.adapters.stores.state_files import PlainStateFiles
-from spatialstudio.application.flow.read_filter import read_filter
-from spatialstudio.application.keeping import JOURNALS
+from spatialstudio.adapters.storage.library.run_library import RunLibrary
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.adapters.storage.stores.state_files import PlainStateFiles
+from spatialstudio.application.gallery.library import read_filter
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.session import RunStored
+from spatialstudio.application.storage.storage import JOURNALS
 from tests.ui.scripted_engine import PROMPT, ScriptedEngine, studio_around
 
 MOMENTS = 200

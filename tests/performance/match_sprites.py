@@ -17,7 +17,7 @@ from PIL import Image
 from torch import Tensor
 from torch.nn import functional
 
-from spatialstudio.adapters.stickers.sprites import sticker
+from spatialstudio.adapters.stickers.training.sprites import sticker
 from spatialstudio.domain.arrays import RgbImage
 
 SIDE = 64  # pictures are halved first, for speed

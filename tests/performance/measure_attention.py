@@ -21,15 +21,18 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
-from spatialstudio.adapters.model_files import read_card
-from spatialstudio.adapters.stickers.regions import grown
-from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
+from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
+from spatialstudio.adapters.models.model_files import read_card
+from spatialstudio.adapters.stickers.segmenter import StickerSegmenter, grown
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER
-from spatialstudio.application.layer_maps import places_of
-from spatialstudio.application.prompt_words import PromptWord, words_of
+from spatialstudio.application.compose.prompt_words import PromptWord, words_of
+from spatialstudio.application.inspect.layer_maps import places_of
 from spatialstudio.application.studio import Studio
-from spatialstudio.domain.arrays import BoolMask, FloatMap, RgbImage
+from spatialstudio.domain.arrays import (
+    BoolMask,
+    FloatMap,
+    RgbImage,
+)
 from spatialstudio.domain.attention import AttentionDetail, AttentionFile
 from spatialstudio.domain.generation import (
     CaptureSettings,

@@ -20,15 +20,14 @@ import numpy as np
 import torch
 from diffusers import UNet2DConditionModel
 
-from spatialstudio.adapters.backends.attention_layers import (
+from spatialstudio.adapters.diffusion.attention_layers import (
     AttentionLayer,
     guiding_layers,
     unet_text_layers,
 )
-from spatialstudio.adapters.backends.attention_tap import tapped
-from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
-from spatialstudio.adapters.backends.layer_attention import MeanAttention
-from spatialstudio.adapters.model_files import read_card
+from spatialstudio.adapters.diffusion.attention_tap import MeanAttention, tapped
+from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
+from spatialstudio.adapters.models.model_files import read_card
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.generation import (

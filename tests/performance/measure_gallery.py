@@ -20,16 +20,16 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtGui import QImage
 
-from spatialstudio.adapters.library.run_library import RunLibrary
-from spatialstudio.application.flow.arrange_runs import arrange_runs
-from spatialstudio.application.flow.read_filter import read_filter
+from spatialstudio.adapters.storage.library.run_library import RunLibrary
+from spatialstudio.application.gallery.gallery import arrange_runs
+from spatialstudio.application.gallery.library import read_filter
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.ui.app import make_application
-from spatialstudio.ui.appearance import palette_of
-from spatialstudio.ui.panels.contents.gallery_contents import face_with, sections_of
+from spatialstudio.ui.framework.appearance import palette_of
+from spatialstudio.ui.framework.window_settings import ThemeChoice
+from spatialstudio.ui.gallery.gallery_presenter import face_with, sections_of
+from spatialstudio.ui.gallery.widgets.run_grid import RunGrid
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.gallery.run_grid import RunGrid
-from spatialstudio.ui.window_settings import ThemeChoice
+from spatialstudio.ui.window.app import make_application
 from tests.performance.measure_library import LINES, RUNS, fill, indexed, timed
 
 SIZE = (1100, 900)

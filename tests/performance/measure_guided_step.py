@@ -24,14 +24,14 @@ from diffusers.pipelines.deprecated.stable_diffusion_attend_and_excite import (
     pipeline_stable_diffusion_attend_and_excite as theirs,
 )
 
-from spatialstudio.adapters.backends.attention_layers import guiding_layers, unet_text_layers
-from spatialstudio.adapters.backends.attention_reader import AttentionReader
-from spatialstudio.adapters.backends.denoiser_call import CallLayout, DenoiserCall
-from spatialstudio.adapters.backends.latent_updates import Guidance, LatentUpdates
+from spatialstudio.adapters.diffusion.attention_layers import guiding_layers, unet_text_layers
+from spatialstudio.adapters.diffusion.attention_reader import AttentionReader
+from spatialstudio.adapters.diffusion.denoiser_call import CallLayout, DenoiserCall
+from spatialstudio.adapters.diffusion.latent_updates import Guidance, LatentUpdates
 from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.prompt import TokenSpan
-from spatialstudio.science.guidance_schedule import GuidanceSchedule
-from spatialstudio.science.presence_losses import AttendExciteLoss
+from spatialstudio.science.guidance.presence_losses import AttendExciteLoss
+from spatialstudio.science.guidance.schedule import GuidanceSchedule
 
 SIDES = ("theirs", "ours", "ours, checkpointed")
 TARGETS = {("ours", "seconds"): 0.55, ("ours", "bytes"): 0.5, (SIDES[2], "bytes"): 0.3}

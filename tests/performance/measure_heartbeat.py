@@ -21,8 +21,12 @@ import numpy.typing as npt
 from PySide6.QtCore import QAbstractEventDispatcher, QObject, Qt, QTimer
 
 from spatialstudio.application.studio import Studio
-from spatialstudio.ui.app import make_application, open_window
-from spatialstudio.ui.window_settings import FILE_NAME, Density, WindowSettings
+from spatialstudio.ui.framework.window_settings import (
+    FILE_NAME,
+    Density,
+    WindowSettings,
+)
+from spatialstudio.ui.window.app import make_application, open_window
 
 PROMPT = "a dog to the left of a car and a bird above a clock"
 SEED = 7

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.paths import HOME_VARIABLE
 
 MOMENTS = 20

@@ -17,14 +17,22 @@ from pathlib import Path
 
 import numpy as np
 
-from spatialstudio.adapters.library.index import IndexedRun
-from spatialstudio.adapters.library.run_library import RunLibrary
-from spatialstudio.adapters.stores.run_summary import with_verdicts
-from spatialstudio.adapters.stores.sidecar import Sidecar, write_sidecar
-from spatialstudio.application.flow.read_filter import read_filter
-from spatialstudio.domain.library import ClaimSummary, Marks, RunSummary
+from spatialstudio.adapters.storage.library.index import IndexedRun
+from spatialstudio.adapters.storage.library.run_library import RunLibrary
+from spatialstudio.adapters.storage.stores.sidecar import Sidecar, with_verdicts, write_sidecar
+from spatialstudio.application.gallery.library import read_filter
+from spatialstudio.domain.library import (
+    ClaimSummary,
+    Marks,
+    RunSummary,
+)
 from spatialstudio.domain.perception import DepthMap, Perception
-from spatialstudio.domain.relation import ABOVE, BELOW, LEFT_OF, RIGHT_OF
+from spatialstudio.domain.relation import (
+    ABOVE,
+    BELOW,
+    LEFT_OF,
+    RIGHT_OF,
+)
 from spatialstudio.domain.verdict import (
     AbstentionReason,
     ConfidenceComponents,

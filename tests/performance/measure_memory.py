@@ -16,18 +16,18 @@ from pathlib import Path
 
 import torch
 
-from spatialstudio.adapters.backends.diffusers_backend import DiffusersBackend
-from spatialstudio.adapters.model_files import read_card
-from spatialstudio.domain.derived_requests import spared
+from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
+from spatialstudio.adapters.models.model_files import read_card
+from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.generation import (
     CaptureSettings,
     GenerationRequest,
     GuidanceSettings,
     ModelRef,
     RequestId,
+    spared,
 )
-from spatialstudio.domain.memory import Saving
-from tests.adapters.backends.tiny_families import TINY_FAMILIES, TinyFamily, save_tiny_family
+from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, TinyFamily, save_tiny_family
 from tests.fakes import CountingToken, scene_of
 from tests.performance.measure_guided_step import memory
 

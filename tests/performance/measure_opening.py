@@ -33,9 +33,8 @@ def open_once(home: Path) -> None:
     gc.disable()  # as the program does
     from spatialstudio.application.paths import StudioPaths
     from spatialstudio.application.studio import Studio
-    from spatialstudio.ui.app import make_application, open_window
-    from spatialstudio.ui.first_frame import FirstFrame
-    from spatialstudio.ui.window_settings import FILE_NAME, WindowSettings
+    from spatialstudio.ui.framework.window_settings import FILE_NAME, WindowSettings
+    from spatialstudio.ui.window.app import FirstFrame, make_application, open_window
 
     application = make_application()
     studio = Studio.open("process", StudioPaths.within(home))
@@ -56,8 +55,8 @@ def memory_over_runs(home: Path) -> tuple[float, float]:
     """Let a window follow many runs; return its megabytes after the first fifty and at the end."""
     from PySide6.QtCore import QCoreApplication, QEvent
 
-    from spatialstudio.ui.app import make_application, open_window
-    from spatialstudio.ui.window_settings import FILE_NAME, WindowSettings
+    from spatialstudio.ui.framework.window_settings import FILE_NAME, WindowSettings
+    from spatialstudio.ui.window.app import make_application, open_window
     from tests.ui.scripted_engine import PROMPT, ScriptedEngine, studio_around
 
     application = make_application()

@@ -20,15 +20,15 @@ from pathlib import Path
 
 import numpy as np
 
-from spatialstudio.adapters.stickers.backgrounds import (
+from spatialstudio.adapters.stickers.depth import StickerDepth
+from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
+from spatialstudio.adapters.stickers.training.backgrounds import (
     Painter,
     draw_background,
     draw_strange_background,
 )
-from spatialstudio.adapters.stickers.depth import StickerDepth
-from spatialstudio.adapters.stickers.scene_layout import SceneSettings, draw_scenes
-from spatialstudio.adapters.stickers.scenes import PaintedScene, paint
-from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
+from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings, draw_scenes
+from spatialstudio.adapters.stickers.training.scenes import PaintedScene, paint
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER, sticker_objects
 from tests.adapters.stickers.asking import mention_of, sure
 from tests.performance.intervals import Floats, bootstrap, ratio, wilson

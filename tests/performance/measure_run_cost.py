@@ -23,15 +23,19 @@ import torch
 from diffusers import UNet2DConditionModel
 from torch.utils.flop_counter import FlopCounterMode
 
-from spatialstudio.adapters.backends.attention_layers import guiding_layers, unet_text_layers
-from spatialstudio.adapters.backends.attention_tap import tapped
-from spatialstudio.adapters.backends.layer_attention import MeanAttention
-from spatialstudio.application.cancellation import CancelFlag
+from spatialstudio.adapters.diffusion.attention_layers import guiding_layers, unet_text_layers
+from spatialstudio.adapters.diffusion.attention_tap import MeanAttention, tapped
+from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.studio import Studio
-from spatialstudio.domain.generation import PSG, CaptureSettings, GuidanceSettings, StepEvent
+from spatialstudio.domain.generation import (
+    PSG,
+    CaptureSettings,
+    GuidanceSettings,
+    StepEvent,
+)
 from spatialstudio.domain.run_settings import Preset
-from spatialstudio.science.guidance_presets import STABLE_DIFFUSION, guidance_preset
-from spatialstudio.science.guidance_schedule import GuidanceSchedule
+from spatialstudio.science.guidance.presets import STABLE_DIFFUSION, guidance_preset
+from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from tests.performance.intervals import Figure, bootstrap, ratio
 from tests.performance.prompt_lists import spatialbench_prompts
 

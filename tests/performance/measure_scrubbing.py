@@ -23,13 +23,17 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.generation import StepEvent
-from spatialstudio.ui.app import make_application, open_window
-from spatialstudio.ui.main_window import MainWindow
-from spatialstudio.ui.widgets.inspect.pos_chart import PosChart
-from spatialstudio.ui.widgets.inspect.step_scrubber import StepScrubber
-from spatialstudio.ui.widgets.inspect.word_chips import WordChips
-from spatialstudio.ui.widgets.stage.picture_view import PictureView
-from spatialstudio.ui.window_settings import FILE_NAME, Density, WindowSettings
+from spatialstudio.ui.framework.window_settings import (
+    FILE_NAME,
+    Density,
+    WindowSettings,
+)
+from spatialstudio.ui.inspect.widgets.pos_chart import PosChart
+from spatialstudio.ui.inspect.widgets.replay_bar import StepScrubber
+from spatialstudio.ui.stage.widgets.picture_view import PictureView
+from spatialstudio.ui.stage.widgets.word_chips import WordChips
+from spatialstudio.ui.window.app import make_application, open_window
+from spatialstudio.ui.window.main_window import MainWindow
 
 PROMPT = "a dog to the left of a car and a bird above a clock"
 SEED = 7

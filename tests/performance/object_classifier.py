@@ -17,10 +17,13 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from spatialstudio.adapters.stickers.backgrounds import draw_background, draw_strange_background
-from spatialstudio.adapters.stickers.scene_layout import SceneSettings, draw_scene
-from spatialstudio.adapters.stickers.scenes import paint
 from spatialstudio.adapters.stickers.segmenter import box_around
+from spatialstudio.adapters.stickers.training.backgrounds import (
+    draw_background,
+    draw_strange_background,
+)
+from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings, draw_scene
+from spatialstudio.adapters.stickers.training.scenes import paint
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.perception import Box

@@ -5,10 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialstudio.adapters.records.spatialbench_prompts import draw_prompts, read_objects
-from spatialstudio.adapters.stickers.places import PLACES
+from spatialstudio.adapters.stickers.training.places import PLACES
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER, sticker_objects
-from spatialstudio.domain.relation import ABOVE, BEHIND, BELOW, IN_FRONT_OF, LEFT_OF, RIGHT_OF
+from spatialstudio.adapters.storage.records.spatialbench_prompts import draw_prompts, read_objects
+from spatialstudio.domain.relation import (
+    ABOVE,
+    BEHIND,
+    BELOW,
+    IN_FRONT_OF,
+    LEFT_OF,
+    RIGHT_OF,
+)
 
 RESOURCES = WORLD_FOLDER.parents[1]
 PAIR = 2

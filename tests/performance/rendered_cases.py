@@ -6,13 +6,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialstudio.adapters.stickers.backgrounds import Backdrop
-from spatialstudio.adapters.stickers.scene_layout import FLAT_DEPTH, Placement, Scene
-from spatialstudio.adapters.stickers.scenes import PaintedScene, paint
 from spatialstudio.adapters.stickers.segmenter import box_around
+from spatialstudio.adapters.stickers.training.backgrounds import Backdrop
+from spatialstudio.adapters.stickers.training.scene_layout import (
+    FLAT_DEPTH,
+    Placement,
+    Scene,
+)
+from spatialstudio.adapters.stickers.training.scenes import PaintedScene, paint
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER, sticker_objects
-from spatialstudio.domain.perception import DepthMap, Detection, Mask, Perception
-from spatialstudio.domain.prompt import MentionId, ObjectMention, Prompt, TextSpan
+from spatialstudio.domain.perception import (
+    DepthMap,
+    Detection,
+    Mask,
+    Perception,
+)
+from spatialstudio.domain.prompt import (
+    MentionId,
+    ObjectMention,
+    Prompt,
+    TextSpan,
+)
 from spatialstudio.domain.relation import (
     ABOVE,
     BETWEEN,

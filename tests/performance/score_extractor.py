@@ -16,8 +16,8 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from spatialstudio.adapters.extractors.grammar import GrammarExtractor
-from spatialstudio.application.flow.list_relations import list_relations
+from spatialstudio.adapters.prompts.grammar import GrammarExtractor
+from spatialstudio.application.compose.list_relations import list_relations
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.ports import RelationExtractor
 from spatialstudio.domain.prompt import Prompt

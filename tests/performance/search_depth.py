@@ -21,12 +21,12 @@ from pathlib import Path
 
 import numpy as np
 
-from spatialstudio.adapters.stickers.scene_layout import SceneSettings, draw_scene
-from spatialstudio.adapters.stickers.scenes import paint
+from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings, draw_scene
+from spatialstudio.adapters.stickers.training.scenes import paint
 from spatialstudio.adapters.stickers.vocabulary import object_number
 from spatialstudio.domain.generation import CandidateScore
 from spatialstudio.domain.relation import IN_FRONT_OF
-from spatialstudio.science.noise_search import ranked, score_candidate
+from spatialstudio.science.guidance.noise_search import ranked, score_candidate
 from tests.performance.intervals import bootstrap, ratio, wilson
 from tests.performance.match_sprites import is_nearer
 from tests.performance.prompt_lists import PAIR, depth_prompts

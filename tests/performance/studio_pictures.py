@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from spatialstudio.application.engine.messages import JobFailed, PictureJudged
+from spatialstudio.application.jobs.messages import JobFailed, PictureJudged
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import (

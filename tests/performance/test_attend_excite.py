@@ -6,16 +6,20 @@ import pytest
 import torch
 from diffusers import StableDiffusionAttendAndExcitePipeline
 
-from spatialstudio.adapters.backends.attention_reader import AttentionReader
-from spatialstudio.adapters.backends.guidance_hook import GuidanceHook
-from spatialstudio.adapters.backends.latent_updates import Guidance
-from spatialstudio.adapters.backends.load_pipeline import load_pipeline
-from spatialstudio.adapters.backends.token_spans import in_denoiser, text_positions, token_spans
+from spatialstudio.adapters.diffusion.attention_reader import AttentionReader
+from spatialstudio.adapters.diffusion.guidance_hook import GuidanceHook
+from spatialstudio.adapters.diffusion.latent_updates import Guidance
+from spatialstudio.adapters.diffusion.load_pipeline import load_pipeline
+from spatialstudio.adapters.diffusion.token_spans import (
+    in_denoiser,
+    text_positions,
+    token_spans,
+)
 from spatialstudio.domain.generation import GuidanceSettings, Refinement
-from spatialstudio.science.guidance_schedule import GuidanceSchedule
-from spatialstudio.science.presence_losses import AttendExciteLoss
-from tests.adapters.backends.conftest import card_of
-from tests.adapters.backends.tiny_pipeline import save_tiny_pipeline
+from spatialstudio.science.guidance.presence_losses import AttendExciteLoss
+from spatialstudio.science.guidance.schedule import GuidanceSchedule
+from tests.adapters.diffusion.conftest import card_of
+from tests.adapters.diffusion.tiny_pipeline import save_tiny_pipeline
 from tests.fakes import CountingToken, scene_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of a pipeline that is deprecated

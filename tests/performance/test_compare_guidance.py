@@ -4,7 +4,11 @@ from argparse import Namespace
 
 import pytest
 
-from spatialstudio.domain.generation import PSG, PSG_PRESENCE, GuidanceSettings
+from spatialstudio.domain.generation import (
+    PSG,
+    PSG_PRESENCE,
+    GuidanceSettings,
+)
 from tests.performance.compare_guidance import MEASURES, Row, change_of, prompts_of, table
 
 FOUND, PLACED_OF_FOUND, PLACED_OF_ALL = MEASURES[:3]

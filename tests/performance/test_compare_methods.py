@@ -2,7 +2,7 @@
 
 import pytest
 
-from spatialstudio.science.guidance_methods import METHODS
+from spatialstudio.science.guidance.methods import METHODS
 from tests.performance.compare_methods import ABLATIONS, Row, line_of, read_rows, table
 
 

@@ -12,11 +12,16 @@ from diffusers import UNet2DConditionModel
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
-from spatialstudio.adapters.backends.attention_layers import guiding_layers, unet_text_layers
-from spatialstudio.adapters.backends.attention_tap import tapped
-from spatialstudio.adapters.backends.layer_attention import MeanAttention
-from spatialstudio.domain.relation import ABOVE, BELOW, LEFT_OF, RIGHT_OF, Relation
-from spatialstudio.science.guidance_losses import scene_loss
+from spatialstudio.adapters.diffusion.attention_layers import guiding_layers, unet_text_layers
+from spatialstudio.adapters.diffusion.attention_tap import MeanAttention, tapped
+from spatialstudio.domain.relation import (
+    ABOVE,
+    BELOW,
+    LEFT_OF,
+    RIGHT_OF,
+    Relation,
+)
+from spatialstudio.science.guidance.losses import scene_loss
 from tests.performance.measure_run_cost import count_pass
 
 LATENT_SIDE = 64

@@ -1,7 +1,12 @@
 import pytest
 
 from spatialstudio.adapters.stickers.vocabulary import object_number
-from spatialstudio.domain.relation import ABOVE, FAR_FROM, LEFT_OF, NEAR
+from spatialstudio.domain.relation import (
+    ABOVE,
+    FAR_FROM,
+    LEFT_OF,
+    NEAR,
+)
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE
 from tests.performance.judge_rendered_scenes import (
     answer_of,

@@ -3,9 +3,14 @@
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.stickers.backgrounds import Backdrop
-from spatialstudio.adapters.stickers.scene_layout import Placement, Scene, SceneSettings, draw_scene
-from spatialstudio.adapters.stickers.scenes import paint
+from spatialstudio.adapters.stickers.training.backgrounds import Backdrop
+from spatialstudio.adapters.stickers.training.scene_layout import (
+    Placement,
+    Scene,
+    SceneSettings,
+    draw_scene,
+)
+from spatialstudio.adapters.stickers.training.scenes import paint
 from spatialstudio.adapters.stickers.vocabulary import object_number
 from tests.performance.match_sprites import find_sprite, is_nearer
 

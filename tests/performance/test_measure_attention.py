@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from spatialstudio.application.prompt_words import words_of
+from spatialstudio.application.compose.prompt_words import words_of
 from spatialstudio.domain.attention import AttentionFile
-from spatialstudio.domain.perceivers import Seen
+from spatialstudio.domain.judge_ports import Seen
 from spatialstudio.domain.perception import Mask
 from tests.fakes import scene_of
 from tests.performance.measure_attention import (

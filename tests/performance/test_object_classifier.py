@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.stickers.scene_layout import SceneSettings, draw_scene
-from spatialstudio.adapters.stickers.scenes import paint
 from spatialstudio.adapters.stickers.segmenter import box_around
+from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings, draw_scene
+from spatialstudio.adapters.stickers.training.scenes import paint
 from spatialstudio.domain.perception import Box
 from tests.performance.object_classifier import (
     SIDE,

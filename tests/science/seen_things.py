@@ -2,8 +2,17 @@
 
 import numpy as np
 
-from spatialstudio.domain.perception import Box, Detection, Mask, Perception
-from spatialstudio.domain.relation import BETWEEN, LEFT_OF, Relation
+from spatialstudio.domain.perception import (
+    Box,
+    Detection,
+    Mask,
+    Perception,
+)
+from spatialstudio.domain.relation import (
+    BETWEEN,
+    LEFT_OF,
+    Relation,
+)
 
 SIDE = 100
 LABELS = {"m1": "dog", "m2": "car"}

@@ -11,7 +11,7 @@ import numpy as np
 
 from spatialstudio.adapters.exports.bundle import open_bundle
 from spatialstudio.adapters.images import png_bytes
-from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from tests.security.hostile_files import MEGABYTE, Hostile, fifo, link, sparse, written
 from tests.security.hostile_pictures import HUGE, webp_claiming, webp_of
 

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from spatialstudio.adapters.images import PillowImages, png_bytes
-from spatialstudio.adapters.metadata.reader import PictureMetadata
+from spatialstudio.adapters.storage.metadata.reader import PictureMetadata
 from tests.security.hostile_files import MEGABYTE, Hostile, fifo, link, sparse, written
 
 HUGE = 13_000

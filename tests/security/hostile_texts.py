@@ -5,11 +5,11 @@ import os
 
 import numpy as np
 
-from spatialstudio.adapters.perception import perception_files
-from spatialstudio.adapters.records.checker_config import read_checker_config
-from spatialstudio.adapters.records.spatialbench_uc import SpatialBenchRuns
-from spatialstudio.adapters.stores.state_files import PlainStateFiles
-from spatialstudio.application.flow.evaluate_pictures import read_prompts
+from spatialstudio.adapters.perception import perception_cache
+from spatialstudio.adapters.storage.records.checker_config import read_checker_config
+from spatialstudio.adapters.storage.records.spatialbench_uc import SpatialBenchRuns
+from spatialstudio.adapters.storage.stores.state_files import PlainStateFiles
+from spatialstudio.application.evaluate.evaluate_pictures import read_prompts
 from spatialstudio.cli import reading
 from tests.security.hostile_files import MEGABYTE, Hostile, fifo, link, sparse, written
 
@@ -29,7 +29,7 @@ def read_prompt_list(path):
 
 
 def find_perception(path):
-    return perception_files.PerceptionFiles(path.parent).find(path.stem)
+    return perception_cache.PerceptionFiles(path.parent).find(path.stem)
 
 
 def records(line, name="per_sample.jsonl"):

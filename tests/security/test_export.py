@@ -15,14 +15,22 @@ from PIL import Image
 
 from spatialstudio.adapters.durable_files import write_whole, written_together
 from spatialstudio.adapters.exports.exporter import FileExporter
-from spatialstudio.adapters.records.spatialbench_uc import SpatialBenchRuns
-from spatialstudio.adapters.stores.run_files import RunFiles
-from spatialstudio.application.exports import ExportOrder, Exports
-from spatialstudio.application.flow.judge_records import judge_records
+from spatialstudio.adapters.storage.records.spatialbench_uc import SpatialBenchRuns
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.application.evaluate.recorded_runs import judge_records
+from spatialstudio.application.gallery.exports import ExportOrder, Exports
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.cli.answer_file import AnswerFile
-from spatialstudio.domain.errors import ExportError, StoreError, TargetExists
-from spatialstudio.domain.export import FORMATS, OF_MANY, ExportKind
+from spatialstudio.domain.errors import (
+    ExportError,
+    StoreError,
+    TargetExists,
+)
+from spatialstudio.domain.export import (
+    FORMATS,
+    OF_MANY,
+    ExportKind,
+)
 from tests.cli import conftest as cli
 from tests.security.harness import ROOT, fingerprint
 

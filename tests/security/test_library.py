@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from spatialstudio.adapters.library.run_library import RunLibrary
-from spatialstudio.adapters.stores import run_folder
-from spatialstudio.adapters.stores.run_files import RunFiles
-from spatialstudio.application.flow.read_filter import read_filter
+from spatialstudio.adapters.storage.library.run_library import RunLibrary
+from spatialstudio.adapters.storage.stores import run_folder
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.application.gallery.library import read_filter
 from spatialstudio.domain.errors import StoreError, StudioError
 from spatialstudio.domain.relation import LEFT_OF
 from spatialstudio.domain.verdict import Outcome
-from tests.adapters.library.conftest import keep, scene
+from tests.adapters.storage.library.conftest import keep, scene
 from tests.security.harness import attack, fingerprint, studio
 
 SAMPLE = Path(__file__).parents[1] / "golden" / "run_of_schema_1"
@@ -220,9 +220,9 @@ def test_hidden_files_of_other_programs_stay(root, tmp_path):
 OPEN_ALL = """
 import sys
 from pathlib import Path
-from spatialstudio.adapters.library.run_library import RunLibrary
-from spatialstudio.adapters.stores.run_files import RunFiles
-from spatialstudio.application.flow.read_filter import read_filter
+from spatialstudio.adapters.storage.library.run_library import RunLibrary
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.application.gallery.library import read_filter
 from spatialstudio.domain.errors import StudioError
 
 def memory(name):

@@ -10,13 +10,13 @@ import pytest
 import torch
 
 import spatialstudio
-from spatialstudio.adapters.backends.load_pipeline import load_pipeline
-from spatialstudio.adapters.backends.model_outline import outline_layers
-from spatialstudio.adapters.model_files import ModelFolders
+from spatialstudio.adapters.diffusion.load_pipeline import load_pipeline
+from spatialstudio.adapters.diffusion.model_outline import outline_layers
+from spatialstudio.adapters.models.model_files import ModelFolders
+from spatialstudio.adapters.models.weight_hashes import hash_of_weights
 from spatialstudio.adapters.perception.model_shelf import PerceptionFolders
-from spatialstudio.adapters.weight_hashes import hash_of_weights
 from spatialstudio.domain.errors import ModelNotFound
-from tests.adapters.backends.tiny_pipeline import save_tiny_pipeline
+from tests.adapters.diffusion.tiny_pipeline import save_tiny_pipeline
 from tests.security.harness import attack
 from tests.security.hostile_models import EVIL, TEXTS, change, endless, fifo, loop, sparse
 
@@ -249,7 +249,7 @@ def test_every_loader_of_a_library_is_told_to_run_no_code():
 LISTING = """
 import resource, sys, time
 from pathlib import Path
-from spatialstudio.adapters.model_files import ModelFolders
+from spatialstudio.adapters.models.model_files import ModelFolders
 from spatialstudio.adapters.perception.model_shelf import PerceptionFolders
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 folder = Path("models")
@@ -283,8 +283,8 @@ import resource, sys
 from dataclasses import replace
 from pathlib import Path
 import torch
-from spatialstudio.adapters.model_files import ModelFolders
-from spatialstudio.adapters.backends.load_pipeline import import_libraries, load_pipeline
+from spatialstudio.adapters.models.model_files import ModelFolders
+from spatialstudio.adapters.diffusion.load_pipeline import import_libraries, load_pipeline
 from spatialstudio.domain.errors import StudioError
 import_libraries()
 (good,) = (card for card in ModelFolders([Path("models")]).cards() if card.id == "good")

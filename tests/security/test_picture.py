@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.metadata.picture_texts import LONGEST_TEXT_BYTES, read_texts
+from spatialstudio.adapters.storage.metadata.picture_texts import LONGEST_TEXT_BYTES, read_texts
 from spatialstudio.domain.errors import ImageError
 from spatialstudio.domain.prompt import MOST_CHARACTERS
 from tests.security.harness import attack, studio

@@ -7,9 +7,9 @@ from threading import Event
 
 import pytest
 
-from spatialstudio.adapters.chat_answers import ServerFailure
-from spatialstudio.adapters.chat_client import ChatClient, ChatQuestion
-from spatialstudio.adapters.server import (
+from spatialstudio.adapters.chat.answers import ServerFailure
+from spatialstudio.adapters.chat.client import ChatClient, ChatQuestion
+from spatialstudio.adapters.chat.server import (
     KEY_VARIABLE,
     MODEL_VARIABLE,
     PLAIN_HTTP_VARIABLE,

@@ -4,13 +4,13 @@ import pytest
 
 from spatialstudio.domain.relation import LEFT_OF
 from spatialstudio.domain.verdict import Outcome
-from tests.adapters.library.conftest import keep, scene
+from tests.adapters.storage.library.conftest import keep, scene
 from tests.security.harness import attack
 from tests.security.test_library import KINDS, TEXT, lay, needs_pipes, opened, prompts
 
 STATE = """
 from pathlib import Path
-from spatialstudio.adapters.stores.state_files import PlainStateFiles
+from spatialstudio.adapters.storage.stores.state_files import PlainStateFiles
 from spatialstudio.domain.errors import StudioError
 
 folder = Path({folder!r})

@@ -17,8 +17,8 @@ from PySide6.QtGui import QTextDocument
 
 from spatialstudio.adapters.exports.exporter import FileExporter
 from spatialstudio.adapters.exports.write_svg import svg_bytes
-from spatialstudio.adapters.stores.run_files import RunFiles
-from spatialstudio.application.exports import Exports
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.application.gallery.exports import Exports
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.cli import printing
 from spatialstudio.cli.commands import run
@@ -28,7 +28,11 @@ from spatialstudio.domain.export import ExportKind
 from spatialstudio.domain.foreign_text import shown, table_text
 from spatialstudio.domain.library import Marks
 from spatialstudio.domain.prompt import Prompt
-from spatialstudio.ui.widgets.basic.text_label import PlainLabel, TextLabel, plain_tip
+from spatialstudio.ui.widgets.text_label import (
+    PlainLabel,
+    TextLabel,
+    plain_tip,
+)
 from tests.cli import conftest as cli
 
 registry, terminal = cli.registry, cli.terminal

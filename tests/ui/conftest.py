@@ -3,11 +3,17 @@
 import pytest
 
 from spatialstudio.application.paths import StudioPaths, resources_folder
-from spatialstudio.ui.appearance import Appearance, palette_of
-from spatialstudio.ui.main_window import MainWindow
-from spatialstudio.ui.panel_api import WindowContext
+from spatialstudio.ui.framework.appearance import Appearance, palette_of
+from spatialstudio.ui.framework.panel_api import WindowContext
+from spatialstudio.ui.framework.window_settings import (
+    FILE_NAME,
+    Density,
+    ThemeChoice,
+    WindowSettings,
+)
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.window_settings import FILE_NAME, Density, ThemeChoice, WindowSettings
+from spatialstudio.ui.window.command_table import TABLE
+from spatialstudio.ui.window.main_window import MainWindow
 from tests.ui.patience import PatientBot
 from tests.ui.scripted_engine import PROMPT, ScriptedEngine, studio_around
 
@@ -55,7 +61,7 @@ def settings(tmp_path):
 @pytest.fixture
 def context(studio, theme, settings):
     """What a panel works with, without a window around it."""
-    return WindowContext.of(studio, theme, settings)
+    return WindowContext.of(studio, theme, settings, TABLE)
 
 
 @pytest.fixture
@@ -73,7 +79,7 @@ def window_of(qtbot, settings, appearance):
     """Makes the whole window of a studio, shown, its engine started."""
 
     def made(studio):
-        window = MainWindow(WindowContext.of(studio, appearance.theme, settings), appearance)
+        window = MainWindow(WindowContext.of(studio, appearance.theme, settings, TABLE), appearance)
         qtbot.addWidget(window)
         window.resize(1280, 800)
         window.show()

@@ -6,7 +6,7 @@ from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.domain.perception import Looks
 from spatialstudio.domain.relation import LEFT_OF
 from spatialstudio.domain.verdict import REPRODUCE, Evaluation
-from spatialstudio.science.checker import decide
+from spatialstudio.science.checker.decide import decide
 from tests.fakes import scene_of
 from tests.science.seen_things import SIDE, masked, perception, seen
 

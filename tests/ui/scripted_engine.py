@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from spatialstudio.application.engine.messages import (
+from spatialstudio.application.evaluate.evaluate_image import hash_of_picture
+from spatialstudio.application.jobs.messages import (
     DevicesListed,
     LayersListed,
     ListLayers,
@@ -15,9 +16,12 @@ from spatialstudio.application.engine.messages import (
     ReadTokens,
     TokensRead,
 )
-from spatialstudio.application.flow.perceive_image import hash_of_picture
 from spatialstudio.application.paths import StudioPaths
-from spatialstudio.application.registry import BUILT_IN_MANIFEST, Registry, read_manifest
+from spatialstudio.application.registry import (
+    BUILT_IN_MANIFEST,
+    Registry,
+    read_manifest,
+)
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.generation import (

@@ -4,9 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from spatialstudio.application.queue_entry import EntryState
-from spatialstudio.domain.generation import GenerationCancelled, GenerationFinished, NoiseSearch
-from spatialstudio.domain.sweep import SweepCell, SweepField, SweepId, SweepPoint
+from spatialstudio.application.run.queue import EntryState
+from spatialstudio.domain.generation import (
+    GenerationCancelled,
+    GenerationFinished,
+    NoiseSearch,
+)
+from spatialstudio.domain.sweep import (
+    SweepCell,
+    SweepField,
+    SweepId,
+    SweepPoint,
+)
 from tests.ui.scripted_engine import PROMPT, ScriptedEngine, picture_of, studio_around
 
 

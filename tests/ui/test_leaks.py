@@ -9,10 +9,17 @@ from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialog, QDockWidget, QLabel, QWidget
 
-from spatialstudio.ui.commands.frame import MESSAGES, PALETTE, SETTINGS, SHORTCUTS, TOUR
-from spatialstudio.ui.commands.generate import LAYOUTS, SWEEP
-from spatialstudio.ui.widgets.evaluate.verdict_card import VerdictCard
-from spatialstudio.ui.workspaces.registry import WORKSPACES
+from spatialstudio.ui.compose.commands import LAYOUTS
+from spatialstudio.ui.evaluate.widgets.verdict_card import VerdictCard
+from spatialstudio.ui.framework.commands import (
+    MESSAGES,
+    PALETTE,
+    SETTINGS,
+    SHORTCUTS,
+    TOUR,
+)
+from spatialstudio.ui.run.commands import SWEEP
+from spatialstudio.ui.window.workspaces import WORKSPACES
 from tests.ui.scripted_engine import PROMPT
 
 DIALOGS = (PALETTE, SHORTCUTS, MESSAGES, TOUR, SETTINGS, LAYOUTS, SWEEP)

@@ -5,18 +5,21 @@ from PySide6.QtCore import QCoreApplication, QTranslator
 from PySide6.QtWidgets import QAbstractButton, QDialog, QDockWidget, QLabel
 
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.ui.commands import frame, gallery, generate
-from spatialstudio.ui.commands.compose import SKETCH
-from spatialstudio.ui.dialogs.settings_dialog import SettingsDialog
+from spatialstudio.ui.compose import commands as compose_commands
+from spatialstudio.ui.compose.commands import SKETCH
+from spatialstudio.ui.compose.widgets.layout_sketch import LayoutSketch
+from spatialstudio.ui.evaluate.widgets.verdict_card import VerdictCard
+from spatialstudio.ui.framework import commands as framework_commands
+from spatialstudio.ui.gallery import commands as gallery_commands
+from spatialstudio.ui.run import commands as run_commands
+from spatialstudio.ui.run.widgets.run_form import RunForm
+from spatialstudio.ui.stage.widgets.picture_view import PictureView
+from spatialstudio.ui.stage.widgets.word_chips import WordChip
 from spatialstudio.ui.theme.fonts import use_bundled_font
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.basic.dock_column import DockRoom
-from spatialstudio.ui.widgets.compose.layout_sketch import LayoutSketch
-from spatialstudio.ui.widgets.evaluate.verdict_card import VerdictCard
-from spatialstudio.ui.widgets.inspect.word_chips import WordChip
-from spatialstudio.ui.widgets.run.run_form import RunForm
-from spatialstudio.ui.widgets.stage.picture_view import PictureView
-from spatialstudio.ui.workspaces.registry import WORKSPACES
+from spatialstudio.ui.widgets.dock_column import DockRoom
+from spatialstudio.ui.window.settings_dialog import SettingsDialog
+from spatialstudio.ui.window.workspaces import WORKSPACES
 
 
 def shown(window, kind):
@@ -79,14 +82,14 @@ def test_the_sketch_stays_as_it_is_when_the_text_has_another_size(qtbot, drawn, 
 
 
 DIALOGS = (
-    frame.SETTINGS,
-    frame.SHORTCUTS,
-    frame.PALETTE,
-    frame.TOUR,
-    frame.MESSAGES,
-    generate.LAYOUTS,
-    generate.SWEEP,
-    gallery.EXPORT,
+    framework_commands.SETTINGS,
+    framework_commands.SHORTCUTS,
+    framework_commands.PALETTE,
+    framework_commands.TOUR,
+    framework_commands.MESSAGES,
+    compose_commands.LAYOUTS,
+    run_commands.SWEEP,
+    gallery_commands.EXPORT,
 )
 
 

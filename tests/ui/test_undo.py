@@ -3,8 +3,8 @@ from hypothesis import strategies as st
 from PySide6.QtWidgets import QSpinBox, QToolButton
 
 from spatialstudio.domain.relation import BUILT_IN_TYPES
-from spatialstudio.ui.widgets.compose.prompt_editor import PromptEditor
-from spatialstudio.ui.widgets.compose.relation_chips import RelationChips
+from spatialstudio.ui.compose.widgets.prompt_editor import PromptEditor
+from spatialstudio.ui.compose.widgets.relation_chips import RelationChips
 
 PROMPTS = (
     "a cat to the left of a dog and above a car",

@@ -4,8 +4,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLineEdit, QPlainTextEdit, QSlider
 
-from spatialstudio.ui.widgets.basic.fields import ComboBox, DecimalBox, EditLine, NumberBox, Slider
-from spatialstudio.ui.widgets.inspect.step_scrubber import StepScrubber
+from spatialstudio.ui.inspect.widgets.replay_bar import StepScrubber
+from spatialstudio.ui.widgets.fields import (
+    ComboBox,
+    DecimalBox,
+    EditLine,
+    NumberBox,
+    Slider,
+)
 from tests.ui.by_name import named
 from tests.ui.scripted_engine import PROMPT
 

@@ -4,12 +4,13 @@ import pytest
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtWidgets import QDockWidget, QToolButton
 
-from spatialstudio.ui.commands import frame
-from spatialstudio.ui.main_window import MainWindow
-from spatialstudio.ui.panel_api import WindowContext
-from spatialstudio.ui.widgets.compose.relation_chip import RelationChip
-from spatialstudio.ui.window_settings import Density, WindowSettings
-from spatialstudio.ui.workspaces.registry import WORKSPACES
+from spatialstudio.ui.compose.widgets.relation_chip import RelationChip
+from spatialstudio.ui.framework import commands as framework_commands
+from spatialstudio.ui.framework.panel_api import WindowContext
+from spatialstudio.ui.framework.window_settings import Density, WindowSettings
+from spatialstudio.ui.window.command_table import TABLE
+from spatialstudio.ui.window.main_window import MainWindow
+from spatialstudio.ui.window.workspaces import WORKSPACES
 
 PART = QRectF(0.25, 0.25, 0.5, 0.5)
 GENERATE, INSPECT, EVALUATE, *_ = WORKSPACES
@@ -29,7 +30,7 @@ def another(qtbot, studio, settings, appearance):
     """Opens the window anew, as the next start does."""
 
     def open_again():
-        window = MainWindow(WindowContext.of(studio, appearance.theme, settings), appearance)
+        window = MainWindow(WindowContext.of(studio, appearance.theme, settings, TABLE), appearance)
         qtbot.addWidget(window)
         window.show()
         return window
@@ -71,7 +72,7 @@ def test_a_floating_dock_floats_again_at_the_next_start(window, another):
 
 def test_docks_can_be_put_back(window):
     window.findChild(QDockWidget, "verdict").close()
-    window.context.actions[frame.RESET_LAYOUT].trigger()
+    window.context.actions[framework_commands.RESET_LAYOUT].trigger()
     assert in_sight(window) == planned(GENERATE)
 
 
@@ -82,7 +83,7 @@ def test_the_last_workspace_is_open_at_the_next_start(window, another):
 
 
 def test_hidden_docks_are_no_layout_to_keep(window, another):
-    window.context.actions[frame.STAGE_ONLY].trigger()
+    window.context.actions[framework_commands.STAGE_ONLY].trigger()
     window.close()
     assert in_sight(another()) == planned(GENERATE)
 
@@ -140,7 +141,7 @@ def test_docks_side_by_side_have_fair_shares_and_keep_them(qtbot, window):
 def newcomer(qtbot, studio, tmp_path, appearance):
     """A window at the first start of all: nothing was ever chosen."""
     settings = WindowSettings(tmp_path / "first.ini")
-    window = MainWindow(WindowContext.of(studio, appearance.theme, settings), appearance)
+    window = MainWindow(WindowContext.of(studio, appearance.theme, settings, TABLE), appearance)
     qtbot.addWidget(window)
     window.show()
     return window
@@ -160,7 +161,9 @@ def test_the_first_start_is_simple_and_asks_once(qtbot, newcomer, text, density)
     assert question(newcomer, text).isVisible()
     qtbot.mouseClick(question(newcomer, text), Qt.MouseButton.LeftButton)
     assert (settings.density, settings.is_density_chosen) == (density, True)
-    assert newcomer.context.actions[frame.ALL_CONTROLS].isChecked() is (density is Density.FULL)
+    assert newcomer.context.actions[framework_commands.ALL_CONTROLS].isChecked() is (
+        density is Density.FULL
+    )
     assert not question(newcomer, text).isVisible()
 
 

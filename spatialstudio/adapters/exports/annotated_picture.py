@@ -22,11 +22,22 @@ from spatialstudio.adapters.exports.figure_parts import (
     veil,
 )
 from spatialstudio.adapters.exports.lettering import wrapped
-from spatialstudio.domain.drawing import Drawing, Item, Line, Raster, Text, box
-from spatialstudio.domain.export import ExportedRun, ExportLayer, ExportLook
+from spatialstudio.domain.drawing import (
+    Drawing,
+    Item,
+    Line,
+    Raster,
+    Text,
+    box,
+)
+from spatialstudio.domain.export import (
+    ExportedRun,
+    ExportLayer,
+    ExportLook,
+)
 from spatialstudio.domain.relation import Axis
 from spatialstudio.domain.verdict import Verdict
-from spatialstudio.science.superiority import marginal
+from spatialstudio.science.pos.superiority import marginal
 
 SIDE = 384.0
 """Width of the picture, points."""

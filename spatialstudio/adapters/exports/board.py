@@ -13,16 +13,24 @@ from spatialstudio.adapters.exports.figure_parts import (
     picture,
 )
 from spatialstudio.adapters.exports.film import film_of
-from spatialstudio.adapters.exports.lettering import elided, width_of, wrapped
+from spatialstudio.adapters.exports.lettering import (
+    elided,
+    width_of,
+    wrapped,
+)
 from spatialstudio.adapters.exports.write_pdf import pdf_bytes
 from spatialstudio.adapters.exports.write_png import pixels_of, png_of
 from spatialstudio.adapters.exports.write_svg import svg_bytes
-from spatialstudio.adapters.stores.array_file import pack_arrays
-from spatialstudio.domain.drawing import Drawing, Item, Raster, Text
+from spatialstudio.adapters.storage.stores.array_file import pack_arrays
+from spatialstudio.domain.drawing import (
+    Drawing,
+    Item,
+    Raster,
+    Text,
+)
 from spatialstudio.domain.errors import ExportError
-from spatialstudio.domain.export import ExportLook
+from spatialstudio.domain.export import BoardFrame, ExportLook
 from spatialstudio.domain.foreign_text import table_text
-from spatialstudio.domain.storyboard import BoardFrame
 
 WIDTH = 150.0
 GAP = 14.0

@@ -16,15 +16,15 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 from spatialstudio.adapters.durable_files import explained_writing, write_whole
 from spatialstudio.adapters.images import PNG_ALONE, decode
-from spatialstudio.adapters.stores.arrival import (
+from spatialstudio.adapters.storage.stores.atomic_write import (
     ENDINGS,
     PICTURE_ENDING,
     SIDECAR_ENDING,
     TRACE_ENDING,
     arrive,
 )
-from spatialstudio.adapters.stores.json_text import parse_json
-from spatialstudio.adapters.stores.trace_file import LARGEST_FILE_BYTES
+from spatialstudio.adapters.storage.stores.json_text import parse_json
+from spatialstudio.adapters.storage.stores.trace import LARGEST_FILE_BYTES
 from spatialstudio.adapters.zip_archive import (
     BROKEN,
     ArchiveLimits,

@@ -9,21 +9,39 @@ from spatialstudio.adapters.exports.annotated_picture import annotated_picture
 from spatialstudio.adapters.exports.board import board_bytes, board_sheet
 from spatialstudio.adapters.exports.bundle import bundle_bytes, open_bundle
 from spatialstudio.adapters.exports.film import film_bytes, film_frames
-from spatialstudio.adapters.exports.fonts import missing_letters
+from spatialstudio.adapters.exports.lettering import missing_letters
 from spatialstudio.adapters.exports.report import report_bytes
-from spatialstudio.adapters.exports.sheets import attention_sheet, curves, storyboard
+from spatialstudio.adapters.exports.sheets import (
+    attention_sheet,
+    curves,
+    storyboard,
+)
 from spatialstudio.adapters.exports.sweep_sheet import sweep_sheet
-from spatialstudio.adapters.exports.tables import coco_bytes, csv_bytes, jsonl_bytes, npz_arrays
+from spatialstudio.adapters.exports.tables import (
+    coco_bytes,
+    csv_bytes,
+    jsonl_bytes,
+    npz_arrays,
+)
 from spatialstudio.adapters.exports.write_pdf import pdf_bytes
 from spatialstudio.adapters.exports.write_png import png_of
 from spatialstudio.adapters.exports.write_svg import svg_bytes
-from spatialstudio.adapters.metadata.picture_texts import picture_bytes
-from spatialstudio.adapters.stores.array_file import pack_arrays
-from spatialstudio.adapters.stores.picture_record import texts_of
-from spatialstudio.domain.drawing import Drawing, Raster, Text
-from spatialstudio.domain.export import ExportedRun, ExportFile, ExportKind, ExportLook
+from spatialstudio.adapters.storage.metadata.picture_texts import picture_bytes
+from spatialstudio.adapters.storage.stores.array_file import pack_arrays
+from spatialstudio.adapters.storage.stores.picture_record import texts_of
+from spatialstudio.domain.drawing import (
+    Drawing,
+    Raster,
+    Text,
+)
+from spatialstudio.domain.export import (
+    BoardFrame,
+    ExportedRun,
+    ExportFile,
+    ExportKind,
+    ExportLook,
+)
 from spatialstudio.domain.ports import Surroundings
-from spatialstudio.domain.storyboard import BoardFrame
 
 PICTURE_KINDS = {"png": "PNG", "jpg": "JPEG", "webp": "WEBP"}
 FONTLESS = frozenset({"svg", "npz", "csv"})

@@ -6,10 +6,26 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from spatialstudio.adapters.exports.lettering import elided, width_of, wrapped
-from spatialstudio.domain.arrays import BoolMask, FloatMap, RgbImage
+from spatialstudio.adapters.exports.lettering import (
+    elided,
+    width_of,
+    wrapped,
+)
+from spatialstudio.domain.arrays import (
+    BoolMask,
+    FloatMap,
+    RgbImage,
+)
 from spatialstudio.domain.attention import Moment
-from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Raster, Text, box
+from spatialstudio.domain.drawing import (
+    Anchor,
+    Drawing,
+    Item,
+    Line,
+    Raster,
+    Text,
+    box,
+)
 from spatialstudio.domain.export import ExportedRun, ExportLook
 from spatialstudio.domain.generation import UNGUIDED, StepEvent
 from spatialstudio.domain.palette import HEAT_STOPS, Palette

@@ -24,11 +24,21 @@ from spatialstudio.adapters.exports.figure_parts import (
     short_name,
     shown_mentions,
 )
-from spatialstudio.adapters.exports.sheets import GAP, curve_point, curves
+from spatialstudio.adapters.exports.sheets import (
+    GAP,
+    curve_point,
+    curves,
+)
 from spatialstudio.adapters.exports.write_png import mark_of, pixels_of
-from spatialstudio.adapters.metadata.provenance import figure_packet
+from spatialstudio.adapters.storage.metadata.provenance import figure_packet
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.drawing import Drawing, Item, Line, Raster, Text
+from spatialstudio.domain.drawing import (
+    Drawing,
+    Item,
+    Line,
+    Raster,
+    Text,
+)
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import ExportedRun, ExportLook
 

@@ -1,6 +1,12 @@
 """Fits text into figures by the mean width of letters, before anybody knows the font."""
 
+import logging
 from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from string import printable
+from typing import Any
 from unicodedata import east_asian_width
 
 LETTER_WIDTH = 0.52
@@ -61,3 +67,131 @@ def _cut(text: str, width: float, size: float) -> list[str]:
             parts.append("")
         parts[-1] += letter
     return parts
+
+
+KNOWN = (
+    "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
+    "/usr/share/fonts/noto-cjk/NotoSansCJK-Regular.ttc",
+    "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc",
+    "/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf",
+    "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
+    "/System/Library/Fonts/Hiragino Sans GB.ttc",
+    "/System/Library/Fonts/Supplemental/Arial Unicode.ttf",
+    "C:/Windows/Fonts/msyh.ttc",
+    "C:/Windows/Fonts/seguisym.ttf",
+)
+"""Where systems keep fonts of many scripts."""
+
+OWN = "Inter-Regular.otf"
+STAND_IN = "□"
+"""What stands for a letter that no font here has."""
+
+_LATIN = 0x250
+"""The studio's own font has all letters before this one."""
+
+
+def fallback_fonts(text: str, fonts: Path) -> tuple[Path, ...]:
+    """Return fonts of the system that have letters which the studio's own lacks; mostly none.
+
+    Args:
+        text: All that is to be written.
+        fonts: The folder of the studio's fonts.
+    """
+    return tuple(_with_any_of(_beyond_own(text, fonts)))
+
+
+def missing_letters(text: str, fonts: Path) -> str:
+    """Return the letters of a text that neither the studio's font nor one of the system has.
+
+    Arguments as for ``fallback_fonts``.
+    """
+    beyond = _beyond_own(text, fonts)
+    known = frozenset[int]().union(*map(_letters_of, _with_any_of(beyond)))
+    return "".join(map(chr, sorted(beyond - known)))
+
+
+def with_stand_ins(text: str, fonts: Path) -> str:
+    """Return a text that can be written: a sign stands for each letter that no font has."""
+    return text.translate({ord(letter): STAND_IN for letter in missing_letters(text, fonts)})
+
+
+def _beyond_own(text: str, fonts: Path) -> frozenset[int]:
+    """Return the letters that the studio's font lacks."""
+    beyond = {ord(letter) for letter in text if ord(letter) >= _LATIN and letter.isprintable()}
+    return frozenset(beyond - _letters_of(fonts / OWN)) if beyond else frozenset()
+
+
+def _with_any_of(letters: frozenset[int]) -> Iterator[Path]:
+    left = set(letters)
+    for name in KNOWN:
+        path = Path(name)
+        if left and path.exists() and (found := left & _letters_of(path)):
+            left -= found
+            yield path
+
+
+@cache
+def _letters_of(path: Path) -> frozenset[int]:
+    library = import_module("fontTools.ttLib")
+    try:
+        with library.TTFont(path, fontNumber=0, lazy=True) as font:
+            return frozenset(font.getBestCmap())
+    except (OSError, library.TTLibError):
+        return frozenset()
+
+
+MOST_ERROR = 1.0
+"""How far a quadratic outline may lie from the cubic one, units of the font."""
+
+_UNUSED = (
+    *("maxTwilightPoints", "maxStorage", "maxFunctionDefs", "maxInstructionDefs"),
+    *("maxStackElements", "maxSizeOfInstructions", "maxComponentElements"),
+)
+
+
+def write_truetype(source: Path, text: str, target: Path) -> None:
+    """Write those glyphs of a font that a text needs as a TrueType file.
+
+    Args:
+        source: An .otf file.
+        text: All that will be set in it; plain Latin letters are always there.
+        target: The file to write.
+    """
+    logging.getLogger("fontTools").setLevel(logging.ERROR)  # it tells of each table it packs
+    library = import_module("fontTools.ttLib")
+    with library.TTFont(source) as font:
+        _keep_only(font, text + printable)
+        glyphs = _quadratic(font)
+        font["loca"] = library.newTable("loca")
+        font["glyf"] = outlines = library.newTable("glyf")
+        outlines.glyphOrder, outlines.glyphs = font.getGlyphOrder(), glyphs
+        font["maxp"] = limits = library.newTable("maxp")
+        limits.tableVersion, limits.numGlyphs, limits.maxZones = 0x10000, len(glyphs), 1
+        for name in _UNUSED:
+            setattr(limits, name, 0)
+        for table in {"CFF ", "VORG"} & set(font.keys()):
+            del font[table]
+        font["post"].formatType = 3.0
+        font.sfntVersion = "\x00\x01\x00\x00"
+        font.save(target)
+
+
+def _keep_only(font: Any, text: str) -> None:
+    subset = import_module("fontTools.subset")
+    options = subset.Options()
+    options.layout_features = []
+    options.notdef_outline = True
+    chosen = subset.Subsetter(options)
+    chosen.populate(text=text)
+    chosen.subset(font)
+
+
+def _quadratic(font: Any) -> dict[str, Any]:
+    cubic = import_module("fontTools.pens.cu2quPen").Cu2QuPen
+    pens, glyphs = import_module("fontTools.pens.ttGlyphPen"), {}
+    outlines = font.getGlyphSet()
+    for name in font.getGlyphOrder():
+        pen = pens.TTGlyphPen(outlines)
+        outlines[name].draw(cubic(pen, MOST_ERROR, reverse_direction=True))
+        glyphs[name] = pen.glyph()
+    return glyphs

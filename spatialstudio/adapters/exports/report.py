@@ -15,7 +15,7 @@ from spatialstudio.adapters.exports.write_svg import svg_bytes
 from spatialstudio.domain.export import ExportedRun, ExportLook
 from spatialstudio.domain.foreign_text import shown
 from spatialstudio.domain.verdict import Outcome, Verdict
-from spatialstudio.science.pse import pse_of
+from spatialstudio.science.pos.pse import pse_of
 
 TEMPLATE = Path("reports") / "runs.html"
 SIGNS = {Outcome.PASS: "●", Outcome.FAIL: "▲", Outcome.UNDECIDABLE: "◆"}

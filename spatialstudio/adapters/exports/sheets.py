@@ -18,7 +18,15 @@ from spatialstudio.adapters.exports.figure_parts import (
     steps_shown,
 )
 from spatialstudio.adapters.exports.lettering import elided, wrapped
-from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Raster, Text, box
+from spatialstudio.domain.drawing import (
+    Anchor,
+    Drawing,
+    Item,
+    Line,
+    Raster,
+    Text,
+    box,
+)
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import ExportedRun, ExportLook
 

@@ -13,10 +13,22 @@ from spatialstudio.adapters.exports.figure_parts import (
     outcome_mark,
     picture,
 )
-from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Text, box
+from spatialstudio.domain.drawing import (
+    Anchor,
+    Drawing,
+    Item,
+    Line,
+    Text,
+    box,
+)
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import ExportedRun, ExportLook
-from spatialstudio.domain.sweep import SweepCell, SweepField, SweepSides, sides_of
+from spatialstudio.domain.sweep import (
+    SweepCell,
+    SweepField,
+    SweepSides,
+    sides_of,
+)
 from spatialstudio.domain.verdict import joint_outcome
 
 CELL = 104.0

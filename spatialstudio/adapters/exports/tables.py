@@ -14,7 +14,7 @@ from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Relation, RelationId
 from spatialstudio.domain.verdict import Verdict
-from spatialstudio.science.pse import pse_of
+from spatialstudio.science.pos.pse import pse_of
 
 COLUMNS = (
     *("run", "created", "prompt", "model", "seed", "steps", "method", "strength"),

@@ -10,10 +10,22 @@ from fpdf import FPDF
 from fpdf.enums import TextMode
 from PIL import Image
 
-from spatialstudio.adapters.exports.fonts import STAND_IN, fallback_fonts, with_stand_ins
-from spatialstudio.adapters.exports.truetype import write_truetype
-from spatialstudio.adapters.metadata.provenance import CREATOR, figure_metadata
-from spatialstudio.domain.drawing import HALO_WIDTH, Anchor, Drawing, Item, Line, Raster, Text
+from spatialstudio.adapters.exports.lettering import (
+    STAND_IN,
+    fallback_fonts,
+    with_stand_ins,
+    write_truetype,
+)
+from spatialstudio.adapters.storage.metadata.provenance import CREATOR, figure_metadata
+from spatialstudio.domain.drawing import (
+    HALO_WIDTH,
+    Anchor,
+    Drawing,
+    Item,
+    Line,
+    Raster,
+    Text,
+)
 
 FAMILY = "Inter"
 FILES = {"": "Inter-Regular.otf", "B": "Inter-SemiBold.otf"}

@@ -6,8 +6,15 @@ from xml.sax.saxutils import escape, quoteattr
 
 from PIL import Image
 
-from spatialstudio.adapters.metadata.provenance import figure_metadata
-from spatialstudio.domain.drawing import HALO_WIDTH, Drawing, Item, Line, Raster, Text
+from spatialstudio.adapters.storage.metadata.provenance import figure_metadata
+from spatialstudio.domain.drawing import (
+    HALO_WIDTH,
+    Drawing,
+    Item,
+    Line,
+    Raster,
+    Text,
+)
 
 FONTS = "Inter, 'Helvetica Neue', Arial, sans-serif"
 DASHES = "4 3"

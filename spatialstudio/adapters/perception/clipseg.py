@@ -5,17 +5,23 @@ Source: Lueddecke and Ecker 2022, arXiv:2112.10003. It tells no instances apart 
 
 from collections.abc import Sequence
 
-from spatialstudio.adapters.perception.findings import (
+from spatialstudio.adapters.perception.detector import ModelDetector, open_vocabulary
+from spatialstudio.adapters.perception.instances import (
     CandidateSettings,
     Finding,
     box_around,
+    connected_regions,
+    resized_smoothly,
 )
-from spatialstudio.adapters.perception.masks import connected_regions, resized_smoothly
-from spatialstudio.adapters.perception.model_detector import ModelDetector, open_vocabulary
-from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse, as_numpy, pixels_of
+from spatialstudio.adapters.perception.lazy_model import (
+    Loaded,
+    ModelInUse,
+    as_numpy,
+    pixels_of,
+)
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perceivers import PerceptionCard
+from spatialstudio.domain.judge_ports import PerceptionCard
 
 
 @frozen

@@ -7,15 +7,15 @@ arXiv:2304.08069 (RT-DETR).
 
 from collections.abc import Mapping
 
-from spatialstudio.adapters.perception.findings import (
+from spatialstudio.adapters.perception.detector import ModelDetector, detector_of_classes
+from spatialstudio.adapters.perception.instances import (
     CandidateSettings,
     Finding,
     box_within,
 )
-from spatialstudio.adapters.perception.model_detector import ModelDetector, detector_of_classes
-from spatialstudio.adapters.perception.model_in_use import Loaded, pixels_of
+from spatialstudio.adapters.perception.lazy_model import Loaded, pixels_of
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.perceivers import PerceptionCard
+from spatialstudio.domain.judge_ports import PerceptionCard
 
 PUBLISHED = CandidateSettings(cut=0.5)
 """The cut of SpatialBench-UC's first detector."""

@@ -7,10 +7,14 @@ inverse depth, larger is nearer, unless they were trained for metres; here large
 import numpy as np
 from numpy.typing import NDArray
 
-from spatialstudio.adapters.perception.masks import resized_smoothly
-from spatialstudio.adapters.perception.model_in_use import ModelInUse, as_numpy, pixels_of
+from spatialstudio.adapters.perception.instances import resized_smoothly
+from spatialstudio.adapters.perception.lazy_model import (
+    ModelInUse,
+    as_numpy,
+    pixels_of,
+)
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.perceivers import PerceptionCard
+from spatialstudio.domain.judge_ports import PerceptionCard
 from spatialstudio.domain.perception import DepthMap
 
 IN_METRES = "metric"

@@ -11,16 +11,21 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from spatialstudio.adapters.perception.findings import (
+from spatialstudio.adapters.perception.detector import ModelDetector, open_vocabulary
+from spatialstudio.adapters.perception.instances import (
     CandidateSettings,
     Finding,
     box_within,
 )
-from spatialstudio.adapters.perception.model_detector import ModelDetector, open_vocabulary
-from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse, as_numpy, pixels_of
+from spatialstudio.adapters.perception.lazy_model import (
+    Loaded,
+    ModelInUse,
+    as_numpy,
+    pixels_of,
+)
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perceivers import PerceptionCard
+from spatialstudio.domain.judge_ports import PerceptionCard
 from spatialstudio.domain.prompt import TextSpan
 
 PUBLISHED = CandidateSettings(cut=0.35)

@@ -11,17 +11,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from spatialstudio.adapters.perception.findings import (
+from spatialstudio.adapters.perception.detector import ModelDetector, detector_of_classes
+from spatialstudio.adapters.perception.instances import (
     CandidateSettings,
     Finding,
     box_around,
+    resized,
 )
-from spatialstudio.adapters.perception.masks import resized
-from spatialstudio.adapters.perception.model_detector import ModelDetector, detector_of_classes
-from spatialstudio.adapters.perception.model_in_use import Loaded, as_numpy, pixels_of
+from spatialstudio.adapters.perception.lazy_model import (
+    Loaded,
+    as_numpy,
+    pixels_of,
+)
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perceivers import PerceptionCard
+from spatialstudio.domain.judge_ports import PerceptionCard
 
 PUBLISHED = CandidateSettings(cut=0.3)
 """The cut of GenEval."""

@@ -14,8 +14,8 @@ from typing import cast
 
 from huggingface_hub import constants
 
-from spatialstudio.adapters.model_parts import SAFE_NAME
-from spatialstudio.adapters.model_settings import (
+from spatialstudio.adapters.models.model_parts import SAFE_NAME
+from spatialstudio.adapters.models.model_settings import (
     MAX_SETTINGS_BYTES,
     SIGNS_OF_DAMAGE,
     check_folder,
@@ -24,11 +24,15 @@ from spatialstudio.adapters.model_settings import (
     settings_of,
     unusable,
 )
-from spatialstudio.adapters.weight_hashes import hash_of_weights, known_hash
+from spatialstudio.adapters.models.weight_hashes import hash_of_weights, known_hash
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import ModelRef
-from spatialstudio.domain.perceivers import Perceiver, PerceptionCard, PerceptionRole
+from spatialstudio.domain.judge_ports import (
+    Perceiver,
+    PerceptionCard,
+    PerceptionRole,
+)
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.safe_files import is_regular, read_regular
 

@@ -6,15 +6,19 @@ Sources: Minderer et al. 2022, arXiv:2205.06230, and 2023, arXiv:2306.09683. VIS
 
 from collections.abc import Sequence
 
-from spatialstudio.adapters.perception.findings import (
+from spatialstudio.adapters.perception.detector import ModelDetector, open_vocabulary
+from spatialstudio.adapters.perception.instances import (
     CandidateSettings,
     Finding,
     box_within,
 )
-from spatialstudio.adapters.perception.model_detector import ModelDetector, open_vocabulary
-from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse, pixels_of
+from spatialstudio.adapters.perception.lazy_model import (
+    Loaded,
+    ModelInUse,
+    pixels_of,
+)
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.perceivers import PerceptionCard
+from spatialstudio.domain.judge_ports import PerceptionCard
 
 PUBLISHED = CandidateSettings(cut=0.1, floor=0.02)
 """The threshold of VISOR."""

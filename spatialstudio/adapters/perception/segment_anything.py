@@ -8,9 +8,13 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse, as_numpy
+from spatialstudio.adapters.perception.lazy_model import (
+    Loaded,
+    ModelInUse,
+    as_numpy,
+)
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.perceivers import PerceptionCard
+from spatialstudio.domain.judge_ports import PerceptionCard
 from spatialstudio.domain.perception import Detection, Mask
 
 

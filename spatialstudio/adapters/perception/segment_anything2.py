@@ -12,12 +12,16 @@ from PIL import Image
 from torch import Tensor
 from torch.nn import functional
 
-from spatialstudio.adapters.model_settings import read_settings
-from spatialstudio.adapters.perception.model_in_use import Loaded, ModelInUse
-from spatialstudio.adapters.perception.segment_anything import best_masks, edges_of, mask_of
+from spatialstudio.adapters.models.model_settings import read_settings
+from spatialstudio.adapters.perception.lazy_model import Loaded, ModelInUse
+from spatialstudio.adapters.perception.segment_anything import (
+    best_masks,
+    edges_of,
+    mask_of,
+)
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perceivers import PerceptionCard
+from spatialstudio.domain.judge_ports import PerceptionCard
 from spatialstudio.domain.perception import Detection, Mask
 
 SETTINGS_FILES = ("preprocessor_config.json", "processor_config.json")

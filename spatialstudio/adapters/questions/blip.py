@@ -15,7 +15,7 @@ from safetensors import SafetensorError
 from transformers import AutoProcessor, BlipForQuestionAnswering
 
 from spatialstudio.adapters.device import pick_device
-from spatialstudio.adapters.model_settings import (
+from spatialstudio.adapters.models.model_settings import (
     MAX_SETTINGS_BYTES,
     SIGNS_OF_DAMAGE,
     check_folder,
@@ -23,7 +23,7 @@ from spatialstudio.adapters.model_settings import (
     settings_of,
     unusable,
 )
-from spatialstudio.adapters.weight_limits import held_to_weights
+from spatialstudio.adapters.models.weight_limits import held_to_weights
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.assertion import QuestionAnswer, YesNoChances
 from spatialstudio.domain.errors import DetectorError

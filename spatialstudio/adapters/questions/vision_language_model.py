@@ -5,16 +5,16 @@ arXiv:2307.04749, equation 3. What goes wrong becomes a note on the questions wi
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from io import BytesIO
+from math import exp, log
 
 from PIL import Image
 
-from spatialstudio.adapters.chat_answers import ServerFailure
-from spatialstudio.adapters.chat_client import ChatClient, ChatQuestion
-from spatialstudio.adapters.questions.yes_no import chances_of
-from spatialstudio.adapters.server import (
+from spatialstudio.adapters.chat.answers import ServerFailure
+from spatialstudio.adapters.chat.client import ChatClient, ChatQuestion
+from spatialstudio.adapters.chat.server import (
     MODEL_VARIABLE,
     SERVER_VARIABLE,
     ServerSettings,
@@ -22,9 +22,39 @@ from spatialstudio.adapters.server import (
     settings_of_user,
 )
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.assertion import QuestionAnswer
+from spatialstudio.domain.assertion import QuestionAnswer, YesNoChances
 from spatialstudio.domain.errors import DetectorError
 from spatialstudio.domain.ports import CancelToken, Surroundings
+
+MARKS = " \t\n\r▁Ġ.,!\"'*`"
+"""What tokenizers and models put around a word."""
+YES, NO = "yes", "no"
+LEAST_PROBABILITY = 1e-12
+
+
+def chances_of(listed: Iterable[tuple[str, float]]) -> YesNoChances | None:
+    """Add up all spellings of yes and of no.
+
+    Args:
+        listed: Tokens and their natural log-probabilities, the likeliest of a vocabulary.
+
+    Returns:
+        None when neither word is listed. Where only one is, the other counts as likely as the
+        unlikeliest token listed, or as what is left, whichever is less.
+    """
+    tokens = [(token.strip(MARKS).lower(), chance) for token, chance in listed]
+    if not {YES, NO} & {word for word, _ in tokens}:
+        return None
+    left = max(1 - sum(exp(chance) for _, chance in tokens), LEAST_PROBABILITY)
+    unlisted = min(left, min(exp(chance) for _, chance in tokens))
+    yes, no = (
+        sum(exp(chance) for word, chance in tokens if word == wanted) or unlisted
+        for wanted in (YES, NO)
+    )
+    return YesNoChances(
+        log_yes=log(max(yes, LEAST_PROBABILITY)), log_no=log(max(no, LEAST_PROBABILITY))
+    )
+
 
 VISION_MODEL_VARIABLE = "SPATIAL_STUDIO_VISION_MODEL"
 """The server's name for the model that sees; without it, the one that reads prompts is asked."""

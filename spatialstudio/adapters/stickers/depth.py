@@ -5,7 +5,11 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from spatialstudio.adapters.stickers.pixel_net import PixelNet, read_pixel_net, signature_of
+from spatialstudio.adapters.stickers.pixel_net import (
+    PixelNet,
+    read_pixel_net,
+    signature_of,
+)
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.perception import DepthMap
 from spatialstudio.domain.ports import Surroundings

@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from spatialstudio.adapters.weight_hashes import hash_of_weights
+from spatialstudio.adapters.models.weight_hashes import hash_of_weights
 from spatialstudio.domain.errors import DetectorError
 from spatialstudio.domain.frozen import frozen
 

@@ -7,21 +7,78 @@ larger pictures in two and four times that resolution as well; each resolution c
 about the size that it was trained on (Singh and Davis 2018, arXiv:1711.08189).
 """
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
-from spatialstudio.adapters.stickers.pixel_net import GRID, PixelNet, read_pixel_net, signature_of
-from spatialstudio.adapters.stickers.regions import connected_regions
+from spatialstudio.adapters.stickers.pixel_net import (
+    GRID,
+    PixelNet,
+    read_pixel_net,
+    signature_of,
+)
 from spatialstudio.adapters.stickers.vocabulary import object_number, sticker_objects
 from spatialstudio.domain.arrays import BoolMask, RgbImage
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perceivers import Seen
-from spatialstudio.domain.perception import Box, Detection, Mask
+from spatialstudio.domain.judge_ports import Seen
+from spatialstudio.domain.perception import (
+    Box,
+    Detection,
+    Mask,
+)
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.prompt import ObjectMention
+
+Labelled = NDArray[np.bool_]
+
+
+def connected_regions(mask: Labelled, bridge: int) -> list[Labelled]:
+    """Split a mask into regions, the largest first.
+
+    Args:
+        mask: (H, W).
+        bridge: Gaps of up to twice this many pixels do not separate.
+
+    Returns:
+        (H, W) masks, disjoint; together they are the mask.
+    """
+    joined = grown(mask, bridge).copy()
+    regions = []
+    for row, column in np.argwhere(mask):
+        if joined[row, column]:
+            regions.append(_flood(joined, int(row), int(column)) & mask)
+    return sorted(regions, key=lambda region: -int(region.sum()))
+
+
+def grown(mask: Labelled, distance: int) -> Labelled:
+    """Grow a mask by a number of pixels in all directions, diagonals included."""
+    for _ in range(distance):
+        padded = np.pad(mask, 1)
+        tall = padded[:-2] | padded[1:-1] | padded[2:]
+        mask = tall[:, :-2] | tall[:, 1:-1] | tall[:, 2:]
+    return mask
+
+
+def _flood(remaining: Labelled, row: int, column: int) -> Labelled:
+    """Take the region around a pixel out of ``remaining`` and return it."""
+    region = np.zeros_like(remaining)
+    height, width = remaining.shape
+    waiting = deque([(row, column)])
+    remaining[row, column] = False
+    while waiting:
+        row, column = waiting.popleft()
+        region[row, column] = True
+        for next_row in range(max(row - 1, 0), min(row + 2, height)):
+            for next_column in range(max(column - 1, 0), min(column + 2, width)):
+                if remaining[next_row, next_column]:
+                    remaining[next_row, next_column] = False
+                    waiting.append((next_row, next_column))
+    return region
+
 
 FINEST = 4
 """The finest resolution, in trained sizes."""

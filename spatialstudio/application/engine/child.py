@@ -3,12 +3,14 @@
 import os
 import pickle
 import signal
+import sys
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 
-from spatialstudio.application.cancellation import CancelFlag
-from spatialstudio.application.engine.messages import (
+from spatialstudio.application.engine.worker import BuildWorkshop, Worker
+from spatialstudio.application.jobs.cancellation import CancelFlag
+from spatialstudio.application.jobs.messages import (
     CancelJob,
     Command,
     EstimateMemory,
@@ -20,10 +22,26 @@ from spatialstudio.application.engine.messages import (
     Report,
     Stop,
 )
-from spatialstudio.application.engine.priority import give_way
-from spatialstudio.application.engine.worker import BuildWorkshop, Worker
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.search_paths import leave_out_current_folder
+
+NICENESS = 10
+"""Added to that of the program: from there on, up to 19, a process goes last."""
+
+
+def give_way() -> None:
+    """Let other programs go before this process and the threads that it starts from now on.
+
+    On a processor that is free nothing is lost.
+    """
+    if sys.platform == "win32":
+        import ctypes
+
+        kernel, below_normal = ctypes.windll.kernel32, 0x4000
+        kernel.SetPriorityClass(kernel.GetCurrentProcess(), below_normal)
+    else:
+        os.nice(NICENESS)
+
 
 PICKLE_PROTOCOL = 5
 """From 5 on arrays that are read-only stay so on the other side."""

@@ -8,8 +8,13 @@ from contextlib import contextmanager, suppress
 from threading import Thread, current_thread
 
 from spatialstudio.application.engine.child import main, send
-from spatialstudio.application.engine.messages import Command, EngineStopped, Report, Stop
 from spatialstudio.application.engine.worker import BuildWorkshop
+from spatialstudio.application.jobs.messages import (
+    Command,
+    EngineStopped,
+    Report,
+    Stop,
+)
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.search_paths import safe_variables, set_variables
 

@@ -1,8 +1,12 @@
 """The engine that works in the caller's own thread: for the terminal and for tests."""
 
-from spatialstudio.application.cancellation import CancelFlag
-from spatialstudio.application.engine.messages import Job, Question, ReportTo
 from spatialstudio.application.engine.worker import BuildWorkshop, Worker
+from spatialstudio.application.jobs.cancellation import CancelFlag
+from spatialstudio.application.jobs.messages import (
+    Job,
+    Question,
+    ReportTo,
+)
 from spatialstudio.domain.generation import RequestId
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
-from spatialstudio.application.engine.messages import (
+from spatialstudio.application.jobs.messages import (
     CancelJob,
     Command,
     EngineStopped,

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from threading import Lock
 from typing import Protocol, TypeAlias
 
-from spatialstudio.application.engine.messages import (
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.evaluate.evaluate_image import Looked
+from spatialstudio.application.jobs.messages import (
     DevicesListed,
     EstimateMemory,
     EvaluateJob,
@@ -25,12 +27,9 @@ from spatialstudio.application.engine.messages import (
     ReportTo,
     TokensRead,
 )
-from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.flow.evaluate_image import Looked
-from spatialstudio.application.judge_choice import JudgeChoice
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import ModelLayers
-from spatialstudio.domain.devices import DeviceCard
+from spatialstudio.domain.devices import DeviceCard, MemoryEstimate
 from spatialstudio.domain.errors import Cancelled, StudioError
 from spatialstudio.domain.generation import (
     GenerationCancelled,
@@ -43,7 +42,7 @@ from spatialstudio.domain.generation import (
     RequestId,
     StepEvent,
 )
-from spatialstudio.domain.memory import MemoryEstimate
+from spatialstudio.domain.judge_choice import JudgeChoice
 from spatialstudio.domain.ports import CancelToken, ModelCard
 from spatialstudio.domain.prompt import TokenReading
 from spatialstudio.domain.relation import SceneGraph

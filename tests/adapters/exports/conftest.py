@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from spatialstudio.adapters.exports.exporter import FileExporter
-from spatialstudio.adapters.stores.run_files import RunFiles
-from spatialstudio.application.exports import ExportOrder, Exports
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.application.gallery.exports import ExportOrder, Exports
 from spatialstudio.application.paths import resources_folder
 
 SAMPLE = Path(__file__).parents[2] / "golden" / "run_of_schema_1"

@@ -10,11 +10,10 @@ from PIL import Image
 
 from spatialstudio.adapters.exports.board import board_bytes, board_sheet
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.application.theme_file import load_theme
+from spatialstudio.application.themes import load_theme
 from spatialstudio.domain.drawing import Raster, Text
 from spatialstudio.domain.errors import ExportError
-from spatialstudio.domain.export import ExportLook
-from spatialstudio.domain.storyboard import BoardFrame
+from spatialstudio.domain.export import BoardFrame, ExportLook
 
 FONTS = resources_folder() / "fonts"
 

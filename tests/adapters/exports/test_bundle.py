@@ -7,7 +7,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.export import ExportKind
 from spatialstudio.domain.library import Marks

@@ -5,7 +5,7 @@ import io
 from dataclasses import replace
 
 from spatialstudio.adapters.exports.annotated_picture import annotated_picture
-from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.domain.export import ExportKind
 from tests.adapters.exports.conftest import SAMPLE
 

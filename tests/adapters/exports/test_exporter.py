@@ -17,8 +17,7 @@ from spatialstudio.adapters.exports import film
 from spatialstudio.adapters.exports.annotated_picture import annotated_picture
 from spatialstudio.adapters.exports.figure_parts import MARGIN
 from spatialstudio.adapters.exports.film import SIDE, film_frames
-from spatialstudio.adapters.exports.fonts import with_stand_ins
-from spatialstudio.adapters.exports.lettering import width_of
+from spatialstudio.adapters.exports.lettering import width_of, with_stand_ins
 from spatialstudio.adapters.exports.sheets import (
     attention_sheet,
     curves,
@@ -27,18 +26,27 @@ from spatialstudio.adapters.exports.sheets import (
 )
 from spatialstudio.adapters.exports.tables import run_lengths
 from spatialstudio.adapters.exports.write_pdf import pdf_bytes
-from spatialstudio.adapters.metadata.picture_texts import XMP, read_texts
-from spatialstudio.adapters.metadata.provenance import SHOWS_GENERATED, says_generated
-from spatialstudio.adapters.metadata.reader import settings_in
-from spatialstudio.adapters.stores.run_files import RunFiles
-from spatialstudio.application.exports import ExportOrder
+from spatialstudio.adapters.storage.metadata.picture_texts import XMP, read_texts
+from spatialstudio.adapters.storage.metadata.provenance import SHOWS_GENERATED, says_generated
+from spatialstudio.adapters.storage.metadata.reader import settings_in
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.application.gallery.exports import ExportOrder
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.domain.drawing import Anchor, Line, Raster, Text
+from spatialstudio.domain.drawing import (
+    Anchor,
+    Line,
+    Raster,
+    Text,
+)
 from spatialstudio.domain.errors import ExportError
-from spatialstudio.domain.export import FORMATS, ExportKind, ExportLayer
+from spatialstudio.domain.export import (
+    FORMATS,
+    BoardFrame,
+    ExportKind,
+    ExportLayer,
+)
 from spatialstudio.domain.library import Marks
 from spatialstudio.domain.prompt import Prompt
-from spatialstudio.domain.storyboard import BoardFrame
 from tests.adapters.exports.conftest import SAMPLE
 
 PROMPT = "a photo of a dog to the left of a car"

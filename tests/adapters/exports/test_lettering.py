@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spatialstudio.adapters.exports.lettering import ELLIPSIS, elided, width_of, wrapped
+from spatialstudio.adapters.exports.lettering import (
+    ELLIPSIS,
+    elided,
+    width_of,
+    wrapped,
+)
 
 SIZE = 10.0
 WIDTH = 60.0

@@ -8,13 +8,18 @@ import pytest
 
 from spatialstudio.adapters.exports.exporter import FileExporter
 from spatialstudio.adapters.exports.sweep_sheet import sweep_sheet
-from spatialstudio.adapters.stores.run_files import RunFiles
-from spatialstudio.application.exports import Exports
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.application.gallery.exports import Exports
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.drawing import Raster, Text
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import ExportKind
-from spatialstudio.domain.sweep import SweepCell, SweepField, SweepId, SweepPoint
+from spatialstudio.domain.sweep import (
+    SweepCell,
+    SweepField,
+    SweepId,
+    SweepPoint,
+)
 from spatialstudio.domain.verdict import Outcome
 
 SAMPLE = Path(__file__).parents[2] / "golden" / "run_of_schema_1"

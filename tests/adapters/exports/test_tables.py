@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.stores.run_files import RunFiles
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.export import ExportKind
 from spatialstudio.domain.generation import StepEvent

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from spatialstudio.adapters.perception.model_shelf import PerceptionFolders
-from spatialstudio.domain.perceivers import PerceptionRole
+from spatialstudio.domain.judge_ports import PerceptionRole
 from spatialstudio.domain.perception import Box, Detection
-from spatialstudio.domain.prompt import MentionId, ObjectMention, TextSpan
+from spatialstudio.domain.prompt import (
+    MentionId,
+    ObjectMention,
+    TextSpan,
+)
 from tests.adapters.perception.tiny_models import write_model
 
 

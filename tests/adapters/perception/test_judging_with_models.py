@@ -10,16 +10,19 @@ from PIL import Image
 
 from spatialstudio.adapters.perturbations import PillowPerturber
 from spatialstudio.application.engine.inline import InlineEngine
-from spatialstudio.application.engine.messages import EvaluateJob, JobFailed, PictureJudged
-from spatialstudio.application.flow.evaluate_image import evaluate_image
-from spatialstudio.application.flow.perceive_image import Judges
-from spatialstudio.application.judge_choice import JudgeChoice
+from spatialstudio.application.engine.model_service import build_workshop
+from spatialstudio.application.evaluate.evaluate_image import Judges, evaluate_image
+from spatialstudio.application.jobs.messages import (
+    EvaluateJob,
+    JobFailed,
+    PictureJudged,
+)
 from spatialstudio.application.paths import HOME_VARIABLE, StudioPaths
 from spatialstudio.application.studio import Studio
-from spatialstudio.application.workshop import build_workshop
 from spatialstudio.cli.commands import run
 from spatialstudio.domain.generation import RequestId
-from spatialstudio.domain.perceivers import PerceptionRole
+from spatialstudio.domain.judge_choice import JudgeChoice
+from spatialstudio.domain.judge_ports import PerceptionRole
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.verdict import Outcome
 from tests.fakes import CountingToken, FakeDepth, scene_of

@@ -7,7 +7,7 @@ from safetensors.torch import load_file, save_file
 
 from spatialstudio.adapters.perception.model_shelf import PerceptionFolders
 from spatialstudio.domain.errors import DetectorError, ModelNotFound
-from spatialstudio.domain.perceivers import PerceptionRole
+from spatialstudio.domain.judge_ports import PerceptionRole
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

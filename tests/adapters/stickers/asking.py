@@ -3,7 +3,11 @@
 from collections.abc import Sequence
 
 from spatialstudio.domain.perception import Mask
-from spatialstudio.domain.prompt import MentionId, ObjectMention, TextSpan
+from spatialstudio.domain.prompt import (
+    MentionId,
+    ObjectMention,
+    TextSpan,
+)
 
 SURE_SCORE = 0.5
 

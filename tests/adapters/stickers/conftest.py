@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.stickers.backgrounds import Backdrop
-from spatialstudio.adapters.stickers.scene_layout import Placement, Scene, SceneSettings, draw_scene
+from spatialstudio.adapters.stickers.training.backgrounds import Backdrop
+from spatialstudio.adapters.stickers.training.scene_layout import (
+    Placement,
+    Scene,
+    SceneSettings,
+    draw_scene,
+)
 from spatialstudio.adapters.stickers.vocabulary import object_number
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from spatialstudio.adapters.stickers.depth import StickerDepth
-from spatialstudio.adapters.stickers.scenes import paint
+from spatialstudio.adapters.stickers.training.scenes import paint
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER
 
 

@@ -2,7 +2,11 @@ import numpy as np
 import pytest
 import torch
 
-from spatialstudio.adapters.stickers.pixel_net import PixelNet, PixelNetConfig, read_pixel_net
+from spatialstudio.adapters.stickers.pixel_net import (
+    PixelNet,
+    PixelNetConfig,
+    read_pixel_net,
+)
 from spatialstudio.domain.errors import DetectorError
 
 

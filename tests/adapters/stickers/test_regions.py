@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.stickers.regions import connected_regions, grown
+from spatialstudio.adapters.stickers.segmenter import connected_regions, grown
 
 
 @pytest.fixture

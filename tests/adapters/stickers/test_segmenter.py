@@ -3,12 +3,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.stickers.scenes import paint
 from spatialstudio.adapters.stickers.segmenter import (
     StickerSegmenter,
     box_around,
     resolutions,
 )
+from spatialstudio.adapters.stickers.training.scenes import paint
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER
 from tests.adapters.stickers.asking import mention_of, sure
 

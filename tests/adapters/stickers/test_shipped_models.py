@@ -1,4 +1,4 @@
-from spatialstudio.adapters.model_files import read_card
+from spatialstudio.adapters.models.model_files import read_card
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER
 
 MODELS = WORLD_FOLDER.parent

@@ -1,7 +1,11 @@
 import pytest
 
-from spatialstudio.application.engine.messages import GenerateJob
-from spatialstudio.domain.generation import GenerationRequest, ModelRef, RequestId
+from spatialstudio.application.jobs.messages import GenerateJob
+from spatialstudio.domain.generation import (
+    GenerationRequest,
+    ModelRef,
+    RequestId,
+)
 from spatialstudio.domain.ports import ModelCard
 from tests.fakes import scene_of
 

@@ -3,8 +3,17 @@ from multiprocessing import Pipe
 
 import pytest
 
-from spatialstudio.application.engine.child import Inbox, send, work
-from spatialstudio.application.engine.messages import CancelJob, EstimateMemory, ReadTokens, Stop
+from spatialstudio.application.engine.child import (
+    Inbox,
+    send,
+    work,
+)
+from spatialstudio.application.jobs.messages import (
+    CancelJob,
+    EstimateMemory,
+    ReadTokens,
+    Stop,
+)
 from spatialstudio.domain.errors import Cancelled
 from spatialstudio.domain.generation import RequestId
 from tests.fakes import FakeWorkshop

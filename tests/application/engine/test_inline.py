@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from spatialstudio.application.engine.inline import InlineEngine
-from spatialstudio.application.engine.messages import (
+from spatialstudio.application.engine.worker import WAITING_VARIABLE
+from spatialstudio.application.jobs.messages import (
     DevicesListed,
     EstimateMemory,
     EvaluateJob,
@@ -18,7 +19,6 @@ from spatialstudio.application.engine.messages import (
     ReadTokens,
     TokensRead,
 )
-from spatialstudio.application.engine.worker import WAITING_VARIABLE
 from spatialstudio.domain.errors import BackendError, DetectorError
 from spatialstudio.domain.generation import (
     GenerationCancelled,

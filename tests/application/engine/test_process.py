@@ -10,7 +10,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from spatialstudio.application.engine.messages import (
+from spatialstudio.application.engine.child import NICENESS
+from spatialstudio.application.engine.process import ProcessEngine
+from spatialstudio.application.jobs.messages import (
     EngineStopped,
     EvaluateJob,
     Phase,
@@ -18,8 +20,6 @@ from spatialstudio.application.engine.messages import (
     ReadTokens,
     TokensRead,
 )
-from spatialstudio.application.engine.priority import NICENESS
-from spatialstudio.application.engine.process import ProcessEngine
 from spatialstudio.domain.generation import (
     GenerationCancelled,
     GenerationFinished,

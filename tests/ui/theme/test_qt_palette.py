@@ -1,8 +1,12 @@
 from PySide6.QtGui import QPalette
 
-from spatialstudio.ui.appearance import palette_of
-from spatialstudio.ui.theme.qt_palette import dress, qt_palette, stylesheet
-from spatialstudio.ui.window_settings import ThemeChoice
+from spatialstudio.ui.framework.appearance import palette_of
+from spatialstudio.ui.framework.window_settings import ThemeChoice
+from spatialstudio.ui.theme.qt_palette import (
+    dress,
+    qt_palette,
+    stylesheet,
+)
 
 
 def test_the_windows_ground_is_the_themes_surface(theme):

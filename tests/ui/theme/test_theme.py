@@ -3,8 +3,8 @@ import pytest
 
 from spatialstudio.domain.palette import MENTION_COLOURS
 from spatialstudio.domain.palette import contrast as contrast_of
-from spatialstudio.ui.appearance import palette_of
-from spatialstudio.ui.window_settings import ThemeChoice
+from spatialstudio.ui.framework.appearance import palette_of
+from spatialstudio.ui.framework.window_settings import ThemeChoice
 
 READABLE = 4.5
 VISIBLE = 3.0

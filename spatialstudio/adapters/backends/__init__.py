@@ -1,1 +1,0 @@
-"""Backends that draw pictures."""

@@ -1,0 +1,437 @@
+"""Asks a server that speaks the chat-completions protocol, and never waits longer than allowed.
+
+``BoundedClient`` holds every answer to its limits: bytes before and after decompression, redirects,
+and no bodies of errors. ``InterruptibleCall`` holds it to the deadline and the user's wish to stop,
+whatever the server does: dripping headers and bodies, endless streams, silence.
+"""
+
+import json
+import os
+import socket
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, wait
+from contextlib import contextmanager, suppress
+from dataclasses import field, replace
+from functools import partial
+from threading import Event, Thread
+from time import monotonic
+from typing import Any, Generic, TypeVar
+
+import httpx2
+import openai
+
+from spatialstudio.adapters.chat.answers import (
+    ChatAnswer,
+    ServerFailure,
+    read_body,
+)
+from spatialstudio.adapters.chat.server import (
+    PLAIN_HTTP_VARIABLE,
+    ServerSettings,
+    is_address,
+)
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.ports import CancelToken
+
+Answer = TypeVar("Answer")
+Hooks = Mapping[str, list[Callable[..., Any]]]
+"""What a client of httpx calls on the way, by event."""
+
+BEAT_S = 0.05
+"""How often the user's wish to stop is asked for."""
+CONNECTED = {"connection.connect_tcp.complete", "connection.start_tls.complete"}
+ANSWERED = "receive_response_headers.complete"
+
+
+class CallTimedOut(Exception):  # noqa: N818 - a finding, told in the words of the caller
+    """A call did not end in time.
+
+    Attributes:
+        is_answering: Whether the server had begun to answer.
+    """
+
+    def __init__(self, *, is_answering: bool) -> None:
+        super().__init__("The call did not end in time.")
+        self.is_answering = is_answering
+
+
+class InterruptibleCall(Generic[Answer]):
+    """Does one call in a thread of its own, and hangs up when its answer is no longer wanted.
+
+    Args:
+        ask: Does the call; its client must use the hooks that it is given.
+    """
+
+    def __init__(self, ask: Callable[[Hooks], Answer]) -> None:
+        self._ask = ask
+        self._answer: Future[Answer] = Future()
+        self._connection: socket.socket | None = None
+        self._is_answering = False
+        self._is_over = False
+
+    def wait_for(self, token: CancelToken | None, timeout_s: float) -> Answer:
+        """Return the answer.
+
+        Args:
+            token: Asked before the call and then every beat, whatever the server has sent; None
+                when nobody can stop it.
+            timeout_s: For the whole call, names and connection included.
+
+        Raises:
+            Cancelled: The token was cancelled.
+            CallTimedOut: The call takes longer than allowed.
+        """
+        end = monotonic() + timeout_s
+        if token is not None:
+            token.raise_if_cancelled()
+        Thread(target=self._run, name="server call", daemon=True).start()
+        try:
+            while not wait([self._answer], min(BEAT_S, max(end - monotonic(), 0.0))).done:
+                if token is not None:
+                    token.raise_if_cancelled()
+                if monotonic() >= end:
+                    raise CallTimedOut(is_answering=self._is_answering)
+            return self._answer.result()
+        finally:
+            self._hang_up()
+
+    def _run(self) -> None:
+        try:
+            self._answer.set_result(self._ask({"request": [self._follow]}))
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+            self._answer.set_exception(error)
+
+    def _follow(self, request: httpx2.Request) -> None:
+        request.extensions = {**request.extensions, "trace": self._note}
+
+    def _note(self, event: str, info: Mapping[str, Any]) -> None:
+        """Keep the newest connection: that of TLS stands in for the plain one below it."""
+        self._is_answering = self._is_answering or event.endswith(ANSWERED)
+        if event in CONNECTED:
+            self._connection = info["return_value"].get_extra_info("socket")
+            if self._is_over:
+                self._hang_up()
+
+    def _hang_up(self) -> None:
+        self._is_over = True
+        if self._connection is not None:
+            with suppress(OSError):  # the server was quicker
+                self._connection.shutdown(socket.SHUT_RDWR)
+
+
+NO_KEY = "none"
+SEED = 0
+CONNECT_S = 3.0
+SERVER_FAULT = 500
+REFUSED_SCHEMA = {400, 422}
+BUSY = {408, 409, 429}
+MAX_REDIRECTS = 3
+OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_URL_VARIABLE = "OPENAI_BASE_URL"
+"""Where the library's own environment variables belong; ``OPENAI_URL`` without it."""
+NEUTRAL_HEADERS = frozenset({"accept", "content-type", "user-agent"})
+"""What the library may say of itself to any server."""
+TRANSFER_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+
+
+@frozen
+class AnswerForm:
+    """What an answer shall look like.
+
+    Attributes:
+        name: For the server.
+        schema: JSON schema of the whole answer.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+
+
+@frozen
+class ChatQuestion:
+    """One question, complete in itself.
+
+    Attributes:
+        instruction: What to do, as the system's words.
+        text: What to do it with, as the user's words.
+        form: None when plain words will do; a server that refuses it is asked without.
+        picture: A PNG file to go with the text; empty for none.
+        chances: How many of the likeliest words the first place of the answer shall tell of, with
+            their log-probabilities; 0 for none.
+        answer_tokens: The longest answer; None for the server's usual.
+    """
+
+    instruction: str
+    text: str
+    form: AnswerForm | None = None
+    picture: bytes = field(default=b"", repr=False)
+    chances: int = 0
+    answer_tokens: int | None = None
+
+
+class BoundedClient(httpx2.Client):
+    """Sends requests of the library, and holds what comes back to the limits of the settings.
+
+    Only the body of a success is read. Redirects are followed within the origin alone, because the
+    request carries the prompt and the key.
+
+    Args:
+        settings: Whom to ask, and how many bytes an answer may have, compressed or not.
+        hooks: Called on the way, by event.
+
+    Raises:
+        ServerFailure: By ``send`` and while the body is read, when a limit is exceeded.
+    """
+
+    def __init__(self, settings: ServerSettings, hooks: Hooks) -> None:
+        super().__init__(trust_env=not settings.is_local, event_hooks=dict(hooks))
+        self._most_bytes = settings.answer_bytes
+
+    def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send a request; the body of the response is still to be read."""
+        options |= {"stream": True, "follow_redirects": False}
+        for _ in range(MAX_REDIRECTS + 1):
+            response = super().send(request, **options)
+            if not response.has_redirect_location:
+                return self._bounded(request, response)
+            response.close()
+            request = _redirected(request, response)
+        raise ServerFailure("redirects too often")
+
+    def _bounded(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
+        headers = [(n, v) for n, v in response.headers.items() if n not in TRANSFER_HEADERS]
+        if not response.is_success:
+            response.close()
+            return httpx2.Response(response.status_code, headers=headers, request=request)
+        if len(response.headers.get_list("content-encoding", split_commas=True)) > 1:
+            response.close()
+            raise ServerFailure("compresses its answer more than once")
+        if isinstance(raw := response.stream, httpx2.SyncByteStream):
+            response.stream = _BoundedStream(raw, raw.close, self._most_bytes)
+        body = _BoundedStream(response.iter_bytes(), response.close, self._most_bytes)
+        return httpx2.Response(response.status_code, headers=headers, request=request, stream=body)
+
+
+class _BoundedStream(httpx2.SyncByteStream):
+    def __init__(self, pieces: Iterable[bytes], close: Callable[[], None], most_bytes: int) -> None:
+        self._pieces, self._close, self._left = pieces, close, most_bytes
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._pieces:
+            self._left -= len(piece)
+            if self._left < 0:
+                raise ServerFailure("answers at too great a length")
+            yield piece
+
+    def close(self) -> None:
+        self._close()
+
+
+class _ServerClient(openai.OpenAI):
+    """The library's client; another server than OpenAI's gets nothing of its environment."""
+
+    @property
+    def default_headers(self) -> dict[str, str | openai.Omit]:
+        headers = super().default_headers
+        if _is_origin_of_openai(str(self.base_url)):
+            return headers
+        return {name: value for name, value in headers.items() if name.lower() in NEUTRAL_HEADERS}
+
+
+class ChatClient:
+    """Asks one server; made anew for each question is fine, it keeps nothing."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self._settings = settings
+
+    def ask(self, question: ChatQuestion, token: CancelToken | None = None) -> ChatAnswer:
+        """Return the model's answer.
+
+        Args:
+            question: What to ask.
+            token: Asked all the while.
+
+        Raises:
+            ServerFailure: No attempt has brought an answer.
+            Cancelled: The token was cancelled.
+        """
+        if not is_address(self._settings.url):
+            names = ", ".join(self._settings.known_names)
+            raise ServerFailure(f"has no usable address; known by name are {names}")
+        _check_key(self._settings)
+        deadline = monotonic() + self._settings.patience_s
+        wait_s = self._settings.first_wait_s
+        for attempt in range(1, self._settings.attempts + 1):
+            try:
+                return self._attempt(question, token, deadline)
+            except ServerFailure as failure:
+                is_last = attempt == self._settings.attempts
+                if is_last or not (failure.is_passing or failure.refuses_schema):
+                    raise
+                pause = 0.0 if failure.refuses_schema else failure.wait_s or wait_s
+                if monotonic() + pause > deadline:
+                    raise
+                if failure.refuses_schema:
+                    question = replace(question, form=None)
+            _wait(pause, token)
+            wait_s *= 2
+        raise AssertionError("The last attempt returns or raises.")
+
+    def _attempt(
+        self, question: ChatQuestion, token: CancelToken | None, deadline: float
+    ) -> ChatAnswer:
+        timeout_s = min(self._settings.timeout_s, deadline - monotonic())
+        try:
+            return InterruptibleCall(partial(self._ask_once, question)).wait_for(token, timeout_s)
+        except CallTimedOut as error:
+            reason = "takes too long" if error.is_answering else "does not answer in time"
+            raise ServerFailure(reason) from error
+
+    def _ask_once(self, question: ChatQuestion, hooks: Hooks) -> ChatAnswer:
+        settings = self._settings
+        with _translated(question.form is not None), self._client(hooks) as client:
+            asking = client.chat.completions.with_streaming_response.create(
+                model=settings.model,
+                messages=_messages(question),  # type: ignore[arg-type]  # rows of the protocol
+                temperature=0,
+                seed=SEED,
+                max_tokens=question.answer_tokens or settings.answer_tokens,
+                response_format=_response_format(question.form),
+                logprobs=True if question.chances else openai.omit,
+                top_logprobs=question.chances or openai.omit,
+            )
+            with asking as response:
+                return read_body(b"".join(response.iter_bytes()))
+
+    def _client(self, hooks: Hooks) -> openai.OpenAI:
+        settings = self._settings
+        try:
+            http_client = BoundedClient(settings, hooks)
+        except (ImportError, ValueError, httpx2.InvalidURL) as error:
+            raise ServerFailure("cannot be asked through the proxy of this system") from error
+        return _ServerClient(
+            base_url=settings.url,
+            api_key=settings.key or NO_KEY,
+            timeout=openai.Timeout(settings.timeout_s, connect=CONNECT_S),
+            max_retries=0,
+            http_client=http_client,
+        )
+
+
+def _check_key(settings: ServerSettings) -> None:
+    """Refuse a key that cannot be sent, or must not.
+
+    Raises:
+        ServerFailure: The key would cross a network unencrypted, or is no header.
+    """
+    key = settings.key or ""
+    if not (key.isascii() and key.isprintable()):
+        raise ServerFailure("is not asked: the key has characters that cannot be sent")
+    if key and not settings.is_secret_safe:
+        raise ServerFailure(
+            "is not asked: plain http would send the key unencrypted. Use an https address, or "
+            f"allow it in the settings or by {PLAIN_HTTP_VARIABLE}=1"
+        )
+
+
+def _is_origin_of_openai(url: str) -> bool:
+    """Say whether the library's environment variables belong to a server, and may travel to it."""
+    own = os.environ.get(OPENAI_URL_VARIABLE) or OPENAI_URL
+    try:
+        return _origin(httpx2.URL(url)) == _origin(httpx2.URL(own))
+    except httpx2.InvalidURL:
+        return False
+
+
+def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port
+
+
+def _redirected(request: httpx2.Request, response: httpx2.Response) -> httpx2.Request:
+    """Return the request that follows a redirect.
+
+    Raises:
+        ServerFailure: It leads to another origin, or nowhere.
+    """
+    following = response.next_request
+    if following is None or _origin(following.url) != _origin(request.url):
+        raise ServerFailure("redirects to another server, which is not asked")
+    return following
+
+
+def _messages(question: ChatQuestion) -> list[dict[str, Any]]:
+    return [
+        {"role": "system", "content": question.instruction},
+        {"role": "user", "content": _user_words(question)},
+    ]
+
+
+def _user_words(question: ChatQuestion) -> str | list[dict[str, Any]]:
+    if not question.picture:
+        return json.dumps({"text": question.text}, ensure_ascii=False)
+    address = f"data:image/png;base64,{b64encode(question.picture).decode()}"
+    return [
+        {"type": "image_url", "image_url": {"url": address}},
+        {"type": "text", "text": question.text},
+    ]
+
+
+def _response_format(form: AnswerForm | None) -> Any:
+    if form is None:
+        return openai.omit
+    schema = {"name": form.name, "strict": True, "schema": form.schema}
+    return {"type": "json_schema", "json_schema": schema}
+
+
+@contextmanager
+def _translated(with_schema: bool) -> Iterator[None]:
+    """Tell what the library raises in words without the server's own, which may hold the key."""
+    try:
+        yield
+    except httpx2.InvalidURL as error:
+        raise ServerFailure("has no usable address") from error
+    except UnicodeError as error:
+        raise ServerFailure("is not asked: a header cannot be sent") from error
+    except (openai.APITimeoutError, httpx2.TimeoutException) as error:
+        raise ServerFailure("does not answer in time") from error
+    except openai.APIStatusError as error:
+        raise _status_failure(error, with_schema) from error
+    except openai.APIConnectionError as error:
+        raise ServerFailure("cannot be reached") from error
+    except httpx2.HTTPError as error:
+        raise ServerFailure("breaks off", is_passing=True) from error
+    except openai.OpenAIError as error:
+        raise ServerFailure("does not speak the chat-completions protocol") from error
+
+
+def _status_failure(error: openai.APIStatusError, with_schema: bool) -> ServerFailure:
+    status = error.status_code
+    if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
+        return ServerFailure("refuses the key")
+    if isinstance(error, openai.NotFoundError):
+        return ServerFailure("does not know the model")
+    if status in REFUSED_SCHEMA:
+        return ServerFailure("does not accept the question", refuses_schema=with_schema)
+    if status in BUSY:
+        return ServerFailure("is busy", is_passing=True, wait_s=_asked_wait(error))
+    if status >= SERVER_FAULT:
+        return ServerFailure("fails", is_passing=True, wait_s=_asked_wait(error))
+    return ServerFailure("does not accept the question")
+
+
+def _asked_wait(error: openai.APIStatusError) -> float | None:
+    try:
+        return max(0.0, float(error.response.headers["retry-after"]))
+    except (KeyError, ValueError):
+        return None
+
+
+def _wait(seconds: float, token: CancelToken | None) -> None:
+    """Wait in slices, so that the user can stop it."""
+    never = Event()
+    end = monotonic() + seconds
+    while (left := end - monotonic()) > 0:
+        if token is not None:
+            token.raise_if_cancelled()
+        never.wait(min(left, BEAT_S))

@@ -1,0 +1,134 @@
+"""Keeps the user's choice of a language model's server, and tries it out."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+
+from spatialstudio.adapters.chat.server import (
+    KEY_VARIABLE,
+    MODEL_VARIABLE,
+    SERVER_VARIABLE,
+    SETTINGS_FILE,
+    ServerSettings,
+    UnusableKeyring,
+    chosen_server,
+    forget_key,
+    is_address,
+    keep_key,
+    key_of,
+    read_presets,
+    settings_of,
+)
+from spatialstudio.adapters.durable_files import explained_writing, write_whole
+from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.ports import CancelToken, Surroundings
+from spatialstudio.domain.servers import ServerChoice, ServerPreset
+
+INSTRUCTION = "You are asked whether you are there. Answer with the one word: ready"
+QUESTION = "Are you there?"
+ANSWER_TOKENS = 8
+
+
+def build(surroundings: Surroundings) -> "UserServerDesk":
+    """Make the desk that keeps its file among the user's settings."""
+    presets = read_presets(surroundings.resources / "prompts" / "servers.toml")
+    return UserServerDesk(presets, surroundings.settings)
+
+
+class UserServerDesk:
+    """Keeps address and model in a TOML file, the key in the keyring.
+
+    Args:
+        presets: Servers that are offered by name.
+        folder: Of the user's settings; None to keep nothing.
+    """
+
+    def __init__(self, presets: Mapping[str, ServerPreset], folder: Path | None) -> None:
+        self.presets = presets
+        self._folder = folder
+
+    @property
+    def overriding(self) -> tuple[str, ...]:
+        """Names of the environment variables that go before what is kept."""
+        variables = (SERVER_VARIABLE, MODEL_VARIABLE, KEY_VARIABLE)
+        return tuple(name for name in variables if os.environ.get(name))
+
+    def choice(self) -> ServerChoice:
+        """Return what is chosen now, by the environment or by hand."""
+        return chosen_server(self.presets, self._folder)
+
+    def keep(self, choice: ServerChoice, key: str | None) -> None:
+        """Keep a choice; a key goes to the system's keyring.
+
+        Raises:
+            SettingsError: The address is none, or the key cannot be kept.
+            StoreError: The file cannot be written.
+        """
+        if choice.url:
+            _check_address(choice.url)
+        if self._folder is not None:
+            fields = {"server": choice.url, "model": choice.model}
+            if choice.allows_plain_http:
+                fields["plain_http"] = choice.url
+            lines = [f"{name} = {json.dumps(value)}\n" for name, value in fields.items()]
+            with explained_writing(self._folder):
+                self._folder.mkdir(parents=True, exist_ok=True)
+            write_whole(self._folder / SETTINGS_FILE, "".join(lines).encode())
+        try:
+            if key:
+                keep_key(choice.url, key)
+            elif key is not None:
+                forget_key(choice.url)
+        except UnusableKeyring as error:
+            raise SettingsError(
+                "This system has no keyring that could keep the key.",
+                hint=f"Put the key into the environment variable {KEY_VARIABLE}.",
+            ) from error
+
+    def has_key(self, url: str) -> bool:
+        """Tell whether a key is known for an address."""
+        return key_of(url) is not None
+
+    def try_out(self, choice: ServerChoice, key: str | None, token: CancelToken) -> str:
+        """Ask a server for a word and say in a sentence how that went.
+
+        Raises:
+            SettingsError: It does not answer; the sentence says why.
+            Cancelled: The token was cancelled.
+        """
+        _check_address(choice.url)
+        if not choice.model:
+            raise SettingsError("No model is named.", hint="Write the server's name for the model.")
+        settings = replace(
+            settings_of(choice, self.presets), attempts=1, answer_tokens=ANSWER_TOKENS
+        )
+        if key is not None:
+            settings = replace(settings, key=key or None)
+        return _asked(settings, choice.model, token)
+
+
+def _asked(settings: ServerSettings, model: str, token: CancelToken) -> str:
+    # the client takes its time to import, and a choice is read in the window's thread
+    from spatialstudio.adapters.chat.answers import ServerFailure
+    from spatialstudio.adapters.chat.client import ChatClient, ChatQuestion
+
+    started = monotonic()
+    try:
+        ChatClient(settings).ask(ChatQuestion(instruction=INSTRUCTION, text=QUESTION), token)
+    except ServerFailure as failure:
+        raise SettingsError(
+            f"The language model at {settings.host} {failure.reason}.",
+            hint="Check address, model and key, and whether the server runs.",
+        ) from failure
+    return f'"{model}" at {settings.host} answers in {monotonic() - started:.1f} s.'
+
+
+def _check_address(url: str) -> None:
+    if not is_address(url):
+        raise SettingsError(
+            "The address of the server is not usable.",
+            hint='Write it like "http://127.0.0.1:11434/v1", without name and password.',
+        )

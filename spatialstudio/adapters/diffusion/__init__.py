@@ -1,0 +1,1 @@
+"""The diffusers backend: guidance, capture, loading."""

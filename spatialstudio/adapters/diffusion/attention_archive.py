@@ -1,0 +1,205 @@
+"""Keeps more attention than a scene's words on disk while a picture is drawn.
+
+One file a layer, written step by step and never held as a whole: float16 arrays that numpy opens
+by mapping them into memory. What relations name is small and travels with the steps' events; this
+is for the rest.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from spatialstudio.adapters.diffusion.attention_layers import AttentionLayer, map_size
+from spatialstudio.adapters.diffusion.attention_tap import LayerAttention, tapped
+from spatialstudio.adapters.diffusion.denoiser_call import CallLayout, DenoiserCall
+from spatialstudio.adapters.diffusion.load_pipeline import LoadedPipeline
+from spatialstudio.adapters.diffusion.patched import wrapped
+from spatialstudio.adapters.diffusion.pipeline_arguments import picture_size
+from spatialstudio.adapters.diffusion.token_spans import words_by_position
+from spatialstudio.domain.attention import (
+    AttentionDetail,
+    AttentionFile,
+    TextLayer,
+)
+from spatialstudio.domain.devices import GIBIBYTE
+from spatialstudio.domain.errors import RequestError, StoreError
+from spatialstudio.domain.generation import GenerationRequest
+
+MOST_BYTES = 8 * GIBIBYTE
+"""What the runs kept on disk may take together; the oldest go first."""
+
+
+def plan_archive(
+    loaded: LoadedPipeline, request: GenerationRequest, total_steps: int, folder: Path
+) -> "AttentionArchive":
+    """Say what of a run's attention goes to disk; nothing is written yet.
+
+    Args:
+        loaded: The model.
+        request: Says how much is kept.
+        total_steps: Denoising steps of the run.
+        folder: For this run alone.
+
+    Raises:
+        RequestError: The run makes no passes that could be kept.
+    """
+    capture = request.capture
+    if capture.attention_every == 0 or capture.detail is AttentionDetail.RELATION_WORDS:
+        return AttentionArchive(folder, (), (), ())
+    if request.guidance.reuses_prediction:
+        raise RequestError(
+            "Attention to every word cannot be kept where guiding passes stand in for others.",
+            hint="Record less, or let guidance make passes of its own.",
+        )
+    keeps_all = capture.detail is AttentionDetail.EVERYTHING
+    words = words_by_position(loaded.streams, request.scene.prompt.text, with_filling=keeps_all)
+    steps = -(-total_steps // capture.attention_every)
+    latent_size = loaded.latent_size(*picture_size(loaded, request))
+    layers = loaded.text_layers
+    files = [
+        AttentionFile(
+            layer=layer.name,
+            name=f"{number:03}-{layer.name}.npy",
+            words=tuple(words.values()),
+            shape=(
+                steps,
+                int(layer.module.heads) if keeps_all else 1,  # type: ignore[arg-type]
+                len(words),
+                *map_size(*latent_size, layer.level),
+            ),
+        )
+        for number, layer in enumerate(layers)
+    ]
+    return AttentionArchive(folder, layers, tuple(words), files)
+
+
+def text_layers(loaded: LoadedPipeline, request: GenerationRequest) -> tuple[TextLayer, ...]:
+    """List where a model attends to the text while it draws a request, kept or not."""
+    return layers_at(loaded, *picture_size(loaded, request))
+
+
+def layers_at(loaded: LoadedPipeline, height: int, width: int) -> tuple[TextLayer, ...]:
+    """List where a model attends to the text in pictures of a size, in pixels."""
+    latent_size = loaded.latent_size(height, width)
+    return tuple(
+        TextLayer(name=layer.name, shape=map_size(*latent_size, layer.level))
+        for layer in loaded.text_layers
+    )
+
+
+def forget_oldest(archives: Path, most_bytes: int = MOST_BYTES) -> None:
+    """Remove the runs that were kept first until the rest takes no more than it may.
+
+    Args:
+        archives: Holds a folder a run; need not exist.
+        most_bytes: Of all runs together.
+    """
+    runs = [folder for folder in archives.glob("*") if folder.is_dir()]
+    room = most_bytes
+    for folder in sorted(runs, key=_last_change, reverse=True):
+        room -= sum(file.stat().st_size for file in folder.glob("*.npy"))
+        if room < 0:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _last_change(folder: Path) -> float:
+    return folder.stat().st_mtime
+
+
+class AttentionArchive:
+    """The files of one run. Stays on the thread of the model.
+
+    Args:
+        folder: Made when the first step is kept; nothing else writes there.
+        layers: All that attend to the text.
+        columns: Positions in the text that are kept, in the order of the files' words.
+        files: As planned, one a layer.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        layers: Sequence[AttentionLayer],
+        columns: Sequence[int],
+        files: Sequence[AttentionFile],
+    ) -> None:
+        self.files = tuple(files)
+        self._folder = folder
+        self._layers = tuple(layers)
+        self._columns = tuple(columns)
+        self._arrays: list[np.memmap[Any, np.dtype[np.float16]]] = []
+        self._row = 0
+        self._is_due = True
+
+    @contextmanager
+    def attached(self, denoiser: torch.nn.Module, calls: CallLayout) -> Iterator[None]:
+        """Keep the first call of every step that is due; guiding passes are let by.
+
+        Raises:
+            StoreError: The files cannot be written.
+        """
+
+        def denoise(forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+            call = DenoiserCall(calls, args, kwargs)
+            if not (self.files and self._is_due) or torch.is_grad_enabled():
+                return call.run(forward)
+            self._is_due = False
+            return self._keep(call, forward)
+
+        with wrapped(denoiser, "forward", denoise):
+            yield
+
+    def expect_step(self, *, is_due: bool) -> None:
+        """Say that a step has ended, and whether the next one is kept."""
+        self._is_due = is_due
+
+    def _keep(self, call: DenoiserCall, forward: Callable[..., Any]) -> Any:
+        self._open()
+        sink = _Sink(self._arrays, self._columns, self._row)
+        with tapped(self._layers, sink.take, latent_size=call.latent_size, row=call.first_row):
+            output = call.run(forward)
+        self._row += 1
+        return output
+
+    def _open(self) -> None:
+        if self._arrays:
+            return
+        forget_oldest(self._folder.parent)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._arrays = [
+                np.lib.format.open_memmap(
+                    self._folder / file.name, mode="w+", dtype=np.float16, shape=file.shape
+                )
+                for file in self.files
+            ]
+        except OSError as error:
+            raise StoreError(
+                "The attention cannot be written to disk.",
+                hint="Free some space, or record less of it.",
+            ) from error
+
+
+class _Sink:
+    """Writes the layers of one step where they belong, as they come."""
+
+    def __init__(self, arrays: Sequence[Any], columns: Sequence[int], row: int) -> None:
+        self._arrays = arrays
+        self._columns = list(columns)
+        self._row = row
+        self._next = 0
+
+    def take(self, seen: LayerAttention) -> None:
+        """Write what the next layer attends to; keep nothing of it."""
+        probabilities = seen.probabilities()
+        array = self._arrays[self._next]
+        self._next += 1
+        _, heads, *shape = array.shape
+        kept = probabilities if heads > 1 else probabilities.mean(0, keepdim=True)
+        values = kept[..., self._columns].transpose(1, 2).reshape(heads, *shape)
+        array[self._row] = values.to(torch.float16).cpu().numpy()

@@ -1,0 +1,118 @@
+"""From a tapped pass to what it says about the scene: maps and PoS."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from spatialstudio.adapters.diffusion.attention_layers import AttentionLayer, map_size
+from spatialstudio.adapters.diffusion.attention_tap import LayerWatch, LevelMeans
+from spatialstudio.adapters.diffusion.invalid_numbers import refuse_invalid
+from spatialstudio.domain.attention import AttentionSnapshot
+from spatialstudio.domain.prompt import MentionId, TokenSpan
+from spatialstudio.domain.relation import Relation, RelationId
+from spatialstudio.science.pos.attention_maps import WordAttention, mention_maps
+from spatialstudio.science.pos.relation_rules import can_guide, relation_pos
+
+
+class AttentionReader:
+    """Turns attention probabilities into maps of mentions.
+
+    Args:
+        layers: Those that maps and PoS are read of.
+        spans: Where the text that the denoiser attends to holds the mentions; of several for one
+            mention all count.
+        relations: What the scene claims; muted ones are measured and not guided.
+        smooths_maps: Whether the loss reads smoothed maps.
+        whole_text: Positions of all words, for losses in which words compete; empty for those of
+            the mentions alone.
+        decoder: Layers of further levels, for losses that read these.
+    """
+
+    def __init__(
+        self,
+        layers: Sequence[AttentionLayer],
+        spans: Sequence[TokenSpan],
+        relations: Sequence[Relation],
+        *,
+        smooths_maps: bool,
+        whole_text: Sequence[int] = (),
+        decoder: Sequence[Sequence[AttentionLayer]] = (),
+    ) -> None:
+        own = {index for span in spans for index in span.indices}
+        self._levels = (tuple(layers), *decoder)
+        self._names = tuple(layer.name for layer in layers)
+        self.watch = LayerWatch(dict.fromkeys(layer for level in self._levels for layer in level))
+        self.columns = tuple(sorted(own | set(whole_text)))
+        self._wanted = torch.tensor(self.columns, dtype=torch.long)
+        self.relations = tuple(r for r in relations if can_guide(r.type))
+        self.guided = tuple(r for r in self.relations if r.is_guided)
+        self._smooths_maps = smooths_maps
+        self._places: dict[MentionId, list[int]] = {}
+        for span in spans:
+            places = [self.columns.index(index) for index in span.indices]
+            known = self._places.setdefault(span.mention_id, [])
+            known += [place for place in places if place not in known]
+
+    def mean(self) -> LevelMeans:
+        """Return what takes the layers of one pass."""
+        return LevelMeans(self._wanted, self._levels)
+
+    def read(self, taken: LevelMeans, latent_size: tuple[int, int]) -> WordAttention:
+        """Make maps of what was taken of a pass.
+
+        Args:
+            taken: All layers of it.
+            latent_size: (h, w) of the latents that the denoiser was given.
+
+        Raises:
+            BackendError: The numbers have turned invalid.
+        """
+        means = zip(taken.means(), self._levels, strict=True)
+        columns, *decoder = (_as_maps(mean, layers, latent_size) for mean, layers in means)
+        refuse_invalid(columns.detach())
+        return WordAttention(
+            columns, self._places, is_smoothed=self._smooths_maps, decoder=tuple(decoder)
+        )
+
+    def snapshot(self, attention: WordAttention) -> AttentionSnapshot:
+        """Copy what was read out of the model's world."""
+        return self._snapshot(attention.columns.numpy(force=True))
+
+    def glance(self, taken: LevelMeans, latent_size: tuple[int, int]) -> AttentionSnapshot:
+        """Copy what was taken of a pass out of the model's world, where no loss reads it.
+
+        Args:
+            taken: All layers of it.
+            latent_size: (h, w) of the latents that the denoiser was given.
+
+        Raises:
+            BackendError: The numbers have turned invalid.
+        """
+        columns = _as_maps(taken.first().detach(), self._levels[0], latent_size)
+        refuse_invalid(columns)
+        return self._snapshot(columns.numpy(force=True))
+
+    def _snapshot(self, columns: npt.NDArray[np.float32]) -> AttentionSnapshot:
+        return AttentionSnapshot(maps=mention_maps(columns, self._places), layers=self._names)
+
+    def pos(self, snapshot: AttentionSnapshot) -> dict[RelationId, float]:
+        """Say how surely each relation holds that flat maps can show."""
+        return {
+            relation.id: float(
+                relation_pos(relation.type, [snapshot.maps[end] for end in relation.ends])
+            )
+            for relation in self.relations
+        }
+
+    def guided_pos(self, pos: Mapping[RelationId, float]) -> dict[RelationId, float]:
+        """Pick out of ``pos`` what guidance goes by."""
+        return {relation.id: pos[relation.id] for relation in self.guided if relation.id in pos}
+
+
+def _as_maps(
+    mean: torch.Tensor, layers: Sequence[AttentionLayer], latent_size: tuple[int, int]
+) -> torch.Tensor:
+    """Lay out the mean of a level's layers, (words, h * w), as maps, (words, h, w)."""
+    return mean.reshape(-1, *map_size(*latent_size, layers[0].level))

@@ -1,0 +1,452 @@
+"""Reads cross-attention out of a forward pass that stays untouched.
+
+Every native attention processor ends in ``scaled_dot_product_attention``. For one pass something
+stands in for that function: it looks at what the wanted modules are about to attend to, and calls
+the function. The pass computes what it would have computed anyway, at full speed. Sliced, xformers,
+flash and sage attention are not seen.
+
+Next to a model that fills the processor's caches, what counts is how often its code is left for
+other code. So what was seen waits, where it can, and is looked at when the pass has ended.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from threading import RLock, get_ident
+from typing import Any, TypeAlias
+
+import torch
+from torch.nn import functional
+from torch.nn.attention import SDPBackend
+
+from spatialstudio.adapters.diffusion.attention_layers import (
+    AttentionLayer,
+    TextPlace,
+    map_size,
+)
+from spatialstudio.adapters.diffusion.patched import wrapped
+from spatialstudio.domain.errors import BackendError
+from spatialstudio.domain.frozen import frozen
+
+MOST_WAITING_LAYER_BYTES = 16 * 1024**2
+"""Of logarithms: layers of small models are counted together, which spares calls."""
+
+
+@frozen(eq=False, kw_only=False)
+class LayerAttention:
+    """What one layer is about to attend to, in one row of the batch. Gradients flow.
+
+    Attributes:
+        layer: Where it was seen.
+        query: (heads, positions, depth) of the picture.
+        key: (heads, text, depth) of the text; the softmax runs over these.
+        scale: Of their products.
+        mask: (heads, positions, text) float32, added to the products; None for none.
+        log_sums: (heads, positions) float32, logarithms of what the softmax divides by; None where
+            nobody told. No gradient flows and no mask is there where it is told.
+    """
+
+    layer: AttentionLayer
+    query: torch.Tensor
+    key: torch.Tensor
+    scale: float
+    mask: torch.Tensor | None = None
+    log_sums: torch.Tensor | None = None
+
+    def probabilities(self) -> torch.Tensor:
+        """Return (heads, positions, text) float32; sums to 1 over the text."""
+        key = self.key.float() * self.scale
+        scores = self.query.float() @ key.mT
+        if self.mask is not None:
+            scores = scores + self.mask
+        return scores.softmax(-1)
+
+    def head_sum(self, columns: torch.Tensor) -> torch.Tensor:
+        """Return (columns, positions) float32, the heads' probabilities of columns, summed.
+
+        Args:
+            columns: Positions in the text.
+        """
+        return self.probabilities().sum(0)[:, columns].T
+
+    def logarithms(self, columns: torch.Tensor) -> torch.Tensor:
+        """Return (heads, columns, positions) float32, of the probabilities of columns.
+
+        Args:
+            columns: Positions in the text.
+
+        Raises:
+            ValueError: Nobody told what the softmax divides by.
+        """
+        if self.log_sums is None:
+            raise ValueError("Logarithms of single columns need the sums of all.")
+        key, query = self.key.index_select(1, columns).float(), self.query.float()
+        return torch.baddbmm(self.log_sums[:, None], key, query.mT, beta=-1, alpha=self.scale)
+
+
+class MeanAttention:
+    """Averages layers of one map size over all heads, as they come.
+
+    Args:
+        columns: Positions in the text of which the attention is kept.
+    """
+
+    def __init__(self, columns: Sequence[int] | torch.Tensor) -> None:
+        self._columns = torch.as_tensor(columns, dtype=torch.long)
+        self._sum: torch.Tensor | None = None
+        self._heads = 0
+        self._waiting: list[torch.Tensor] = []
+        self._waiting_bytes = 0
+
+    def take(self, seen: LayerAttention) -> None:
+        """Count another layer in, sooner or later."""
+        self._heads += seen.query.shape[0]
+        if seen.log_sums is None:
+            self._add(seen.head_sum(self._columns))
+            return
+        logarithms = seen.logarithms(self._columns)
+        self._waiting.append(logarithms)
+        self._waiting_bytes += logarithms.nbytes
+        if self._waiting_bytes > MOST_WAITING_LAYER_BYTES:
+            self._add_waiting()
+
+    def mean(self) -> torch.Tensor:
+        """Return (columns, positions) float32, every head of every layer counted the same.
+
+        At least one layer must have been taken.
+        """
+        self._add_waiting()
+        assert self._sum is not None
+        return self._sum / self._heads
+
+    def _add_waiting(self) -> None:
+        if self._waiting:
+            self._add(torch.cat(self._waiting).exp_().sum(0))
+            self._waiting.clear()
+            self._waiting_bytes = 0
+
+    def _add(self, head_sum: torch.Tensor) -> None:
+        self._sum = head_sum if self._sum is None else self._sum + head_sum
+
+
+class LevelMeans:
+    """Averages the layers of one pass, level by level.
+
+    Args:
+        columns: Positions in the text of which the attention is kept.
+        levels: The layers of each; one may stand in several.
+    """
+
+    def __init__(
+        self, columns: Sequence[int] | torch.Tensor, levels: Sequence[Sequence[AttentionLayer]]
+    ) -> None:
+        self._means = [(layers, MeanAttention(columns)) for layers in levels]
+
+    def take(self, seen: LayerAttention) -> None:
+        """Count another layer in wherever it belongs."""
+        for layers, mean in self._means:
+            if seen.layer in layers:
+                mean.take(seen)
+
+    def first(self) -> torch.Tensor:
+        """Return (columns, positions) float32 of the first level alone."""
+        return self._means[0][1].mean()
+
+    def means(self) -> list[torch.Tensor]:
+        """Return (columns, positions) float32 of every level."""
+        return [mean.mean() for _, mean in self._means]
+
+
+LAST_ROW = -1
+ONE_PASS_AT_A_TIME = RLock()
+"""The function that is stood in for is the whole process's."""
+
+usual_attention = functional.scaled_dot_product_attention
+choose_kernel = torch._fused_sdp_choice  # noqa: SLF001 - public under no other name
+flash_attention = torch._scaled_dot_product_flash_attention_for_cpu  # noqa: SLF001 - nor this
+
+MOST_WAITING_BYTES = 8 * 1024**2
+"""Of queries that are looked at when the pass has ended; what else a call holds waits beside."""
+
+Take: TypeAlias = Callable[[LayerAttention], object]
+
+
+@contextmanager
+def tapped(
+    layers: Sequence[AttentionLayer],
+    take: Take,
+    *,
+    latent_size: tuple[int, int] | None = None,
+    row: int = LAST_ROW,
+    stops_early: bool = False,
+) -> Iterator[None]:
+    """See the wanted layers of the one forward pass made inside the ``with`` block.
+
+    Args:
+        layers: In the order in which they run.
+        take: Gets what each of them attends to, in that order.
+        latent_size: (h, w); needed where text and picture attend jointly.
+        row: Of the batch, the one that is read.
+        stops_early: Leave the block as soon as the last layer was seen.
+
+    Raises:
+        BackendError: A layer ran in a way that cannot be seen.
+    """
+    tap = AttentionTap(LayerWatch(layers), [take], latent_size, row, stops_early=stops_early)
+    with tap.on_duty():
+        with suppress(_AllSeen):
+            yield
+        tap.end_pass()
+
+
+class _AllSeen(Exception):  # noqa: N818 - ends a pass, tells of no error
+    pass
+
+
+class LayerWatch:
+    """Knows which of some layers runs just now.
+
+    Args:
+        layers: In the order in which they run.
+    """
+
+    def __init__(self, layers: Iterable[AttentionLayer]) -> None:
+        self.layers = tuple(layers)
+        self._running: AttentionLayer | None = None
+        self._thread = get_ident()
+        self._is_on_duty = False
+
+    @contextmanager
+    def on_duty(self) -> Iterator[None]:
+        """Watch the layers; within a longer duty this costs nothing."""
+        if self._is_on_duty:
+            yield
+            return
+        with ExitStack() as wrappers:
+            for layer in self.layers:
+                wrappers.enter_context(wrapped(layer.module, "forward", partial(self._run, layer)))
+            wrappers.callback(setattr, self, "_is_on_duty", False)
+            self._is_on_duty = True
+            yield
+
+    def claim(self) -> AttentionLayer | None:
+        """Return the layer that runs on this thread, once for every time it runs."""
+        if self._running is None or get_ident() != self._thread:
+            return None
+        layer, self._running = self._running, None
+        return layer
+
+    def _run(
+        self, layer: AttentionLayer, forward: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> Any:
+        self._running, self._thread = layer, get_ident()
+        try:
+            return forward(*args, **kwargs)
+        finally:
+            self._running = None
+
+
+class AttentionTap:
+    """Looks at what the wanted modules attend to while they run.
+
+    Args:
+        watch: Over the wanted layers.
+        takes: One a picture; each gets what the wanted layers attend to, in that order.
+        latent_size: (h, w); needed where text and picture attend jointly.
+        row: Of the batch, that of the first picture; those of the others follow.
+        stops_early: Whether the pass ends as soon as the last layer was seen.
+    """
+
+    def __init__(
+        self,
+        watch: LayerWatch,
+        takes: Sequence[Take],
+        latent_size: tuple[int, int] | None = None,
+        row: int = LAST_ROW,
+        *,
+        stops_early: bool = False,
+    ) -> None:
+        self._watch = watch
+        self._takes = takes
+        self._latent_size = latent_size
+        self._row = row
+        self._stops_early = stops_early
+        self._count = 0
+        self._is_repeating = False
+        self._waiting: list[tuple[AttentionLayer, _AttentionCall, torch.Tensor]] = []
+        self._waiting_bytes = 0
+        self._told: dict[tuple[torch.Size, ...], bool] = {}
+
+    @contextmanager
+    def on_duty(self) -> Iterator[None]:
+        """Look on while one of the layers runs."""
+        with (
+            ONE_PASS_AT_A_TIME,
+            self._watch.on_duty(),
+            wrapped(functional, "scaled_dot_product_attention", self._attend),
+        ):
+            yield
+
+    def see(self, run: Callable[[], Any]) -> Any:
+        """Look at one forward pass; return its output, or None when it ended early.
+
+        Raises:
+            BackendError: A layer ran in a way that cannot be seen.
+        """
+        output = None
+        with suppress(_AllSeen):
+            output = run()
+        self.end_pass()
+        return output
+
+    @contextmanager
+    def repeating(self, take: Take) -> Iterator[None]:
+        """Let another take what is seen in a part of the pass that is computed a second time."""
+        usual, self._takes, self._is_repeating = self._takes, [take], True
+        try:
+            yield
+        finally:
+            self._takes, self._is_repeating = usual, False
+
+    def end_pass(self) -> None:
+        """Look at what waits, and say so when not all layers were seen.
+
+        Raises:
+            BackendError: A layer ran in a way that cannot be seen.
+        """
+        self._take_waiting()
+        if self._count != len(self._watch.layers):
+            raise BackendError(
+                "The attention of this model cannot be read.",
+                hint="Switch attention slicing, xformers and flash attention off.",
+            )
+
+    def _attend(self, attend: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Stand in for ``scaled_dot_product_attention``; other threads go straight through."""
+        layer = self._watch.claim()
+        if layer is None:
+            return attend(*args, **kwargs)
+        call = _AttentionCall(*args, **kwargs)
+        is_alone = layer.text is TextPlace.ALONE and attend is usual_attention  # no other tap
+        if is_alone and not self._stops_early and self._is_told_sums(call):
+            output, sums = call.run_telling_sums()
+            self._let_wait(layer, call, sums)
+            self._count_in()
+            return output
+        self._take_waiting()
+        self._look_at(layer, call)
+        self._count_in()
+        return attend(*args, **kwargs)
+
+    def _is_told_sums(self, call: "_AttentionCall") -> bool:
+        """Ask once a pass for all calls of one size; they differ in nothing else."""
+        sizes = call.query.shape, call.key.shape
+        if sizes not in self._told:
+            self._told[sizes] = call.tells_sums
+        return self._told[sizes]
+
+    def _let_wait(self, layer: AttentionLayer, call: "_AttentionCall", sums: torch.Tensor) -> None:
+        self._waiting.append((layer, call, sums))
+        self._waiting_bytes += call.query.nbytes
+        if self._waiting_bytes > MOST_WAITING_BYTES:
+            self._take_waiting()
+
+    def _take_waiting(self) -> None:
+        for layer, call, sums in self._waiting:
+            self._look_at(layer, call, sums)
+        self._waiting.clear()
+        self._waiting_bytes = 0
+
+    def _look_at(
+        self, layer: AttentionLayer, call: "_AttentionCall", sums: torch.Tensor | None = None
+    ) -> None:
+        parts = self._parts(layer)
+        for row, take in enumerate(self._takes, start=self._row):
+            take(call.seen(layer, row, parts, None if sums is None else sums[row]))
+
+    def _count_in(self) -> None:
+        if not self._is_repeating:
+            self._count += 1
+            if self._stops_early and self._count == len(self._watch.layers):
+                raise _AllSeen
+
+    def _parts(self, layer: AttentionLayer) -> tuple[slice, slice] | None:
+        """Say which queries are the picture's and which keys the text's; None for all."""
+        if layer.text is TextPlace.ALONE:
+            return None
+        if self._latent_size is None:
+            raise ValueError("Joint attention needs the size of the latents.")
+        height, width = map_size(*self._latent_size, layer.level)
+        positions = height * width
+        if layer.text is TextPlace.FIRST:
+            return slice(-positions, None), slice(None, -positions)
+        filled = -(-positions // layer.picture_multiple) * layer.picture_multiple
+        return slice(None, positions), slice(filled, None)
+
+
+@frozen(eq=False, kw_only=False)
+class _AttentionCall:
+    """The arguments of ``scaled_dot_product_attention``, in its order."""
+
+    query: torch.Tensor
+    key: torch.Tensor
+    value: torch.Tensor
+    attn_mask: torch.Tensor | None = None
+    dropout_p: float = 0.0
+    is_causal: bool = False
+    scale: float | None = None
+    enable_gqa: bool = False
+
+    @property
+    def tells_sums(self) -> bool:
+        """Whether torch would run the processor's fused kernel, which sums up exponentials."""
+        if torch.is_grad_enabled() or self.query.device.type != "cpu":
+            return False
+        if self.attn_mask is not None or self.dropout_p or self.is_causal or self.enable_gqa:
+            return False
+        chosen = choose_kernel(self.query, self.key, self.value, scale=self.scale)
+        return bool(chosen == SDPBackend.FLASH_ATTENTION.value)
+
+    def run_telling_sums(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Run the kernel that torch would run.
+
+        Returns:
+            What torch would return; and (batch, heads, positions) float32, the logarithms of the
+            sums of exponentials that the softmax divides by.
+        """
+        output, sums = flash_attention(self.query, self.key, self.value, scale=self.scale)
+        return output, sums
+
+    def seen(
+        self,
+        layer: AttentionLayer,
+        row: int,
+        parts: tuple[slice, slice] | None = None,
+        log_sums: torch.Tensor | None = None,
+    ) -> LayerAttention:
+        """Take one row of the batch, where the picture attends to the text.
+
+        Args:
+            layer: That makes the call.
+            row: Of the batch.
+            parts: Queries that are the picture's, keys that are the text's; None for all.
+            log_sums: Of this row, where they are told.
+        """
+        query, key = self.query[row], self.key[row]
+        mask = None if self.attn_mask is None else self._additive_mask(row)
+        if parts is not None:
+            pictured, text = parts
+            query, key = query[:, pictured], key[:, text]
+            mask = None if mask is None else mask[:, pictured, text]
+        if self.enable_gqa:
+            key = key.repeat_interleave(query.shape[0] // key.shape[0], dim=0)
+        scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
+        return LayerAttention(layer, query, key, scale, mask, log_sums)
+
+    def _additive_mask(self, row: int) -> torch.Tensor:
+        assert self.attn_mask is not None
+        sides = (self.query.shape[-2], self.key.shape[-2])
+        own = self.attn_mask.expand(*self.query.shape[:-2], *self.attn_mask.shape[-2:])[row]
+        if own.dtype is torch.bool:
+            own = torch.zeros_like(own, dtype=torch.float32).masked_fill(~own, -torch.inf)
+        return own.float().expand(-1, *sides)

@@ -1,0 +1,526 @@
+"""Draws with diffusers pipelines, guided and watched from outside."""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import torch
+
+from spatialstudio.adapters.device import (
+    LARGE_MODEL_BYTES,
+    free_memory,
+    list_devices,
+    memory_errors_told,
+    name_of,
+    peak_memory_bytes,
+    pick_device,
+    pick_dtype,
+    reset_peak_memory,
+)
+from spatialstudio.adapters.diffusion.attention_archive import (
+    AttentionArchive,
+    plan_archive,
+    text_layers,
+)
+from spatialstudio.adapters.diffusion.attention_reader import AttentionReader
+from spatialstudio.adapters.diffusion.guidance_hook import (
+    DenoisingStep,
+    GuidanceHook,
+    Prediction,
+)
+from spatialstudio.adapters.diffusion.invalid_numbers import (
+    InvalidNumbers,
+    refuse_invalid,
+    what_may_help,
+)
+from spatialstudio.adapters.diffusion.latent_updates import Guidance
+from spatialstudio.adapters.diffusion.load_pipeline import (
+    LoadedPipeline,
+    import_libraries,
+    load_pipeline,
+    load_streams,
+)
+from spatialstudio.adapters.diffusion.memory_estimate import estimate_memory, out_of_memory, tiled
+from spatialstudio.adapters.diffusion.model_outline import outline_layers
+from spatialstudio.adapters.diffusion.patched import wrapped
+from spatialstudio.adapters.diffusion.pipeline_arguments import pipeline_arguments
+from spatialstudio.adapters.diffusion.preview import (
+    as_picture,
+    decode_preview,
+    predicted_clean_latents,
+)
+from spatialstudio.adapters.diffusion.text_streams import TextStream
+from spatialstudio.adapters.diffusion.token_spans import (
+    in_denoiser,
+    text_positions,
+    token_readings,
+    token_spans,
+)
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.attention import ATTENTION_FOLDER, ModelLayers
+from spatialstudio.domain.devices import DeviceCard, MemoryEstimate, Saving
+from spatialstudio.domain.errors import (
+    BackendError,
+    OutOfMemory,
+    RequestError,
+)
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import (
+    UNGUIDED,
+    GenerationEvent,
+    GenerationFinished,
+    GenerationRequest,
+    GenerationStarted,
+    ModelSetup,
+    PromptEncoded,
+    StepEvent,
+)
+from spatialstudio.domain.ports import (
+    CancelToken,
+    ModelCard,
+    Surroundings,
+)
+from spatialstudio.domain.prompt import TokenReading, TokenSpan
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.science.guidance.methods import METHODS
+from spatialstudio.science.guidance.noise_search import objects_only
+from spatialstudio.science.guidance.presets import PRESENCE_IDS, has_work
+from spatialstudio.science.guidance.schedule import GuidanceSchedule
+
+WHITE = 255
+
+
+def finished_picture(output: Any) -> RgbImage:
+    """Take the first picture, (H, W, 3), out of what a pipeline's call returns.
+
+    Args:
+        output: Its pictures are (H, W, 3) in [0, 1]. Stable Diffusion 1 also tells which of them
+            its safety checker has made black.
+
+    Raises:
+        BackendError: The picture was withheld, or its numbers are invalid.
+    """
+    withheld = getattr(output, "nsfw_content_detected", None)
+    if withheld and withheld[0]:
+        raise BackendError(
+            "The model's own safety checker has withheld the picture.",
+            hint="Take another seed or another prompt.",
+        )
+    colours: np.ndarray = output.images[0]
+    refuse_invalid(torch.from_numpy(colours))
+    return (colours * WHITE).round().astype(np.uint8)
+
+
+KERNELS: Mapping[str, Callable[[], bool]] = {
+    "flash": torch.backends.cuda.flash_sdp_enabled,
+    "memory-efficient": torch.backends.cuda.mem_efficient_sdp_enabled,
+    "cudnn": torch.backends.cuda.cudnn_sdp_enabled,
+    "math": torch.backends.cuda.math_sdp_enabled,
+}
+"""What torch may choose among on CUDA, where the choice can change a picture."""
+
+
+def model_setup(
+    denoiser: torch.nn.Module, device: torch.device, weights: Future[str]
+) -> ModelSetup:
+    """Say how a model computes; waits for the hash of its weights.
+
+    Args:
+        denoiser: The module that is called once a step.
+        device: Where it runs.
+        weights: Their hash; none is told when they have gone meanwhile.
+    """
+    dtype = next(denoiser.parameters()).dtype
+    return ModelSetup(
+        dtype=name_of(dtype),
+        attention=_attention(denoiser, device),
+        weights_sha256="" if weights.exception() else weights.result(),
+    )
+
+
+def _attention(denoiser: torch.nn.Module, device: torch.device) -> str:
+    """Name the processors of a denoiser's attention, and the kernels behind them."""
+    processors = (getattr(module, "processor", None) for module in denoiser.modules())
+    names = sorted({type(each).__name__ for each in processors if each is not None})
+    kernels = [name for name, is_on in KERNELS.items() if is_on()] if device.type == "cuda" else []
+    return ", ".join(names) + (f" ({', '.join(kernels)})" if kernels else "")
+
+
+ValueT = TypeVar("ValueT")
+
+
+def iterate(
+    work: Callable[[Callable[[ValueT], None]], None], *, thread_name: str
+) -> Iterator[ValueT]:
+    """Run ``work(emit)`` on a thread of its own and yield what it emits.
+
+    The two take turns: the work goes on only while the next value is waited for, so it never runs
+    ahead of its user. A user who stops early ends the work at its next ``emit``.
+
+    Args:
+        work: Calls ``emit(value)`` for every value.
+        thread_name: For people who look at the process.
+
+    Raises:
+        Exception: What the work raises.
+    """
+    is_wanted: SimpleQueue[bool] = SimpleQueue()
+    results: SimpleQueue[_Emitted[ValueT] | _Ended] = SimpleQueue()
+
+    def emit(value: ValueT) -> None:
+        results.put(_Emitted(value))
+        if not is_wanted.get():
+            raise _Unwanted
+
+    def run() -> None:
+        if not is_wanted.get():
+            return
+        try:
+            work(emit)
+        except BaseException as error:  # noqa: BLE001 - raised again on the user's thread
+            results.put(_Ended(error))
+        else:
+            results.put(_Ended(None))
+
+    thread = Thread(target=run, name=thread_name, daemon=True)
+    thread.start()
+    try:
+        is_wanted.put(True)
+        while isinstance(result := results.get(), _Emitted):
+            yield result.value
+            is_wanted.put(True)
+        if result.error is not None:
+            raise result.error
+    finally:
+        is_wanted.put(False)
+        thread.join()
+
+
+class _Unwanted(BaseException):
+    """Ends work whose user has gone; no library catches it by mistake."""
+
+
+@frozen(kw_only=False)
+class _Emitted(Generic[ValueT]):
+    value: ValueT
+
+
+@frozen(kw_only=False)
+class _Ended:
+    error: BaseException | None
+
+
+def build(surroundings: Surroundings) -> "DiffusersBackend":
+    """Make the backend with its libraries; a model is loaded by the first request."""
+    import_libraries()
+    cache = surroundings.cache or Path(tempfile.gettempdir())
+    return DiffusersBackend(cache / ATTENTION_FOLDER)
+
+
+class DiffusersBackend:
+    """A ``GenerationBackend`` that keeps the last model loaded.
+
+    Args:
+        archives: Where attention goes that is too large to travel; a folder a run, by its id.
+    """
+
+    id = "diffusers"
+
+    def __init__(self, archives: Path) -> None:
+        self._archives = archives
+        self._streams: tuple[Path, Sequence[TextStream]] | None = None
+        self._loaded: LoadedPipeline | None = None
+        self._loaded_as: _Wanted | None = None
+        self._loading = Lock()
+
+    def devices(self) -> tuple[DeviceCard, ...]:
+        """List what it can run on, the fastest first."""
+        return list_devices()
+
+    def token_spans(self, scene: SceneGraph, model: ModelCard) -> tuple[TokenSpan, ...]:
+        """Locate the mentions; see ``GenerationBackend``.
+
+        Raises:
+            BackendError: The model is damaged or missing.
+            PromptError: A mention lies beyond the text encoder's limit.
+        """
+        return token_spans(self._streams_of(model), scene.prompt.text, scene.mentions)
+
+    def read_tokens(self, prompt: str, model: ModelCard) -> tuple[TokenReading, ...]:
+        """Take a prompt apart; see ``GenerationBackend``.
+
+        Raises:
+            BackendError: The model is damaged or missing.
+        """
+        return token_readings(self._streams_of(model), prompt)
+
+    def layers(self, model: ModelCard, height: int, width: int) -> ModelLayers:
+        """List where a model attends to the text; see ``GenerationBackend``.
+
+        Raises:
+            BackendError: The model is damaged or missing.
+        """
+        return outline_layers(model, height, width)
+
+    def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
+        """Estimate from the model that is loaded; a small one is loaded where there is none.
+
+        Raises:
+            BackendError: The model is damaged or missing.
+            RequestError: The model cannot do what the request asks for.
+        """
+        loaded, loaded_as = self._loaded, self._loaded_as
+        wanted = _wanted(request, model)
+        if loaded is None and model.size_bytes < LARGE_MODEL_BYTES:
+            loaded = self._ready(model, wanted)
+        elif loaded is None or loaded_as is None or not loaded_as.is_like(wanted):
+            return None
+        dtype = pick_dtype(wanted.device, model.size_bytes, wanted.dtype)
+        request = replace(request, dtype=name_of(dtype))
+        return _estimate(loaded, request, plan_archive(loaded, request, request.steps, Path()))
+
+    def generate(
+        self, request: GenerationRequest, model: ModelCard, token: CancelToken
+    ) -> Iterator[GenerationEvent]:
+        """Draw; see ``GenerationBackend``.
+
+        Raises:
+            BackendError: The model is missing or damaged, memory is short, or numbers turn invalid.
+            RequestError: The model cannot do what the request asks for.
+            PromptError: A mention lies beyond the text encoder's limit.
+            Cancelled: The token was cancelled; no model call follows.
+        """
+        return iterate(partial(self._draw, request, model, token), thread_name="diffusers")
+
+    def _draw(
+        self,
+        request: GenerationRequest,
+        model: ModelCard,
+        token: CancelToken,
+        emit: Callable[[GenerationEvent], None],
+    ) -> None:
+        started = time.perf_counter()
+        wanted = _wanted(request, model)
+        device = wanted.device
+        reset_peak_memory(device)
+        token.raise_if_cancelled()
+        try:
+            with memory_errors_told():
+                loaded = self._ready(model, wanted)
+                with tiled(loaded.pipeline.vae, is_wanted=Saving.TILING in request.savings):
+                    image = _Drawing(request, loaded, token, emit).draw(self._archives / request.id)
+        except OutOfMemory as error:
+            free_memory(device)
+            raise out_of_memory(self._loaded, request, device) from error
+        emit(
+            GenerationFinished(
+                request_id=request.id,
+                image=image,
+                seconds=time.perf_counter() - started,
+                peak_memory_bytes=peak_memory_bytes(device),
+                setup=model_setup(loaded.denoiser, loaded.device, loaded.weights_hash),
+            )
+        )
+
+    def _ready(self, model: ModelCard, wanted: "_Wanted") -> LoadedPipeline:
+        with self._loading:
+            if self._loaded is None or self._loaded_as != wanted:
+                self._loaded = None  # let go of one model before the next is loaded
+                own = replace(model, dtype=wanted.dtype)
+                self._loaded = load_pipeline(own, wanted.device, offloads=wanted.offloads)
+                self._loaded_as = wanted
+            return self._loaded
+
+    def _streams_of(self, model: ModelCard) -> Sequence[TextStream]:
+        """Take the tokenizers of the model that is loaded; of others, those asked for last."""
+        loaded = self._loaded
+        if loaded is not None and loaded.folder == model.folder:
+            return loaded.streams
+        if self._streams is None or self._streams[0] != model.folder:
+            self._streams = (model.folder, load_streams(model))
+        return self._streams[1]
+
+
+@frozen(kw_only=False)
+class _Wanted:
+    """How a model is loaded for a request; an empty ``dtype`` is what suits the device."""
+
+    folder: Path
+    device: torch.device
+    dtype: str
+    offloads: bool
+
+    def is_like(self, other: "_Wanted") -> bool:
+        """Tell whether what one takes is told from the other, as loaded."""
+        return replace(self, offloads=other.offloads, dtype=other.dtype) == other
+
+
+class _Drawing:
+    """One request on its way from noise to picture."""
+
+    def __init__(
+        self,
+        request: GenerationRequest,
+        loaded: LoadedPipeline,
+        token: CancelToken,
+        emit: Callable[[GenerationEvent], None],
+    ) -> None:
+        loaded.set_scheduler(request.scheduler_id)
+        if request.guidance.names_only:
+            request = replace(request, scene=objects_only(request.scene))
+        self._request = request
+        self._loaded = loaded
+        self._token = token
+        self._emit = emit
+        self._total_steps = loaded.count_steps(request.steps)
+
+    def draw(self, archive_folder: Path) -> RgbImage:
+        """Run the pipeline and report its steps."""
+        request, pipeline = self._request, self._loaded.pipeline
+        scene, streams = request.scene, self._loaded.streams
+        arguments = pipeline_arguments(self._loaded, request)
+        spans = token_spans(streams, scene.prompt.text, scene.mentions)
+        guidance = self._guidance()
+        is_read = guidance is not None or request.capture.attention_every > 0
+        reader = self._reader(spans, guidance) if spans and is_read else None
+        archive = plan_archive(self._loaded, request, self._total_steps, archive_folder)
+        hook = GuidanceHook(reader, guidance, self._token, partial(self._report_step, archive))
+        self._report(
+            GenerationStarted(
+                request_id=request.id,
+                total_steps=self._total_steps,
+                token_spans=spans,
+                device=str(self._loaded.device),
+                attention_files=archive.files,
+                text_layers=text_layers(self._loaded, request),
+                memory=_estimate(self._loaded, request, archive),
+            )
+        )
+        denoiser, calls = self._loaded.denoiser, self._loaded.family.calls
+        with (
+            archive.attached(denoiser, calls),
+            hook.attached(denoiser, pipeline.scheduler, calls),
+            wrapped(pipeline.scheduler, "set_timesteps", self._begin_denoising),
+        ):
+            try:
+                return finished_picture(pipeline(**arguments))
+            except InvalidNumbers as error:
+                raise self._advised(error, hook) from error
+
+    def _advised(self, error: InvalidNumbers, hook: GuidanceHook) -> BackendError:
+        hint = what_may_help(
+            was_moved=hook.has_moved,
+            dtype=self._loaded.denoiser.dtype,
+            guidance_scale=self._request.guidance_scale,
+        )
+        return BackendError(error.message, hint=hint)
+
+    def _begin_denoising(
+        self, set_timesteps: Callable[..., None], *args: object, **kwargs: object
+    ) -> None:
+        """Set the steps, which every pipeline does as soon as the prompt is encoded."""
+        self._report(PromptEncoded(request_id=self._request.id))
+        set_timesteps(*args, **kwargs)
+
+    def _guidance(self) -> Guidance | None:
+        settings, scene = self._request.guidance, self._request.scene
+        if settings.method_id == UNGUIDED:
+            return None
+        if settings.method_id not in METHODS:
+            raise RequestError(
+                f'The guidance method "{settings.method_id}" is not known.',
+                hint=f"Choose one of {', '.join([UNGUIDED, *METHODS])}.",
+            )
+        method = METHODS[settings.method_id]
+        if not (scene.mentions and has_work(scene, settings.method_id)):
+            return None
+        has_turns = settings.method_id not in PRESENCE_IDS  # of those, every turn is the same
+        takes_turns = settings.one_by_one and has_turns
+        return Guidance(
+            loss=method.make_loss(settings),
+            schedule=GuidanceSchedule(
+                replace(settings, one_by_one=takes_turns), self._request.steps
+            ),
+            refined=method.make_refined(settings) if method.make_refined else None,
+            corrects_prediction=method.corrects_prediction,
+            reads_decoder=method.reads_decoder,
+        )
+
+    def _reader(self, spans: tuple[TokenSpan, ...], guidance: Guidance | None) -> AttentionReader:
+        loaded, scene = self._loaded, self._request.scene
+        streams, smaller = loaded.streams, Saving.SMALLER_MAPS in self._request.savings
+        is_whole = guidance is not None and guidance.loss.reads_whole_text
+        reads_decoder = guidance is not None and guidance.reads_decoder
+        return AttentionReader(
+            loaded.layers_to_read(smaller=smaller),
+            in_denoiser(streams, spans),
+            scene.relations,
+            smooths_maps=self._loaded.family.smooths_maps,
+            whole_text=text_positions(streams, scene.prompt.text) if is_whole else (),
+            decoder=loaded.decoder_to_read(smaller=smaller) if reads_decoder else (),
+        )
+
+    def _report_step(
+        self, archive: AttentionArchive, step: DenoisingStep, prediction: Prediction
+    ) -> None:
+        capture = self._request.capture
+        archive.expect_step(is_due=_is_due(step.index + 1, capture.attention_every))
+        wants_attention = _is_due(step.index, capture.attention_every)
+        has_after = wants_attention and step.step_size is not None
+        wants_preview = _is_due(step.index, capture.preview_every)
+        self._report(
+            StepEvent(
+                request_id=self._request.id,
+                step=step.index,
+                total_steps=self._total_steps,
+                timestep=float(prediction.timestep),
+                pos=step.pos,
+                guidance_loss=step.loss,
+                step_size=step.step_size,
+                pos_after=step.pos_after,
+                guiding_passes=step.passes,
+                attention=step.snapshot if wants_attention else None,
+                attention_after=step.snapshot_after if has_after else None,
+                preview=self._preview(step, prediction) if wants_preview else None,
+            )
+        )
+
+    def _preview(self, step: DenoisingStep, prediction: Prediction) -> RgbImage:
+        clean = predicted_clean_latents(
+            self._loaded.pipeline.scheduler,
+            prediction.output,
+            prediction.timestep,
+            prediction.latents,
+            step.input_scale,
+        )
+        pictured = as_picture(clean, self._loaded.family.latents, step.latent_size)
+        return decode_preview(self._loaded.decode_preview, pictured)
+
+    def _report(self, event: GenerationEvent) -> None:
+        self._emit(event)
+        self._token.raise_if_cancelled()
+
+
+def _wanted(request: GenerationRequest, model: ModelCard) -> _Wanted:
+    device = pick_device("cpu" if Saving.PROCESSOR in request.savings else request.device)
+    offloads = Saving.OFFLOAD in request.savings and device.type != "cpu"
+    return _Wanted(model.folder, device, request.dtype or model.dtype, offloads)
+
+
+def _estimate(
+    loaded: LoadedPipeline, request: GenerationRequest, archive: AttentionArchive
+) -> MemoryEstimate:
+    kept = sum(file.size_bytes for file in archive.files)
+    return replace(estimate_memory(loaded, request), disk_bytes=kept)
+
+
+def _is_due(step: int, every: int) -> bool:
+    return every > 0 and step % every == 0

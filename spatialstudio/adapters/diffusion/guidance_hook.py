@@ -1,0 +1,339 @@
+"""Watches and guides an untouched diffusers pipeline while it denoises.
+
+A wrapper around the denoiser's ``forward`` sees every model call. On a guided step the latents of
+each picture are moved first, by ``LatentUpdates``; the denoiser then gets the moved input, and
+through the wrapped ``scheduler.step`` the pipeline's own latents move by the same amount in their
+own units. The ordinary pass is read on every step, at next to no cost, so a step can rest on what
+the last one showed: guidance that has reached its goal makes no pass until a relation falls. Of
+pictures that are drawn at once, each rests by its own relations.
+
+Some samplers make several calls for a step. It is read and guided on the first; the others go on
+from where that has moved the latents to.
+
+A method may correct the predicted noise instead, on every call. And a step may take the prompt's
+prediction from the last guiding pass; then only the other half is computed anew, where that pass
+began, because classifier-free guidance would magnify what two different places have between them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from spatialstudio.adapters.diffusion.attention_reader import AttentionReader
+from spatialstudio.adapters.diffusion.attention_tap import AttentionTap
+from spatialstudio.adapters.diffusion.denoiser_call import CallLayout, DenoiserCall
+from spatialstudio.adapters.diffusion.invalid_numbers import refuse_invalid
+from spatialstudio.adapters.diffusion.latent_updates import Guidance, LatentUpdates
+from spatialstudio.adapters.diffusion.patched import wrapped
+from spatialstudio.adapters.diffusion.preview import (
+    corrected,
+    is_flow,
+    signal_of,
+)
+from spatialstudio.domain.attention import AttentionSnapshot
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.ports import CancelToken
+from spatialstudio.domain.relation import RelationId
+
+
+def move_along(scheduler: Any, shift: torch.Tensor) -> None:
+    """Tell a sampler, before its step, that its latents were moved; nothing else about it changes.
+
+    Args:
+        scheduler: In the midst of a run.
+        shift: Taken off the latents, in the scheduler's units.
+    """
+    if not shift.any():
+        return
+    if getattr(scheduler, "last_sample", None) is not None:
+        scheduler.last_sample = None  # without it UniPC predicts, and does not correct
+    first_stage = getattr(scheduler, "sample", None)
+    if isinstance(first_stage, torch.Tensor):
+        scheduler.sample = first_stage - shift
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class DenoisingStep:
+    """One step, filled in while it goes on. Stays on the thread of the model.
+
+    Where several pictures are drawn at once, what is read is that of the first.
+
+    Attributes:
+        index: Of the step, from 0.
+        call: The model call that is awaited or made, from 0 over the whole run.
+        prediction: Of the step's first call, as soon as that has ended.
+        snapshot: Attention before any update; None when nothing was read.
+        pos: Relation id to PoS of the snapshot.
+        snapshot_after: Attention after the updates, from the step's ordinary pass; None where
+            guidance did not act, or that pass was not made where it has moved the latents to.
+        pos_after: Relation id to PoS of that; empty without.
+        guided: Numbers of the pictures that did not rest; none outside the guided window.
+        loss: Before the update, of the first picture that was moved; None where none was.
+        step_size: Step length applied, VP units; None where no picture was moved.
+        passes: Guiding passes made, of all pictures together.
+        has_begun: Whether the denoiser was called; pipelines may call it once more for the
+            other half of classifier-free guidance.
+        shift: (pictures, ...) taken off the denoiser's input, or added to the predicted noise.
+        latent_size: (h, w) that the denoiser was given.
+        input_scale: From the scheduler's latents to the denoiser's input: 1 for samplers that are
+            variance-preserving, 1 / sqrt(sigma^2 + 1) for those like Euler.
+        signal: The picture's share of the variance of variance-preserving latents, (0, 1].
+        spread: Variance of the denoiser's input: 1, or less amid rectified flow.
+    """
+
+    index: int
+    call: int = 0
+    prediction: "Prediction | None" = None
+    snapshot: AttentionSnapshot | None = None
+    pos: Mapping[RelationId, float] = field(default_factory=dict)
+    snapshot_after: AttentionSnapshot | None = None
+    pos_after: Mapping[RelationId, float] = field(default_factory=dict)
+    guided: tuple[int, ...] = ()
+    loss: float | None = None
+    step_size: float | None = None
+    passes: int = 0
+    has_begun: bool = False
+    shift: torch.Tensor | None = None
+    latent_size: tuple[int, int] = (0, 0)
+    input_scale: float = 1.0
+    signal: float = 1.0
+    spread: float = 1.0
+
+
+@frozen(eq=False, kw_only=False)
+class Prediction:
+    """What the scheduler was given for a step. Stays on the thread of the model.
+
+    Attributes:
+        output: (1, c, h, w) of the denoiser, classifier-free guidance applied.
+        timestep: Scheduler time.
+        latents: (1, c, h, w) that the step starts from, in the scheduler's units.
+    """
+
+    output: torch.Tensor
+    timestep: torch.Tensor
+    latents: torch.Tensor
+
+
+FinishStep = Callable[[DenoisingStep, Prediction], None]
+
+
+class GuidanceHook:
+    """Reads and guides one run of a pipeline.
+
+    Args:
+        reader: None when nothing is to be read.
+        guidance: None for none; needs a reader.
+        token: Asked before every model call.
+        finish_step: Takes each step when it has ended.
+
+    Attributes:
+        has_moved: Whether guidance has moved a picture so far.
+    """
+
+    def __init__(
+        self,
+        reader: AttentionReader | None,
+        guidance: Guidance | None,
+        token: CancelToken,
+        finish_step: FinishStep,
+    ) -> None:
+        self.has_moved = False
+        self._reader = reader
+        self._guidance = guidance
+        self._token = token
+        self._finish_step = finish_step
+        self._calls = CallLayout()
+        self._denoiser = torch.nn.Module()
+        self._scheduler: Any = None
+        self._last_pos: dict[int, Mapping[RelationId, float]] = {}
+        self._now = DenoisingStep(index=0)
+
+    @contextmanager
+    def attached(
+        self, denoiser: torch.nn.Module, scheduler: Any, calls: CallLayout | None = None
+    ) -> Iterator[None]:
+        """Watch one call of the pipeline that owns these two; afterwards they are as before.
+
+        Args:
+            denoiser: Called once or twice a step.
+            scheduler: Of the pipeline.
+            calls: How the pipeline calls the denoiser; None for both halves in one call.
+        """
+        self._calls = calls or CallLayout()
+        self._denoiser, self._scheduler = denoiser, scheduler
+        with ExitStack() as wrappers:
+            if self._reader is not None:
+                wrappers.enter_context(self._reader.watch.on_duty())
+            wrappers.enter_context(wrapped(denoiser, "forward", self._denoise))
+            wrappers.enter_context(wrapped(scheduler, "step", self._step))
+            if hasattr(scheduler, "scale_model_input"):
+                wrappers.enter_context(wrapped(scheduler, "scale_model_input", self._scale))
+            yield
+
+    def _denoise(self, forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        def denoise(wanted: DenoiserCall) -> Any:
+            self._token.raise_if_cancelled()
+            return wanted.run(forward)
+
+        call, now = DenoiserCall(self._calls, args, kwargs), self._now
+        is_repeated, now.has_begun = now.has_begun, True
+        now.latent_size = call.latent_size
+        if self._reader is None or now.prediction is not None:
+            return denoise(call)
+        if is_repeated:
+            return denoise(self._moved(call))
+        now.guided = self._awake(self._reader)
+        if self._guidance is None or not now.guided:
+            return self._read(self._reader, denoise, call)
+        updates = self._update(self._guidance, self._reader, denoise, call)
+        if self._guidance.schedule.settings.reuses_prediction:
+            return self._joined(self._reader, denoise, call, updates)
+        return self._read(self._reader, denoise, self._moved(call))
+
+    def _awake(self, reader: AttentionReader) -> tuple[int, ...]:
+        """Return the numbers of the pictures that guidance acts on now."""
+        if self._guidance is None or not self._guidance.schedule.guides(self._now.index):
+            return ()
+        may_rest = self._guidance.schedule.may_rest
+        known = [self._last_pos.get(number, {}) for number in range(self._calls.pictures)]
+        return tuple(n for n, pos in enumerate(known) if not may_rest(reader.guided_pos(pos)))
+
+    def _update(
+        self,
+        guidance: Guidance,
+        reader: AttentionReader,
+        denoise: Callable[[DenoiserCall], Any],
+        call: DenoiserCall,
+    ) -> Mapping[int, LatentUpdates]:
+        """Make the updates of the pictures that are guided, and note them."""
+        now = self._now
+        if is_flow(self._scheduler):
+            noise = float(self._scheduler.sigmas[now.call])
+            now.spread = (1 - noise) ** 2 + noise**2
+            now.signal = (1 - noise) ** 2 / now.spread
+        length = guidance.schedule.length(now.index, now.signal)
+        updates = {
+            number: LatentUpdates(
+                guidance, reader, self._denoiser, denoise, call.of_picture(number)
+            )
+            for number in now.guided
+        }
+        for number, own in updates.items():
+            try:
+                self._note(reader, number, own.make(now.index, length * now.spread))
+            finally:
+                self.has_moved |= own.loss is not None
+        still = torch.zeros_like(next(iter(updates.values())).shift)
+        shifts = [updates[n].shift if n in updates else still for n in range(self._calls.pictures)]
+        now.shift = torch.cat(shifts)
+        now.passes = sum(own.passes for own in updates.values())
+        now.loss = next((own.loss for own in updates.values() if own.loss is not None), None)
+        now.step_size = None if now.loss is None else length
+        return updates
+
+    def _moved(self, call: DenoiserCall) -> DenoiserCall:
+        if self._now.shift is None or self._guidance is None or self._guidance.leaves_input:
+            return call
+        return call.moved(self._now.shift)
+
+    def _joined(
+        self,
+        reader: AttentionReader,
+        denoise: Callable[[DenoiserCall], Any],
+        call: DenoiserCall,
+        updates: Mapping[int, LatentUpdates],
+    ) -> Any:
+        """Put an output together, taking the prompt's predictions of the guiding passes."""
+        with_prompt = [
+            updates[n].output
+            if n in updates
+            else self._read(reader, denoise, call.of_picture(n), n)
+            for n in range(call.layout.pictures)
+        ]
+        other = call.without_prompt()
+        return call.joined(with_prompt, None if other is None else denoise(other))
+
+    def _read(
+        self,
+        reader: AttentionReader,
+        denoise: Callable[[DenoiserCall], Any],
+        call: DenoiserCall,
+        first: int = 0,
+    ) -> Any:
+        """Make an ordinary pass and read the rows of its pictures, which count from ``first``."""
+        size, means = call.latent_size, [reader.mean() for _ in range(call.layout.pictures)]
+        tap = AttentionTap(reader.watch, [mean.take for mean in means], size, call.first_row)
+        with tap.on_duty():
+            output = tap.see(lambda: denoise(call))
+        for number, mean in enumerate(means, first):
+            self._note(reader, number, reader.glance(mean, size))
+        return output
+
+    def _note(self, reader: AttentionReader, number: int, snapshot: AttentionSnapshot) -> None:
+        """Keep a picture's last PoS; of the first also the step's readings."""
+        now, pos = self._now, reader.pos(snapshot)
+        self._last_pos[number] = pos
+        if number > 0:
+            return
+        if now.snapshot is None:
+            now.snapshot, now.pos = snapshot, pos
+        has_moved = now.shift is not None
+        if has_moved and self._guidance is not None and not self._guidance.leaves_input:
+            now.snapshot_after, now.pos_after = snapshot, pos
+
+    def _scale(
+        self, scale: Callable[..., torch.Tensor], sample: torch.Tensor, timestep: torch.Tensor
+    ) -> torch.Tensor:
+        self._now.input_scale = float(scale(sample.new_ones(1), timestep))
+        if not is_flow(self._scheduler):
+            self._now.signal = signal_of(self._scheduler, timestep, self._now.input_scale)
+        return scale(sample, timestep)
+
+    def _step(
+        self,
+        step: Callable[..., Any],
+        output: torch.Tensor,
+        timestep: torch.Tensor,
+        sample: torch.Tensor,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
+        now = self._now
+        if now.shift is not None and self._guidance is not None:
+            shift = now.shift.to(sample.dtype).reshape(sample.shape)
+            if self._guidance.corrects_prediction:
+                output = corrected(self._scheduler, output, shift, now.signal)
+            elif now.prediction is None:
+                shift = shift / now.input_scale
+                sample = sample - shift
+                move_along(self._scheduler, shift)
+        result = step(output, timestep, sample, *args, **kwargs)
+        refuse_invalid(result[0])
+        self._end_call(Prediction(output, timestep, sample))
+        return _with_finished(result)
+
+    def _end_call(self, prediction: Prediction) -> None:
+        """Go on to the step's next call, or to the next step."""
+        now = self._now
+        now.prediction = first = now.prediction or prediction
+        now.has_begun = False
+        now.call += 1
+        calls = len(self._scheduler.timesteps)
+        if now.call % self._scheduler.order == 0 or now.call == calls:
+            self._now = DenoisingStep(index=now.index + 1, call=now.call)
+            self._finish_step(now, first)
+
+
+def _with_finished(result: Any) -> Any:
+    """Name a sampler's latents twice where it tells of no finished ones beside.
+
+    After the only step of a run they are the same.
+    """
+    # WORKAROUND(https://github.com/huggingface/diffusers/issues/8689): PixArt-alpha asks for the
+    # second, whatever the sampler. Can go when it takes the first of samplers that tell one.
+    tells_once = isinstance(result, tuple) and len(result) == 1
+    return result * 2 if tells_once else result

@@ -1,0 +1,209 @@
+"""Moves one picture's latents against the gradient of a loss of its attention.
+
+A guiding pass runs with the prompt alone, up to the last layer that is read. All relations share
+one pass, or each takes a pass of its own on latents that the others have moved already. The
+denoiser's input is variance-preserving (VP) for every sampler, so the step length is too.
+
+Source: Rezaei et al. 2025, arXiv:2506.23418; refinement until the loss is low enough: Chefer et al.
+2023, arXiv:2301.13826, as diffusers does it, where the update that meets the goal is followed by
+one more; BoxDiff's, which lowers the inner part of its loss alone: Xie et al. 2023,
+arXiv:2307.10816. Ours: the VP units, the early exit, and one gradient for all relations.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import torch
+from torch.utils.checkpoint import checkpoint
+
+from spatialstudio.adapters.diffusion.attention_reader import AttentionReader
+from spatialstudio.adapters.diffusion.attention_tap import AttentionTap
+from spatialstudio.adapters.diffusion.denoiser_call import DenoiserCall
+from spatialstudio.domain.attention import AttentionSnapshot
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.relation import Relation, RelationId
+from spatialstudio.science.guidance.losses import GuidanceLoss, RefinedLoss
+from spatialstudio.science.guidance.schedule import GuidanceSchedule
+
+Denoise = Callable[[DenoiserCall], Any]
+
+FLOAT16_LOSS_SCALE = 1024.0
+"""Keeps small gradients from vanishing on their way through a denoiser of float16."""
+
+
+@frozen(eq=False)
+class Guidance:
+    """How a picture is held to its prompt.
+
+    Attributes:
+        loss: What the updates lower.
+        schedule: When they are made and how far they go.
+        refined: What refinement lowers before the update of its step; None for the loss itself.
+        corrects_prediction: True when the updates are added to the predicted noise, False when
+            they are taken off the latents.
+        reads_decoder: Whether the loss reads the levels of the decoder.
+    """
+
+    loss: GuidanceLoss
+    schedule: GuidanceSchedule
+    refined: RefinedLoss | None = None
+    corrects_prediction: bool = False
+    reads_decoder: bool = False
+
+    @property
+    def leaves_input(self) -> bool:
+        """Whether the ordinary pass is made where the latents were before the updates."""
+        return self.corrects_prediction or self.schedule.settings.reuses_prediction
+
+
+class LatentUpdates:
+    """The updates of one picture on one step. Stays on the thread of the model.
+
+    Args:
+        guidance: How the picture is held.
+        reader: What is read of a pass.
+        denoiser: Its memory is spared when the settings say so.
+        denoise: Makes a model call.
+        own: The call for this picture, with the prompt.
+
+    Attributes:
+        shift: Like the sample, in float32; what is taken off it so far.
+        loss: Of the first pass; None when no update was made.
+        passes: Made so far.
+        output: Of the last pass, when whole passes were asked for.
+    """
+
+    def __init__(
+        self,
+        guidance: Guidance,
+        reader: AttentionReader,
+        denoiser: Any,
+        denoise: Denoise,
+        own: DenoiserCall,
+    ) -> None:
+        self.shift = torch.zeros_like(own.sample, dtype=torch.float32)
+        self.loss: float | None = None
+        self.passes = 0
+        self.output: Any = None
+        self._guidance = guidance
+        self._reader = reader
+        self._denoiser = denoiser
+        self._denoise = denoise
+        self._own = own
+        self._snapshots: list[AttentionSnapshot] = []
+
+    @torch.enable_grad()
+    def make(self, step: int, length: float) -> AttentionSnapshot:
+        """Make all updates of a step.
+
+        Args:
+            step: From 0.
+            length: Of one update, VP units.
+
+        Returns:
+            What the first pass attended to.
+        """
+        schedule, relations = self._guidance.schedule, self._reader.guided
+        settings = schedule.settings
+        takes_turns = settings.one_by_one and relations
+        groups = [(one,) for one in relations] if takes_turns else [relations]
+        limit = schedule.refined_loss(step)
+        for group in groups * settings.inner_updates:
+            if limit is not None and self._guidance.refined is not None:
+                self._refine_apart(self._guidance.refined, group, length, limit)
+            loss = self._update(group, length)
+            if loss is None:
+                break
+            if limit is not None and self._guidance.refined is None:
+                self._refine(group, length, limit, loss)
+        return self._snapshots[0]
+
+    def _refine(
+        self, relations: Sequence[Relation], length: float, limit: float, loss: float | None
+    ) -> None:
+        """Update until the loss is low enough; the update that finds it so is followed by one."""
+        if loss is None or loss <= limit:
+            return
+        for _ in range(self._guidance.schedule.settings.most_refinements - 1):
+            loss = self._update(relations, length)
+            if loss is None or loss <= limit:
+                break
+        self._update(relations, length)
+
+    def _refine_apart(
+        self, refined: RefinedLoss, relations: Sequence[Relation], length: float, limit: float
+    ) -> None:
+        """Lower a part of the loss until it is low enough; nothing moves where it already is."""
+        for _ in range(self._guidance.schedule.settings.most_refinements):
+            loss = self._update(relations, length, refined, limit)
+            if loss is None or loss <= limit:
+                break
+
+    def _update(
+        self,
+        relations: Sequence[Relation],
+        length: float,
+        refined: RefinedLoss | None = None,
+        limit: float | None = None,
+    ) -> float | None:
+        """Make one pass and move against its gradient.
+
+        Args:
+            relations: Of the loss.
+            length: Of the update, VP units.
+            refined: What is lowered in place of the loss, and not told as such.
+            limit: Nothing moves where the first of such passes finds at most this; None for any.
+
+        Returns:
+            What was lowered; None when all goals are reached.
+        """
+        schedule = self._guidance.schedule
+        settings = schedule.settings
+        sample = self._own.sample
+        start = (sample - self.shift).to(sample.dtype).detach().requires_grad_()
+        scale = FLOAT16_LOSS_SCALE if start.dtype is torch.float16 else 1.0
+        reader, size = self._reader, self._own.latent_size
+        mean = reader.mean()
+        tap = AttentionTap(
+            reader.watch, [mean.take], size, stops_early=not settings.reuses_prediction
+        )
+        with tap.on_duty(), self._spared(tap) if settings.checkpointing else nullcontext():
+            self.output = tap.see(lambda: self._denoise(self._own.with_sample(start)))
+            self.passes += 1
+            attention = reader.read(mean, size)
+            if not self._snapshots or schedule.can_rest:
+                self._snapshots.append(reader.snapshot(attention))
+            if schedule.can_rest and schedule.may_rest(self._guided_pos()):
+                return None
+            loss = (refined or self._guidance.loss)(relations, attention)
+            value = float(loss.detach())
+            if limit is not None and value <= limit and not self.shift.any():
+                return value
+            (gradient,) = torch.autograd.grad(loss * scale, start)
+        self.shift = self.shift + length * (gradient.float() / scale)
+        if refined is None and self.loss is None:
+            self.loss = value
+        return value
+
+    def _guided_pos(self) -> Mapping[RelationId, float]:
+        return self._reader.guided_pos(self._reader.pos(self._snapshots[-1]))
+
+    @contextmanager
+    def _spared(self, tap: AttentionTap) -> Iterator[None]:
+        """Let the denoiser keep the inputs of its blocks only, and compute the rest once more."""
+
+        def run(block: Callable[..., Any], *args: Any) -> Any:
+            def contexts() -> tuple[Any, Any]:
+                return nullcontext(), tap.repeating(self._reader.mean().take)
+
+            return checkpoint(block, *args, use_reentrant=False, context_fn=contexts)
+
+        denoiser = self._denoiser
+        was_sparing = denoiser.is_gradient_checkpointing
+        denoiser.enable_gradient_checkpointing(run)
+        try:
+            yield
+        finally:
+            if not was_sparing:
+                denoiser.disable_gradient_checkpointing()

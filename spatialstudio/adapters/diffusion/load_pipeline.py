@@ -1,0 +1,464 @@
+"""Loads diffusers folders: safetensors only, nothing from the network."""
+
+import math
+import warnings
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import diffusers
+import numpy as np
+import torch
+from diffusers.utils import logging as diffusers_logging
+from safetensors import SafetensorError, safe_open
+from transformers.utils import logging as transformers_logging
+
+from spatialstudio.adapters.device import is_out_of_memory, pick_dtype
+from spatialstudio.adapters.diffusion.attention_layers import (
+    AttentionLayer,
+    decoder_levels,
+    guiding_layers,
+)
+from spatialstudio.adapters.diffusion.families import (
+    FAMILIES,
+    STABLE_DIFFUSION,
+    Family,
+    LatentForm,
+)
+from spatialstudio.adapters.diffusion.invalid_numbers import InvalidNumbers, refuse_invalid
+from spatialstudio.adapters.diffusion.preview import EDM_SAMPLERS, DecodePreview, preview_decoder
+from spatialstudio.adapters.diffusion.text_streams import TextStream
+from spatialstudio.adapters.diffusion.tokenizers import read_tokenizers
+from spatialstudio.adapters.models.model_kinds import MODEL_KINDS, current_name
+from spatialstudio.adapters.models.model_parts import (
+    INDEX_FILE,
+    TOKENIZER,
+    check_parts,
+    parts_in_use,
+    parts_left_out,
+    read_index,
+    refuse_stray_shards,
+    variant_of,
+    weight_files,
+)
+from spatialstudio.adapters.models.model_settings import is_explained, unusable
+from spatialstudio.adapters.models.weight_hashes import hash_beside
+from spatialstudio.adapters.models.weight_limits import held_to_weights
+from spatialstudio.domain.errors import (
+    BackendError,
+    ModelNotFound,
+    RequestError,
+)
+from spatialstudio.domain.ports import ModelCard
+
+SIGNS = {
+    "vae": ("first_stage_model.", "vae."),
+    "text_encoder": ("cond_stage_model.", "conditioner.embedders.0.", "text_encoders.clip_l."),
+    "text_encoder_2": ("conditioner.embedders.1.", "text_encoders.clip_g."),
+}
+"""How the names of weights begin that a single file may hold beside the denoiser's."""
+
+SIGNS_OF_CLASSES = {"T5EncoderModel": ("text_encoders.t5xxl.",)}
+"""Likewise, of what is known by its class: T5 is second in FLUX, third in Stable Diffusion 3."""
+
+
+def read_pipeline(pipeline_class: Any, model: ModelCard, dtype: torch.dtype) -> Any:
+    """Make the pipeline of a model; libraries' errors pass as they are.
+
+    Args:
+        pipeline_class: Of diffusers.
+        model: A folder, or a single file and the folder that completes it.
+        dtype: Of the weights.
+    """
+    check_parts(model.base or model.folder)
+    with held_to_weights(all_files(model)):
+        return _read(pipeline_class, model, dtype)
+
+
+def _read(pipeline_class: Any, model: ModelCard, dtype: torch.dtype) -> Any:
+    if model.base is None:
+        return _read_folder(pipeline_class, model.folder, dtype, _without_weights(model.folder))
+    others = _without_weights(model.base)
+    if not hasattr(pipeline_class, "from_single_file"):
+        own = _read_denoiser(pipeline_class, model.folder, model.base, dtype)
+        return _read_folder(pipeline_class, model.base, dtype, others | own)
+    denoiser = MODEL_KINDS[pipeline_class.__name__].denoiser
+    signs = _signs(parts_in_use(read_index(model.base)))
+    held = _held(model.folder, signs)
+    missing = signs.keys() - held
+    wanted = others | dict.fromkeys([denoiser, *held])
+    rest = _read_folder(pipeline_class, model.base, dtype, wanted) if missing else None
+    given = {name: getattr(rest, name) for name in missing}
+    return pipeline_class.from_single_file(
+        str(model.folder),
+        config=str(model.base),
+        dtype=dtype,
+        local_files_only=True,
+        **others | given,
+    )
+
+
+def files_read(model: ModelCard) -> tuple[Path, ...]:
+    """List the weights of a model: its one file, or those of its parts, in order."""
+    if model.folder.is_file():
+        return (model.folder,)
+    return weight_files(model.folder, parts_in_use(read_index(model.folder)))
+
+
+def all_files(model: ModelCard) -> tuple[Path, ...]:
+    """List all weights that a model may be made of: its own, and those that complete it."""
+    if model.base is None:
+        return files_read(model)
+    return (*files_read(model), *weight_files(model.base, parts_in_use(read_index(model.base))))
+
+
+def _read_denoiser(
+    pipeline_class: Any, file: Path, base: Path, dtype: torch.dtype
+) -> dict[str, Any]:
+    """Read the denoiser from a file, by its name in the pipeline; a folder tells its class."""
+    name = MODEL_KINDS[pipeline_class.__name__].denoiser
+    _, denoiser_class = pipeline_class.load_config(base)[name]
+    denoiser = getattr(diffusers, denoiser_class).from_single_file(
+        str(file), config=str(base), subfolder=name, dtype=dtype, local_files_only=True
+    )
+    return {name: denoiser}
+
+
+def _read_folder(
+    pipeline_class: Any, folder: Path, dtype: torch.dtype, given: Mapping[str, Any]
+) -> Any:
+    """Read a pipeline's weights from a folder, but for the parts that are given."""
+    parts = parts_in_use(read_index(folder))
+    refuse_stray_shards(folder, parts)
+    return pipeline_class.from_pretrained(
+        folder,
+        dtype=dtype,
+        variant=variant_of(folder, parts),
+        use_safetensors=True,
+        local_files_only=True,
+        trust_remote_code=False,
+        **given,
+    )
+
+
+def _without_weights(folder: Path) -> dict[str, Any]:
+    """Read the tokenizers, and name the parts that the model goes without."""
+    return dict.fromkeys(parts_left_out(read_index(folder))) | read_tokenizers(folder)
+
+
+def _signs(parts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Say by which names of weights parts are known; parts that no single file holds are left out.
+
+    Args:
+        parts: By name, their classes.
+    """
+    signs = {
+        name: SIGNS_OF_CLASSES.get(class_name) or SIGNS.get(name, ())
+        for name, class_name in parts.items()
+    }
+    return {name: own for name, own in signs.items() if own}
+
+
+def _held(file: Path, signs: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """Name the parts beside the denoiser that a single file holds."""
+    with safe_open(file, framework="pt") as content:
+        names = list(content.keys())
+    return {part for part, own in signs.items() if any(name.startswith(own) for name in names)}
+
+
+TRANSFORMER = "transformer"
+NEEDED_PARTS = ("vae", "scheduler")
+PACKED_SIDE = 2
+DECODER_LEVELS = 2
+FOR_LATENTS = {"clip_sample": False, "skip_prk_steps": True}
+"""What samplers are told that were made for pixels: latents go beyond [-1, 1] and are not cut off,
+and PNDM begins as it does for Stable Diffusion, by one call more instead of nine."""
+
+SIGNS_OF_DAMAGE = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    OverflowError,
+    RuntimeError,
+    SafetensorError,
+    AttributeError,  # of a library that has no such class
+    ImportError,  # of a class that needs another library
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedPipeline:
+    """A pipeline that is ready to draw.
+
+    Attributes:
+        pipeline: The diffusers object.
+        family: What is special about it.
+        folder: Where it was read from: a folder, or one file.
+        device: Where it runs.
+        own_scheduler: As it came with the model.
+        weights_hash: Of its weights, as soon as they are read.
+    """
+
+    pipeline: Any
+    family: Family
+    folder: Path
+    device: torch.device
+    own_scheduler: Any
+    weights_hash: Future[str]
+
+    @property
+    def denoiser(self) -> Any:
+        """The module that is called once a step."""
+        return getattr(self.pipeline, self.family.kind.denoiser)
+
+    @property
+    def native_latent_side(self) -> int:
+        """Side of the latents that the model was trained on."""
+        return self.family.kind.native_latent_side(self.denoiser.config)
+
+    @property
+    def native_side(self) -> int:
+        """Side of the pictures that the model was trained on, pixels."""
+        return self.native_latent_side * int(self.pipeline.vae_scale_factor)
+
+    @property
+    def side_multiple(self) -> int:
+        """What the sides of its pictures are multiples of, pixels."""
+        patch = 1 if self.family.latents is LatentForm.PICTURE else PACKED_SIDE
+        if not self.is_unet:
+            patch *= 2 ** self.guiding_layers[0].level
+        return math.lcm(patch * int(self.pipeline.vae_scale_factor), self.family.side_multiple)
+
+    def latent_size(self, height: int, width: int) -> tuple[int, int]:
+        """Return the (h, w) of latents that the denoiser is given for a picture in pixels."""
+        patch = 1 if self.family.latents is LatentForm.PICTURE else PACKED_SIDE
+        pixels = patch * int(self.pipeline.vae_scale_factor)
+        return height // pixels, width // pixels
+
+    @cached_property
+    def text_layers(self) -> tuple[AttentionLayer, ...]:
+        """All layers that attend to the text, in the order in which they run."""
+        return self.family.text_layers(self.denoiser)
+
+    @cached_property
+    def guiding_layers(self) -> tuple[AttentionLayer, ...]:
+        """The layers whose attention is read."""
+        layers = self.text_layers
+        first, last = (round(share * len(layers)) for share in self.family.read_share)
+        chosen = layers[first : max(last, first + 1)]
+        return guiding_layers(chosen, self.native_latent_side)
+
+    def layers_to_read(self, *, smaller: bool) -> tuple[AttentionLayer, ...]:
+        """Return the layers whose attention is read; smaller maps take less memory."""
+        usual = self.guiding_layers
+        if not smaller:
+            return usual
+        coarser = [layer for layer in self.text_layers if layer.level > usual[0].level]
+        if not coarser:
+            return usual[: max(len(usual) // 2, 1)]
+        level = min(layer.level for layer in coarser)
+        return tuple(layer for layer in coarser if layer.level == level)
+
+    def decoder_to_read(self, *, smaller: bool) -> tuple[tuple[AttentionLayer, ...], ...]:
+        """Return the coarse layers of the decoder, and the finer; empty where it has no levels."""
+        return decoder_levels(self.text_layers)[: 1 if smaller else DECODER_LEVELS]
+
+    @property
+    def is_unet(self) -> bool:
+        """Whether the denoiser is a UNet, else it is a transformer."""
+        return self.family.kind.denoiser != TRANSFORMER
+
+    @property
+    def modules(self) -> tuple[torch.nn.Module, ...]:
+        """The parts that have weights."""
+        parts = self.pipeline.components.values()
+        return tuple(part for part in parts if isinstance(part, torch.nn.Module))
+
+    @cached_property
+    def part_sizes(self) -> tuple[int, ...]:
+        """Bytes of the weights of each of these parts."""
+        return tuple(
+            sum(weight.numel() * weight.element_size() for weight in part.parameters())
+            for part in self.modules
+        )
+
+    @cached_property
+    def streams(self) -> tuple[TextStream, ...]:
+        """How its text encoders read a prompt."""
+        parts = self.pipeline.components.items()
+        tokenizers = {name: part for name, part in parts if name.startswith(TOKENIZER) and part}
+        return self.family.streams(tokenizers)
+
+    @cached_property
+    def decode_preview(self) -> DecodePreview:
+        """How clean latents become a small picture."""
+        return preview_decoder(self.pipeline.vae)
+
+    def set_scheduler(self, scheduler_id: str) -> None:
+        """Give the pipeline a fresh scheduler.
+
+        Args:
+            scheduler_id: diffusers class name; empty for the model's own.
+
+        Raises:
+            RequestError: The model cannot be sampled with it.
+        """
+        kinds = {type(self.own_scheduler).__name__: type(self.own_scheduler)}
+        if scheduler_id:
+            others = [kind for kind in self.own_scheduler.compatibles if kind not in EDM_SAMPLERS]
+            kinds |= {kind.__name__: kind for kind in others}
+        kind = kinds.get(scheduler_id or type(self.own_scheduler).__name__)
+        if kind is None:
+            raise RequestError(
+                f'The model cannot be sampled with "{scheduler_id}".',
+                hint=f"Choose one of {', '.join(sorted(kinds))}.",
+            )
+        try:
+            self.pipeline.scheduler = kind.from_config({**FOR_LATENTS, **self.own_scheduler.config})
+        except ImportError as error:
+            raise RequestError(
+                f'The sampler "{scheduler_id}" needs a library that is not installed.',
+                hint="Choose another sampler, or leave the choice to the model.",
+            ) from error
+
+    def count_steps(self, wanted: int) -> int:
+        """Return how many steps the scheduler makes of those wanted; PNDM adds one.
+
+        Raises:
+            RequestError: It needs more steps.
+        """
+        scheduler = self.pipeline.scheduler
+        config = {**scheduler.config, "use_dynamic_shifting": False}  # needs the picture's size
+        trial = type(scheduler).from_config(config)
+        try:
+            with np.errstate(invalid="ignore"):
+                trial.set_timesteps(wanted)
+            refuse_invalid(trial.timesteps)
+        except (ValueError, InvalidNumbers) as error:
+            noun = "step" if wanted == 1 else "steps"
+            raise RequestError(
+                f"The sampler cannot draw in {wanted} {noun}.",
+                hint="Take more steps, or another sampler.",
+            ) from error
+        return -(-len(trial.timesteps) // int(trial.order))
+
+
+def import_libraries() -> None:
+    """Import what the embedded models need, which takes longer than to load them."""
+    _import_pipeline(STABLE_DIFFUSION)
+
+
+def load_pipeline(
+    model: ModelCard, device: torch.device, *, offloads: bool = False
+) -> LoadedPipeline:
+    """Load a model's weights, frozen, in the number format that suits the device.
+
+    Args:
+        model: What to load.
+        device: Where it runs.
+        offloads: Whether its parts wait in the computer's memory until they are needed.
+
+    Raises:
+        ModelNotFound: The folder is missing or damaged, or holds no safetensors.
+        BackendError: The model is of a family that is not known.
+        RequestError: The model asks for a number format that is not known.
+    """
+    family = family_of(model)
+    pipeline_class = _import_pipeline(family)
+    dtype = pick_dtype(device, model.size_bytes, model.dtype)
+    try:
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):  # of old folders
+            pipeline = read_pipeline(pipeline_class, model, dtype)
+    except SIGNS_OF_DAMAGE as error:
+        if is_out_of_memory(error):
+            raise
+        raise damaged(model, error) from error
+    pipeline.set_progress_bar_config(disable=True)
+    weights_hash = hash_beside(files_read(model))
+    loaded = LoadedPipeline(
+        pipeline, family, model.folder, device, pipeline.scheduler, weights_hash
+    )
+    for part in loaded.modules:
+        part.requires_grad_(False).eval()
+        if isinstance(part, diffusers.ModelMixin) and next(part.parameters()).dtype is not dtype:
+            part.to(dtype)  # diffusers leaves SD3 in the format of its file
+    if offloads:
+        pipeline.enable_model_cpu_offload(device=device)
+    else:
+        pipeline.to(device)
+    return loaded
+
+
+def load_streams(model: ModelCard) -> tuple[TextStream, ...]:
+    """Load a model's tokenizers alone, and say how they are used.
+
+    Raises:
+        ModelNotFound: The folder is missing or damaged.
+        BackendError: The model is of a family that is not known.
+    """
+    family = family_of(model)
+    try:
+        return family.streams(read_tokenizers(model.base or model.folder))
+    except SIGNS_OF_DAMAGE as error:
+        raise damaged(model, error) from error
+
+
+def _import_pipeline(family: Family) -> Any:
+    """Import a pipeline class; diffusers does so on first use only."""
+    for library in (diffusers_logging, transformers_logging):
+        logging: Any = library
+        logging.set_verbosity(logging.CRITICAL)  # what goes wrong is told as an error of ours
+        logging.disable_progress_bar()
+    return getattr(diffusers, family.pipeline_class)
+
+
+def family_of(model: ModelCard) -> Family:
+    """Return what is special about a model's kind.
+
+    Raises:
+        ModelNotFound: The model is damaged or missing.
+        BackendError: It is of a family that is not known.
+    """
+    folder = model.base or model.folder
+    if not (folder / INDEX_FILE).is_file() or not model.folder.exists():
+        raise ModelNotFound(
+            f'The model "{model.id}" is not where it was.',
+            hint=f"Look for {model.folder.name}, or choose another model.",
+        )
+    try:
+        index = read_index(folder)
+        class_name = current_name(index["_class_name"])
+        parts = parts_in_use(index)
+    except SIGNS_OF_DAMAGE as error:
+        raise damaged(model, error) from error
+    if not all((folder / part).is_dir() for part in parts):
+        raise damaged(model)
+    if class_name not in FAMILIES:
+        raise BackendError(
+            f'The model "{model.id}" is of a kind that cannot be guided yet: {class_name}.',
+            hint=f"Choose a model of one of these kinds: {', '.join(FAMILIES)}.",
+        )
+    family = FAMILIES[class_name]
+    reads_text = any(part.startswith(TOKENIZER) for part in parts)
+    if not (reads_text and parts.keys() >= {family.kind.denoiser, *NEEDED_PARTS}):
+        raise damaged(model)
+    return family
+
+
+def damaged(model: ModelCard, error: Exception | None = None) -> ModelNotFound:
+    """Make the error of a model whose files cannot be used.
+
+    Args:
+        model: The model.
+        error: What reading it raised; None where something is missing.
+    """
+    if error is not None and is_explained(error):
+        return unusable(f'model "{model.id}"', error)
+    return ModelNotFound(
+        f'The model "{model.id}" is damaged or holds no safetensors.',
+        hint="Install or download it again; pickled weights are never loaded.",
+    )

@@ -1,0 +1,78 @@
+"""What the call of a pipeline gets for a request; every family names things differently."""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from spatialstudio.adapters.diffusion.families import GuidanceScale
+from spatialstudio.adapters.diffusion.load_pipeline import LoadedPipeline
+from spatialstudio.domain.errors import RequestError
+from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.samplers import SCALE_OFF
+
+EMPTY_NEGATIVE = " "
+
+
+def pipeline_arguments(loaded: LoadedPipeline, request: GenerationRequest) -> dict[str, Any]:
+    """Translate a request into the named arguments of the pipeline's call.
+
+    Raises:
+        RequestError: The model cannot draw that size, or takes no negative prompt.
+    """
+    height, width = picture_size(loaded, request)
+    return {
+        "prompt": request.scene.prompt.text,
+        "height": height,
+        "width": width,
+        "num_inference_steps": request.steps,
+        "generator": torch.Generator("cpu").manual_seed(request.seed),
+        "output_type": "np",
+        **loaded.family.arguments,
+        **loaded.family.own_arguments(loaded.pipeline),
+        **_scale_arguments(loaded, request),
+    }
+
+
+def picture_size(loaded: LoadedPipeline, request: GenerationRequest) -> tuple[int, int]:
+    """Return (H, W) of the picture, pixels.
+
+    Raises:
+        RequestError: The model cannot draw that size.
+    """
+    size = request.height or loaded.native_side, request.width or loaded.native_side
+    if any(side % loaded.side_multiple for side in size):
+        raise RequestError(
+            f"The model draws pictures whose sides are multiples of {loaded.side_multiple} pixels.",
+            hint="Choose other sides, or leave them to the model.",
+        )
+    return size
+
+
+def _scale_arguments(loaded: LoadedPipeline, request: GenerationRequest) -> Mapping[str, Any]:
+    scale, negative = request.guidance_scale, request.scene.prompt.negative
+    if negative and not _takes_negative(loaded):
+        raise RequestError(
+            "The model takes no negative prompt.",
+            hint="Say what you want in the prompt itself, or choose another model.",
+        )
+    named = {"negative_prompt": negative} if negative else {}
+    match loaded.family.scale:
+        case GuidanceScale.COMMON:
+            return {"guidance_scale": scale, **named}
+        case GuidanceScale.FROM_ZERO:
+            return {"guidance_scale": max(scale - SCALE_OFF, 0.0), **named}
+        case GuidanceScale.EMBEDDED:
+            return {"true_cfg_scale": scale, **named} if negative else {"guidance_scale": scale}
+        case GuidanceScale.TRUE:
+            needed = {"negative_prompt": negative or EMPTY_NEGATIVE} if scale > SCALE_OFF else {}
+            return {"true_cfg_scale": scale, **needed}
+
+
+def _takes_negative(loaded: LoadedPipeline) -> bool:
+    """Tell whether a negative prompt has an effect; it has none on models told the scale."""
+    is_told_scale = getattr(loaded.denoiser.config, "time_cond_proj_dim", None) is not None
+    return not is_told_scale and (
+        "negative_prompt" in inspect.signature(loaded.pipeline.__call__).parameters
+    )

@@ -1,0 +1,249 @@
+"""Small pictures of clean latents, cheap enough for every step."""
+
+import math
+from collections.abc import Callable
+from enum import Enum
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from diffusers import EDMDPMSolverMultistepScheduler, EDMEulerScheduler
+from diffusers.models.autoencoders.autoencoder_tiny import AutoencoderTiny
+from torch.nn import functional
+
+from spatialstudio.adapters.diffusion.families import LatentForm
+from spatialstudio.domain.arrays import RgbImage
+
+PROBE_SIDE = 4
+WHITE = 255
+PATCH = 2
+
+DecodePreview: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
+"""From clean latents, (1, c, h, w), to (1, 3, H, W) in [-1, 1]."""
+
+
+def preview_decoder(autoencoder: Any) -> DecodePreview:
+    """Choose how previews are decoded, so that they cost little beside a step of denoising.
+
+    A linear encoder is turned around. Other tiny autoencoders, which belong to large denoisers,
+    decode wholly; of the rest each latent becomes one colour.
+
+    Args:
+        autoencoder: Of the pipeline.
+    """
+    if not isinstance(autoencoder, AutoencoderTiny):
+        return _linear_decoder(autoencoder)
+    if any(autoencoder.config["num_encoder_blocks"]):
+        return partial(_decode, autoencoder)
+    return _turned_around(autoencoder)
+
+
+@torch.no_grad()
+def decode_preview(decode: DecodePreview, latents: torch.Tensor) -> RgbImage:
+    """Decode clean latents, (1, c, h, w), to a picture, (H, W, 3)."""
+    colours = (decode(latents)[0].float() / 2 + 0.5).clamp(0, 1)
+    pixels = (colours.permute(1, 2, 0) * WHITE).round().to(torch.uint8)
+    return np.ascontiguousarray(pixels.cpu().numpy())
+
+
+def _decode(autoencoder: Any, latents: torch.Tensor) -> torch.Tensor:
+    """Decode (batch, c, h, w) latents in the denoiser's units to (batch, 3, H, W)."""
+    config, scaled = autoencoder.config, latents.to(autoencoder.dtype)
+    if norm := getattr(autoencoder, "bn", None):  # FLUX.2: patches of 2 x 2, normalised
+        deviation = (norm.running_var + config.batch_norm_eps).sqrt()
+        scaled = scaled * _by_channel(deviation, scaled) + _by_channel(norm.running_mean, scaled)
+        scaled = functional.pixel_shuffle(scaled, PATCH)
+    elif hasattr(config, "z_dim"):  # Qwen-Image: one frame of a film
+        scaled = scaled * _by_channel(config.latents_std, scaled)
+        scaled = (scaled + _by_channel(config.latents_mean, scaled))[:, :, None]
+    else:
+        scaled = scaled / config.scaling_factor + (getattr(config, "shift_factor", None) or 0.0)
+    decoded: torch.Tensor = autoencoder.decode(scaled, return_dict=False)[0]
+    return decoded.reshape(decoded.shape[0], 3, *decoded.shape[-2:])
+
+
+def _by_channel(values: Any, latents: torch.Tensor) -> torch.Tensor:
+    """Shape one value a channel to meet (batch, c, h, w) latents."""
+    return torch.as_tensor(values).to(latents)[:, None, None]
+
+
+def latent_channels(autoencoder: Any) -> int:
+    """Return how many channels the denoiser's latents have."""
+    config = autoencoder.config
+    if getattr(autoencoder, "bn", None):
+        return int(config.latent_channels) * PATCH**2
+    return int(getattr(config, "latent_channels", None) or config.z_dim)
+
+
+@torch.no_grad()
+def _turned_around(autoencoder: Any) -> DecodePreview:
+    """Turn an encoder without blocks around: each latent becomes the patch that it stands for."""
+    config = autoencoder.config
+    side = 2 ** (len(config.encoder_block_out_channels) - 1)
+    colours = config.in_channels
+    units = torch.eye(colours * side**2, dtype=autoencoder.dtype, device=autoencoder.device)
+    pictures = units.reshape(-1, colours, side, side)
+    grey = autoencoder.encode(torch.zeros_like(pictures[:1])).latents
+    answers = (autoencoder.encode(pictures).latents - grey).flatten(1).float()
+    patches = torch.linalg.pinv(answers).reshape(-1, colours, side, side)
+
+    def decode(latents: torch.Tensor) -> torch.Tensor:
+        told = latents.float() / config.scaling_factor - grey.float()
+        return functional.conv_transpose2d(told, patches, stride=side)
+
+    return decode
+
+
+@torch.no_grad()
+def _linear_decoder(autoencoder: Any) -> DecodePreview:
+    """Learn from the decoder itself which colour each latent channel adds."""
+    channels = latent_channels(autoencoder)
+    units = torch.eye(channels, device=autoencoder.device)
+    steps = torch.cat([units, -units, torch.zeros_like(units[:1])])
+    patches = steps[:, :, None, None].expand(-1, -1, PROBE_SIDE, PROBE_SIDE)
+    colours = _decode(autoencoder, patches).float().mean((-2, -1))
+    added = (colours[:channels] - colours[channels:-1]) / 2
+    base = colours[-1, :, None, None]
+    return lambda latents: torch.einsum("bchw,cr->brhw", latents.float(), added) + base
+
+
+LEAST_SIGNAL = 0.0047
+EDM_SAMPLERS = (EDMEulerScheduler, EDMDPMSolverMultistepScheduler)
+FLOW_PREDICTION = "flow_prediction"
+
+
+class Predicted(Enum):
+    """What a denoiser predicts, as schedulers call it.
+
+    Attributes:
+        NOISE: The noise.
+        CLEAN: The finished latents.
+        VELOCITY: The way from these to the noise.
+        RETURN: The way back, which schedulers for EDM call "epsilon".
+    """
+
+    NOISE = "epsilon"
+    CLEAN = "sample"
+    VELOCITY = "v_prediction"
+    RETURN = "return"
+
+
+def predicted_clean_latents(
+    scheduler: Any,
+    output: torch.Tensor,
+    timestep: torch.Tensor,
+    latents: torch.Tensor,
+    input_scale: float,
+) -> torch.Tensor:
+    """Estimate the finished latents from one prediction.
+
+    Args:
+        scheduler: Its configuration says what is predicted.
+        output: Prediction of the shape of ``latents``, classifier-free guidance applied.
+        timestep: Scheduler time.
+        latents: In the scheduler's units.
+        input_scale: From those to variance-preserving units; 1 where they already are.
+
+    Returns:
+        Of the shape of ``latents``.
+    """
+    if is_flow(scheduler):
+        noise = float(timestep) / scheduler.config.num_train_timesteps
+        return latents.sub(output, alpha=noise)
+    signal = signal_of(scheduler, timestep, input_scale)
+    signal_share, noise_share = math.sqrt(signal), math.sqrt(1 - signal)
+    vp_latents = latents * input_scale
+    spread = scheduler.config.sigma_data if is_edm(scheduler) else 1.0
+    match _predicted_by(scheduler):
+        case Predicted.VELOCITY:
+            return spread * (signal_share * vp_latents - noise_share * output)
+        case Predicted.RETURN:
+            return spread * (signal_share * vp_latents + noise_share * output)
+        case Predicted.CLEAN:
+            return output
+        case Predicted.NOISE:
+            return (vp_latents - noise_share * output) / signal_share
+
+
+def signal_of(scheduler: Any, timestep: torch.Tensor, input_scale: float) -> float:
+    """Return the picture's share of the variance of variance-preserving latents, (0, 1].
+
+    Args:
+        scheduler: Not one of rectified flow.
+        timestep: Scheduler time.
+        input_scale: From its latents to variance-preserving units; 1 where they already are.
+    """
+    if is_edm(scheduler):
+        return min((input_scale * float(scheduler.config.sigma_data)) ** 2, 1.0)
+    if input_scale < 1:
+        return input_scale**2
+    return float(scheduler.alphas_cumprod[int(timestep)])
+
+
+def corrected(
+    scheduler: Any, output: torch.Tensor, noise: torch.Tensor, signal: float
+) -> torch.Tensor:
+    """Add to the noise that a prediction implies, whatever it predicts.
+
+    Args:
+        scheduler: Its configuration says what is predicted.
+        output: Prediction of the shape of the latents.
+        noise: Of the same shape; what is added to the noise.
+        signal: The picture's share of the variance, (0, 1].
+
+    Returns:
+        The prediction that implies the corrected noise. Where hardly any picture is left, the
+        correction is that of the noisiest step of Stable Diffusion.
+    """
+    share = math.sqrt(max(signal, LEAST_SIGNAL))
+    if is_flow(scheduler):
+        return output + noise * (share + math.sqrt(1 - share**2)) / share
+    match _predicted_by(scheduler):
+        case Predicted.VELOCITY:
+            return output + noise / share
+        case Predicted.RETURN:
+            return output - noise / share
+        case Predicted.CLEAN:
+            return output - noise * math.sqrt(1 - share**2) / share
+        case Predicted.NOISE:
+            return output + noise
+
+
+def is_flow(scheduler: Any) -> bool:
+    """Tell whether a scheduler mixes latents and noise by rectified flow."""
+    prediction = getattr(scheduler.config, "prediction_type", FLOW_PREDICTION)
+    return bool(prediction == FLOW_PREDICTION)
+
+
+def is_edm(scheduler: Any) -> bool:
+    """Tell whether a scheduler is for models of EDM."""
+    return isinstance(scheduler, EDM_SAMPLERS)
+
+
+def _predicted_by(scheduler: Any) -> Predicted:
+    told = Predicted(scheduler.config.prediction_type)
+    return Predicted.RETURN if is_edm(scheduler) and told is Predicted.NOISE else told
+
+
+def as_picture(latents: torch.Tensor, form: LatentForm, size: tuple[int, int]) -> torch.Tensor:
+    """Bring latents into the form of a picture.
+
+    Args:
+        latents: (batch, ...) as the pipeline hands them to its scheduler.
+        form: Which form that is.
+        size: (h, w) of the positions that the denoiser sees.
+
+    Returns:
+        (batch, c, h, w), or twice these sides where patches were packed into channels.
+    """
+    rows, (height, width) = latents.shape[0], size
+    match form:
+        case LatentForm.PICTURE:
+            return latents
+        case LatentForm.TOKENS:
+            return latents.transpose(1, 2).reshape(rows, -1, height, width)
+        case LatentForm.PACKED:
+            patches = latents.reshape(rows, height, width, -1, PATCH, PATCH)
+            moved = patches.permute(0, 3, 1, 4, 2, 5)
+            return moved.reshape(rows, -1, height * PATCH, width * PATCH)

@@ -1,0 +1,184 @@
+"""Where a text encoder's sequence holds the words of a mention, by character offsets."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from spatialstudio.adapters.diffusion.text_streams import TextStream
+from spatialstudio.domain.errors import PromptError, prompt_too_long
+from spatialstudio.domain.prompt import (
+    MentionId,
+    ObjectMention,
+    TextSpan,
+    TokenReading,
+    TokenSpan,
+)
+
+Offsets: TypeAlias = Sequence[tuple[int, int]]
+"""First character and the one after the last, of every token."""
+
+
+def token_spans(
+    streams: Sequence[TextStream], prompt: str, mentions: Sequence[ObjectMention]
+) -> tuple[TokenSpan, ...]:
+    """Find every mention's tokens; all sub-tokens of all its words count.
+
+    Args:
+        streams: How the model's text encoders read the prompt.
+        prompt: As the pipeline gets it.
+        mentions: Their spans are in ``prompt``.
+
+    Returns:
+        One span for every encoder that reads a mention whole; positions in its own sequence.
+
+    Raises:
+        PromptError: A mention lies beyond what any text encoder reads, or none sees it.
+    """
+    found: list[TokenSpan] = []
+    cut: set[MentionId] = set()
+    for stream in streams:
+        reading = _Reading(stream, prompt)
+        cut |= {mention.id for mention in mentions if reading.cuts(mention)}
+        found += [
+            TokenSpan(mention_id=mention.id, encoder_id=stream.encoder_id, indices=indices)
+            for mention in mentions
+            if not reading.cuts(mention) and (indices := reading.indices(mention))
+        ]
+    seen = {span.mention_id for span in found}
+    _refuse([each for each in mentions if each.id in cut - seen], prompt, is_cut=True)
+    _refuse([each for each in mentions if each.id not in seen], prompt, is_cut=False)
+    return tuple(found)
+
+
+def in_denoiser(streams: Sequence[TextStream], spans: Sequence[TokenSpan]) -> tuple[TokenSpan, ...]:
+    """Move spans from the encoders' sequences to the text that the denoiser attends to."""
+    first = {stream.encoder_id: stream.first for stream in streams}
+    return tuple(
+        replace(span, indices=tuple(first[span.encoder_id] + index for index in span.indices))
+        for span in spans
+    )
+
+
+def text_positions(streams: Sequence[TextStream], prompt: str) -> tuple[int, ...]:
+    """List the positions of words that compete for the denoiser, without start, end and template.
+
+    Source: Chefer et al. 2023, arXiv:2301.13826, and their code: all between start and end for
+    Stable Diffusion 1, filling included; for Stable Diffusion 2, the prompt's words alone. Ours:
+    the prompt's words alone for all families that they leave out.
+    """
+    own = (place for stream in streams for place in _Reading(stream, prompt).positions())
+    return tuple(sorted(set(own)))
+
+
+def words_by_position(
+    streams: Sequence[TextStream], prompt: str, *, with_filling: bool
+) -> dict[int, str]:
+    """Say what stands at each position of the text that the denoiser attends to.
+
+    Args:
+        streams: How the model's text encoders read the prompt.
+        prompt: As the pipeline gets it.
+        with_filling: Whether templates, start, end and filling count beside the prompt's words.
+    """
+    found: dict[int, str] = {}
+    for stream in streams:
+        found |= _Reading(stream, prompt).words(with_filling=with_filling)
+    return dict(sorted(found.items()))
+
+
+def token_readings(streams: Sequence[TextStream], prompt: str) -> tuple[TokenReading, ...]:
+    """Say how every text encoder takes a prompt apart, and how much of it is read."""
+    return tuple(_Reading(stream, prompt).of_prompt() for stream in streams)
+
+
+class _Reading:
+    """A prompt as one text encoder sees it."""
+
+    def __init__(self, stream: TextStream, prompt: str) -> None:
+        text, tokenizer = stream.text(prompt), stream.tokenizer
+        self._stream = stream
+        self._prompt = prompt
+        self._all: Offsets = tokenizer(text, return_offsets_mapping=True).offset_mapping
+        self._read: Offsets = tokenizer(
+            text, return_offsets_mapping=True, truncation=True, max_length=stream.limit
+        ).offset_mapping
+
+    def cuts(self, mention: ObjectMention) -> bool:
+        """Tell whether some of a mention lies beyond the limit."""
+        return len(self._tokens(self._all, mention)) > len(self._tokens(self._read, mention))
+
+    def indices(self, mention: ObjectMention) -> tuple[int, ...]:
+        """Return the positions of a mention in the encoder's sequence; empty when not seen."""
+        shift = self._filled_in_front() - self._stream.drops
+        places = [token + shift for token in self._tokens(self._read, mention)]
+        return tuple(place for place in places if place >= 0)
+
+    def positions(self) -> Iterable[int]:
+        """Return the positions of the prompt's words in the denoiser's text.
+
+        Where the text is filled up with its own end, as in Stable Diffusion 1, the filling counts.
+        """
+        stream, tokenizer = self._stream, self._stream.tokenizer
+        has_start = tokenizer.bos_token_id is not None
+        if stream.is_filled and has_start and tokenizer.pad_token_id == tokenizer.eos_token_id:
+            return range(stream.first + 1, stream.first + stream.limit - 1)
+        return self.words(with_filling=False)
+
+    def words(self, *, with_filling: bool) -> dict[int, str]:
+        """Return the pieces of text by their positions in the denoiser's text."""
+        stream, text = self._stream, self._stream.text(self._prompt)
+        front = self._filled_in_front() - stream.drops
+        start, stop = stream.place(self._prompt, 0), stream.place(self._prompt, len(self._prompt))
+        pieces = {
+            stream.first + front + token: text[first:end]
+            for token, (first, end) in enumerate(self._read)
+            if with_filling or (first < stop and start < end)
+        }
+        length = stream.length(self._prompt) if with_filling else 0
+        filling = dict.fromkeys(range(stream.first, stream.first + length), "")
+        return {place: word for place, word in (filling | pieces).items() if place >= stream.first}
+
+    def of_prompt(self) -> TokenReading:
+        """Return the prompt's own tokens; template, start and end are left out."""
+        own = self._own(self._all)
+        others = len(self._all) - len(own)
+        return TokenReading(
+            encoder_id=self._stream.encoder_id,
+            tokens=own,
+            read=len(self._own(self._read)),
+            limit=max(self._stream.limit - others, 0),
+        )
+
+    def _own(self, offsets: Offsets) -> tuple[TextSpan, ...]:
+        stream, prompt = self._stream, self._prompt
+        cut = len(prompt) - len(prompt.lstrip()) if stream.is_plain else 0
+        start, stop = stream.place(prompt, cut), stream.place(prompt, len(prompt))
+        inside = ((max(first, start), min(end, stop)) for first, end in offsets)
+        return tuple(
+            TextSpan(start=first - start + cut, stop=end - start + cut)
+            for first, end in inside
+            if first < end
+        )
+
+    def _tokens(self, offsets: Offsets, mention: ObjectMention) -> list[int]:
+        start = self._stream.place(self._prompt, mention.span.start)
+        stop = self._stream.place(self._prompt, mention.span.stop)
+        return [index for index, (first, end) in enumerate(offsets) if first < stop and start < end]
+
+    def _filled_in_front(self) -> int:
+        stream = self._stream
+        if not stream.is_filled or stream.fills_behind or stream.tokenizer.padding_side == "right":
+            return 0
+        return max(stream.limit - len(self._read), 0)
+
+
+def _refuse(mentions: Sequence[ObjectMention], prompt: str, *, is_cut: bool) -> None:
+    if not mentions:
+        return
+    names = [mention.span.of(prompt) for mention in mentions]
+    if is_cut:
+        raise prompt_too_long(names)
+    unseen = ", ".join(f'"{name}"' for name in names)
+    raise PromptError(
+        f"The text encoder does not see {unseen}.", hint="Write it with plain letters."
+    )

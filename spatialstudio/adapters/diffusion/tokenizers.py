@@ -1,0 +1,183 @@
+"""Reads a model's tokenizers in whatever form they were published."""
+
+import struct
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import transformers
+
+from spatialstudio.adapters.models.model_parts import (
+    TOKENIZER,
+    parts_in_use,
+    read_index,
+)
+from spatialstudio.adapters.models.model_settings import (
+    MAX_TABLE_BYTES,
+    check_folder,
+    read_settings,
+)
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.safe_files import read_regular
+
+PIECES, NORMALIZER = 1, 3
+TEXT, SCORE = 1, 2
+CHARACTER_MAP = 2
+LENGTH = "<I"
+
+NUMBER, LENGTH_FIRST = 0, 2
+WIDTHS = {1: 8, 5: 4}
+"""Bytes of the kinds of fields that are always of one size."""
+
+KIND_BITS, KIND_MASK = 3, 0b111
+DIGIT_BITS, DIGIT_MASK, MORE_FOLLOWS = 7, 0x7F, 0x80
+NUMBER_BYTES = 10
+"""The most that a whole number takes."""
+
+ZERO = bytes(4)
+
+
+@frozen
+class SentencePieces:
+    """The vocabulary of one file.
+
+    Attributes:
+        pieces: Each with its score, the logarithm of how likely it is; in order of their numbers.
+        character_map: How characters are made plain first, as SentencePiece compiles it; None for
+            not at all.
+    """
+
+    pieces: tuple[tuple[str, float], ...]
+    character_map: bytes | None
+
+
+def read_pieces(file: Path) -> SentencePieces:
+    """Read a vocabulary.
+
+    Raises:
+        OSError: The file is missing, no regular file, or too large.
+        ValueError: It is damaged.
+    """
+    fields = list(_fields(read_regular(file, MAX_TABLE_BYTES)))
+    normalizer = dict(_fields(b"".join(message for name, message in fields if name == NORMALIZER)))
+    try:
+        pieces = tuple(_piece(message) for name, message in fields if name == PIECES)
+        character_map = _character_map(normalizer.get(CHARACTER_MAP, b""))
+    except struct.error as error:
+        raise ValueError("a number is of a wrong size") from error
+    if not pieces:
+        raise ValueError("the file holds no pieces")
+    return SentencePieces(pieces=pieces, character_map=character_map)
+
+
+def _character_map(message: bytes) -> bytes | None:
+    """Return a map as it is, which begins with the length of its tree and ends in a text."""
+    if not message:
+        return None
+    (length,) = struct.unpack_from(LENGTH, message)
+    tree_end = struct.calcsize(LENGTH) + length
+    if tree_end > len(message):
+        raise ValueError("the file was cut short")
+    message[tree_end:].decode()
+    return message
+
+
+def _piece(message: bytes) -> tuple[str, float]:
+    told = dict(_fields(message))
+    (score,) = struct.unpack("<f", told.get(SCORE, ZERO))
+    return told.get(TEXT, b"").decode(), score
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
+    """Take a message apart into the numbers of its fields and what they hold; whole numbers not."""
+    place = 0
+    while place < len(message):
+        key, place = _number(message, place)
+        kind = key & KIND_MASK
+        if kind == NUMBER:
+            _, place = _number(message, place)
+            continue
+        if kind == LENGTH_FIRST:
+            length, place = _number(message, place)
+        elif kind in WIDTHS:
+            length = WIDTHS[kind]
+        else:
+            raise ValueError(f"no field is of kind {kind}")
+        end = place + length
+        if end > len(message):
+            raise ValueError("the file was cut short")
+        yield key >> KIND_BITS, message[place:end]
+        place = end
+
+
+def _number(message: bytes, place: int) -> tuple[int, int]:
+    """Read a whole number, seven bits a byte, the lowest first; and say where it ends."""
+    value = 0
+    for count, digit in enumerate(message[place : place + NUMBER_BYTES]):
+        value |= (digit & DIGIT_MASK) << (DIGIT_BITS * count)
+        if digit < MORE_FOLLOWS:
+            return value, place + count + 1
+    raise ValueError("the file was cut short, or a number has no end")
+
+
+WHOLE_FILE = "tokenizer.json"
+PIECES_FILE = "spiece.model"
+FORMS = ((WHOLE_FILE,), ("vocab.json", "merges.txt"))
+"""Files that tell all words, beside pieces; without them, transformers would make some up."""
+
+CONFIG_FILE = "tokenizer_config.json"
+LIMIT = "model_max_length"
+SPECIAL_TOKENS = ("eos_token", "unk_token", "pad_token")
+SENTINELS = 100
+"""Of T5, where its configuration does not say; the denoiser never meets them."""
+
+MOST_SENTINELS = 10_000
+
+
+def read_tokenizers(folder: Path) -> dict[str, Any]:
+    """Read the tokenizers of a diffusers folder; libraries' errors pass as they are.
+
+    Returns:
+        By the names of their folders.
+    """
+    parts = parts_in_use(read_index(folder))
+    return {
+        name: _read(folder / name, class_name)
+        for name, class_name in parts.items()
+        if name.startswith(TOKENIZER)
+    }
+
+
+def _read(folder: Path, class_name: str) -> Any:
+    check_folder(folder)
+    pieces = folder / PIECES_FILE
+    if pieces.is_file() and not (folder / WHOLE_FILE).is_file():
+        return _read_t5(pieces, folder / CONFIG_FILE)
+    if not any(all((folder / name).is_file() for name in form) for form in FORMS):
+        raise FileNotFoundError(folder)
+    kind = getattr(transformers, class_name, transformers.AutoTokenizer)
+    return kind.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+
+
+def _read_t5(file: Path, config_file: Path) -> transformers.T5Tokenizer:
+    """Make a tokenizer of T5, whose sentinels follow the pieces, the last one first."""
+    config = read_settings(config_file) if config_file.is_file() else {}
+    sentinels = int(config.get("extra_ids", SENTINELS))
+    if not 0 <= sentinels <= MOST_SENTINELS:
+        raise ValueError(sentinels)
+    told = read_pieces(file)
+    ends = [(f"<extra_id_{number}>", 0.0) for number in reversed(range(sentinels))]
+    special = {name: _text(config[name]) for name in SPECIAL_TOKENS if config.get(name)}
+    limit = {LIMIT: config[LIMIT]} if LIMIT in config else {}
+    return transformers.T5Tokenizer(
+        vocab=[*told.pieces, *ends],
+        extra_ids=sentinels,
+        _spm_precompiled_charsmap=told.character_map,
+        **special,
+        **limit,
+    )
+
+
+def _text(token: str | Mapping[str, Any]) -> str:
+    """Return a special token as it is written; older files tell more of it."""
+    return token if isinstance(token, str) else str(token["content"])

@@ -1,1 +1,0 @@
-"""Readers of prompts: text to scene graph."""

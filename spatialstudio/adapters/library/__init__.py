@@ -1,1 +1,0 @@
-"""The library: an index over run files that can be deleted, a trash, thumbnails."""

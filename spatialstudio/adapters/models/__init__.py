@@ -1,0 +1,1 @@
+"""Model folders: kinds, parts, hashes."""

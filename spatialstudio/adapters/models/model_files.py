@@ -1,0 +1,380 @@
+"""Finds diffusers models on disk and reads what they offer, without loading weights.
+
+Three forms count as a model when the weights are safetensors: a folder that holds
+``model_index.json``; such a folder in the cache of the Hugging Face hub; and a single file
+``name.safetensors``, for which a folder of the same kind gives configuration and tokenizers (and
+those parts that the file lacks): ``name`` beside it, else any other model that is found and that
+does not name the objects it knows.
+
+A ``studio.toml`` in the folder gives what these cannot say; every key is optional:
+
+    id = "stickers"            # else the folder's name
+    title = "Stickers"         # else the id
+    licence = "MIT"
+    steps = 20                 # recommended settings
+    guidance_scale = 4.0
+    strength = 5.0
+    dtype = "bfloat16"         # of the weights; else what suits the device
+    objects = "../stickers-world/objects.toml"   # all that the model can draw
+"""
+
+import os
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from spatialstudio.adapters.models.model_kinds import (
+    DENOISER_PREFIX,
+    MODEL_KINDS,
+    UNET,
+    ModelKind,
+    current_name,
+    other_content,
+)
+from spatialstudio.adapters.models.model_parts import (
+    INDEX_FILE,
+    check_parts,
+    parts_in_use,
+    read_index,
+    weight_files,
+)
+from spatialstudio.adapters.models.model_settings import (
+    SIGNS_OF_DAMAGE,
+    read_header,
+    read_settings,
+    unusable,
+)
+from spatialstudio.domain.errors import ModelNotFound
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.ports import ModelCard, Surroundings
+from spatialstudio.domain.safe_files import (
+    MEBIBYTE,
+    is_regular,
+    read_regular,
+)
+from spatialstudio.domain.samplers import samplers_beside
+
+ADVICE_FILE = "studio.toml"
+SAMPLER_FILE = Path("scheduler", "scheduler_config.json")
+FLOW = "flow_prediction"
+NO_SIGNAL_LEFT = "squaredcos_cap_v2"
+BACKEND_ID = "diffusers"
+MAX_ADVICE_BYTES = MEBIBYTE
+MAX_BRANCH_BYTES = 4096
+
+MOST_PIXELS = 2**15
+"""A side; what claims to be larger is damaged."""
+
+HUB_PREFIX = "models--"
+ADVISED = ("steps", "guidance_scale", "strength")
+
+
+@frozen
+class Advice:
+    """What ``studio.toml`` says; the numbers default to those of the model's kind."""
+
+    id: str = ""
+    title: str = ""
+    licence: str = ""
+    steps: int
+    guidance_scale: float
+    strength: float
+    dtype: str = ""
+    objects: str = ""
+
+
+def build(surroundings: Surroundings) -> "ModelFolders":
+    """Make the shelf of the folders in which models are looked for."""
+    return ModelFolders(surroundings.model_folders, hub_caches())
+
+
+def hub_caches() -> tuple[Path, ...]:
+    """Return the folders in which Hugging Face's libraries keep downloads, as they find them."""
+    named = os.environ.get("HF_HUB_CACHE")
+    if named is not None:
+        return (Path(named),) if named else ()
+    home = os.environ.get("HF_HOME")
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return ((Path(home or f"{cache}/huggingface") / "hub").expanduser(),)
+
+
+class ModelFolders:
+    """A ``ModelShelf`` of what lies on disk.
+
+    Args:
+        roots: Folders that hold model folders and single files, best first.
+        caches: Caches of the Hugging Face hub; what is not a model for us is passed over.
+    """
+
+    def __init__(self, roots: Sequence[Path], caches: Sequence[Path] = ()) -> None:
+        self._roots = tuple(roots)
+        self._caches = tuple(caches)
+
+    def cards(self) -> tuple[ModelCard, ...]:
+        """List the models; of two with one id the first counts, damaged ones are left out."""
+        cards: dict[str, ModelCard] = {}
+        for _, found in self._found():
+            if isinstance(found, ModelCard):
+                cards.setdefault(found.id, found)
+        return tuple(cards.values())
+
+    def damaged(self) -> Mapping[str, ModelNotFound]:
+        """Say by name what is wrong with the folders and files that are left out."""
+        return {name: found for name, found in self._found() if isinstance(found, ModelNotFound)}
+
+    def _found(self) -> tuple[tuple[str, ModelCard | ModelNotFound], ...]:
+        """Read all there is, by the ids of models as far as names of folders and files tell."""
+        folders = [(name, _card_or_damage(folder, name)) for name, folder in self._named_folders()]
+        bases = [card for _, card in folders if isinstance(card, ModelCard)]
+        files = [(file.stem, _file_card_or_damage(file, bases)) for file in self._files()]
+        return (*folders, *files)
+
+    def _named_folders(self) -> Iterator[tuple[str, Path]]:
+        for root in self._roots:
+            for index in sorted(root.glob(f"*/{INDEX_FILE}")):
+                folder = index.parent
+                if not is_regular(folder.with_name(f"{folder.name}.safetensors")):
+                    yield folder.name, folder
+        yield from self._downloads()
+
+    def _files(self) -> Iterator[Path]:
+        for root in self._roots:
+            yield from sorted(root.glob("*.safetensors"))
+
+    def _downloads(self) -> Iterator[tuple[str, Path]]:
+        for cache in self._caches:
+            for folder in sorted(cache.glob(f"{HUB_PREFIX}*")):
+                snapshot = _snapshot(folder)
+                if snapshot is not None:
+                    yield folder.name.removeprefix(HUB_PREFIX).replace("--", "/"), snapshot
+
+
+def read_card(folder: Path, name: str = "") -> ModelCard:
+    """Read what a model folder offers.
+
+    Args:
+        folder: That holds ``model_index.json``.
+        name: What the model is called; empty for the folder's name.
+
+    Raises:
+        ModelNotFound: The folder is missing or damaged, or its weights are not safetensors.
+    """
+    name = name or folder.name
+    try:
+        index = read_index(folder)
+        pipeline_class = current_name(index["_class_name"])
+        kind = _kind_of(name, pipeline_class)
+        check_parts(folder)
+        denoiser = read_settings(folder / kind.denoiser / "config.json")
+        _refuse_painters_over(name, kind, denoiser)
+        advice = _read_advice(folder / ADVICE_FILE, kind.as_told(index, denoiser))
+        parts = parts_in_use(index)
+        _refuse_pickles(name, [folder / part for part in parts])
+        model_id = advice.id or name
+        return ModelCard(
+            id=model_id,
+            title=advice.title or model_id,
+            backend_id=BACKEND_ID,
+            folder=folder,
+            pipeline_class=pipeline_class,
+            size_bytes=sum(file.stat().st_size for file in weight_files(folder, parts)),
+            licence=advice.licence,
+            native_size=_native_size(folder, kind, denoiser),
+            steps=advice.steps,
+            guidance_scale=advice.guidance_scale,
+            strength=advice.strength,
+            dtype=advice.dtype,
+            known_objects=_read_objects(folder / advice.objects) if advice.objects else {},
+            samplers=_samplers(folder / SAMPLER_FILE),
+        )
+    except SIGNS_OF_DAMAGE as error:
+        raise unusable(f'model folder "{name}"', error) from error
+
+
+def read_file_card(file: Path, bases: Sequence[ModelCard]) -> ModelCard:
+    """Read what a single file offers.
+
+    Args:
+        file: ``name.safetensors``.
+        bases: Models whose configuration may stand in where no folder ``name`` is beside it.
+
+    Raises:
+        ModelNotFound: The file is damaged, nothing gives its configuration, or models of its
+            kind are read from folders alone.
+    """
+    beside = file.with_suffix("")
+    try:
+        names = read_header(file).names
+        is_completed = is_regular(beside / INDEX_FILE)
+    except SIGNS_OF_DAMAGE as error:
+        raise unusable(f'model file "{file.name}"', error) from error
+    if content := other_content(names):
+        raise ModelNotFound(
+            f'The file "{file.name}" holds {content}, which cannot draw by itself.',
+            hint="Choose a whole model, and move this file away.",
+        )
+    if is_completed:
+        base = _base_beside(beside)
+    else:
+        kinds = [name for name, kind in MODEL_KINDS.items() if _has_sign(kind, names)]
+        alike = [card for card in bases if card.pipeline_class in kinds and _can_complete(card)]
+        if not alike:
+            raise _without_base(file, kinds)
+        base = replace(alike[0], id=file.stem, title=file.stem, licence="", known_objects={})
+    return replace(
+        base, folder=file, base=base.folder, size_bytes=base.size_bytes + file.stat().st_size
+    )
+
+
+def _can_complete(card: ModelCard) -> bool:
+    """Whether a model's configuration fits other weights of its kind; one of few objects is apart.
+
+    The configuration of a model that knows a list of objects only, as the embedded one, is its own.
+    """
+    return card.base is None and not card.known_objects
+
+
+def _without_base(file: Path, kinds: Sequence[str]) -> ModelNotFound:
+    if not kinds:
+        return ModelNotFound(
+            f'Nothing says how the model in "{file.name}" is built.',
+            hint=f'Put a diffusers folder of its kind beside it, named "{file.stem}"; '
+            "it may leave out the weights that the file holds.",
+        )
+    return ModelNotFound(
+        f'The configuration and the tokenizers for the checkpoint "{file.name}" are missing.',
+        hint=f"Put a diffusers folder of a {kinds[0]} beside it, named "
+        f'"{file.stem}"; it may leave out the weights that the file holds.',
+    )
+
+
+def _base_beside(folder: Path) -> ModelCard:
+    base = read_card(folder)
+    kind = MODEL_KINDS[base.pipeline_class]
+    if not _can_complete(base):
+        raise _without_base(folder.with_name(f"{folder.name}.safetensors"), [base.pipeline_class])
+    if kind.reads_files:
+        return base
+    raise ModelNotFound(
+        f'The model in "{folder.name}.safetensors" cannot be read from a single file: models of '
+        f"its kind, {base.pipeline_class}, need a whole diffusers folder.",
+        hint=f'Put weights in the layout of diffusers into "{folder.name}/{kind.denoiser}", '
+        f'and move "{folder.name}.safetensors" away.',
+    )
+
+
+def _card_or_damage(folder: Path, name: str) -> ModelCard | ModelNotFound:
+    try:
+        revision = "" if name == folder.name else folder.name  # the hub names its snapshots so
+        return replace(read_card(folder, name), revision=revision)
+    except ModelNotFound as error:
+        return error
+
+
+def _file_card_or_damage(file: Path, bases: Sequence[ModelCard]) -> ModelCard | ModelNotFound:
+    try:
+        return read_file_card(file, bases)
+    except ModelNotFound as error:
+        return error
+
+
+def _kind_of(name: str, pipeline_class: str) -> ModelKind:
+    if pipeline_class not in MODEL_KINDS:
+        raise ModelNotFound(
+            f'The model in "{name}" is of a kind that cannot be used: {pipeline_class}.',
+            hint=f"Choose a model of one of these kinds: {', '.join(MODEL_KINDS)}.",
+        )
+    return MODEL_KINDS[pipeline_class]
+
+
+def _snapshot(folder: Path) -> Path | None:
+    """Return the snapshot of a downloaded model of ours that its main branch points to."""
+    branch = folder / "refs" / "main"
+    try:
+        if branch.exists():
+            name = read_regular(branch, MAX_BRANCH_BYTES).decode().strip()
+            snapshot = folder / "snapshots" / Path(name).name
+        else:
+            snapshot = max(folder.glob("snapshots/*"), key=lambda path: path.stat().st_mtime)
+        is_ours = current_name(read_index(snapshot)["_class_name"]) in MODEL_KINDS
+    except SIGNS_OF_DAMAGE:
+        return None
+    return snapshot if is_ours else None
+
+
+def _has_sign(kind: ModelKind, names: Sequence[str]) -> bool:
+    signed = (name.removeprefix(DENOISER_PREFIX).startswith(kind.sign) for name in names)
+    return bool(kind.sign) and any(signed)
+
+
+def _refuse_pickles(name: str, parts: Iterable[Path]) -> None:
+    """Refuse parts that have weights, but none in safetensors."""
+    for part in parts:
+        pickled = [*part.glob("*.bin"), *part.glob("*.ckpt"), *part.glob("*.pt")]
+        if pickled and not any(part.glob("*.safetensors")):
+            raise ModelNotFound(
+                f'The model folder "{name}" holds pickled weights, which can run code.',
+                hint="Get the model as safetensors.",
+            )
+
+
+def _refuse_painters_over(name: str, kind: ModelKind, denoiser: Mapping[str, Any]) -> None:
+    """Refuse UNets that are given a picture, a mask or depth beside the latents they denoise."""
+    if kind.denoiser == UNET and denoiser.get("in_channels") != denoiser.get("out_channels"):
+        raise ModelNotFound(
+            f'The model in "{name}" wants a picture beside the prompt.',
+            hint="Choose one that draws from a prompt alone.",
+        )
+
+
+def _native_size(folder: Path, kind: ModelKind, denoiser: Mapping[str, Any]) -> int:
+    """Return the side of the pictures that the model was trained on, pixels."""
+    side = kind.native_latent_side(denoiser) * (kind.latent_pixels or _latent_pixels(folder))
+    if not 0 < side <= MOST_PIXELS:
+        raise ValueError(side)
+    return side
+
+
+def _latent_pixels(folder: Path) -> int:
+    autoencoder = read_settings(folder / "vae" / "config.json")
+    if "temperal_downsample" in autoencoder:
+        return int(2 ** len(autoencoder["temperal_downsample"]))
+    of_encoder = autoencoder.get("encoder_block_out_channels")
+    levels = of_encoder or autoencoder["block_out_channels"]
+    return int(2 ** (len(levels) - 1))
+
+
+def _samplers(file: Path) -> tuple[str, ...]:
+    """Return what a model can be drawn with; one that was trained on flows knows its own alone."""
+    if not file.exists():
+        return ()
+    config = read_settings(file)
+    own = str(config.get("_class_name", ""))
+    is_flow = config.get("use_flow_sigmas") or config.get("prediction_type") == FLOW
+    if own and is_flow:
+        return (own,)
+    ends = config.get("rescale_betas_zero_snr") or config.get("beta_schedule") == NO_SIGNAL_LEFT
+    return samplers_beside(own, begins_in_noise=bool(ends))
+
+
+def _read_advice(file: Path, kind: ModelKind) -> Advice:
+    usual = {name: value for name, value in asdict(kind).items() if name in ADVISED}
+    if not file.exists():
+        return Advice(**usual)
+    kinds = get_type_hints(Advice)
+    advice = tomllib.loads(_read_text(file))
+    return Advice(**usual | {name: kinds[name](value) for name, value in advice.items()})
+
+
+def _read_objects(file: Path) -> dict[str, str]:
+    """Map every name, plural and synonym to the object that the model draws."""
+    rows = tomllib.loads(_read_text(file))["objects"]
+    return {
+        word: row["name"] for row in rows for word in (row["name"], row["plural"], *row["synonyms"])
+    }
+
+
+def _read_text(file: Path) -> str:
+    return read_regular(file, MAX_ADVICE_BYTES).decode("utf-8-sig")  # as editors of Windows write

@@ -1,0 +1,162 @@
+"""What a model found becomes detections and masks of the mentions that were asked for."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+from scipy import ndimage  # type: ignore[import-untyped]
+
+from spatialstudio.domain.arrays import BoolMask
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.judge_ports import Seen
+from spatialstudio.domain.perception import (
+    Box,
+    Detection,
+    Mask,
+)
+from spatialstudio.domain.prompt import ObjectMention
+
+
+@frozen
+class CandidateSettings:
+    """Which of a model's findings are kept.
+
+    Attributes:
+        cut: Score from which its makers, or those who published with it, count a finding, [0, 1].
+        floor: Score from which a finding is kept, so that the cut can move, [0, 1].
+        most: Findings kept for each head, the best, >= 1.
+    """
+
+    cut: float
+    floor: float = 0.05
+    most: int = 16
+
+
+@frozen(eq=False)
+class Finding:
+    """One instance.
+
+    Attributes:
+        head: What it was asked for.
+        label: What the model calls it.
+        score: [0, 1].
+        box: Pixels of the picture.
+        pixels: (H, W) of the picture; None from a model that draws no masks.
+    """
+
+    head: str
+    label: str
+    score: float
+    box: Box
+    pixels: BoolMask | None = None
+
+
+def heads_of(mentions: Sequence[ObjectMention]) -> tuple[str, ...]:
+    """Return what is to be looked for, each head once."""
+    return tuple(dict.fromkeys(mention.head for mention in mentions))
+
+
+def seen_in(
+    findings: Iterable[Finding],
+    mentions: Sequence[ObjectMention],
+    detector_id: str,
+    settings: CandidateSettings,
+    unknown_heads: tuple[str, ...] = (),
+) -> Seen:
+    """Give every mention the findings of its head, best first, as many as are kept."""
+    by_score = sorted(findings, key=lambda finding: -finding.score)
+    kept = [
+        (mention, finding)
+        for mention in mentions
+        for finding in [each for each in by_score if each.head == mention.head][: settings.most]
+        if finding.score >= settings.floor and finding.box.area > 0
+    ]
+    return Seen(
+        detections=tuple(
+            Detection(
+                mention_id=mention.id,
+                label=finding.label,
+                score=finding.score,
+                box=finding.box,
+                detector_id=detector_id,
+            )
+            for mention, finding in kept
+        ),
+        masks=tuple(
+            Mask(
+                mention_id=mention.id,
+                pixels=finding.pixels,
+                score=finding.score,
+                source_id=detector_id,
+            )
+            for mention, finding in kept
+            if finding.pixels is not None
+        ),
+        unknown_heads=unknown_heads,
+        cut=settings.cut,
+    )
+
+
+def box_within(edges: Sequence[float], size: tuple[int, int]) -> Box:
+    """Return the part of a box that lies in the picture.
+
+    Args:
+        edges: Left, top, right, bottom; pixels.
+        size: (H, W) of the picture.
+    """
+    height, width = size
+    left, right = np.clip([edges[0], edges[2]], 0, width)
+    top, bottom = np.clip([edges[1], edges[3]], 0, height)
+    return Box(left=float(left), top=float(top), right=float(right), bottom=float(bottom))
+
+
+def box_around(pixels: BoolMask) -> Box:
+    """Return the smallest box around a mask that is not empty."""
+    rows, columns = np.flatnonzero(pixels.any(1)), np.flatnonzero(pixels.any(0))
+    return Box(
+        left=float(columns[0]),
+        top=float(rows[0]),
+        right=float(columns[-1] + 1),
+        bottom=float(rows[-1] + 1),
+    )
+
+
+WITH_DIAGONALS = np.ones((3, 3), np.int8)
+
+
+def resized(mask: BoolMask, size: tuple[int, int]) -> BoolMask:
+    """Bring a mask to another size, to the nearest pixel.
+
+    Args:
+        mask: (h, w).
+        size: (H, W).
+    """
+    height, width = size
+    picture = Image.fromarray(mask).resize((width, height), Image.Resampling.NEAREST)
+    return np.array(picture)
+
+
+def resized_smoothly(values: NDArray[np.float32], size: tuple[int, int]) -> NDArray[np.float32]:
+    """Bring a map to another size, between its values.
+
+    Args:
+        values: (h, w).
+        size: (H, W).
+    """
+    height, width = size
+    picture = Image.fromarray(values).resize((width, height), Image.Resampling.BILINEAR)
+    return np.array(picture, np.float32)
+
+
+def connected_regions(mask: BoolMask, least_area: float) -> list[BoolMask]:
+    """Split a mask into its connected regions, diagonals included.
+
+    Args:
+        mask: (H, W).
+        least_area: Smaller regions are left out, share of the picture, [0, 1].
+    """
+    labels, count = ndimage.label(mask, WITH_DIAGONALS)
+    sizes = np.bincount(labels.ravel(), minlength=count + 1)[1:]
+    wanted = np.flatnonzero(sizes >= least_area * mask.size) + 1
+    return [labels == number for number in wanted]

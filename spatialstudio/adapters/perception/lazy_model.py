@@ -1,0 +1,171 @@
+"""Loads a transformers folder on first use: safetensors only, nothing from the network."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+import transformers
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from torch import Tensor
+from transformers.utils import logging as transformers_messages
+
+from spatialstudio.adapters.device import (
+    is_out_of_memory,
+    memory_errors_told,
+    pick_device,
+)
+from spatialstudio.adapters.models.model_settings import (
+    check_folder,
+    is_explained,
+    unusable,
+)
+from spatialstudio.adapters.models.weight_hashes import hash_of_weights
+from spatialstudio.adapters.models.weight_limits import held_to_weights
+from spatialstudio.adapters.perception.model_shelf import weight_files
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.errors import DetectorError
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.judge_ports import PerceptionCard
+
+SIGNS_OF_DAMAGE = (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError)
+SIGNS_OF_FAILURE = (
+    *(ValueError, KeyError, IndexError, TypeError, RuntimeError, AttributeError),
+    *(AssertionError, ZeroDivisionError),
+)
+NEVER_USED = ("neck.fusion_stage.layers.0.residual_layer1.", "num_batches_tracked")
+"""Parts of the architectures that no answer depends on; published weights lack them."""
+
+
+@frozen
+class Loaded:
+    """A model that is ready to answer.
+
+    Attributes:
+        model: The transformers model, frozen.
+        processor: What prepares its input; None where the adapter does that itself.
+        device: Where the weights are.
+    """
+
+    model: Any
+    processor: Any
+    device: torch.device
+
+    def __call__(self, **inputs: Tensor) -> Any:
+        """Run the model."""
+        return self.model(**{name: value.to(self.device) for name, value in inputs.items()})
+
+
+class ModelInUse:
+    """One model, loaded when it is first needed and kept.
+
+    Args:
+        card: The model.
+        model_class: Name of the class in transformers.
+        processor_class: Likewise; None for none.
+    """
+
+    def __init__(self, card: PerceptionCard, model_class: str, processor_class: str | None) -> None:
+        self._card = card
+        self._model_class = model_class
+        self._processor_class = processor_class
+        self._loaded: Loaded | None = None
+
+    @property
+    def id(self) -> str:
+        """What the model is called."""
+        return self._card.ref.id
+
+    def signature(self, settings: object) -> str:
+        """Name weights and settings; empty when the weights cannot be read."""
+        try:
+            weights = self._card.ref.sha256 or hash_of_weights(weight_files(self._card.folder))
+        except (OSError, ValueError, LookupError, TypeError):
+            return ""
+        return f"{self.id} {self._card.ref.revision} {weights} {settings}"
+
+    @contextmanager
+    def looking(self) -> Iterator[Loaded]:
+        """Have the model ready, and say in the studio's words what fails.
+
+        Raises:
+            DetectorError: The model is damaged, or cannot answer for this picture.
+            OutOfMemory: The memory does not suffice.
+        """
+        with memory_errors_told(), torch.inference_mode():
+            loaded = self._ready()
+            try:
+                yield loaded
+            except SIGNS_OF_FAILURE as error:
+                if is_out_of_memory(error):
+                    raise
+                raise DetectorError(
+                    f'The model "{self.id}" cannot answer for this picture.',
+                    hint="Try another picture or another model.",
+                ) from error
+
+    def _ready(self) -> Loaded:
+        if self._loaded is None:
+            self._loaded = self._load()
+        return self._loaded
+
+    def _load(self) -> Loaded:
+        messages: Any = transformers_messages
+        messages.set_verbosity(messages.CRITICAL)  # what goes wrong is told as an error of ours
+        messages.disable_progress_bar()
+        device = pick_device()
+        folder = self._card.folder
+        try:
+            check_folder(folder)
+            with held_to_weights(weight_files(folder)):
+                model, report = getattr(transformers, self._model_class).from_pretrained(
+                    folder,
+                    dtype=torch.float32,
+                    use_safetensors=True,
+                    local_files_only=True,
+                    trust_remote_code=False,
+                    output_loading_info=True,
+                )
+            processor = self._processor_class and getattr(
+                transformers, self._processor_class
+            ).from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        except ImportError as error:
+            raise DetectorError(
+                f'The model "{self.id}" needs a library that is not installed: {error.name}.',
+                hint="Choose another model, or a revision without it.",
+            ) from error
+        except SIGNS_OF_DAMAGE as error:
+            if is_out_of_memory(error):
+                raise
+            if is_explained(error):
+                known = unusable(f'model "{self.id}"', error)
+                raise DetectorError(known.message, hint=known.hint) from error
+            raise self._damaged() from error
+        missing = report["missing_keys"]
+        if not all(any(part in key for part in NEVER_USED) for key in missing):
+            raise self._damaged()  # what the files lack would be random numbers
+        model.requires_grad_(False).eval().to(device)
+        return Loaded(model=model, processor=processor or None, device=device)
+
+    def _damaged(self) -> DetectorError:
+        return DetectorError(
+            f'The model "{self.id}" is damaged or not complete.',
+            hint="Download it again; pickled weights are never loaded.",
+        )
+
+
+def as_numpy(values: Tensor) -> NDArray[Any]:
+    """Bring a tensor to the processor's memory."""
+    array: NDArray[Any] = values.detach().cpu().numpy()
+    return array
+
+
+def pixels_of(processor: Any, image: RgbImage) -> dict[str, Tensor]:
+    """Prepare a picture with an image processor.
+
+    Args:
+        processor: The model's own.
+        image: (H, W, 3) uint8; however small, its channels come last.
+    """
+    return dict(processor(images=image, input_data_format="channels_last", return_tensors="pt"))

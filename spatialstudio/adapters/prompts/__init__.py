@@ -1,0 +1,1 @@
+"""Relation extractors: prompt to scene graph."""

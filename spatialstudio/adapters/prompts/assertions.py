@@ -1,0 +1,196 @@
+"""Has a language model take a prompt apart into statements and questions; the scene stands in.
+
+Source: Singh and Zheng 2023, arXiv:2307.04749, section 3.1: one call with an example. Whatever goes
+wrong, the statements are those of the scene, with a note.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from spatialstudio.adapters.chat.answers import ServerFailure
+from spatialstudio.adapters.chat.client import AnswerForm, ChatClient, ChatQuestion
+from spatialstudio.adapters.chat.server import (
+    MODEL_VARIABLE,
+    SERVER_VARIABLE,
+    ServerSettings,
+    read_presets,
+    settings_of_user,
+)
+from spatialstudio.adapters.prompts.model_answers import UnreadableAnswer, json_objects
+from spatialstudio.domain.assertion import (
+    Assertion,
+    AssertionId,
+    AssertionKind,
+    Assertions,
+)
+from spatialstudio.domain.ports import CancelToken, Surroundings
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import RelationId, SceneGraph
+from spatialstudio.science.questions.da_score import assertions_of
+
+MAX_ASSERTIONS = 64
+MAX_WORDS = 300
+ARTICLES = ("a ", "an ", "the ")
+
+ASSERTIONS_FORM = AnswerForm(
+    name="assertions",
+    schema={
+        "type": "object",
+        "properties": {
+            "assertions": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "statement": {"type": "string"},
+                        "question": {"type": "string"},
+                        "kind": {"type": "string", "enum": [kind.value for kind in AssertionKind]},
+                        "about": {"type": "array", "items": {"type": "string"}},
+                        "attribute": {"type": "string"},
+                    },
+                    "required": ["statement", "question", "kind", "about", "attribute"],
+                    "additionalProperties": False,
+                },
+            }
+        },
+        "required": ["assertions"],
+        "additionalProperties": False,
+    },
+)
+
+
+def read_assertions(text: str, scene: SceneGraph) -> tuple[Assertion, ...]:
+    """Read an answer.
+
+    Args:
+        text: What the model said.
+        scene: What is known of the prompt.
+
+    Raises:
+        UnreadableAnswer: It holds no statement with its question.
+    """
+    listed = (found.get("assertions") for found in json_objects(text))
+    rows = next((rows for rows in listed if isinstance(rows, list)), [])
+    by_statement = {_plain(row["statement"]): row for row in rows if _is_row(row)}
+    if not by_statement:
+        raise UnreadableAnswer
+    kept = list(by_statement.items())[:MAX_ASSERTIONS]
+    return tuple(
+        _assertion(AssertionId(f"a{number}"), statement, row, scene)
+        for number, (statement, row) in enumerate(kept, 1)
+    )
+
+
+def _is_row(row: object) -> bool:
+    return isinstance(row, dict) and all(
+        isinstance(row.get(name), str) and 0 < len(row[name].strip()) <= MAX_WORDS
+        for name in ("statement", "question")
+    )
+
+
+def _assertion(
+    assertion_id: AssertionId, statement: str, row: dict[str, Any], scene: SceneGraph
+) -> Assertion:
+    about = _mentions(row.get("about"), scene)
+    kind = row.get("kind")
+    attribute = _plain(row.get("attribute")) if kind == AssertionKind.ATTRIBUTE.value else ""
+    relation = _relation(about, scene) if kind == AssertionKind.RELATION.value else None
+    is_tied = bool(
+        about
+        and (kind == AssertionKind.THING.value or attribute or relation)  # else it names no more
+    )
+    return Assertion(
+        id=assertion_id,
+        text=statement,
+        question=f"{_plain(row['question']).rstrip('?')}?",
+        mention_id=about[0] if is_tied else None,
+        relation_id=relation,
+        attribute=attribute if is_tied else "",
+    )
+
+
+def _mentions(names: object, scene: SceneGraph) -> Sequence[MentionId]:
+    """Return the mentions that are named; none when any name is unknown."""
+    if not isinstance(names, list):
+        return ()
+    known = {mention.head.lower(): mention.id for mention in reversed(scene.mentions)}
+    known |= {mention.phrase.lower(): mention.id for mention in reversed(scene.mentions)}
+    found = [known.get(_without_article(_plain(name).lower())) for name in names]
+    return [mention for mention in found if mention] if all(found) else ()
+
+
+def _relation(about: Sequence[MentionId], scene: SceneGraph) -> RelationId | None:
+    """Return the one relation between these things, in this order; None where there are more."""
+    found = [known.id for known in scene.relations if known.ends == tuple(about)]
+    return found[0] if len(found) == 1 else None
+
+
+def _plain(value: object) -> str:
+    return " ".join(value.split()).rstrip(".") if isinstance(value, str) else ""
+
+
+def _without_article(name: str) -> str:
+    return next((name[len(word) :] for word in ARTICLES if name.startswith(word)), name)
+
+
+def build(surroundings: Surroundings) -> "LanguageModelAssertionReader":
+    """Make the reader with the user's server and the shipped instruction."""
+    folder = surroundings.resources / "prompts"
+    return LanguageModelAssertionReader(
+        settings_of_user(read_presets(folder / "servers.toml"), surroundings.settings),
+        (folder / "assertions.md").read_text(encoding="utf-8"),
+    )
+
+
+class LanguageModelAssertionReader:
+    """Asks a language model once for each prompt, and remembers the last answers.
+
+    Args:
+        settings: Who is asked; None for nobody.
+        instruction: What the model is told to do.
+    """
+
+    id = "llm"
+
+    def __init__(self, settings: ServerSettings | None, instruction: str) -> None:
+        self._settings = settings
+        self._instruction = instruction
+        self._kept: dict[SceneGraph, Assertions] = {}
+
+    def read(self, scene: SceneGraph, token: CancelToken) -> Assertions:
+        """Take a prompt apart; what goes wrong becomes a note on the scene's own statements.
+
+        Args:
+            scene: The prompt, and what is known of it.
+            token: Asked while it waits.
+
+        Raises:
+            Cancelled: The token was cancelled.
+        """
+        if self._settings is None:
+            names = f"{SERVER_VARIABLE} and {MODEL_VARIABLE}"
+            return _by_scene(scene, f"No language model is set up ({names}).")
+        if scene not in self._kept:
+            try:
+                self._kept[scene] = self._ask(self._settings, scene, token)
+            except ServerFailure as failure:
+                reason = f"The language model at {self._settings.host} {failure.reason}."
+                return _by_scene(scene, reason)
+            except UnreadableAnswer:
+                reason = f"The language model at {self._settings.host} answers without statements."
+                return _by_scene(scene, reason)
+        return self._kept[scene]
+
+    def _ask(self, settings: ServerSettings, scene: SceneGraph, token: CancelToken) -> Assertions:
+        question = ChatQuestion(
+            instruction=self._instruction, text=scene.prompt.text, form=ASSERTIONS_FORM
+        )
+        answer = ChatClient(settings).ask(question, token)
+        if len(self._kept) >= settings.cached_readings:
+            self._kept.clear()
+        return Assertions(items=read_assertions(answer.text, scene), source_id=self.id)
+
+
+def _by_scene(scene: SceneGraph, reason: str) -> Assertions:
+    return replace(assertions_of(scene), notes=(f"{reason} The scene has been taken apart.",))

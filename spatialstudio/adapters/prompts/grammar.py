@@ -1,0 +1,134 @@
+"""Reads prompts offline: a lexer of layout words and a small reader of clauses, no model."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from spatialstudio.adapters.prompts.clauses import ClauseReader
+from spatialstudio.adapters.prompts.contexts import SettledPieces, settle
+from spatialstudio.adapters.prompts.noun_phrases import PhraseFinder
+from spatialstudio.adapters.prompts.prompt_weights import without_weights
+from spatialstudio.adapters.prompts.spelling import Slip, Speller
+from spatialstudio.adapters.prompts.styles import without_tags
+from spatialstudio.adapters.prompts.vocabulary import Vocabulary, read_vocabulary
+from spatialstudio.adapters.prompts.words import Word, WordCutter
+from spatialstudio.domain.errors import PromptError
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.prompt import Note, Prompt
+from spatialstudio.domain.relation import SceneGraph
+
+OWN_OBJECTS_FILE = "objects.txt"
+"""Among the user's settings."""
+
+
+def build(surroundings: Surroundings) -> "GrammarExtractor":
+    """Make the extractor with the shipped words and the user's own."""
+    settings = surroundings.settings
+    own_objects = None if settings is None else settings / OWN_OBJECTS_FILE
+    return GrammarExtractor(surroundings.resources / "prompts", own_objects)
+
+
+class GrammarExtractor:
+    """Reads English prompts at once, without network or weights.
+
+    Args:
+        folder: Holds ``phrases.lark``, ``vocabulary.toml`` and ``idioms.toml``, which are read with
+            the first prompt.
+        own_objects: A text file of the user's with an object's name a line; need not be there.
+    """
+
+    id = "grammar"
+
+    def __init__(self, folder: Path, own_objects: Path | None = None) -> None:
+        self._folder = folder
+        self._own_objects = own_objects
+
+    def extract(self, prompt: Prompt) -> SceneGraph:
+        """Read mentions and relations; what is not understood becomes a note.
+
+        Raises:
+            PromptError: The prompt is empty.
+        """
+        plain = without_weights(prompt.text)
+        return plain.restored(self._extract(replace(prompt, text=plain.text)), prompt)
+
+    def _extract(self, prompt: Prompt) -> SceneGraph:
+        if not prompt.text.strip():
+            raise PromptError(
+                "The prompt is empty.",
+                hint='Describe a picture, for example "a cat to the left of a dog".',
+            )
+        known = self._known
+        mended = known.speller.mend(prompt.text)
+        words = tuple(known.cutter.cut(mended))
+        told = without_tags(words, known.vocabulary)
+        pieces = PhraseFinder(prompt.text, known.vocabulary).find(told)
+        settled = settle(prompt.text, pieces, known.vocabulary)
+        reader = ClauseReader(prompt.text, settled.pieces)
+        reader.read()
+        notes = [*reader.notes, *_notes_on(settled, mended.slips, prompt.text)]
+        return SceneGraph(
+            prompt=prompt,
+            mentions=reader.mentions,
+            relations=tuple(reader.relations),
+            extractor_id=self.id,
+            notes=tuple(sorted(notes, key=_place)),
+        )
+
+    def cut(self, text: str) -> tuple[Word, ...]:
+        """Cut a text into words that carry its layout, misspellings mended, read by no clause."""
+        return tuple(self._known.cutter.cut(self._known.speller.mend(text)))
+
+    @cached_property
+    def object_names(self) -> tuple[str, ...]:
+        """Objects that prompts may well name: everyday ones first, then the shorter names."""
+        known = self._known.vocabulary
+        return tuple(
+            sorted(known.nouns, key=lambda noun: (noun not in known.everyday, len(noun), noun))
+        )
+
+    @cached_property
+    def _known(self) -> "_Known":
+        return _known_by(self._folder, _lines(self._own_objects))
+
+
+@frozen(eq=False, kw_only=False)
+class _Known:
+    """What is known of words before any prompt."""
+
+    vocabulary: Vocabulary
+    speller: Speller
+    cutter: WordCutter
+
+
+@lru_cache(maxsize=1)  # making it takes longer than reading a hundred prompts
+def _known_by(folder: Path, own_objects: tuple[str, ...]) -> _Known:
+    vocabulary = read_vocabulary(folder, own_objects)
+    cutter = WordCutter(folder / "phrases.lark", vocabulary.idioms)
+    return _Known(vocabulary, Speller(vocabulary), cutter)
+
+
+def _lines(path: Path | None) -> tuple[str, ...]:
+    """Read the lines of a file; one that is missing or no text has none."""
+    try:
+        text = "" if path is None else path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return ()
+    return tuple(text.splitlines())
+
+
+def _notes_on(settled: SettledPieces, slips: Sequence[Slip], text: str) -> Iterator[Note]:
+    for span in settled.strange:
+        yield Note(message=f'I do not understand "{span.of(text)}".', span=span)
+    for span in settled.settings:
+        yield Note(message=f'I read "{span.of(text)}" as a setting, not as an object.', span=span)
+    for slip in slips:
+        yield Note(message=f'I read "{slip.span.of(text)}" as "{slip.word}".', span=slip.span)
+
+
+def _place(note: Note) -> int:
+    """Order notes by the text; those on the whole prompt come last."""
+    return note.span.start if note.span else sys.maxsize

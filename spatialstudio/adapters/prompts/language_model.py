@@ -1,0 +1,417 @@
+"""Reads prompts with a language model on any OpenAI-compatible server, and the grammar behind it.
+
+The instruction is that of Rezaei et al. 2025, arXiv:2506.23418, appendix B.7, widened to all
+relations of the studio, with structured output. What the model answers is checked against the
+prompt; whatever goes wrong, the grammar's reading is returned with a note.
+"""
+
+import hashlib
+import re
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from time import monotonic
+
+from spatialstudio.adapters.chat.answers import ServerFailure
+from spatialstudio.adapters.chat.client import (
+    AnswerForm,
+    ChatClient,
+    ChatQuestion,
+)
+from spatialstudio.adapters.chat.server import (
+    MODEL_VARIABLE,
+    SERVER_VARIABLE,
+    ServerSettings,
+    read_presets,
+    settings_of_user,
+)
+from spatialstudio.adapters.prompts.check_claims import Agreement, ClaimChecker
+from spatialstudio.adapters.prompts.grammar import GrammarExtractor
+from spatialstudio.adapters.prompts.grammar import build as build_grammar
+from spatialstudio.adapters.prompts.model_answers import (
+    ANSWER_SCHEMA,
+    AnsweredRelation,
+    ModelAnswer,
+    UnreadableAnswer,
+    read_answer,
+)
+from spatialstudio.adapters.prompts.prompt_weights import without_weights
+from spatialstudio.adapters.prompts.words import Word
+from spatialstudio.domain.ports import CancelToken, Surroundings
+from spatialstudio.domain.prompt import (
+    Note,
+    ObjectMention,
+    Prompt,
+    TextSpan,
+    free_mention_id,
+)
+from spatialstudio.domain.relation import (
+    Relation,
+    RelationId,
+    SceneGraph,
+)
+
+TELLING_APART = frozenset({"another", "other", "first", "second", "third"})
+"""Words of a name that tell it from its like, and are no part of it."""
+
+CLAIMED = RelationId("claimed")
+"""Of a relation that is not taken up yet; no reading uses it."""
+
+Mentions = Sequence[ObjectMention]
+Claim = tuple[str, tuple[str, ...]]
+
+
+def anchor(
+    answer: ModelAnswer, read: SceneGraph, words: Sequence[Word], extractor_id: str
+) -> SceneGraph:
+    """Make a scene of an answer.
+
+    Args:
+        answer: What the model claims.
+        read: The grammar's reading of the same prompt, whose mentions are taken up.
+        words: The prompt as the grammar cuts it; the claims are compared with them.
+        extractor_id: Who is named as the reader.
+    """
+    anchors = _Anchors(read, words)
+    for claimed in answer.relations:
+        anchors.add(claimed)
+    anchors.keep_contested()
+    unknown = [
+        Note(message=f'The language model claims "{name}", which is no relation I know.')
+        for name in answer.dropped
+    ]
+    if answer.unreadable:
+        rows = f"{answer.unreadable} row{'s' if answer.unreadable > 1 else ''}"
+        unknown.append(Note(message=f"The language model's answer has {rows} that I cannot read."))
+    return SceneGraph(
+        prompt=read.prompt,
+        mentions=tuple(sorted(anchors.mentions, key=lambda mention: mention.span.start)),
+        relations=tuple(anchors.relations),
+        extractor_id=extractor_id,
+        notes=(*anchors.notes, *unknown),
+        disputed=tuple(anchors.disputed),
+    )
+
+
+class _Anchors:
+    """Collects mentions and relations that hold on to words of the prompt."""
+
+    def __init__(self, read: SceneGraph, words: Sequence[Word]) -> None:
+        self.mentions = list(read.mentions)
+        self.relations: list[Relation] = []
+        self.disputed: list[Relation] = []
+        self.notes: list[Note] = []
+        self._read = read
+        self._checker = ClaimChecker(read, words)
+        self._prompt: Prompt = read.prompt
+        self._taken: set[tuple[Claim, TextSpan]] = set()
+
+    def add(self, claimed: AnsweredRelation) -> None:
+        """Take a relation up when all its things are in the prompt."""
+        names = (claimed.subject, *claimed.objects)
+        choices = [self._fitting(name) for name in names]
+        if not all(choices):
+            return
+        claim = (claimed.type.id, names)
+        places = self._free_places(claim, claimed.words)
+        known = self._known(claimed.type.id, choices, places)
+        if known is None:
+            ends, span = _nearest(choices, places)
+        else:
+            ends = [self._read.mention(end) for end in known.ends]
+            span = _words_of(known, places, is_implied=claimed.is_implied)
+        if known is None and ends[0] in ends[1:] and not ends[0].is_plural:
+            self._note(f'The language model sets "{claimed.subject}" against itself.', span)
+            return
+        if span is not None:
+            self._taken.add((claim, span))
+        relation = self._relation(claimed, ends, span)
+        if known is not None:
+            self._append(relation)
+        else:
+            self._append_checked(relation)
+
+    def keep_contested(self) -> None:
+        """Keep what the grammar reads where the model disputes it."""
+        for claim in self.disputed:
+            for each in self._read.contested_by(claim):
+                self._append(replace(each, source=self._read.extractor_id))
+
+    def _append_checked(self, claim: Relation) -> None:
+        """Take up a claim that the grammar has not read, unless the words speak against it."""
+        agreement = self._checker.check(claim, self.mentions)
+        if agreement is Agreement.DISPUTED:
+            name = RelationId(f"d{len(self.disputed) + 1}")
+            if not _is_claimed(claim, self.disputed):
+                self.disputed.append(replace(claim, id=name, is_unconfirmed=True))
+        elif agreement is Agreement.CONFIRMED:
+            said = (each.span for each in self._read.contested_by(claim) if each.span)
+            span = None if claim.is_implied else next(said, None)
+            self._append(replace(claim, span=claim.span or span))
+        else:
+            self._append(replace(claim, is_unconfirmed=claim.span is not None))
+
+    def _relation(
+        self, claimed: AnsweredRelation, ends: Mentions, span: TextSpan | None
+    ) -> Relation:
+        subject, thing, *second = ends
+        return Relation(
+            id=CLAIMED,
+            type=claimed.type,
+            subject=subject.id,
+            object=thing.id,
+            second_object=second[0].id if second else None,
+            span=span,
+            is_implied=claimed.is_implied,
+        )
+
+    def _append(self, relation: Relation) -> None:
+        if not _is_claimed(relation, self.relations):
+            name = RelationId(f"r{len(self.relations) + 1}")
+            self.relations.append(replace(relation, id=name))
+
+    def _fitting(self, name: str) -> Mentions:
+        """List the things that a name may mean; a thing that the grammar missed is taken up."""
+        found = _best_matches(name, self.mentions) or self._new_mention(name)
+        if not found:
+            self._note(f'The language model names "{name}", which is not in the prompt.', None)
+        return found
+
+    def _new_mention(self, name: str) -> Mentions:
+        spans = _places(name, self._prompt.text)
+        held = [[m for m in self.mentions if _distance(m.span, span) < 0] for span in spans]
+        if all(held):
+            return held[0] if held else ()
+        span = spans[held.index([])]
+        mention = ObjectMention(
+            id=free_mention_id({each.id for each in self.mentions}),
+            phrase=span.of(self._prompt.text),
+            head=name.lower(),
+            span=span,
+        )
+        self.mentions.append(mention)
+        return (mention,)
+
+    def _free_places(self, claim: Claim, words: str) -> list[TextSpan]:
+        """List where quoted words stand, but for those that make the same claim already."""
+        places = _places(words, self._prompt.text)
+        return [each for each in places if (claim, each) not in self._taken] or places
+
+    def _known(
+        self, type_id: str, choices: Sequence[Mentions], places: Sequence[TextSpan]
+    ) -> Relation | None:
+        """Find the same claim in the grammar's reading, rather at the words that are quoted."""
+        ids = [{mention.id for mention in choice} for choice in choices]
+        fitting = [
+            known
+            for known in self._read.relations
+            if known.type.id == type_id
+            and all(end in fit for end, fit in zip(known.ends, ids, strict=True))
+            and not _is_claimed(known, self.relations)
+        ]
+        return min(
+            fitting,
+            key=lambda known: all(_distance(place, known.span) >= 0 for place in places),
+            default=None,
+        )
+
+    def _note(self, message: str, span: TextSpan | None) -> None:
+        note = Note(message=message, span=span)
+        if note not in self.notes:
+            self.notes.append(note)
+
+
+def _words_of(known: Relation, places: Sequence[TextSpan], *, is_implied: bool) -> TextSpan | None:
+    """Return the quoted words of a claim that the grammar has read, or else the grammar's."""
+    quoted = min(places, key=lambda place: _distance(place, known.span), default=None)
+    if is_implied or known.span is None:
+        return quoted
+    return quoted if quoted and quoted.overlaps(known.span) else known.span
+
+
+def _is_claimed(relation: Relation, others: Sequence[Relation]) -> bool:
+    return any((each.type, each.ends) == (relation.type, relation.ends) for each in others)
+
+
+def _nearest(
+    choices: Sequence[Mentions], places: Sequence[TextSpan]
+) -> tuple[list[ObjectMention], TextSpan | None]:
+    """Choose the words and what stands nearest to them: the subject before, the objects behind."""
+    if not places:
+        return _different(choices), None
+    chosen = []
+    for place in places:
+        keys = [_before(place), *[_behind(place)] * (len(choices) - 1)]
+        sides = [sorted(choice, key=key) for choice, key in zip(choices, keys, strict=True)]
+        ends = _different(sides)
+        cost = [key(end) for key, end in zip(keys, ends, strict=True)]
+        chosen.append((sum(wrong for wrong, _ in cost), sum(far for _, far in cost), ends, place))
+    _, _, ends, place = min(chosen, key=lambda each: each[:2])
+    return ends, place
+
+
+def _different(choices: Sequence[Mentions]) -> list[ObjectMention]:
+    """Take the first of each choice that is not yet taken, or else the first."""
+    ends: list[ObjectMention] = []
+    for choice in choices:
+        ends.append(next((each for each in choice if each not in ends), choice[0]))
+    return ends
+
+
+def _before(place: TextSpan) -> Callable[[ObjectMention], tuple[bool, int]]:
+    return lambda each: (each.span.stop > place.start, _distance(each.span, place))
+
+
+def _behind(place: TextSpan) -> Callable[[ObjectMention], tuple[bool, int]]:
+    return lambda each: (each.span.start < place.stop, _distance(each.span, place))
+
+
+def _distance(first: TextSpan, second: TextSpan | None) -> int:
+    """Count the characters between two stretches; below 0 where they overlap."""
+    return 0 if second is None else max(first.start - second.stop, second.start - first.stop)
+
+
+def _best_matches(name: str, mentions: Mentions) -> Mentions:
+    """List the mentions that a name means: of equal heads, those with most words in common."""
+    named = _words(name)
+    words = set(named) - TELLING_APART or set(named)
+    tiers = (
+        [each for each in mentions if set(_words(each.phrase)) - {"the"} == words],
+        [each for each in mentions if set(_words(each.head)) <= words <= _all_words(each)],
+        [each for each in mentions if set(_words(each.head)) == words],
+        [each for each in mentions if words and words <= set(_words(each.head))],
+    )
+    fitting = next((tier for tier in tiers if tier), [])
+    most = max((len(words & _all_words(each)) for each in fitting), default=0)
+    return [each for each in fitting if len(words & _all_words(each)) == most]
+
+
+def _all_words(mention: ObjectMention) -> set[str]:
+    return {*_words(mention.phrase), *_words(mention.head)}
+
+
+def _words(name: str) -> list[str]:
+    """Return the words in lower case, plural or singular alike."""
+    return [word.removesuffix("s") for word in re.findall(r"[\w'-]+", name.lower())]
+
+
+def _places(words: str, text: str) -> list[TextSpan]:
+    """Find whole words wherever they stand, in any case, with an "s" more or not."""
+    if not words:
+        return []
+    pattern = r"\s+".join(re.escape(word) for word in words.split())
+    found = re.finditer(rf"(?<!\w){pattern}(?:e?s)?(?!\w)", text, re.IGNORECASE)
+    return [TextSpan(start=each.start(), stop=each.end()) for each in found]
+
+
+MINUTE_S = 60.0
+RELATIONS_FORM = AnswerForm(name="relations", schema=ANSWER_SCHEMA)
+
+CacheKey = tuple[str, str, str, str]
+
+
+def build(surroundings: Surroundings) -> "LanguageModelExtractor":
+    """Make the extractor with the user's server, the shipped instruction and the grammar."""
+    folder = surroundings.resources / "prompts"
+    return LanguageModelExtractor(
+        settings_of_user(read_presets(folder / "servers.toml"), surroundings.settings),
+        (folder / "instruction.md").read_text(encoding="utf-8"),
+        build_grammar(surroundings),
+    )
+
+
+class LanguageModelExtractor:
+    """Reads prompts with a language model; the grammar stands in for it.
+
+    Args:
+        settings: Who is asked; None for nobody.
+        instruction: What the model is told to do.
+        grammar: Names the things, checks the model's claims, and reads the prompt where the model
+            does not.
+        clock: Seconds, for the budget.
+    """
+
+    id = "llm"
+
+    def __init__(
+        self,
+        settings: ServerSettings | None,
+        instruction: str,
+        grammar: GrammarExtractor,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._settings = settings
+        self._instruction = instruction
+        self._grammar = grammar
+        self._clock = clock
+        self._calls: deque[float] = deque()
+        self._cache: OrderedDict[CacheKey, SceneGraph] = OrderedDict()
+
+    def extract(self, prompt: Prompt, token: CancelToken | None = None) -> SceneGraph:
+        """Read mentions and relations; what goes wrong becomes a note on the grammar's reading.
+
+        Args:
+            prompt: What to read.
+            token: Asked while the server is waited for; None when nobody can stop it.
+
+        Raises:
+            PromptError: The prompt is empty.
+            Cancelled: The token was cancelled.
+        """
+        plain = without_weights(prompt.text)
+        scene = self._extract(replace(prompt, text=plain.text), token)
+        return plain.restored(scene, prompt)
+
+    def _extract(self, prompt: Prompt, token: CancelToken | None) -> SceneGraph:
+        read = self._grammar.extract(prompt)
+        settings = self._settings
+        if settings is None:
+            where = f"in the settings, or by {SERVER_VARIABLE} and {MODEL_VARIABLE}"
+            return _with_note(read, f"No language model is set up ({where}).")
+        key = (settings.url, settings.model, prompt.text, self._version)
+        if key in self._cache:
+            self._cache.move_to_end(key)
+            return replace(self._cache[key], prompt=prompt)
+        try:
+            scene = self._ask(settings, read, token)
+        except ServerFailure as failure:
+            return _with_note(read, f"The language model at {settings.host} {failure.reason}.")
+        except UnreadableAnswer:
+            return _with_note(
+                read, f"The language model at {settings.host} answers without relations."
+            )
+        self._keep(key, scene, settings.cached_readings)
+        return scene
+
+    @property
+    def _version(self) -> str:
+        return hashlib.sha256(self._instruction.encode()).hexdigest()
+
+    def _ask(
+        self, settings: ServerSettings, read: SceneGraph, token: CancelToken | None
+    ) -> SceneGraph:
+        self._spend(settings)
+        question = ChatQuestion(
+            instruction=self._instruction, text=read.prompt.text, form=RELATIONS_FORM
+        )
+        answer = ChatClient(settings).ask(question, token)
+        words = self._grammar.cut(read.prompt.text)
+        return anchor(read_answer(answer.text), read, words, self.id)
+
+    def _spend(self, settings: ServerSettings) -> None:
+        now = self._clock()
+        while self._calls and now - self._calls[0] >= MINUTE_S:
+            self._calls.popleft()
+        if len(self._calls) >= settings.calls_a_minute:
+            raise ServerFailure(f"was asked {settings.calls_a_minute} times this minute")
+        self._calls.append(now)
+
+    def _keep(self, key: CacheKey, scene: SceneGraph, size: int) -> None:
+        self._cache[key] = scene
+        if len(self._cache) > size:
+            self._cache.popitem(last=False)
+
+
+def _with_note(read: SceneGraph, message: str) -> SceneGraph:
+    note = Note(message=f"{message} The grammar has read this prompt.")
+    return replace(read, notes=(note, *read.notes))

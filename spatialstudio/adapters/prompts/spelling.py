@@ -1,0 +1,337 @@
+"""Mends slips of the pen in the words that matter: those of the layout, nouns and their adjectives.
+
+Words that are known are never touched, and a short word is mended only when little else is spelled
+alike.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from enum import IntEnum
+from functools import lru_cache
+
+from spatialstudio.adapters.prompts.vocabulary import Vocabulary
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.prompt import TextSpan
+
+ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+PLACE_ON_KEYBOARD = {
+    letter: (x + y / 2, y) for y, row in enumerate(ROWS) for x, letter in enumerate(row)
+}
+SOUNDING_ALIKE = frozenset(
+    map(
+        frozenset,
+        ("uw", "ck", "sz", "iy", "cs", "kq", "gj", "ie", "ae", "ao", "ou", "ai", "eo"),
+    )
+)
+"""Letters written for each other: "howse", "tabal"."""
+SPELLINGS_OF_SOUNDS = (
+    (re.compile("(?:ee|ey)$"), "y"),
+    (re.compile("(?<=[^aeiou])e$"), ""),
+    (re.compile(r"(.)\1"), r"\1"),
+    (re.compile("ph"), "f"),
+    (re.compile("ck|c(?![eiyh])"), "k"),
+    (re.compile("(?<=[td])[aeo]r$"), "er"),
+    (re.compile("z"), "s"),
+    (re.compile("(?<=.)y"), "i"),
+)
+"""What is written for a sound, and what may be written as well: "elefant", "trakter"."""
+
+VOWEL = re.compile("[aeiou]")
+MANY_CONSONANTS = 3
+STAYING = ((0, 3), (1, 5))
+"""How many letters a slip leaves before or behind it, in words up to which length."""
+LONGEST_END = 2
+
+
+class SlipKind(IntEnum):
+    """What went wrong with one letter or two; the likelier, the lower."""
+
+    DOUBLED = 0
+    """Twice for once, or once for twice."""
+    SWAPPED = 1
+    ALIKE = 2
+    """A letter for another that sounds like it."""
+    MISSING = 3
+    EXTRA = 4
+    SOUND = 5
+    """Written as it is heard."""
+    NEIGHBOUR = 6
+    """The key beside was hit: "tabke"."""
+    WRONG = 7
+
+
+class Lookalikes:
+    """Words by their ends: a slip changes three letters in a row at most, others stay.
+
+    Args:
+        words: In lower case.
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._by_end: dict[tuple[str, int], list[str]] = defaultdict(list)
+        for word in words:
+            for end in _ends(word, len(word)):
+                self._by_end[end, len(word)].append(word)
+
+    def of(self, word: str) -> list[str]:
+        """List all from which one slip may have made a word, and some others, in their order."""
+        alike = {
+            target
+            for length in (len(word) - 1, len(word), len(word) + 1)
+            for end in _ends(word, length)
+            for target in self._by_end.get((end, length), ())
+        }
+        return sorted(alike)
+
+
+def slip_kind(word: str, target: str) -> SlipKind | None:
+    """Tell how ``word`` was made from ``target`` by one slip; None where one does not do.
+
+    Args:
+        word: As written, in lower case; not empty, and not the target itself.
+        target: As meant.
+    """
+    if abs(len(word) - len(target)) > 1 or not {*word[:2]} & {*target[:2]}:
+        return None
+    if len(word) == len(target):
+        return _kind_of_same_length(word, target)
+    return _kind_of_other_length(word, target)
+
+
+def is_clipped(word: str, target: str) -> bool:
+    """Tell whether vowels were left out: "btwn", "frm"."""
+    is_shorter = MANY_CONSONANTS <= len(word) < len(target)
+    return is_shorter and word[0] == target[0] and VOWEL.sub("", target) == VOWEL.sub("", word)
+
+
+def sound(word: str) -> str:
+    """Spell a word by its sounds, roughly; what sounds alike is spelled alike."""
+    for spelling, instead in SPELLINGS_OF_SOUNDS:
+        word = spelling.sub(instead, word)
+    return word
+
+
+def _ends(word: str, length: int) -> set[str]:
+    """Return the first and last letters, of which a slip leaves either in a word of some length."""
+    size = next((size for size, longest in STAYING if length <= longest), LONGEST_END)
+    return {f"{word[:size]}-", f"-{word[len(word) - size :]}"}
+
+
+def _kind_of_same_length(word: str, target: str) -> SlipKind | None:
+    match [n for n, letter in enumerate(word) if letter != target[n]]:
+        case [wrong]:
+            return _kind_of_letter(word[wrong], target[wrong])
+        case [first, second] if second - first <= 2:  # noqa: PLR2004 - neighbours, or one apart
+            is_swap = word[first] == target[second] and word[second] == target[first]
+            return SlipKind.SWAPPED if is_swap else None
+    return None
+
+
+def _kind_of_letter(written: str, meant: str) -> SlipKind:
+    if frozenset((written, meant)) in SOUNDING_ALIKE:
+        return SlipKind.ALIKE
+    here, there = PLACE_ON_KEYBOARD.get(written), PLACE_ON_KEYBOARD.get(meant)
+    is_near = here and there and max(abs(here[0] - there[0]), abs(here[1] - there[1])) <= 1
+    return SlipKind.NEIGHBOUR if is_near else SlipKind.WRONG
+
+
+def _kind_of_other_length(word: str, target: str) -> SlipKind | None:
+    shorter, longer = sorted((word, target), key=len)
+    at = next((n for n, letter in enumerate(shorter) if letter != longer[n]), len(shorter))
+    if shorter[at:] != longer[at + 1 :]:
+        return None
+    if at > 0 and longer[at] == longer[at - 1]:
+        return SlipKind.DOUBLED
+    return SlipKind.MISSING if word is shorter else SlipKind.EXTRA
+
+
+TOKEN = re.compile(r"\b\d+[a-z]{3,}\b|[^\W\d_]+(?![^\W\d_]|['\u2019]t\b)")
+COUNTED = re.compile(r"(?P<number>\d+)(?P<thing>[a-z]+)")
+JOINED_WORDS = re.compile(
+    r"\b(?P<first>to|of|on|in|next|left|right|front|top|close|far|side)"
+    r"(?P<second>the|of|to|from|top|front)\b",
+    re.IGNORECASE,
+)
+SWAPPED_WORDS = {"ot": "to", "fo": "of"}
+SMALL_WORDS = {
+    "te": "the",
+    "th": "the",
+    "adn": "and",
+    "nad": "and",
+    "ona": "on a",
+    "wiht": "with",
+    "ofa": "of a",
+}
+MEANT_BETWEEN = {
+    ("on", "of"): ("top",),
+    ("in", "of"): ("front",),
+    ("to the", "of"): ("left", "right"),
+}
+"""What any word with one slip stands for between others, be it a real one: "in font of"."""
+REAL_JOINED_WORDS = frozenset({"into", "onto"})
+
+SHORTEST_WORD = 3
+SHORTEST_NAME = 4
+LENGTHS_OF_NAMES = {
+    **dict.fromkeys(SlipKind, 5),
+    SlipKind.DOUBLED: 3,
+    SlipKind.SWAPPED: 3,
+    SlipKind.WRONG: 7,
+}
+LENGTHS_OF_LAYOUT = {**LENGTHS_OF_NAMES, SlipKind.MISSING: 4, SlipKind.WRONG: 5}
+LENGTHS_OF_EVERYDAY = {**dict.fromkeys(SlipKind, 3), SlipKind.WRONG: 4}
+LENGTHS_OF_BEGINNINGS = dict.fromkeys(SlipKind, 3)
+"""From which length of the word meant a slip counts; in shorter words too much is alike."""
+FAMILIAR_ENDINGS = ("ing", "ed", "ly", "ness", "tion", "ish", "ous", "ful", "less")
+
+
+@frozen
+class Slip:
+    """A word that was mended: where it stands in the prompt, and what it is read as."""
+
+    span: TextSpan
+    word: str
+
+
+@frozen
+class MendedText:
+    """A prompt with its slips mended.
+
+    Attributes:
+        text: To be read.
+        origins: For every character of ``text``, its place in the prompt.
+        slips: What was mended.
+    """
+
+    text: str
+    origins: tuple[int, ...]
+    slips: tuple[Slip, ...]
+
+    def span(self, start: int, stop: int) -> TextSpan:
+        """Return the place in the prompt of ``text[start:stop]``."""
+        return TextSpan(start=self.origins[start], stop=self.origins[stop - 1] + 1)
+
+
+class Speller:
+    """Mends prompts by one vocabulary."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        names = _names_in(vocabulary)
+        self._names = Lookalikes(names)
+        self._by_sound = {sound(name): name for name in sorted(names, reverse=True)}
+        self._beginnings: dict[str, list[str]] = defaultdict(list)
+        for first, _, rest in (noun.partition(" ") for noun in sorted(vocabulary.nouns)):
+            if rest:
+                self._beginnings[rest].append(first)
+        self._joined = {noun.replace(" ", ""): noun for noun in vocabulary.nouns if " " in noun}
+        self._everyday = Lookalikes(vocabulary.everyday)
+        self._layout = Lookalikes(vocabulary.slip_targets)
+        self._clippable = [*sorted(vocabulary.slip_targets), "from", "over", "with"]
+        self._mended_word = lru_cache(maxsize=4096)(self._mend_word)
+
+    def mend(self, text: str) -> MendedText:
+        """Mend every word that is spelled wrong."""
+        slips = tuple(self._slips(text))
+        parts: list[str] = []
+        origins: list[int] = []
+        position = 0
+        for slip in slips:
+            start, stop = slip.span.start, slip.span.stop
+            parts += [text[position:start], slip.word]
+            origins += range(position, start)
+            origins += _stretched(start, stop, len(slip.word))
+            position = stop
+        parts.append(text[position:])
+        origins += range(position, len(text))
+        return MendedText(text="".join(parts), origins=tuple(origins), slips=slips)
+
+    def _slips(self, text: str) -> Iterator[Slip]:
+        tokens = list(TOKEN.finditer(text))
+        words = ["", "", *(token.group().lower() for token in tokens), ""]
+        for place, token in enumerate(tokens):
+            _, _, word, after = neighbours = words[place : place + 4]
+            mended = self._meant_between(*neighbours)
+            if mended is None and word.isascii() and not _is_name(token):
+                mended = self._mended_word(word, after)
+            if mended is not None:
+                yield Slip(span=TextSpan(start=token.start(), stop=token.end()), word=mended)
+
+    def _meant_between(self, earlier: str, before: str, word: str, after: str) -> str | None:
+        """Tell what a word stands for by its neighbours; None where they say nothing."""
+        if before in self._vocabulary.slip_targets and word in SWAPPED_WORDS:
+            return SWAPPED_WORDS[word]
+        before = f"{earlier} {before}" if before == "the" else before
+        meant = MEANT_BETWEEN.get((before, after), ())
+        kinds = {each: slip_kind(word, each) for each in meant if word != each}
+        return next((each for each, kind in kinds.items() if kind is not None), None)
+
+    def _mend_word(self, word: str, following: str) -> str | None:
+        if word in SMALL_WORDS:
+            return SMALL_WORDS[word]
+        if (
+            len(word) < SHORTEST_WORD
+            or word in self._vocabulary.slip_targets
+            or self._vocabulary.knows(word)
+        ):
+            return None
+        counted = COUNTED.fullmatch(word)
+        if counted:
+            is_thing = self._vocabulary.noun([counted["thing"]]) is not None
+            return f"{counted['number']} {counted['thing']}" if is_thing else None
+        joined = JOINED_WORDS.fullmatch(word)
+        if joined and word not in REAL_JOINED_WORDS:
+            return f"{joined['first']} {joined['second']}"
+        if word in self._joined:
+            return self._joined[word]
+        clipped = [each for each in self._clippable if is_clipped(word, each)]
+        if clipped:
+            return clipped[0]
+        endings = self._beginnings.get(following, ())
+        slips = _slips_from(self._layout.of(word), word, LENGTHS_OF_LAYOUT)
+        slips += _slips_from(endings, word, LENGTHS_OF_BEGINNINGS)
+        if not word.endswith(FAMILIAR_ENDINGS):
+            forms = dict.fromkeys((word, word.removesuffix("s")))
+            slips += next(filter(None, map(self._slips_of_names, forms)), [])
+        return min(slips, key=lambda slip: slip[0])[1] if slips else None
+
+    def _slips_of_names(self, word: str) -> list[tuple[SlipKind, str]]:
+        if word[-1] == word[-2] and word[:-1] in self._vocabulary.nouns:
+            return [(SlipKind.DOUBLED, word[:-1])]
+        slips = _slips_from(self._names.of(word), word, LENGTHS_OF_NAMES)
+        slips += _slips_from(self._everyday.of(word), word, LENGTHS_OF_EVERYDAY)
+        if (heard := self._by_sound.get(sound(word))) is not None:
+            slips.append((SlipKind.SOUND, heard))
+        return slips
+
+
+def _is_name(token: re.Match[str]) -> bool:
+    """Tell whether a word is written as a name, other than at the start."""
+    word = token.group()
+    return word[0].isupper() and not word.isupper() and token.start() > 0
+
+
+def _stretched(start: int, stop: int, length: int) -> list[int]:
+    """Spread ``length`` characters over the places from ``start`` to ``stop``."""
+    last = stop - 1
+    places = [min(start + n, last) for n in range(length)]
+    places[-1] = last
+    return places
+
+
+def _names_in(vocabulary: Vocabulary) -> frozenset[str]:
+    """List the words that names are made of, and adjectives."""
+    words = {word for noun in vocabulary.nouns for word in noun.split()} | vocabulary.adjectives
+    return frozenset(word for word in words if len(word) >= SHORTEST_NAME and word.isalpha())
+
+
+def _slips_from(
+    candidates: Iterable[str], word: str, lengths: Mapping[SlipKind, int]
+) -> list[tuple[SlipKind, str]]:
+    """List which of the candidates may have been meant."""
+    return [
+        (kind, candidate)
+        for candidate in candidates
+        if (kind := slip_kind(word, candidate)) is not None and len(candidate) >= lengths[kind]
+    ]

@@ -1,0 +1,237 @@
+"""A prompt cut into the words that carry its layout, each with its place in the text."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
+from pathlib import Path
+
+from lark import Lark
+
+from spatialstudio.adapters.prompts.spelling import MendedText
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.prompt import TextSpan
+from spatialstudio.domain.relation import (
+    LEFT_OF,
+    RIGHT_OF,
+    RelationType,
+    relation_types,
+)
+
+PLAIN, PHRASE, IDIOM = "PLAIN_", "(?!PHRASE)", "IDIOM"
+LOOSE, FRAME, ROW, ITS, EACH_OTHER = "LOOSE_", "FRAME_", "ROW_", "_ITS", "_EACH_OTHER"
+
+
+class WordKind(Enum):
+    """What a word does in a sentence; the values are terminals of ``phrases.lark``."""
+
+    RELATION = "RELATION"
+    LOOSE_RELATION = "LOOSE"
+    """Claims a relation only before a noun of the vocabulary: "on", "by"."""
+    FRAME = "FRAME"
+    """Places a thing in the picture: "on the left"."""
+    CENTRE = "CENTRE"
+    ROW = "ROW"
+    """Orders a list: "from left to right"."""
+    ONE_SIDE = "ONE_SIDE"
+    """Half of that: "on one side", "on the other"."""
+    QUESTION = "QUESTION"
+    """Asks for the subject of a place: "what is", to be answered."""
+    UNREAD = "UNREAD"
+    """Places things as no relation does: "opposite"."""
+    FLANKING = "FLANKING"
+    """Puts its object between two subjects: "on either side of"."""
+    STYLE = "STYLE"
+    STYLE_OF = "STYLE_OF"
+    SHOWING = "SHOWING"
+    """Turns from the style to what is shown: "depicting", "in which"."""
+    REQUEST = "REQUEST"
+    """Asks for the picture: "could you please"."""
+    FALSE_FRIEND = "FALSE_FRIEND"
+    INDEFINITE = "INDEFINITE"
+    DEFINITE = "DEFINITE"
+    MEASURE = "MEASURE"
+    IT = "IT"
+    ITS = "ITS"
+    """The owner of a side: "to its left"."""
+    THEM = "THEM"
+    FORMER = "FORMER"
+    LATTER = "LATTER"
+    EACH_OTHER = "EACH_OTHER"
+    ITSELF = "ITSELF"
+    RELATIVE = "RELATIVE"
+    BOTH = "BOTH"
+    AND = "AND"
+    OR = "OR"
+    COMMA = "COMMA"
+    COLON = "COLON"
+    STOP = "STOP"
+    NOT = "NOT"
+    BE = "BE"
+    WITH = "WITH"
+    """Hangs a thing on the one before: "with", "of"."""
+    VERB = "VERB"
+    """Found among the words: "wearing", "kneels"."""
+    PLACING = "PLACING"
+    """A verb whose object is placed: "she puts a cup on ..."."""
+    WATCHING = "WATCHING"
+    """A verb whose object has a place of its own: "watches a bird on ..."."""
+    PREPOSITION = "PREPOSITION"
+    WORD = "WORD"
+    OTHER = "OTHER"
+
+
+RELATIONS = {WordKind.RELATION, WordKind.LOOSE_RELATION}
+ARTICLES = {WordKind.INDEFINITE, WordKind.DEFINITE}
+DETERMINERS = {*ARTICLES, WordKind.MEASURE}
+PRONOUNS = {
+    *(WordKind.IT, WordKind.ITS, WordKind.THEM, WordKind.ITSELF, WordKind.EACH_OTHER),
+    *(WordKind.FORMER, WordKind.LATTER),
+}
+JOINERS = {WordKind.AND, WordKind.COMMA}
+SENTENCE_ENDS = {WordKind.STOP, WordKind.COLON}
+CLAUSE_BOUNDS = JOINERS | SENTENCE_ENDS
+POSSESSIVE_ENDINGS = ("'s", "\u2019s")
+SIDES = {"left": LEFT_OF, "right": RIGHT_OF}
+LONGEST_OWNER = 6
+LEADING_ON = {*RELATIONS, WordKind.INDEFINITE, WordKind.DEFINITE, WordKind.WITH, WordKind.AND}
+"""After these no sentence ends."""
+
+
+@frozen
+class Word:
+    """A word or phrase of one kind.
+
+    Attributes:
+        kind: What it does.
+        text: As written.
+        span: Where.
+        relation_type: What it claims; None unless the kind is a relation or a frame.
+    """
+
+    kind: WordKind
+    text: str
+    span: TextSpan
+    relation_type: RelationType | None = None
+
+
+@frozen(kw_only=False)
+class Claim:
+    """Words that claim a relation: its kind and where they stand."""
+
+    type: RelationType
+    text: str
+    span: TextSpan
+
+
+def claim_of(word: Word) -> Claim:
+    """Return what a relation or a frame claims."""
+    assert word.relation_type is not None
+    return Claim(word.relation_type, word.text, word.span)
+
+
+class WordCutter:
+    """Cuts prompts by the terminals of a grammar file.
+
+    Args:
+        grammar: The file.
+        idioms: By the preposition that starts them, what follows it.
+    """
+
+    def __init__(self, grammar: Path, idioms: Mapping[str, Collection[str]]) -> None:
+        text = grammar.read_text(encoding="utf-8").replace(f"/{IDIOM}/", _idiom(idioms))
+        text = text.replace(PHRASE, _no_phrase(text))
+        self._lexer = Lark(text, parser="lalr", lexer="basic")
+
+    def cut(self, mended: MendedText) -> Iterator[Word]:
+        """Cut a prompt into words, in order; white space is dropped."""
+        return _with_owned_sides(_without_wrapping(tuple(self._words(mended))))
+
+    def _words(self, mended: MendedText) -> Iterator[Word]:
+        lower = "".join(letter.lower()[0] for letter in mended.text)
+        for token in self._lexer.lex(lower):
+            start = token.start_pos or 0
+            stop = start + len(token)
+            text, span = mended.text[start:stop], mended.span(start, stop)
+            kind, relation_type = _meaning(token.type)
+            yield Word(kind=kind, text=text, span=span, relation_type=relation_type)
+            if kind is WordKind.RELATION and token.type.endswith(ITS):
+                yield Word(kind=WordKind.ITS, text=text, span=span)
+            elif kind is WordKind.RELATION and token.type.endswith(EACH_OTHER):
+                yield Word(kind=WordKind.EACH_OTHER, text=text, span=span)
+
+
+def _idiom(idioms: Mapping[str, Collection[str]]) -> str:
+    """Write idioms as a terminal; "|" gives a choice between words."""
+    patterns = []
+    for preposition, endings in sorted(idioms.items()):
+        choices = (
+            re.sub(r"[\w|]*\|[\w|]*", r"(?:\g<0>)", each)
+            for each in sorted(endings, key=_longest_first)
+        )
+        patterns.append(f"{preposition} (?:{'|'.join(choices)})")
+    return f"/(?:{'|'.join(patterns)})/".replace(" ", r"\s+")
+
+
+def _longest_first(text: str) -> tuple[int, str]:
+    return -len(text), text
+
+
+def _no_phrase(grammar: str) -> str:
+    """Match ahead of words that no phrase of the grammar starts with, which are the most.
+
+    Any piece of a phrase may start it: "sides?" gives "side" and "sides", which also stand for
+    "sideboard".
+    """
+    phrases = re.sub(r"//.*|\\\w", " ", grammar)
+    stems = re.findall(r"[a-z]+", phrases)
+    stems += [cut[:-1] for cut in re.findall(r"[a-z]{2,}(?=\?)", phrases)]
+    several = sorted({stem for stem in stems if len(stem) > 1})
+    single = "".join(sorted({stem for stem in stems if len(stem) == 1}))
+    return rf"(?!\A)(?!{'|'.join(several)}|[{single}](?![\w'\u2019-]))"
+
+
+def _without_wrapping(words: Sequence[Word]) -> Iterator[Word]:
+    """Drop the line breaks within a clause; the others end it."""
+    for i, word in enumerate(words):
+        leads_on = i > 0 and words[i - 1].kind in LEADING_ON
+        goes_on = any(
+            after.kind in RELATIONS and after.text.islower() for after in words[i + 1 : i + 2]
+        )
+        if not (word.text.isspace() and (leads_on or goes_on)):
+            yield word
+
+
+def _with_owned_sides(words: Iterable[Word]) -> Iterator[Word]:
+    """Read "on the patient's right" as "right of the patient"."""
+    row = list(words)
+    for place, side in enumerate(row):
+        sided = SIDES.get(side.text.lower())
+        owner = row[place - 1] if place > 1 else side
+        if sided is None or not owner.text.lower().endswith(POSSESSIVE_ENDINGS):
+            continue
+        starts = (n for n in range(place - 1, max(place - LONGEST_OWNER, -1), -1))
+        start = next((n for n in starts if row[n].text.lower() in {"on", "to", "at"}), None)
+        if start is not None:
+            stop = owner.span.stop - len("'s")
+            span = TextSpan(start=owner.span.start, stop=stop)
+            row[place - 1] = replace(owner, text=owner.text[: -len("'s")], span=span)
+            row[start] = replace(side, kind=WordKind.RELATION, relation_type=sided)
+            row[place] = replace(side, kind=WordKind.OTHER, relation_type=None)
+    return iter(row)
+
+
+def _meaning(terminal: str) -> tuple[WordKind, RelationType | None]:
+    name = terminal
+    for prefix in (LOOSE, FRAME, ROW):
+        name = name.removeprefix(prefix)
+    relation_id = name.removesuffix(ITS).removesuffix(EACH_OTHER).lower()
+    if relation_id not in relation_types:
+        return WordKind(terminal.removeprefix(PLAIN)), None
+    return _kind_of_relation(terminal), relation_types[relation_id]
+
+
+def _kind_of_relation(terminal: str) -> WordKind:
+    kinds = {LOOSE: WordKind.LOOSE_RELATION, FRAME: WordKind.FRAME, ROW: WordKind.ROW}
+    by_prefix = (kind for prefix, kind in kinds.items() if terminal.startswith(prefix))
+    return next(by_prefix, WordKind.RELATION)

@@ -1,1 +1,0 @@
-"""Files of published benchmarks: run folders, settings and prompts in their own schemas."""

@@ -1,0 +1,185 @@
+"""Decides which stickers stand where: sizes, places, painting order and depth."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from spatialstudio.adapters.stickers.training.backgrounds import Backdrop
+from spatialstudio.adapters.stickers.training.places import PLACES
+from spatialstudio.adapters.stickers.training.sprites import height_share
+from spatialstudio.adapters.stickers.vocabulary import sticker_objects
+from spatialstudio.domain.frozen import frozen
+
+BACKGROUND_DEPTH = 1.0
+FLAT_DEPTH = 0.6  # of all objects of a flat scene: nothing in it tells which is nearer
+
+
+@frozen
+class SceneSettings:
+    """What scenes look like.
+
+    Attributes:
+        side: Pixels of the picture's side.
+        count_weights: Chances of one, two, three and four objects.
+        size_ranges: For each count, the sticker's longer side as a share of the picture's side.
+        place_share: Share of scenes in a place that a prompt can name.
+        perspective_share: Share of scenes on a ground where the nearer is larger, lower, in front.
+        horizon_range: Where sky meets ground, as a share of the side.
+        nearness_range: How near objects on a ground stand: 0 is the horizon, 1 the lower edge.
+        nearness_step: By how much any two of them differ.
+        depth_range: Depth at the nearness of 1 and of 0.
+        least_visible: Share of each sticker's box that no nearer box may cover.
+        least_visible_on_ground: The same for scenes on a ground.
+        grid: Cells a side of the grid on which the boxes stand. It is that of the latents: the
+            latents of an object look the same wherever it stands, so a small model learns them.
+        attempts: Layouts tried before the objects are drawn anew.
+    """
+
+    side: int = 128
+    count_weights: tuple[float, ...] = (0.15, 0.6, 0.15, 0.1)
+    size_ranges: tuple[tuple[float, float], ...] = (
+        (0.45, 0.7),
+        (0.34, 0.53),
+        (0.29, 0.4),
+        (0.25, 0.34),
+    )
+    place_share: float = 0.4
+    perspective_share: float = 0.28
+    horizon_range: tuple[float, float] = (0.25, 0.45)
+    nearness_range: tuple[float, float] = (0.1, 1.0)
+    nearness_step: float = 0.22
+    depth_range: tuple[float, float] = (0.1, 0.9)
+    least_visible: float = 0.82
+    least_visible_on_ground: float = 0.7
+    grid: int = 16
+    attempts: int = 30
+
+
+@frozen
+class Placement:
+    """One sticker of a scene.
+
+    Attributes:
+        number: Class number of the object.
+        x: Centre as a share of the side; grows right.
+        y: Centre as a share of the side; grows down.
+        size: Longer side as a share of the picture's side.
+        depth: [0, 1]; larger is farther, the background is 1.
+    """
+
+    number: int
+    x: float
+    y: float
+    size: float
+    depth: float
+
+
+@frozen
+class Scene:
+    """A picture before it is painted.
+
+    Attributes:
+        placements: In painting order: the nearest comes last.
+        backdrop: What is behind them; its horizon tells whether the scene is flat.
+    """
+
+    placements: tuple[Placement, ...]
+    backdrop: Backdrop
+
+
+def draw_scene(rng: np.random.Generator, settings: SceneSettings) -> Scene:
+    """Draw a random scene whose objects are all different and mostly visible."""
+    backdrop = _draw_backdrop(rng, settings)
+    count = int(rng.choice(len(settings.count_weights), p=settings.count_weights)) + 1
+    while True:
+        numbers = rng.permutation(len(sticker_objects()))[:count].tolist()
+        for _ in range(settings.attempts):
+            if backdrop.horizon is None:
+                placements = _flat_layout(rng, numbers, settings)
+                least_visible = settings.least_visible
+            else:
+                placements = _ground_layout(rng, numbers, backdrop.horizon, settings)
+                least_visible = settings.least_visible_on_ground
+            placements = tuple(_on_grid(placement, settings.grid) for placement in placements)
+            if _all_visible(placements, least_visible):
+                return Scene(placements=placements, backdrop=backdrop)
+
+
+def draw_scenes(count: int, seed: int) -> list[Scene]:
+    """Draw scenes from a seed."""
+    rng = np.random.default_rng(seed)
+    settings = SceneSettings()
+    return [draw_scene(rng, settings) for _ in range(count)]
+
+
+def _draw_backdrop(rng: np.random.Generator, settings: SceneSettings) -> Backdrop:
+    on_ground = rng.random() < settings.perspective_share
+    in_place = rng.random() < settings.place_share
+    return Backdrop(
+        seed=int(rng.integers(2**31)),
+        horizon=float(rng.uniform(*settings.horizon_range)) if on_ground else None,
+        place=str(rng.choice(list(PLACES))) if in_place else None,
+    )
+
+
+def _flat_layout(
+    rng: np.random.Generator, numbers: list[int], settings: SceneSettings
+) -> tuple[Placement, ...]:
+    smallest, largest = settings.size_ranges[len(numbers) - 1]
+    placements = []
+    for number in numbers:
+        size = float(rng.uniform(smallest, largest))
+        x, y = rng.uniform(size / 2, 1 - size / 2, 2).tolist()
+        placements.append(Placement(number=number, x=x, y=y, size=size, depth=FLAT_DEPTH))
+    return tuple(placements)
+
+
+def _ground_layout(
+    rng: np.random.Generator, numbers: list[int], horizon: float, settings: SceneSettings
+) -> tuple[Placement, ...]:
+    smallest, largest = settings.size_ranges[len(numbers) - 1]
+    nearest, farthest = settings.depth_range
+    placements = []
+    for number, nearness in zip(numbers, _draw_nearness(rng, len(numbers), settings), strict=True):
+        size = smallest + (largest - smallest) * nearness
+        foot = horizon + (1 - horizon) * nearness * 0.95
+        x = float(rng.uniform(size / 2, 1 - size / 2))
+        half_height = size * height_share(number) / 2
+        y = max(foot - half_height, half_height)
+        depth = farthest - (farthest - nearest) * nearness
+        placements.append(Placement(number=number, x=x, y=y, size=size, depth=depth))
+    return tuple(placements)
+
+
+def _on_grid(placement: Placement, cells: int) -> Placement:
+    """Move a sticker's box to the nearest lines of a grid with so many cells a side."""
+    size = round(placement.size * cells) / cells
+    left, top = (
+        min(max(round((centre - size / 2) * cells) / cells, 0), 1 - size)
+        for centre in (placement.x, placement.y)
+    )
+    return replace(placement, x=left + size / 2, y=top + size / 2, size=size)
+
+
+def _draw_nearness(rng: np.random.Generator, count: int, settings: SceneSettings) -> list[float]:
+    """Draw how near each object stands, the farthest first, plainly apart from each other."""
+    least, most = settings.nearness_range
+    slack = most - least - settings.nearness_step * (count - 1)
+    steps = settings.nearness_step * np.arange(count)
+    nearness: list[float] = (least + steps + slack * np.sort(rng.random(count))).tolist()
+    return nearness
+
+
+def _all_visible(placements: tuple[Placement, ...], least_visible: float) -> bool:
+    for index, placement in enumerate(placements):
+        covered = sum(_shared_area(placement, nearer) for nearer in placements[index + 1 :])
+        if covered > (1 - least_visible) * placement.size**2:
+            return False
+    return True
+
+
+def _shared_area(first: Placement, second: Placement) -> float:
+    reach = (first.size + second.size) / 2
+    width = min(reach - abs(first.x - second.x), first.size, second.size)
+    height = min(reach - abs(first.y - second.y), first.size, second.size)
+    return max(width, 0.0) * max(height, 0.0)

@@ -1,0 +1,26 @@
+"""Keeps painted scenes, because to paint one costs more than to learn from it once."""
+
+from collections import deque
+
+import numpy as np
+
+from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings, draw_scene
+from spatialstudio.adapters.stickers.training.scenes import PaintedScene, paint
+
+FRESH_SHARE = 0.25
+
+
+class SceneReserve:
+    """The latest painted scenes. A share of every draw is new, so none is seen for long."""
+
+    def __init__(self, settings: SceneSettings, kept: int = 1500) -> None:
+        self._settings = settings
+        self._scenes: deque[PaintedScene] = deque(maxlen=kept)
+
+    def draw(self, rng: np.random.Generator, count: int) -> list[PaintedScene]:
+        """Draw painted scenes; the first draws, which find the reserve empty, paint them all."""
+        missing = count - len(self._scenes)
+        for _ in range(max(missing, round(count * FRESH_SHARE))):
+            self._scenes.append(paint(draw_scene(rng, self._settings), self._settings.side))
+        chosen = rng.integers(len(self._scenes), size=count)
+        return [self._scenes[index] for index in chosen]

@@ -1,0 +1,215 @@
+"""Trains the generator: a small U-Net with cross-attention, and the text encoder beside it.
+
+Beyond the usual denoising loss, each noun's cross-attention map is pulled onto its object's mask.
+It teaches the model to obey the text early, and makes the maps worth looking at.
+
+Sources: v-prediction after Salimans and Ho 2022, arXiv:2202.00512; noise levels are drawn after
+Karras et al. 2022, arXiv:2206.00364: mostly those at which it is decided what stands where.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+from diffusers.models.unets.unet_2d_condition import UNet2DConditionModel
+from diffusers.schedulers.scheduling_ddpm import DDPMScheduler
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from transformers import CLIPTextModel, CLIPTokenizer
+
+from spatialstudio.adapters.stickers.training.attention_supervision import NounMaps, map_loss
+from spatialstudio.adapters.stickers.training.captions import Caption, write_caption
+from spatialstudio.adapters.stickers.training.scene_pool import ScenePool
+from spatialstudio.adapters.stickers.training.text import (
+    CAPTION_TOKENS,
+    TEXT_WIDTH,
+    WORD_END,
+)
+from spatialstudio.adapters.stickers.training.training_loop import (
+    Recipe,
+    Report,
+    ShareOfLoss,
+    TrainingLoop,
+)
+from spatialstudio.domain.frozen import frozen
+
+
+@frozen
+class GeneratorSettings:
+    """How the generator is built and trained.
+
+    Attributes:
+        recipe: How long and how fast.
+        channels: Widths of the two levels, 16x16 and 8x8.
+        heads: Attention heads of the two levels.
+        scenes: Encoded scenes in the pool.
+        log_snr: Mean and deviation of the logarithm of the signal-to-noise ratio in training.
+        map_weight: Weight of the pull of attention maps onto masks.
+    """
+
+    recipe: Recipe
+    channels: tuple[int, int] = (64, 128)
+    heads: tuple[int, int] = (4, 4)
+    scenes: int = 24_000
+    log_snr: tuple[float, float] = (0.5, 2.0)
+    map_weight: float = 0.03
+
+
+def build_denoiser(settings: GeneratorSettings, latent_channels: int) -> UNet2DConditionModel:
+    """Make an untrained denoiser for 16x16 latents."""
+    denoiser: UNet2DConditionModel = UNet2DConditionModel(
+        sample_size=16,
+        in_channels=latent_channels,
+        out_channels=latent_channels,
+        block_out_channels=settings.channels,
+        down_block_types=("CrossAttnDownBlock2D", "CrossAttnDownBlock2D"),
+        up_block_types=("CrossAttnUpBlock2D", "CrossAttnUpBlock2D"),
+        layers_per_block=1,
+        attention_head_dim=settings.heads,
+        only_cross_attention=(True, False),
+        mid_block_only_cross_attention=False,
+        cross_attention_dim=TEXT_WIDTH,
+        norm_num_groups=16,
+    )
+    return denoiser
+
+
+def build_scheduler() -> DDPMScheduler:
+    """Make the noise schedule that the model is trained and sampled on.
+
+    It is sampled with fresh noise at every step, Ho et al. 2020, arXiv:2006.11239: what an early
+    step got wrong, such as one object drawn twice, can still be mended by a later one.
+    """
+    scheduler: DDPMScheduler = DDPMScheduler(
+        num_train_timesteps=1000,
+        beta_schedule="squaredcos_cap_v2",
+        prediction_type="v_prediction",
+        clip_sample=False,
+        timestep_spacing="trailing",
+        steps_offset=1,  # unused with trailing steps; the pipeline warns about 0
+    )
+    return scheduler
+
+
+class Generator(nn.Module):
+    """Denoiser and text encoder, trained as one."""
+
+    def __init__(
+        self, denoiser: UNet2DConditionModel, text_encoder: CLIPTextModel, tokenizer: CLIPTokenizer
+    ) -> None:
+        super().__init__()
+        self.denoiser = denoiser
+        self.text_encoder = text_encoder
+        self.tokenizer = tokenizer
+        self._ids = tokenizer.get_vocab()
+
+    def encode(self, captions: Sequence[Caption]) -> Tensor:
+        """Encode captions whose words are all known: (batch, tokens, width)."""
+        ids = torch.full((len(captions), CAPTION_TOKENS), int(self.tokenizer.pad_token_id))
+        for row, caption in enumerate(captions):
+            words = [self._ids[word + WORD_END] for word in caption.words]
+            sequence = [self.tokenizer.bos_token_id, *words, self.tokenizer.eos_token_id]
+            ids[row, : len(sequence)] = torch.tensor(sequence)
+        hidden: Tensor = self.text_encoder(ids).last_hidden_state
+        return hidden
+
+
+@frozen(eq=False)
+class Batch:
+    """One worker's share of a training step.
+
+    Attributes:
+        captions: One a scene.
+        latents: (scenes, channels, h, w), clean.
+        masks: (scenes, objects, h, w), not negative.
+        noise: As the latents.
+        timesteps: (scenes,) of the noise schedule.
+        signal: (scenes, 1, 1, 1) share of the variance that is left of the latents.
+    """
+
+    captions: tuple[Caption, ...]
+    latents: Tensor
+    masks: Tensor
+    noise: Tensor
+    timesteps: Tensor
+    signal: Tensor
+
+
+def train_generator(
+    generator: Generator,
+    pool: ScenePool,
+    settings: GeneratorSettings,
+    checkpoint: Path,
+    report: Report,
+) -> None:
+    """Train in place, going on from the checkpoint if there is one.
+
+    Figures: the denoising loss and the divergence of maps from masks.
+    """
+    noise_levels = NoiseLevels(*settings.log_snr)
+    maps = NounMaps(generator.denoiser)
+
+    def draw_shares(rng: np.random.Generator, _progress: float) -> list[ShareOfLoss]:
+        chosen = rng.integers(len(pool.scenes), size=settings.recipe.batch)
+        return [
+            partial(_loss, generator, maps, draw_batch(pool, part, noise_levels, rng), settings)
+            for part in np.array_split(chosen, settings.recipe.workers)
+        ]
+
+    TrainingLoop(generator, settings.recipe, checkpoint, report).run(draw_shares)
+
+
+class NoiseLevels:
+    """Timesteps of the noise schedule, each with its chance in training.
+
+    Attributes:
+        signal: (timesteps,) share of the variance that is left of the picture.
+        chances: (timesteps,) their sum is 1.
+    """
+
+    def __init__(self, mean: float, deviation: float) -> None:
+        self.signal: Tensor = build_scheduler().alphas_cumprod
+        log_snr = torch.logit(self.signal.double(), eps=1e-6).numpy()
+        density = np.exp(-(((log_snr - mean) / deviation) ** 2) / 2)
+        chances = density * np.abs(np.gradient(log_snr))
+        self.chances = chances / chances.sum()
+
+    def draw(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw timesteps."""
+        return rng.choice(len(self.chances), size=count, p=self.chances)
+
+
+def draw_batch(
+    pool: ScenePool,
+    chosen: NDArray[np.int64],
+    noise_levels: NoiseLevels,
+    rng: np.random.Generator,
+) -> Batch:
+    """Draw captions, timesteps and noise for scenes of the pool."""
+    latents = torch.from_numpy(pool.latents[chosen].astype(np.float32))
+    noise = torch.from_numpy(rng.standard_normal(latents.shape, dtype=np.float32))
+    timesteps = torch.from_numpy(noise_levels.draw(len(chosen), rng))
+    return Batch(
+        captions=tuple(write_caption(pool.scenes[index], rng) for index in chosen),
+        latents=latents,
+        masks=torch.from_numpy(pool.masks[chosen].astype(np.float32)),
+        noise=noise,
+        timesteps=timesteps,
+        signal=noise_levels.signal[timesteps].view(-1, 1, 1, 1),
+    )
+
+
+def _loss(
+    generator: Generator, maps: NounMaps, batch: Batch, settings: GeneratorSettings
+) -> tuple[Tensor, tuple[float, float]]:
+    signal = batch.signal
+    noisy = signal.sqrt() * batch.latents + (1 - signal).sqrt() * batch.noise
+    velocity = signal.sqrt() * batch.noise - (1 - signal).sqrt() * batch.latents
+    with torch.autocast("cpu", dtype=torch.bfloat16, cache_enabled=False):
+        context = generator.encode(batch.captions)
+        predicted = generator.denoiser(noisy, batch.timesteps, context).sample.float()
+    denoising = (predicted - velocity).square().mean()
+    divergence = map_loss(maps.collect(), batch.captions, batch.masks)
+    return denoising + settings.map_weight * divergence, (denoising.item(), divergence.item())

@@ -1,0 +1,1 @@
+"""Runs, libraries, metadata and records on disk."""

@@ -1,0 +1,1 @@
+"""The library: an index over run files."""

@@ -1,0 +1,374 @@
+"""The library of a folder of runs: listed, found, marked, thrown away and put back.
+
+Files are the truth. ``refresh`` compares them with the index: a folder whose time of change is
+the same as last time is passed over, as every file here is written by renaming.
+"""
+
+import logging
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from hashlib import sha256
+from itertools import chain
+from pathlib import Path
+from typing import TypeVar
+
+from spatialstudio.adapters.images import PillowImages
+from spatialstudio.adapters.storage.library.index import IndexedRun, LibraryIndex, is_about_writing
+from spatialstudio.adapters.storage.library.migrations import migrate
+from spatialstudio.adapters.storage.library.scan import (
+    folders_in,
+    nameless_in,
+    read_run,
+    runs_in,
+)
+from spatialstudio.adapters.storage.library.thumbnails import Thumbnails
+from spatialstudio.adapters.storage.library.trash import (
+    Trash,
+    is_in_trash,
+    move_run,
+)
+from spatialstudio.adapters.storage.stores import atomic_write
+from spatialstudio.adapters.storage.stores.judgement import settle_judgements
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.errors import ImageError, StoreError
+from spatialstudio.domain.generation import RequestId
+from spatialstudio.domain.library import (
+    Deletion,
+    EntryId,
+    Filter,
+    LibraryChange,
+    LibraryEntry,
+    Listing,
+    Marks,
+    RunSummary,
+)
+from spatialstudio.domain.ports import Surroundings
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+IN_MEMORY = "The index of the library is kept in memory: its folder cannot be written."
+BATCH = 500
+"""Runs that are taken into the index at once."""
+
+
+def build(_: Surroundings) -> "Libraries":
+    """Make the opener of libraries."""
+    return Libraries()
+
+
+class Libraries:
+    """Opens libraries; implements ``RunLibraries``."""
+
+    id = "files"
+
+    def open(self, root: Path, cache: Path) -> "RunLibrary":
+        """Open the library in a folder, which need not be there yet.
+
+        Args:
+            root: The folder of runs.
+            cache: Where index and thumbnails may be kept; when it cannot be written, the index
+                is kept in memory.
+        """
+        return RunLibrary(root, cache)
+
+
+class RunLibrary:
+    """One library; implements the port of the same name. Safe to use from any thread."""
+
+    def __init__(self, root: Path, cache: Path) -> None:
+        self.root = root
+        name = sha256(str(root.absolute()).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        self._database = cache / "index" / f"{name}.sqlite3"
+        self._runs = RunFiles()
+        self._trash = Trash(root)
+        self._thumbnails = Thumbnails(cache / "thumbnails")
+        self._looked: dict[Path, int] = {}
+        self._index = self._open_index()
+        self._repair()
+
+    def close(self) -> None:
+        """Give the index back."""
+        self._index.close()
+
+    def refresh(self, *, thorough: bool = False) -> LibraryChange:
+        """Look for what came, changed, moved or went since the last time.
+
+        Args:
+            thorough: Whether to look into folders as well that seem unchanged.
+        """
+        if thorough:
+            self._looked.clear()
+        return self._mended(self._look)
+
+    def _look(self) -> LibraryChange:
+        within = chain(folders_in(self.root), self._trash.folders())
+        folders = {folder: _changed_at(folder) for folder in within}
+        looked = [f for f, at in folders.items() if at is None or self._looked.get(f) != at]
+        gone_folders = self._looked.keys() - folders.keys()
+        is_first = not self._looked
+        self._looked = {folder: at for folder, at in folders.items() if at is not None}
+        if not looked and not gone_folders:
+            return LibraryChange()
+        found = {p: s for folder in looked for p, s in runs_in(folder, self.root).items()}
+        known = self._index.stamps()
+        if not is_first:
+            names = {_inside(folder, self.root) for folder in (*looked, *gone_folders)}
+            known = {p: s for p, s in known.items() if p.rpartition("/")[0] in names}
+        return replace(self._take_in(found, known), nameless=sum(map(nameless_in, looked)))
+
+    def reindex(self) -> int:
+        """Build the index anew from the files; return how many runs there are.
+
+        Runs whose pictures are gone stand in no file: they are taken over from the old index, where
+        that can still be read.
+        """
+        missing: tuple[LibraryEntry, ...] = ()
+        with suppress(sqlite3.Error, StoreError):
+            missing = self._index.missing()
+        self._index.clear()
+        self._repair()
+        count = len(self.refresh(thorough=True).added)
+        self.recall([entry for entry in missing if not self._is_back(entry)])
+        return count
+
+    def find(self, wanted: Filter) -> tuple[EntryId, ...]:
+        """Return the runs that a filter asks for, newest first."""
+        return self._mended(lambda: self._index.find(wanted))
+
+    def listing(self, wanted: Filter) -> Listing:
+        """Return the same runs with as much as a grid of them needs."""
+        return self._mended(lambda: self._index.listing(wanted))
+
+    def entries(self, ids: Sequence[EntryId]) -> tuple[LibraryEntry, ...]:
+        """Return runs by their ids, in that order; those that are gone are left out."""
+        return self._index.entries(ids)
+
+    def entry_at(self, picture: Path) -> LibraryEntry | None:
+        """Return the run of a picture; None when it is not in the library."""
+        if not picture.is_relative_to(self.root):
+            return None
+        return self._index.entry_at(picture.relative_to(self.root).as_posix())
+
+    def of_request(self, request_id: RequestId) -> LibraryEntry | None:
+        """Return the run that a request has drawn; None when there is none."""
+        return self._index.of_request(request_id)
+
+    def tags(self) -> tuple[str, ...]:
+        """Return all tags in use, the most used first."""
+        return self._index.tags()
+
+    def add(self, picture: Path) -> None:
+        """Take in a run that was just stored or changed."""
+        if picture.is_relative_to(self.root):
+            path = picture.relative_to(self.root).as_posix()
+            if run := self._read_one(path):
+                self._mended(lambda: self._index.put([run]))
+
+    def mark(self, picture: Path, marks: Marks) -> None:
+        """Keep what the user says of a run, in its sidecar and in the index.
+
+        Raises:
+            StoreError: There is no run, or it cannot be written.
+        """
+        self._runs.mark(picture, marks)
+        self.add(picture)
+
+    def throw(self, pictures: Sequence[Path]) -> Deletion:
+        """Move runs into the trash.
+
+        Raises:
+            StoreError: The library cannot be written.
+        """
+        deletion = self._trash.throw(pictures)
+        self.forget(pictures)
+        for inside in deletion.inside:
+            self.add(inside)
+        return deletion
+
+    def restore(self, inside: Sequence[Path]) -> tuple[Path, ...]:
+        """Put runs back where they were, and return their pictures.
+
+        Args:
+            inside: Their pictures in the trash.
+
+        Raises:
+            StoreError: One is no longer there, or the library cannot be written.
+        """
+        pictures = self._trash.restore(inside)
+        self.forget(inside)
+        for picture in pictures:
+            self.add(picture)
+        return pictures
+
+    def deletions(self) -> tuple[Deletion, ...]:
+        """List what can be put back, the newest first."""
+        return self._trash.deletions()
+
+    def empty_trash(self, older_than: timedelta = timedelta(0)) -> int:
+        """Delete for good what was thrown away long enough ago; return how many runs."""
+        gone = self._trash.empty(older_than)
+        self.forget(gone)
+        return len(gone)
+
+    def forget(self, pictures: Sequence[Path]) -> None:
+        """Take runs whose pictures are gone off the list."""
+        paths = [path.relative_to(self.root).as_posix() for path in pictures]
+        self._mended(lambda: self._index.remove(paths))
+
+    def recall(self, missing: Sequence[LibraryEntry]) -> None:
+        """List runs again whose pictures are gone."""
+        runs = [
+            IndexedRun(
+                path=entry.path.relative_to(self.root).as_posix(),
+                stamp="",
+                summary=entry.summary,
+                marks=entry.marks,
+                repetition=entry.repetition,
+                is_damaged=entry.is_damaged,
+            )
+            for entry in missing
+        ]
+        self._index.put(runs)
+        self._index.miss([run.path for run in runs])
+
+    def repetitions(self, run: RunSummary) -> tuple[LibraryEntry, ...]:
+        """Return the runs that repeat one exactly and were compared with it, newest first."""
+        return tuple(entry for entry in self._index.children(run.id) if entry.repetition)
+
+    def move(self, picture: Path, folder: Path) -> Path:
+        """Move a run into another folder; return the picture's new path.
+
+        Raises:
+            StoreError: The folder cannot be written.
+        """
+        target = move_run(picture, folder)
+        if picture.is_relative_to(self.root):
+            self.forget([picture])
+        self.add(target)
+        return target
+
+    def picture(self, path: Path) -> RgbImage | None:
+        """Return a picture, (H, W, 3) uint8; None when the file cannot be read."""
+        try:
+            return PillowImages().read(path)
+        except ImageError:
+            return None
+
+    def thumbnail(self, picture: Path) -> RgbImage | None:
+        """Return a small picture, (h, w, 3) uint8; None when the file cannot be read."""
+        return self._thumbnails.get(picture)
+
+    def _open_index(self) -> LibraryIndex:
+        try:
+            return LibraryIndex(self._database, self.root, self._read_one)
+        except (OSError, sqlite3.Error):
+            log.warning(IN_MEMORY)
+            return LibraryIndex(None, self.root, self._read_one)
+
+    def _mended(self, ask: Callable[[], T]) -> T:
+        """Ask the index; one that is damaged or cannot be written any more is built anew first."""
+        try:
+            return ask()
+        except sqlite3.DatabaseError as error:
+            if is_about_writing(error):
+                log.warning(IN_MEMORY)
+                self._index.leave_file()
+            elif self._index.is_whole():
+                raise
+            else:
+                log.warning("The index of the library is damaged, and is built anew.")
+        self.reindex()
+        return ask()
+
+    def _repair(self) -> None:
+        """Finish what earlier programs and versions left; a read-only library stays as it is."""
+        if not self.root.is_dir() or not os.access(self.root, os.W_OK):
+            return
+        steps = [lambda: migrate(self.root), self._trash.settle]
+        for folder in folders_in(self.root):
+            steps += [partial(atomic_write.settle, folder), partial(settle_judgements, folder)]
+        for step in steps:
+            try:
+                step()
+            except (StoreError, OSError):
+                log.warning("The library could not be brought up to date.")
+
+    def _take_in(self, found: Mapping[str, str], known: Mapping[str, str]) -> LibraryChange:
+        fresh = [path for path, stamp in found.items() if known.get(path) != stamp]
+        gone = known.keys() - found.keys()
+        requests = {request: path for path in gone if (request := self._request_at(path))}
+        moved: dict[str, str] = {}
+        for start in range(0, len(fresh), BATCH):
+            batch = fresh[start : start + BATCH]
+            runs = self._read({path: found[path] for path in batch})
+            for run in runs:
+                if run.deleted is None and (request := run.summary.request_id):
+                    missing_at = self._index.missing_of(request)
+                    if run.path in missing_at:
+                        continue  # it was away, as on a disk that was not there
+                    old = requests.pop(request, None) or next(iter(missing_at), None)
+                    moved |= {} if old is None else {old: run.path}
+            self._index.put(runs)
+        deleted = self._deleted(gone) if gone else set()
+        self._index.remove([*moved, *deleted])
+        missing = gone - moved.keys() - deleted
+        self._index.miss(sorted(missing))
+        before = known.keys() | moved.values()
+        return LibraryChange(
+            added=self._paths(p for p in fresh if p not in before and not is_in_trash(p)),
+            changed=self._paths(p for p in fresh if p in known),
+            moved={self.root / old: self.root / new for old, new in moved.items()},
+            missing=self._paths(missing),
+        )
+
+    def _read_one(self, path: str) -> IndexedRun | None:
+        """Read what the index needs of the run at a path; None when there is none."""
+        stamp = runs_in((self.root / path).parent, self.root).get(path)
+        return next(iter(self._read({path: stamp})), None) if stamp else None
+
+    def _read(self, stamps: Mapping[str, str]) -> list[IndexedRun]:
+        """Read what the index needs of runs, given by path and stamp."""
+        thrown = self._trash.thrown() if any(map(is_in_trash, stamps)) else {}
+        return [
+            read_run(self.root / path, path, stamp, thrown.get(self.root / path))
+            for path, stamp in stamps.items()
+            if self.root / path in thrown or not is_in_trash(path)
+        ]
+
+    def _deleted(self, gone: Set[str]) -> set[str]:
+        """Return those that are gone, but not missing: deleted, or no longer in the trash."""
+        were = {thrown.was for thrown in self._trash.thrown().values()}
+        return {path for path in gone if is_in_trash(path) or self.root / path in were}
+
+    def _is_back(self, missing: LibraryEntry) -> bool:
+        """Whether a run is there again, at its old place or another."""
+        request = missing.summary.request_id
+        is_elsewhere = bool(request) and self._index.of_request(request) is not None
+        return is_elsewhere or self.entry_at(missing.path) is not None
+
+    def _request_at(self, path: str) -> RequestId | None:
+        entry = self._index.entry_at(path)
+        return entry.summary.request_id if entry else None
+
+    def _paths(self, paths: Iterable[str]) -> tuple[Path, ...]:
+        return tuple(self.root / path for path in sorted(paths))
+
+
+def _changed_at(folder: Path) -> int | None:
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+def _inside(folder: Path, root: Path) -> str:
+    inside = folder.relative_to(root).as_posix()
+    return "" if inside == "." else inside

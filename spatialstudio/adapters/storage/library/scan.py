@@ -1,0 +1,179 @@
+"""Looks through a library's folders: which runs are there, and what their files tell."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from stat import S_ISREG
+
+from spatialstudio.adapters.storage.library.index import IndexedRun
+from spatialstudio.adapters.storage.library.trash import Thrown
+from spatialstudio.adapters.storage.metadata.reader import settings_in
+from spatialstudio.adapters.storage.stores.atomic_write import (
+    PICTURE_ENDING,
+    SIDECAR_ENDING,
+    TRACE_ENDING,
+)
+from spatialstudio.adapters.storage.stores.run_folder import load_run_folder, run_folder_of
+from spatialstudio.adapters.storage.stores.sidecar import Sidecar, read_listing, summarise
+from spatialstudio.adapters.storage.stores.verify_run import (
+    is_there,
+    proven_repetition,
+    read_part,
+    read_record,
+)
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.generation import RequestId
+from spatialstudio.domain.library import Marks, RunSummary
+from spatialstudio.domain.picture_settings import PictureSettings
+from spatialstudio.domain.record import RunId
+from spatialstudio.domain.safe_files import is_regular
+
+
+def folders_in(root: Path) -> Iterator[Path]:
+    """Yield a library's folder and all below it; hidden ones and links are left out."""
+    waiting = [root]
+    while waiting:
+        folder = waiting.pop()
+        yield folder
+        try:
+            with os.scandir(folder) as entries:
+                inner = sorted(e.path for e in entries if e.is_dir(follow_symlinks=False))
+        except OSError:
+            continue
+        waiting += [path for path in map(Path, reversed(inner)) if path.name[0] != "."]
+
+
+def runs_in(folder: Path, root: Path) -> dict[str, str]:
+    """Return the runs right in a folder: the picture's path in the library, and its stamp.
+
+    The stamp changes when picture or sidecar do. Files whose names are no text are left out, as no
+    index can name them, and so is all that is not a regular file, links resolved.
+    """
+    found: dict[str, str] = {}
+    seen: dict[str, os.stat_result] = {}
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if not entry.name.startswith(".") and entry.name.endswith(_ENDINGS):
+                    seen |= _regular(entry)
+    except OSError:
+        return found
+    inside = folder.relative_to(root).as_posix()
+    prefix = "" if inside == "." else f"{inside}/"
+    for name, stat in seen.items():
+        if name.endswith(PICTURE_ENDING) and _is_text(prefix + name):
+            beside = seen.get(name.removesuffix(PICTURE_ENDING) + SIDECAR_ENDING)
+            found[prefix + name] = "-".join(_mark(s) for s in (stat, beside) if s is not None)
+    return found
+
+
+def nameless_in(folder: Path) -> int:
+    """Return how many pictures right in a folder are left out as their names are no text."""
+    try:
+        names = os.listdir(folder)  # noqa: PTH208 - names alone
+    except OSError:
+        return 0
+    return sum(name.endswith(PICTURE_ENDING) and not _is_text(name) for name in names)
+
+
+def read_run(picture: Path, path: str, stamp: str, thrown: Thrown | None = None) -> IndexedRun:
+    """Read what the index needs of a run, from the best of its files that is there.
+
+    Args:
+        picture: The file.
+        path: Of the picture in the library.
+        stamp: As ``runs_in`` told.
+        thrown: Where it was and since when it is in the trash; None for a run that is not there.
+    """
+    kept = _sidecar(picture)
+    sidecar = kept or Sidecar(summary=_by_picture(picture), marks=Marks())
+    name = thrown.was.stem if thrown else picture.stem
+    return IndexedRun(
+        path=path,
+        stamp=stamp,
+        summary=replace(sidecar.summary, id=RunId(name)),
+        marks=sidecar.marks,
+        repetition=proven_repetition(picture, sidecar.repetition),
+        deleted=thrown.deleted if thrown else None,
+        is_damaged=kept is None and _is_of_run(picture),
+    )
+
+
+_ENDINGS = (PICTURE_ENDING, SIDECAR_ENDING)
+
+
+def _regular(entry: os.DirEntry[str]) -> dict[str, os.stat_result]:
+    """Return the status of a regular file by its name; nothing for all else and broken links."""
+    try:
+        status = entry.stat()
+    except OSError:
+        return {}
+    return {entry.name: status} if S_ISREG(status.st_mode) else {}
+
+
+def _is_text(path: str) -> bool:
+    """Say whether a path is text: bytes that are none become halves of characters."""
+    return not any("\ud800" <= character <= "\udfff" for character in path)
+
+
+def _mark(stat: os.stat_result) -> str:
+    return f"{stat.st_mtime_ns:x}.{stat.st_size:x}"
+
+
+def _is_of_run(picture: Path) -> bool:
+    """Say whether a picture belongs to a run, sound or not: whether its trace or record is there.
+
+    A file of another ending may be that of another program.
+    """
+    return is_there(picture.with_suffix(TRACE_ENDING)) or run_folder_of(picture) is not None
+
+
+def _sidecar(picture: Path) -> Sidecar | None:
+    """Read the sidecar, else the trace; None when neither can be read."""
+    path = picture.with_suffix(SIDECAR_ENDING)
+    try:
+        return read_listing(read_part(path), path.name)
+    except StudioError:
+        pass
+    try:
+        if old := run_folder_of(picture):
+            record, _ = load_run_folder(old)
+            return Sidecar(summary=summarise(record, record.evaluation, (0, 0)), marks=Marks())
+        if is_regular(picture.with_suffix(TRACE_ENDING)):
+            return Sidecar(summary=summarise(read_record(picture), None, (0, 0)), marks=Marks())
+    except StudioError:
+        pass
+    return None
+
+
+def _by_picture(picture: Path) -> RunSummary:
+    """Tell of a picture without its other files what it tells itself."""
+    try:
+        told = settings_in(read_part(picture))
+    except StudioError:
+        told = None
+    told = told or PictureSettings(dialect="")
+    return RunSummary(
+        id=RunId(picture.stem),
+        request_id=RequestId(""),
+        created=_modified(picture),
+        prompt=told.prompt,
+        model_id=told.model,
+        seed=told.seed or 0,
+        steps=told.steps or 0,
+        method_id=told.method,
+        strength=told.strength or 0.0,
+        width=told.width or 0,
+        height=told.height or 0,
+        device="",
+    )
+
+
+def _modified(picture: Path) -> datetime:
+    """Return when a file was changed; the beginning of time where no calendar reaches."""
+    try:
+        return datetime.fromtimestamp(picture.stat().st_mtime, UTC)
+    except (OSError, ValueError, OverflowError):
+        return datetime.fromtimestamp(0, UTC)

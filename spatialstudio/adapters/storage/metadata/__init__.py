@@ -1,0 +1,1 @@
+"""Metadata dialects of picture files."""

@@ -1,0 +1,142 @@
+"""The form of AUTOMATIC1111's web interface, which Forge, Civitai and many others write too.
+
+    a cat to the left of a dog
+    Negative prompt: blurry
+    Steps: 25, Sampler: DDIM, CFG scale: 4, Seed: 7, Size: 512x512, Model: stickers, Spatial: "{}"
+
+The prompt may have many lines. A value that holds a comma or colon is quoted as a JSON string.
+Extensions that fill templates write these behind it: "Template: a {cat|dog}", "Negative Template:".
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+from spatialstudio.adapters.storage.metadata.parse_values import (
+    told_float,
+    told_int,
+    told_json,
+    told_text,
+)
+from spatialstudio.adapters.storage.metadata.picture_texts import PARAMETERS, USER_COMMENT
+from spatialstudio.domain.picture_settings import PictureSettings
+
+DIALECT = "a1111"
+NEGATIVE = "Negative prompt:"
+FEWEST_SETTINGS = 3
+"""A last line with fewer belongs to the prompt."""
+
+_KNOWN = frozenset(
+    {
+        *("Steps", "Sampler", "Schedule type", "Scheduler", "CFG scale"),
+        *("Seed", "Size", "Model", "Model hash"),
+    }
+)
+
+_WITH_TEMPLATE = re.compile(r"^(?P<settings>Steps:[^\n]*)\n(?:Negative )?Template:", re.MULTILINE)
+
+
+def write(
+    prompt: str, negative: str, settings: Mapping[str, str | int | float], *, size: tuple[int, int]
+) -> str:
+    """Return the text that other programs read.
+
+    Args:
+        prompt: What was drawn.
+        negative: What was not wanted; empty for nothing.
+        settings: By the names that stand in the last line, in their order.
+        size: Width and height in pixels.
+    """
+    told = {**settings, "Size": f"{size[0]}x{size[1]}"}
+    last = ", ".join(f"{name}: {_quoted(str(value))}" for name, value in told.items())
+    return "\n".join([prompt, *([f"{NEGATIVE} {negative}"] if negative else []), last])
+
+
+def read(texts: Mapping[str, str]) -> PictureSettings | None:
+    """Read the settings; None when the picture does not tell them in this form."""
+    text = texts.get(PARAMETERS) or texts.get(USER_COMMENT) or ""
+    body, _, last = _without_templates(text.replace("\r\n", "\n")).strip().rpartition("\n")
+    told = dict(_settings(last))
+    if len(told) < FEWEST_SETTINGS or "Steps" not in told:
+        return None
+    width, _, height = told.get("Size", "").partition("x")
+    prompt, negative = _prompts(body)
+    return PictureSettings(
+        dialect=DIALECT,
+        prompt=prompt,
+        negative=negative,
+        seed=told_int(told.get("Seed")),
+        steps=told_int(told.get("Steps")),
+        guidance_scale=told_float(told.get("CFG scale")),
+        sampler=told.get("Sampler", ""),
+        scheduler=told.get("Schedule type") or told.get("Scheduler", ""),
+        width=told_int(width),
+        height=told_int(height),
+        model=told.get("Model", ""),
+        model_hash=told.get("Model hash", ""),
+        extras={name: value for name, value in told.items() if name not in _KNOWN},
+    )
+
+
+def _without_templates(text: str) -> str:
+    """Return the text up to the line of settings, where templates stand behind it."""
+    found = _WITH_TEMPLATE.search(text)
+    return text[: found.end("settings")] if found else text
+
+
+def _prompts(body: str) -> tuple[str, str]:
+    if body.startswith(NEGATIVE):
+        return "", body.removeprefix(NEGATIVE).strip()
+    prompt, _, negative = body.partition(f"\n{NEGATIVE}")
+    return prompt.strip(), negative.strip()
+
+
+def _settings(line: str) -> Iterator[tuple[str, str]]:
+    for part in _with_lists(_parts(line)):
+        name, colon, value = part.partition(":")
+        if colon and name.strip():
+            yield name.strip(), _unquoted(value.strip())
+
+
+def _with_lists(parts: Iterator[str]) -> Iterator[str]:
+    """Join what was split within a list or object of JSON: 'Civitai resources: [{"a": 1, ...}]'."""
+    open_parts: list[str] = []
+    depth = 0
+    for part in parts:
+        value = part.partition(":")[2].lstrip()
+        if open_parts or value.startswith(("[", "{")):
+            open_parts.append(part)
+            depth += sum(map(part.count, "[{")) - sum(map(part.count, "]}"))
+            if depth <= 0:
+                yield ",".join(open_parts)
+                open_parts, depth = [], 0
+        else:
+            yield part
+    yield from open_parts  # it never ends, so it was none
+
+
+def _parts(line: str) -> Iterator[str]:
+    """Split at commas that stand in no quotes; takes time in proportion to the line."""
+    part: list[str] = []
+    is_quoted = is_escaped = False
+    for character in line:
+        if character == "," and not is_quoted:
+            yield "".join(part)
+            part.clear()
+            continue
+        part.append(character)
+        if is_escaped:
+            is_escaped = False
+        elif character == '"':
+            is_quoted = not is_quoted
+        else:
+            is_escaped = is_quoted and character == "\\"
+    yield "".join(part)
+
+
+def _quoted(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False) if any(c in value for c in ',:\n"') else value
+
+
+def _unquoted(value: str) -> str:
+    return told_text(told_json(value)) or value if value.startswith('"') else value

@@ -1,0 +1,48 @@
+"""Fooocus in its own scheme: JSON with ``base_model`` where others write their parameters.
+
+Its other scheme is that of AUTOMATIC1111, and is read as such.
+"""
+
+from collections.abc import Mapping
+
+from spatialstudio.adapters.storage.metadata.parse_values import (
+    told_extras,
+    told_float,
+    told_int,
+    told_object,
+    told_text,
+)
+from spatialstudio.adapters.storage.metadata.picture_texts import PARAMETERS, USER_COMMENT
+from spatialstudio.domain.picture_settings import PictureSettings
+
+DIALECT = "fooocus"
+
+_KNOWN = frozenset(
+    {
+        *("prompt", "negative_prompt", "seed", "steps", "guidance_scale"),
+        *("sampler", "scheduler", "resolution", "base_model", "base_model_hash"),
+    }
+)
+
+
+def read(texts: Mapping[str, str]) -> PictureSettings | None:
+    """Read the settings; None when the picture does not tell them in this form."""
+    told = told_object(texts.get(PARAMETERS) or texts.get(USER_COMMENT) or "")
+    if "base_model" not in told:
+        return None
+    width, _, height = told_text(told.get("resolution")).strip("() ").partition(",")
+    return PictureSettings(
+        dialect=DIALECT,
+        prompt=told_text(told.get("prompt")),
+        negative=told_text(told.get("negative_prompt")),
+        seed=told_int(told.get("seed")),
+        steps=told_int(told.get("steps")),
+        guidance_scale=told_float(told.get("guidance_scale")),
+        sampler=told_text(told.get("sampler")),
+        scheduler=told_text(told.get("scheduler")),
+        width=told_int(width.strip()),
+        height=told_int(height.strip()),
+        model=told_text(told.get("base_model")),
+        model_hash=told_text(told.get("base_model_hash")),
+        extras=told_extras(told, _KNOWN),
+    )

@@ -1,0 +1,101 @@
+"""InvokeAI: JSON in ``invokeai_metadata``; earlier in ``sd-metadata``; at first a line of text.
+
+    Dream: "a cat on a mat [blurry]" -s 50 -S 1234 -W 512 -H 512 -C 7.5 -A k_lms
+
+That is the command that drew the picture; what stands in brackets was not wanted.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from spatialstudio.adapters.storage.metadata.parse_values import (
+    told_extras,
+    told_float,
+    told_int,
+    told_object,
+    told_text,
+)
+from spatialstudio.domain.picture_settings import PictureSettings
+
+DIALECT = "invokeai"
+NAME = "invokeai_metadata"
+OLD_NAME = "sd-metadata"
+COMMAND_NAME = "Dream"
+LONGEST_COMMAND = 100_000
+
+_KNOWN = frozenset(
+    {
+        *("positive_prompt", "negative_prompt", "seed", "steps", "cfg_scale"),
+        *("scheduler", "width", "height", "model"),
+    }
+)
+
+_COMMAND = re.compile(r'\s*"(?P<prompt>(?:[^"\\]|\\.)*)"(?P<options>.*)', re.DOTALL)
+_OPTION = re.compile(r"(?<!\S)-(?P<name>[A-Za-z])\s*(?P<value>[^\s-]\S*)")
+_UNWANTED = re.compile(r"\[([^\[\]]*)\]")
+
+
+def read(texts: Mapping[str, str]) -> PictureSettings | None:
+    """Read the settings; None when the picture does not tell them in this form."""
+    if told := told_object(texts.get(NAME, "")):
+        return _read_new(told)
+    old = told_object(texts.get(OLD_NAME, ""))
+    image = old.get("image")
+    if isinstance(image, dict):
+        return _read_old(old, image)
+    command = _COMMAND.match(texts.get(COMMAND_NAME, "")[:LONGEST_COMMAND])
+    return _read_command(command) if command else None
+
+
+def _read_new(told: Mapping[str, Any]) -> PictureSettings:
+    model = told.get("model")
+    model = model if isinstance(model, dict) else {"name": model}
+    return PictureSettings(
+        dialect=DIALECT,
+        prompt=told_text(told.get("positive_prompt")),
+        negative=told_text(told.get("negative_prompt")),
+        seed=told_int(told.get("seed")),
+        steps=told_int(told.get("steps")),
+        guidance_scale=told_float(told.get("cfg_scale")),
+        sampler=told_text(told.get("scheduler")),
+        width=told_int(told.get("width")),
+        height=told_int(told.get("height")),
+        model=told_text(model.get("name")) or told_text(model.get("model_name")),
+        model_hash=told_text(model.get("hash")),
+        extras=told_extras(told, _KNOWN),
+    )
+
+
+def _read_old(told: Mapping[str, Any], image: Mapping[str, Any]) -> PictureSettings:
+    prompts = image.get("prompt")
+    parts = prompts if isinstance(prompts, list) else [{"prompt": prompts}]
+    texts = [told_text(part.get("prompt")) for part in parts if isinstance(part, dict)]
+    return PictureSettings(
+        dialect=DIALECT,
+        prompt=" ".join(filter(None, texts)),
+        seed=told_int(image.get("seed")),
+        steps=told_int(image.get("steps")),
+        guidance_scale=told_float(image.get("cfg_scale")),
+        sampler=told_text(image.get("sampler")),
+        width=told_int(image.get("width")),
+        height=told_int(image.get("height")),
+        model=told_text(told.get("model_weights")),
+        model_hash=told_text(told.get("model_hash")),
+    )
+
+
+def _read_command(command: re.Match[str]) -> PictureSettings:
+    options = {option["name"]: option["value"] for option in _OPTION.finditer(command["options"])}
+    text = command["prompt"].replace('\\"', '"')
+    return PictureSettings(
+        dialect=DIALECT,
+        prompt=" ".join(_UNWANTED.sub(" ", text).split()),
+        negative=", ".join(_UNWANTED.findall(text)),
+        seed=told_int(options.get("S")),
+        steps=told_int(options.get("s")),
+        guidance_scale=told_float(options.get("C")),
+        sampler=told_text(options.get("A")),
+        width=told_int(options.get("W")),
+        height=told_int(options.get("H")),
+    )

@@ -1,0 +1,94 @@
+"""Reads how a picture says that it was made, in any of the dialects that are known."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from spatialstudio.adapters.picture_limits import open_picture_file
+from spatialstudio.adapters.storage.metadata import a1111, comfyui, fooocus, invokeai, own, swarmui
+from spatialstudio.adapters.storage.metadata.picture_texts import (
+    XMP,
+    picture_bytes,
+    read_texts,
+)
+from spatialstudio.adapters.storage.metadata.provenance import says_generated
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.picture_settings import EmbeddedTexts, PictureSettings
+from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.prompt import MOST_CHARACTERS
+
+Dialect = Callable[[Mapping[str, str]], PictureSettings | None]
+
+DIALECTS: tuple[Dialect, ...] = (
+    own.read,
+    invokeai.read,
+    swarmui.read,
+    fooocus.read,
+    comfyui.read,
+    a1111.read,
+)
+"""The first that understands a picture is believed: the surest come first."""
+
+MOST_EXTRAS = 200
+_UNBOUNDED = frozenset({"record", "left_out"})
+
+
+def build(_: Surroundings) -> "PictureMetadata":
+    """Make the reader and writer of metadata."""
+    return PictureMetadata()
+
+
+class PictureMetadata:
+    """Reads and writes metadata in PNG, JPEG and WebP; implements ``MetadataFiles``."""
+
+    id = "embedded"
+
+    def read(self, path: Path) -> PictureSettings | None:
+        """Read how a picture was made; None when it does not tell.
+
+        Raises:
+            ImageError: The file cannot be read.
+        """
+        with open_picture_file(path) as file:
+            return settings_in(file)
+
+    def encode(self, image: RgbImage, kind: str, texts: EmbeddedTexts | None) -> bytes:
+        """Return a picture file of a kind, with or without metadata; see ``picture_bytes``."""
+        return picture_bytes(image, kind, texts)
+
+
+def settings_in(source: bytes | BinaryIO) -> PictureSettings | None:
+    """Read how a picture was made from its file or the content of it; None when it does not tell.
+
+    Never raises, whatever the bytes are.
+    """
+    texts = read_texts(source)
+    marked = says_generated(texts.get(XMP, ""))
+    for dialect in DIALECTS:
+        if (settings := dialect(texts)) is not None:
+            return replace(_bounded(settings), is_marked_as_generated=marked)
+    return None
+
+
+def _bounded(settings: PictureSettings) -> PictureSettings:
+    """Leave out what is longer than any prompt may be; ``record`` has limits of its own."""
+    empty = PictureSettings(dialect=settings.dialect)
+    names = [each.name for each in fields(settings) if each.name not in _UNBOUNDED]
+    long = [name for name in names if _length(getattr(settings, name)) > MOST_CHARACTERS]
+    if len(settings.extras) > MOST_EXTRAS:
+        long.append("extras")
+    left = {name: getattr(empty, name) for name in long}
+    return replace(settings, **left, left_out=tuple(dict.fromkeys(long)))
+
+
+def _length(value: object) -> int:
+    """Count the characters of a text, or of all texts in a row or table."""
+    match value:
+        case str():
+            return len(value)
+        case tuple():
+            return sum(len(str(each)) + 1 for each in value)
+        case Mapping():
+            return max((len(name) + len(str(each)) for name, each in value.items()), default=0)
+    return 0

@@ -1,0 +1,315 @@
+"""Reads and writes run folders of SpatialBench-UC in the release's own schema.
+
+A run folder holds ``manifest.jsonl``, a line for each picture drawn, and ``eval/`` with
+``per_sample.jsonl``, a line for each picture judged, detections included. An evaluation's folder
+inside a run, such as ``eval_precal/``, can be named instead of the run.
+
+Source: Rostane 2026, SpatialBench-UC, arXiv:2601.13462, and its release v1.0.1. Its evaluation
+leaves out what it cannot judge; here a picture without a record is an error among the others.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from spatialstudio.adapters.durable_files import written_together
+from spatialstudio.adapters.storage.records.checker_config import (
+    CHANGED_PRESET,
+    CONFIG_FILE,
+    read_checker_config,
+)
+from spatialstudio.adapters.storage.records.spatialbench_prompts import draw_prompts, read_objects
+from spatialstudio.adapters.storage.records.spatialbench_report import write_report
+from spatialstudio.domain.benchmark import (
+    BenchmarkItem,
+    JudgedSample,
+    RecordedRun,
+    RecordedSample,
+    RunReport,
+)
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.perception import (
+    Box,
+    Detection,
+    Looks,
+    Perception,
+)
+from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import (
+    Relation,
+    RelationId,
+    relation_types,
+)
+from spatialstudio.domain.safe_files import (
+    MEBIBYTE,
+    FileTooLarge,
+    read_regular,
+)
+from spatialstudio.domain.safe_json import JsonTooLarge, parse_limited
+from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings
+
+MANIFEST_FILE = "manifest.jsonl"
+RECORDS_FILE = "per_sample.jsonl"
+METRICS_FILE = "metrics.json"
+EVALUATION_FOLDER = "eval"
+PRECALIBRATION_FOLDER = "eval_precal"
+LARGEST_BYTES = 64 * MEBIBYTE
+MOST_VALUES = 1_000_000
+"""Of one file; a run of 800 pictures has 80,000."""
+RELEASE_SIDE = 512
+"""Pixels of a picture whose line does not tell its size."""
+FAILED_DETECTOR: Mapping[str, Any] = {"type": "failed", "detections": ()}
+"""Stands for a second detector that was asked and left nothing but its agreement of one half."""
+
+_BROKEN = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
+
+
+def build(surroundings: Surroundings) -> "SpatialBenchRuns":
+    """Make the reader and writer."""
+    return SpatialBenchRuns(surroundings.resources)
+
+
+class SpatialBenchRuns:
+    """Reads and writes run folders of SpatialBench-UC; implements ``RecordedRuns``."""
+
+    id = "spatialbench-uc"
+
+    def __init__(self, resources: Path) -> None:
+        self._resources = resources
+
+    def read(self, folder: Path) -> RecordedRun:
+        """Read a run, or one evaluation of it.
+
+        Raises:
+            StoreError: The folder holds no such run, or its manifest is damaged.
+            SettingsError: Its settings cannot be used.
+        """
+        run_folder, evaluation = _find(folder)
+        records = dict(_records(evaluation / RECORDS_FILE))
+        manifest = _manifest(run_folder / MANIFEST_FILE)
+        try:
+            samples = tuple(_sample(line, records) for line in manifest)
+        except _BROKEN as error:
+            raise _damaged(run_folder / MANIFEST_FILE) from error
+        return RecordedRun(
+            id=str(manifest[0].get("run_id", run_folder.name)),
+            samples=samples,
+            settings=_settings(evaluation / CONFIG_FILE, records),
+            counts_full_reasons=_counts_full_reasons(evaluation),
+        )
+
+    def read_settings(self, path: Path) -> CheckerSettings:
+        """Read a settings file of the release.
+
+        Raises:
+            SettingsError: It cannot be read, or holds a value that cannot be used.
+        """
+        return read_checker_config(path)
+
+    def write(
+        self,
+        run: RecordedRun,
+        judged: Sequence[JudgedSample],
+        report: RunReport,
+        folder: Path,
+        *,
+        overwrite: bool = False,
+    ) -> None:
+        """Write ``per_sample.jsonl``, ``metrics.json`` and the report's tables: all, or none.
+
+        Raises:
+            TargetExists: A file is already there, and it is not to be replaced.
+            StoreError: The folder cannot be written or is full.
+        """
+        write_report(run, judged, report, folder, overwrite=overwrite)
+
+    def files_of(self, folder: Path) -> tuple[Path, ...]:
+        """List the files of a run, and of the evaluation of it that is read.
+
+        Raises:
+            StoreError: The folder holds no such run.
+        """
+        run_folder, evaluation = _find(folder)
+        return tuple(path for home in {run_folder, evaluation} for path in home.iterdir())
+
+    def write_prompts(self, path: Path, *, overwrite: bool = False) -> None:
+        """Write the release's ``prompts.jsonl``, drawn again.
+
+        Raises:
+            TargetExists: The file is already there, and it is not to be replaced.
+            StoreError: The file cannot be written.
+        """
+        content = draw_prompts(read_objects(self._resources))
+        with written_together(path.parent, overwrite=overwrite) as write:
+            write(path.name, content)
+
+
+def _find(folder: Path) -> tuple[Path, Path]:
+    """Return the run's folder and the evaluation's."""
+    candidates = ((folder, folder / EVALUATION_FOLDER), (folder.parent, folder), (folder, folder))
+    for run_folder, evaluation in candidates:
+        if (run_folder / MANIFEST_FILE).exists() and (evaluation / RECORDS_FILE).exists():
+            return run_folder, evaluation
+    raise StoreError(
+        f'The folder "{folder}" holds no run of SpatialBench-UC.',
+        hint=f'It needs "{MANIFEST_FILE}" and "{EVALUATION_FOLDER}/{RECORDS_FILE}".',
+    )
+
+
+def _manifest(path: Path) -> list[dict[str, Any]]:
+    """Read what was drawn; of a picture that was drawn again, the last line counts."""
+    lines = list(_json_lines(path))
+    drawn = {str(line["sample_id"]): line for line in lines if line and "sample_id" in line}
+    if not drawn or not all(line and "sample_id" in line for line in lines):
+        raise _damaged(path)
+    return list(drawn.values())
+
+
+def _json_lines(path: Path) -> Iterator[dict[str, Any] | None]:
+    """Read a file of one object a line; None for a damaged line."""
+    try:
+        content = read_regular(path, LARGEST_BYTES)
+    except FileTooLarge as error:
+        raise _too_large(path) from error
+    except OSError as error:
+        raise _damaged(path) from error
+    if sum(map(content.count, (b",", b":", b"[", b"{"))) > MOST_VALUES:
+        raise _too_large(path)
+    for line in BytesIO(content):
+        if line.strip():
+            value = _json_of(line, path)
+            yield value if isinstance(value, dict) else None
+
+
+def _json_of(line: bytes, path: Path) -> Any:
+    try:
+        return parse_limited(line.decode("utf-8", "replace").encode(), with_constants=True)
+    except JsonTooLarge as error:
+        raise _too_large(path) from error
+    except ValueError:
+        return None
+
+
+def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for record in _json_lines(path):
+        if record is not None and "sample_id" in record:
+            yield str(record["sample_id"]), record
+
+
+def _sample(line: Mapping[str, Any], records: Mapping[str, dict[str, Any]]) -> RecordedSample:
+    item = BenchmarkItem(
+        id=line["prompt_id"],
+        prompt=line["prompt"],
+        relation_type=relation_types[line["relation"]],
+        subject=line["object_a"],
+        object=line["object_b"],
+    )
+    drawn = line["gen_params"]
+    size = drawn.get("height", RELEASE_SIDE), drawn.get("width", RELEASE_SIDE)
+    record = records.get(str(line["sample_id"]))
+    try:
+        looks, perception = _seen(record or {}, item, size)
+    except _BROKEN:
+        looks, perception = Looks(), None
+    return RecordedSample(
+        id=str(line["sample_id"]),
+        item=item,
+        seed=int(drawn["seed"]),
+        relation=Relation(
+            id=RelationId(item.id),
+            type=item.relation_type,
+            subject=MentionId(item.subject),
+            object=MentionId(item.object),
+        ),
+        perception=perception,
+        looks=looks,
+        untouched=record or {},
+    )
+
+
+def _seen(
+    record: Mapping[str, Any], item: BenchmarkItem, size: tuple[int, int]
+) -> tuple[Looks, Perception]:
+    detectors = record["detectors"]
+    components = record["conf_components"]
+    was_tested = record["conf"] > 0
+    second = detectors.get("secondary")
+    if second is None and was_tested and components["agreement"] < 1:
+        second = FAILED_DETECTOR
+    looks = Looks(
+        second=_perception(second, item, size) if second else None,
+        stability=components["stability"] if was_tested else None,
+    )
+    return looks, _perception(detectors["primary"], item, size)
+
+
+def _perception(
+    detector: Mapping[str, Any], item: BenchmarkItem, size: tuple[int, int]
+) -> Perception:
+    names = {name.lower(): name for name in (item.subject, item.object)}
+    height, width = size
+    return Perception(
+        image_sha256="",
+        height=height,
+        width=width,
+        detections=tuple(
+            _detection(found, names, detector["type"]) for found in detector["detections"]
+        ),
+        masks=(),
+    )
+
+
+def _detection(found: Mapping[str, Any], names: Mapping[str, str], detector_id: str) -> Detection:
+    left, top, right, bottom = (float(edge) for edge in found["box_xyxy"])
+    label = found["label"]
+    return Detection(
+        mention_id=MentionId(names.get(label.lower(), label)),
+        label=label,
+        score=float(found["score"]),
+        box=Box(left=left, top=top, right=right, bottom=bottom),
+        detector_id=detector_id,
+    )
+
+
+def _settings(config: Path, records: Mapping[str, dict[str, Any]]) -> CheckerSettings:
+    """Read the run's settings; without their file, the margin that its records name."""
+    if config.exists():
+        return read_checker_config(config)
+    margins = (_margin(record) for record in records.values())
+    margin = next((margin for margin in margins if margin is not None), REPRODUCE.margin)
+    if margin == REPRODUCE.margin:
+        return REPRODUCE
+    return replace(REPRODUCE, preset=CHANGED_PRESET, margin=margin)
+
+
+def _margin(record: Mapping[str, Any]) -> float | None:
+    try:
+        return float(record["geometry"]["margin"])
+    except _BROKEN:
+        return None
+
+
+def _counts_full_reasons(evaluation: Path) -> bool:
+    """Tell by a run's own figures how they count reasons; without them, by the folder's name."""
+    try:
+        figures = parse_limited(read_regular(evaluation / METRICS_FILE, LARGEST_BYTES))
+        return any("(" in reason for reason in figures["undecidable_reasons"])
+    except (OSError, *_BROKEN):
+        return evaluation.name == PRECALIBRATION_FOLDER
+
+
+def _too_large(path: Path) -> StoreError:
+    return StoreError(
+        f'The file "{path.name}" is too large, or nested too deeply, to open safely.',
+        hint="Choose a folder that SpatialBench-UC has written.",
+    )
+
+
+def _damaged(path: Path) -> StoreError:
+    return StoreError(
+        f'The file "{path.name}" is damaged or cannot be read.',
+        hint="Restore it from the release, or remove the lines that are cut.",
+    )

@@ -1,0 +1,272 @@
+"""Turns the domain's frozen dataclasses into plain JSON and back, strictly.
+
+One codec serves every type, led by the type hints: dataclasses by field, enums by value, relation
+types by id, times as ISO 8601 in UTC. A field with a default may be missing, so that what a later
+version adds leaves older files readable. Arrays do not go through JSON: they are laid on a shelf
+under the path of their field, and the JSON holds that path.
+"""
+
+import math
+import sys
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import MISSING, fields, is_dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import (
+    Any,
+    NewType,
+    TypeAlias,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import numpy as np
+
+from spatialstudio.adapters.storage.stores.array_file import AnyArray
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.relation import RelationType, relation_types
+
+T = TypeVar("T")
+
+Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
+Reader: TypeAlias = "Callable[[Any, Json, Place], object]"
+
+_DAMAGED = "The file was changed or is damaged; restore it from a copy."
+_NOT_FINITE = ("nan", "inf", "-inf")
+
+
+def encode(value: object, shelf: MutableMapping[str, AnyArray], path: str = "") -> Json:
+    """Turn a domain value into plain JSON.
+
+    Args:
+        value: A dataclass of the domain, or what stands in its fields.
+        shelf: Receives the arrays, by the path of their field.
+        path: Where ``value`` stands; empty for the whole.
+
+    Raises:
+        TypeError: The value holds something that no domain type holds.
+    """
+    match value:
+        case RelationType():
+            return value.id
+        case np.ndarray():
+            shelf[path] = value
+            return path
+        case Mapping():
+            return {str(key): encode(value[key], shelf, _inside(path, key)) for key in value}
+        case tuple():
+            return [encode(item, shelf, _inside(path, i)) for i, item in enumerate(value)]
+        case _ if is_dataclass(value):
+            names = [field.name for field in fields(value)]
+            return {n: encode(getattr(value, n), shelf, _inside(path, n)) for n in names}
+    return _encode_leaf(value)
+
+
+def decode(kind: type[T], plain: Json, shelf: Mapping[str, AnyArray]) -> T:
+    """Build a domain value from plain JSON, trusting nothing.
+
+    Args:
+        kind: The dataclass to build.
+        plain: What ``encode`` returned.
+        shelf: The arrays that ``encode`` laid there.
+
+    Raises:
+        StoreError: A field is missing, unknown or of the wrong type; the sentence names it.
+    """
+    return cast("T", _read(kind, plain, Place(path="", shelf=shelf)))
+
+
+@frozen(eq=False)
+class Place:
+    """Where in a file the reader stands.
+
+    Attributes:
+        path: Field names and positions from the top, joined by dots.
+        shelf: The file's arrays.
+    """
+
+    path: str
+    shelf: Mapping[str, AnyArray]
+
+    def inside(self, name: object) -> "Place":
+        """Return the place of a field or item."""
+        return Place(path=_inside(self.path, name), shelf=self.shelf)
+
+    def complaint(self, trouble: str) -> StoreError:
+        """Return the error that says what is wrong here."""
+        where = f'The field "{self.path}"' if self.path else "The file"
+        return StoreError(f"{where} {trouble}.", hint=_DAMAGED)
+
+
+def _inside(path: str, name: object) -> str:
+    return f"{path}.{name}" if path else str(name)
+
+
+def _encode_leaf(value: object) -> Json:
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return float(value) if math.isfinite(value) else str(float(value))
+        case Enum():
+            return cast("Json", value.value)
+        case datetime():
+            return value.astimezone(UTC).isoformat()
+        case np.generic():
+            return _encode_leaf(value.item())
+    raise TypeError(f"{type(value).__name__} cannot be stored.")
+
+
+def _read(hint: Any, plain: Json, place: Place) -> object:
+    return _reader_of(hint)(hint, plain, place)
+
+
+@cache
+def _reader_of(hint: Any) -> Reader:
+    for applies, reader in _READERS:
+        if applies(hint):
+            return reader
+    raise TypeError(f"{hint} cannot be stored.")
+
+
+def _read_optional(hint: Any, plain: Json, place: Place) -> object:
+    (kind,) = (option for option in get_args(hint) if option is not NoneType)
+    return None if plain is None else _read(kind, plain, place)
+
+
+def _read_tuple(hint: Any, plain: Json, place: Place) -> object:
+    items = _expect(list, plain, place)
+    kinds = get_args(hint)
+    if kinds[-1] is Ellipsis:
+        kinds = kinds[:1] * len(items)
+    if len(kinds) != len(items):
+        raise place.complaint(f"holds {len(items)} items instead of {len(kinds)}")
+    pairs = zip(kinds, items, strict=True)
+    return tuple(_read(kind, item, place.inside(i)) for i, (kind, item) in enumerate(pairs))
+
+
+def _read_mapping(hint: Any, plain: Json, place: Place) -> object:
+    _, kind = get_args(hint)
+    items = _expect(dict, plain, place)
+    return {key: _read(kind, item, place.inside(key)) for key, item in items.items()}
+
+
+def _read_array(hint: Any, plain: Json, place: Place) -> object:
+    name = _expect(str, plain, place)
+    wanted = get_args(get_args(hint)[1])[0]
+    array = place.shelf.get(name)
+    if array is None:
+        raise place.complaint("names an array that is not there")
+    if array.dtype != wanted:
+        raise place.complaint(f"holds an array of {array.dtype} instead of {np.dtype(wanted)}")
+    return array
+
+
+def _read_relation_type(_: Any, plain: Json, place: Place) -> object:
+    type_id = _expect(str, plain, place)
+    if type_id not in relation_types:
+        raise place.complaint(f'names the relation type "{type_id}", which is not known')
+    return relation_types[type_id]
+
+
+def _read_dataclass(hint: Any, plain: Json, place: Place) -> object:
+    items = _expect(dict, plain, place)
+    hints = _hints(hint)
+    for name in hints.keys() - items.keys() - _optional(hint):
+        raise place.inside(name).complaint("is missing")
+    for name in items.keys() - hints.keys():
+        raise place.inside(name).complaint("is not known")
+    values = {name: _read(hints[name], items[name], place.inside(name)) for name in items}
+    try:
+        return hint(**values)
+    except ValueError as error:
+        raise place.complaint(f"contradicts itself: {str(error).rstrip('.')}") from error
+
+
+def _read_enum(hint: Any, plain: Json, place: Place) -> object:
+    try:
+        return hint(plain)
+    except ValueError as error:
+        raise place.complaint(f'holds "{plain}", which is no {hint.__name__}') from error
+
+
+def _read_time(_: Any, plain: Json, place: Place) -> object:
+    text = _expect(str, plain, place)
+    try:
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            raise place.complaint("holds a time without its zone")
+        return moment.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise place.complaint(f'holds "{text}", which is no time') from error
+
+
+def _read_float(_: Any, plain: Json, place: Place) -> object:
+    if plain in _NOT_FINITE:
+        return float(plain)
+    if isinstance(plain, int) and not isinstance(plain, bool):
+        return _whole(plain, place)
+    return _expect(float, plain, place)
+
+
+def _read_leaf(hint: Any, plain: Json, place: Place) -> object:
+    value: object = _expect(hint, plain, place)
+    return _whole(value, place) if isinstance(value, int) else value
+
+
+def _whole(number: int, place: Place) -> int:
+    if abs(number) > sys.float_info.max:
+        raise place.complaint("holds a number that is too large")
+    return number
+
+
+def _expect(kind: type[T], plain: Json, place: Place) -> T:
+    if type(plain) is not kind:
+        raise place.complaint(f"is of the wrong type: {type(plain).__name__}, not {kind.__name__}")
+    return plain
+
+
+@cache
+def _hints(kind: type[object]) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(cast("Any", kind))}
+
+
+def _optional(kind: type[object]) -> set[str]:
+    """Name the fields that have a default."""
+    return {
+        field.name
+        for field in fields(cast("Any", kind))
+        if field.default is not MISSING or field.default_factory is not MISSING
+    }
+
+
+def _is_kind_of(base: type[object]) -> Callable[[Any], bool]:
+    return lambda hint: isinstance(hint, type) and issubclass(hint, base)
+
+
+def _has_origin(origin: object) -> Callable[[Any], bool]:
+    return lambda hint: get_origin(hint) is origin
+
+
+_READERS: tuple[tuple[Callable[[Any], bool], Reader], ...] = (
+    (lambda hint: isinstance(hint, NewType), lambda h, p, at: _read(h.__supertype__, p, at)),
+    (_has_origin(UnionType), _read_optional),
+    (_has_origin(Union), _read_optional),  # NOTE: Python 3.11 spells NewType | None so
+    (_has_origin(tuple), _read_tuple),
+    (_has_origin(Mapping), _read_mapping),
+    (_has_origin(np.ndarray), _read_array),
+    (_is_kind_of(RelationType), _read_relation_type),
+    (is_dataclass, _read_dataclass),
+    (_is_kind_of(Enum), _read_enum),
+    (_is_kind_of(datetime), _read_time),
+    (_is_kind_of(float), _read_float),
+    (lambda hint: hint in {bool, int, str}, _read_leaf),
+)

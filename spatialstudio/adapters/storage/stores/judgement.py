@@ -1,0 +1,90 @@
+"""Brings a new evaluation or comparison into both files that tell it, picture and sidecar.
+
+The latter waits under a hidden name until the picture tells its hash: that moment decides.
+A program that ends before it leaves the run as it was; after it, ``settle`` has only to rename.
+"""
+
+from contextlib import suppress
+from pathlib import Path
+
+from spatialstudio.adapters.durable_files import (
+    explained_writing,
+    sync_folder,
+    write_whole,
+)
+from spatialstudio.adapters.storage.stores.atomic_write import (
+    PICTURE_ENDING,
+    SIDECAR_ENDING,
+    is_stale,
+)
+from spatialstudio.adapters.storage.stores.sidecar import MAX_SIDECAR_BYTES, part_hashes
+from spatialstudio.adapters.storage.stores.verify_run import told_by
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.safe_files import is_regular, read_regular
+
+_WAITING = f"{SIDECAR_ENDING}.judged"
+
+
+def keep_judgement(picture: Path, sidecar: bytes, content: bytes) -> None:
+    """Write both files of a judged run; both change, or none.
+
+    Args:
+        picture: The picture's file.
+        sidecar: Of the file beside it.
+        content: Of the picture's file, which tells the hashes of the sidecar's parts.
+
+    Raises:
+        StoreError: The folder cannot be written or is full.
+    """
+    waiting = _waiting(picture)
+    with explained_writing(picture.parent):
+        write_whole(waiting, sidecar)
+        try:
+            write_whole(picture, content)
+            _rename(waiting, picture.with_suffix(SIDECAR_ENDING))
+        except BaseException:
+            if not _is_told(picture, waiting):
+                waiting.unlink(missing_ok=True)
+            raise
+
+
+def settle_judgement(picture: Path) -> None:
+    """Finish or take back what a program left that ended suddenly while it kept a judgement.
+
+    In a folder that cannot be written all stays as it is.
+    """
+    waiting = _waiting(picture)
+    if not is_regular(waiting):
+        return
+    with suppress(OSError):
+        if _is_told(picture, waiting):
+            _rename(waiting, picture.with_suffix(SIDECAR_ENDING))
+        elif is_stale(waiting):
+            waiting.unlink(missing_ok=True)
+
+
+def settle_judgements(folder: Path) -> None:
+    """Likewise for all runs right in a folder."""
+    for waiting in folder.glob(f".*{_WAITING}"):
+        name = waiting.name.removeprefix(".").removesuffix(_WAITING)
+        settle_judgement(folder / f"{name}{PICTURE_ENDING}")
+
+
+def _waiting(picture: Path) -> Path:
+    return picture.with_name(f".{picture.stem}{_WAITING}")
+
+
+def _is_told(picture: Path, waiting: Path) -> bool:
+    try:
+        due = part_hashes(read_regular(waiting, MAX_SIDECAR_BYTES), waiting.name)
+        return due.items() <= dict(told_by(picture).hashes).items()
+    except (OSError, StudioError):
+        return False
+
+
+def _rename(waiting: Path, final: Path) -> None:
+    try:
+        waiting.replace(final)
+    except FileNotFoundError:  # another program has just done the same
+        return
+    sync_folder(final.parent)

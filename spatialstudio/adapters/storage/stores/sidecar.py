@@ -1,0 +1,296 @@
+"""The JSON file beside a picture: its evaluation, and what the user says of it.
+
+    format, version   "spatialstudio-run", 2
+    summary           what the run is listed and found by
+    marks             stars, rejection, tags and note of the user
+    repetition        how near it came to the run it repeats; null when it was not compared
+    evaluation        verdicts, also adjusted ones, and what was seen; null when not judged
+    arrays            masks and depth of the evaluation: an .npz file in base64
+
+It can be deleted: the picture and its trace do not need it.
+"""
+
+import base64
+from collections.abc import Iterable, Mapping
+from dataclasses import field, replace
+
+from spatialstudio.adapters.storage.stores.array_file import (
+    AnyArray,
+    pack_arrays,
+    unpack_arrays,
+)
+from spatialstudio.adapters.storage.stores.json_codec import (
+    Json,
+    decode,
+    encode,
+)
+from spatialstudio.adapters.storage.stores.json_text import (
+    MAX_RECORD_BYTES,
+    hash_of_json,
+    json_bytes,
+    parse_json,
+)
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.library import ClaimSummary, Marks, RunSummary
+from spatialstudio.domain.record import Reproduction, RunRecord
+from spatialstudio.domain.relation import Relation, RelationId
+from spatialstudio.domain.safe_files import MEBIBYTE
+from spatialstudio.domain.verdict import (
+    AbstentionReason,
+    Evaluation,
+    Verdict,
+)
+
+
+def summarise(
+    record: RunRecord, evaluation: Evaluation | None, size: tuple[int, int]
+) -> RunSummary:
+    """Return the summary of a run.
+
+    Args:
+        record: The run.
+        evaluation: None when its picture was not judged.
+        size: Height and width of the picture, pixels.
+    """
+    request = record.request
+    pos = last_pos(record)
+    unjudged = RunSummary(
+        id=record.id,
+        request_id=request.id,
+        created=record.created,
+        prompt=request.scene.prompt.text,
+        model_id=request.model.id,
+        seed=request.seed,
+        steps=request.steps,
+        method_id=request.guidance.method_id,
+        strength=request.guidance.strength,
+        height=size[0],
+        width=size[1],
+        device=record.environment.device,
+        parent_run_id=request.parent_run_id,
+        objects=tuple(mention.head for mention in request.scene.mentions),
+        claims=tuple(
+            _claim(record, relation, pos.get(relation.id)) for relation in request.scene.relations
+        ),
+        sweep=request.sweep,
+        setup=record.environment.setup,
+    )
+    return with_verdicts(unjudged, evaluation.verdicts if evaluation else ())
+
+
+def with_verdicts(summary: RunSummary, verdicts: Iterable[Verdict]) -> RunSummary:
+    """Return a summary that says of every relation what these verdicts say, and nothing else."""
+    by_relation = {verdict.relation_id: verdict for verdict in verdicts}
+    claims = tuple(_judged(each, by_relation.get(each.relation_id)) for each in summary.claims)
+    return replace(summary, claims=claims)
+
+
+def last_pos(record: RunRecord) -> Mapping[RelationId, float]:
+    """Return every relation's PoS at the last step that tells it."""
+    last: dict[RelationId, float] = {}
+    for step in record.trace:
+        last |= {relation_id: float(pos) for relation_id, pos in step.pos.items()}
+    return last
+
+
+def _claim(record: RunRecord, relation: Relation, pos: float | None) -> ClaimSummary:
+    subject, *objects = (record.request.scene.mention(end).head for end in relation.ends)
+    return ClaimSummary(
+        relation_id=relation.id,
+        type_id=relation.type.id,
+        subject=subject,
+        object=" and ".join(objects),
+        pos=pos,
+    )
+
+
+def _judged(claim: ClaimSummary, verdict: Verdict | None) -> ClaimSummary:
+    measured = verdict.measurement if verdict else None
+    is_missing = verdict is not None and verdict.reason is AbstentionReason.MISSING_OBJECT
+    return replace(
+        claim,
+        outcome=verdict.outcome if verdict else None,
+        pse=measured.pse if measured else 0.0 if is_missing else None,
+        confidence=verdict.confidence if verdict else None,
+    )
+
+
+FORMAT = "spatialstudio-run"
+VERSION = 2
+
+EVALUATION = "evaluation"
+REPETITION = "repetition"
+"""Parts whose hashes stand in the picture's record."""
+
+MAX_SIDECAR_BYTES = 48 * MEBIBYTE
+"""Masks and depth of a picture of four megapixels take some twenty."""
+
+_HINT = "Restore it from a copy, or delete it to judge the picture again."
+
+
+@frozen(eq=False)
+class Sidecar:
+    """What lies beside a picture.
+
+    Attributes:
+        summary: What the run is listed by.
+        marks: What the user says of it.
+        repetition: How near it came to the run that it repeats; None when nobody compared.
+        evaluation: None when the picture was not judged.
+    """
+
+    summary: RunSummary
+    marks: Marks = field(default_factory=Marks)
+    repetition: Reproduction | None = None
+    evaluation: Evaluation | None = None
+
+
+def write_sidecar(sidecar: Sidecar) -> bytes:
+    """Return the bytes of the file.
+
+    Raises:
+        StoreError: Masks and depth are so large that the file could not be read again.
+    """
+    shelf: dict[str, AnyArray] = {}
+    evaluation: dict[str, Json] = {
+        "evaluation": encode(sidecar.evaluation, shelf),
+        "arrays": base64.b64encode(pack_arrays(shelf)).decode("ascii") if shelf else "",
+    }
+    content = json_bytes(_plain_listing(sidecar) | evaluation)
+    if len(content) > MAX_SIDECAR_BYTES:
+        raise StoreError(
+            "The masks and depth of this picture are too large to store.",
+            hint="Judge a smaller copy of the picture.",
+        )
+    return content
+
+
+def with_listing(content: bytes, name: str, listing: Sidecar) -> bytes:
+    """Return the file with other marks and the like; its evaluation stays, letter by letter.
+
+    Args:
+        content: Of the file.
+        name: Of the file, for messages.
+        listing: What it shall say; an evaluation in it does not count.
+
+    Raises:
+        StoreError: It is damaged, or from a newer version.
+    """
+    try:
+        return json_bytes(_checked(content, name) | _plain_listing(listing))
+    except ValueError as error:  # NOTE: Python reads 1e999, which no JSON can say again
+        raise StoreError(f'The file "{name}" is damaged.', hint=_HINT) from error
+
+
+def evaluation_hash(content: bytes, name: str) -> str:
+    """Name the evaluation in the file by what it says; empty when there is none.
+
+    Raises:
+        StoreError: It is damaged, or from a newer version.
+    """
+    plain = _checked(content, name)
+    found = plain.get("evaluation")
+    return "" if found is None else hash_of_json([found, plain.get("arrays")])
+
+
+def repetition_hash(repetition: Reproduction | None) -> str:
+    """Name a comparison by what it says; empty when there is none."""
+    return "" if repetition is None else hash_of_json(encode(repetition, {}))
+
+
+def part_hashes(content: bytes, name: str) -> dict[str, str]:
+    """Return the hashes of the file's parts that its picture tells.
+
+    Raises:
+        StoreError: It is damaged, or from a newer version.
+    """
+    compared = repetition_hash(read_listing(content, name).repetition)
+    return {EVALUATION: evaluation_hash(content, name), REPETITION: compared}
+
+
+def read_sidecar(content: bytes, name: str) -> Sidecar:
+    """Return what the file says.
+
+    Args:
+        content: Of the file.
+        name: Of the file, for messages.
+
+    Raises:
+        StoreError: It is damaged, or from a newer version.
+    """
+    plain = _checked(content, name)
+    found = plain.get("evaluation")
+    evaluation = None if found is None else decode(Evaluation, found, _shelf(plain, name))
+    return replace(_listing(plain), evaluation=evaluation)
+
+
+def read_listing(content: bytes, name: str) -> Sidecar:
+    """Return all but the evaluation, which is much quicker than to read that as well.
+
+    The summary is believed, as proving it means to read the trace; only its verdicts are those of
+    the evaluation, whatever it says itself, and none where that is damaged.
+
+    Raises:
+        StoreError: It is damaged, or from a newer version.
+    """
+    plain = _checked(content, name)
+    listing = _listing(plain)
+    return replace(listing, summary=with_verdicts(listing.summary, _verdicts(plain)))
+
+
+def _plain_listing(sidecar: Sidecar) -> dict[str, Json]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "summary": encode(sidecar.summary, {}),
+        "marks": encode(sidecar.marks, {}),
+        "repetition": encode(sidecar.repetition, {}),
+    }
+
+
+def _listing(plain: dict[str, Json]) -> Sidecar:
+    compared = plain.get("repetition")
+    return Sidecar(
+        summary=decode(RunSummary, plain.get("summary"), {}),
+        marks=decode(Marks, plain.get("marks"), {}),
+        repetition=None if compared is None else decode(Reproduction, compared, {}),
+    )
+
+
+def _verdicts(plain: dict[str, Json]) -> tuple[Verdict, ...]:
+    evaluation = plain.get("evaluation")
+    found = evaluation.get("verdicts") if isinstance(evaluation, dict) else None
+    try:
+        return tuple(
+            decode(Verdict, each, {}) for each in (found if isinstance(found, list) else ())
+        )
+    except (StoreError, TypeError):
+        return ()
+
+
+def _checked(content: bytes, name: str) -> dict[str, Json]:
+    plain = parse_json(content, name, MAX_SIDECAR_BYTES)
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+        raise StoreError(f'The file "{name}" tells of no run.', hint=_HINT)
+    arrays = plain.get("arrays")
+    packed_bytes = len(arrays) if isinstance(arrays, str) and arrays.isascii() else 0
+    if len(content) - packed_bytes > MAX_RECORD_BYTES:
+        raise StoreError(f'The file "{name}" is too large to open safely.', hint=_HINT)
+    version = plain.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise StoreError(
+            f'The file "{name}" was written by a newer Spatial Studio.',
+            hint="Update Spatial Studio to open it.",
+        )
+    return plain
+
+
+def _shelf(plain: dict[str, Json], name: str) -> dict[str, AnyArray]:
+    packed = plain.get("arrays")
+    if not packed:
+        return {}
+    try:
+        return unpack_arrays(base64.b64decode(str(packed), validate=True), name)
+    except ValueError as error:  # NOTE: letters beyond ASCII do not raise binascii.Error
+        raise StoreError(f'The arrays in "{name}" are damaged.', hint=_HINT) from error

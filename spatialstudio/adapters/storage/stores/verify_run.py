@@ -1,0 +1,370 @@
+"""Reads the parts of a run from disk and proves them by their hashes."""
+
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from spatialstudio.adapters.images import PillowImages
+from spatialstudio.adapters.storage.metadata.picture_texts import (
+    PARAMETERS,
+    XMP,
+    picture_bytes,
+    read_texts,
+)
+from spatialstudio.adapters.storage.metadata.reader import settings_in
+from spatialstudio.adapters.storage.stores.atomic_write import SIDECAR_ENDING, TRACE_ENDING
+from spatialstudio.adapters.storage.stores.json_codec import (
+    Json,
+    decode,
+    encode,
+)
+from spatialstudio.adapters.storage.stores.json_text import RESTORE_HINT, parse_json
+from spatialstudio.adapters.storage.stores.picture_record import (
+    VERSION,
+    ToldRecord,
+    read_told,
+    texts_telling,
+    told_verdicts,
+)
+from spatialstudio.adapters.storage.stores.sidecar import (
+    EVALUATION,
+    MAX_SIDECAR_BYTES,
+    REPETITION,
+    Sidecar,
+    evaluation_hash,
+    read_sidecar,
+    repetition_hash,
+    summarise,
+)
+from spatialstudio.adapters.storage.stores.trace import (
+    RECORD,
+    TraceContent,
+    read_members,
+    unpack_trace_arrays,
+)
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.errors import StoreError, StudioError
+from spatialstudio.domain.record import (
+    Environment,
+    Fault,
+    Reproduction,
+    RunRecord,
+)
+from spatialstudio.domain.safe_files import (
+    MEBIBYTE,
+    FileTooLarge,
+    is_regular,
+    read_regular,
+)
+
+OTHER_CHECKS = ("verdicts", "hashes")
+"""Fields that are held to the files they are about."""
+
+_TEXTS = {PARAMETERS: "parameters", XMP: "XMP"}
+_NO_PICTURE = np.zeros((1, 1, 3), np.uint8)
+
+
+def told_otherwise(
+    told: ToldRecord, texts: Mapping[str, str], record: RunRecord, size: tuple[int, int]
+) -> tuple[str, ...]:
+    """Return the fields in which a picture tells otherwise than its run, as "environment.device".
+
+    A record of an earlier version is held to the request alone.
+
+    Args:
+        told: What the picture's record says.
+        texts: All texts of the picture's file, by name.
+        record: The run.
+        size: Height and width of the picture, pixels.
+
+    Raises:
+        StoreError: What is told of the environment is damaged.
+    """
+    if told.plain.get("version") != VERSION:
+        return tuple(_unlike(encode(told.request, {}), encode(record.request, {}), "request"))
+    verdicts = told.verdicts if isinstance(told.verdicts, dict) else {}
+    due = texts_telling(record, verdicts, size, is_marked=record.is_marked)
+    due_texts = read_texts(picture_bytes(_NO_PICTURE, "PNG", due))
+    return (
+        *_unlike(_comparable(told), _comparable(read_told(due.record)), ""),
+        *(name for key, name in _TEXTS.items() if texts.get(key) != due_texts[key]),
+    )
+
+
+def _comparable(told: ToldRecord) -> Json:
+    """Return the fields to compare; what an earlier program did not tell has its usual value."""
+    environment = decode(Environment, told.plain.get("environment"), {})
+    whole = {
+        **told.plain,
+        "request": encode(told.request, {}),
+        "environment": encode(environment, {}),
+    }
+    return {name: value for name, value in whole.items() if name not in OTHER_CHECKS}
+
+
+def _unlike(told: Json, due: Json, path: str) -> Iterator[str]:
+    """Yield the paths of all leaves that are not the same in both."""
+    ours, theirs = dict(_leaves(told, path)), dict(_leaves(due, path))
+    for place in {**theirs, **ours}:
+        if place not in ours or place not in theirs or ours[place] != theirs[place]:
+            yield place
+
+
+def _leaves(plain: Json, path: str) -> Iterator[tuple[str, Json]]:
+    if not plain or not isinstance(plain, dict | list):
+        yield path, plain
+    elif isinstance(plain, dict):
+        for name, value in plain.items():
+            yield from _leaves(value, f"{path}.{name}" if path else name)
+    else:
+        for number, value in enumerate(plain):
+            yield from _leaves(value, f"{path}.{number}")
+
+
+T = TypeVar("T")
+
+TRACE = "trace"
+"""The part whose hash stands in the picture's record, beside those of the sidecar."""
+
+MAX_PICTURE_BYTES = 128 * MEBIBYTE
+MAX_PART_BYTES = {TRACE_ENDING: 64 * MEBIBYTE, SIDECAR_ENDING: MAX_SIDECAR_BYTES}
+"""The largest file of a run that is read, by its ending; else ``MAX_PICTURE_BYTES``."""
+
+
+def pixel_hash(image: RgbImage) -> str:
+    """Name a picture by its pixels, (H, W, 3) uint8; what else its file holds does not count."""
+    return sha256(image.tobytes()).hexdigest()
+
+
+def read_trace(picture: Path) -> tuple[RunRecord, TraceContent]:
+    """Read the trace beside a picture, every member proven.
+
+    Raises:
+        StoreError: It is missing or damaged.
+    """
+    record, members = _read_members(picture)
+    return record, unpack_trace_arrays(members, picture.with_suffix(TRACE_ENDING).name)
+
+
+def read_record(picture: Path) -> RunRecord:
+    """Read the record alone, without its evaluation.
+
+    Raises:
+        StoreError: The trace is missing or damaged.
+    """
+    record, _ = _read_members(picture)
+    return record
+
+
+def read_part(path: Path) -> bytes:
+    """Read a file of a run.
+
+    Raises:
+        StoreError: It is missing, cannot be read, or is too large.
+    """
+    try:
+        return read_regular(path, MAX_PART_BYTES.get(path.suffix, MAX_PICTURE_BYTES))
+    except FileTooLarge as error:
+        raise StoreError(
+            f'The file "{path}" is too large to open safely.', hint=RESTORE_HINT
+        ) from error
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise StoreError(
+            f'There is no complete run: "{path}" is missing.',
+            hint="Choose a picture that lies beside its trace.",
+        ) from error
+    except OSError as error:
+        raise StoreError(
+            f'The file "{path}" cannot be read: {error.strerror or error}.',
+            hint="Check that you may read it and that the disk is there.",
+        ) from error
+
+
+def verify_run(picture: Path) -> tuple[Fault, ...]:
+    """Check picture, trace, evaluation and metadata of a run; empty when all is well.
+
+    What cannot be read is told once; the rest is compared with what can.
+    """
+    parts = _Parts(picture)
+    checks = {
+        "picture": parts.check_picture,
+        "trace": parts.check_trace,
+        "evaluation": parts.check_evaluation,
+        "metadata": parts.check_told,
+    }
+    return (*parts.faults, *faults_of(checks))
+
+
+def faults_of(checks: Mapping[str, Callable[[], object]]) -> Iterator[Fault]:
+    """Do every check and yield what it complains of."""
+    for part, check in checks.items():
+        try:
+            check()
+        except StudioError as error:
+            yield Fault(part=part, message=error.message)
+
+
+class _Parts:
+    """The parts of a run, each read once; None for what is not there or damaged."""
+
+    def __init__(self, picture: Path) -> None:
+        self.faults: list[Fault] = []
+        self._picture = picture
+        self._beside = picture.with_suffix(SIDECAR_ENDING)
+        self._record = self._read("trace", lambda: read_trace(picture)[0])
+        self._image = self._read("picture", lambda: PillowImages().read(picture))
+        self._content = self._read("evaluation", self._read_beside)
+        self._sidecar = self._read("evaluation", self._parsed)
+        self._told = None
+        if self._image is not None:
+            self._told = self._read("metadata", lambda: told_by(picture))
+
+    def check_picture(self) -> None:
+        """Say when the pixels are not those that were drawn."""
+        if self._record is None or self._image is None:
+            return
+        hashes = {artifact.sha256 for artifact in self._record.artifacts}
+        _require(
+            not hashes or pixel_hash(self._image) in hashes,
+            f'The picture "{self._picture.name}" is not the one that was drawn.',
+        )
+
+    def check_trace(self) -> None:
+        """Say when the trace is sound, but not the one that the picture came with."""
+        if self._record is None or self._told is None:
+            return
+        digest = trace_hash(self._picture)
+        _require(
+            self._told.hashes.get(TRACE, digest) == digest,
+            f'The trace of "{self._picture.name}" has been changed.',
+        )
+
+    def check_evaluation(self) -> None:
+        """Say when the evaluation is that of another picture, or not the one that it tells."""
+        if self._content is None or self._sidecar is None:
+            return
+        name, evaluation = self._beside.name, self._sidecar.evaluation
+        if evaluation is not None and self._image is not None:
+            _require(
+                evaluation.perception.image_sha256 == pixel_hash(self._image),
+                f'The evaluation "{name}" is that of another picture.',
+            )
+        if self._told is not None:
+            digest = evaluation_hash(self._content, name)
+            is_same = self._told.hashes.get(EVALUATION, digest) == digest
+            _require(
+                is_same and self._told.verdicts == told_verdicts(evaluation),
+                f'The evaluation "{name}" is not the one that the picture tells.',
+            )
+            _require(
+                is_told(self._told, self._sidecar.repetition),
+                f'The comparison in "{name}" is not the one that the picture tells.',
+            )
+        self._check_summary(self._sidecar)
+
+    def check_told(self) -> None:
+        """Say in which fields the picture tells otherwise than its trace."""
+        if self._record is None or self._told is None or self._image is None:
+            return
+        height, width, _ = self._image.shape
+        texts = read_texts(read_part(self._picture))
+        fields = told_otherwise(self._told, texts, self._record, (height, width))
+        _require(
+            not fields,
+            f'The picture "{self._picture.name}" tells otherwise than its trace: '
+            f"{', '.join(fields)}.",
+        )
+
+    def _check_summary(self, sidecar: Sidecar) -> None:
+        """Say when the run would be listed and found by what it does not say."""
+        if self._record is None or self._image is None:
+            return
+        height, width, _ = self._image.shape
+        due = summarise(self._record, sidecar.evaluation, (height, width))
+        _require(
+            encode(sidecar.summary, {}) == encode(due, {}),
+            f'The summary in "{self._beside.name}" is not that of the run.',
+        )
+
+    def _read_beside(self) -> bytes:
+        if not is_there(self._beside):
+            raise StoreError(f'The evaluation "{self._beside.name}" is missing.')
+        return read_part(self._beside)
+
+    def _parsed(self) -> Sidecar | None:
+        return None if self._content is None else read_sidecar(self._content, self._beside.name)
+
+    def _read(self, part: str, read: Callable[[], T]) -> T | None:
+        try:
+            return read()
+        except StudioError as error:
+            self.faults.append(Fault(part=part, message=error.message))
+            return None
+
+
+def is_there(path: Path) -> bool:
+    """Say whether anything lies under a path, a broken link included."""
+    try:
+        path.lstat()
+    except OSError:
+        return False
+    return True
+
+
+def trace_hash(picture: Path) -> str:
+    """Name the trace beside a picture by its bytes.
+
+    Raises:
+        StoreError: It is missing or cannot be read.
+    """
+    return sha256(read_part(picture.with_suffix(TRACE_ENDING))).hexdigest()
+
+
+def is_told(told: ToldRecord, repetition: Reproduction | None) -> bool:
+    """Say whether a picture confirms a comparison; those of earlier versions tell of none."""
+    digest = repetition_hash(repetition)
+    return told.hashes.get(REPETITION, digest) == digest
+
+
+def proven_repetition(picture: Path, repetition: Reproduction | None) -> Reproduction | None:
+    """Return what a sidecar says of a run that repeats another, where the picture confirms it."""
+    if repetition is None:
+        return None
+    try:
+        return repetition if is_told(told_by(picture), repetition) else None
+    except StudioError:
+        return None
+
+
+def _require(is_so: bool, complaint: str) -> None:
+    if not is_so:
+        raise StoreError(complaint)
+
+
+def told_by(picture: Path) -> ToldRecord:
+    """Read what a picture tells of its run.
+
+    Raises:
+        StoreError: It is missing, tells nothing, or its record is damaged.
+        ImageError: It is no picture.
+    """
+    settings = settings_in(read_part(picture))
+    if settings is None or not settings.record:
+        raise StoreError(f'The picture "{picture.name}" does not say how it was made.')
+    return read_told(settings.record)
+
+
+def _read_members(picture: Path) -> tuple[RunRecord, Mapping[str, bytes]]:
+    path = picture.with_suffix(TRACE_ENDING)
+    if not is_regular(picture) and not is_regular(path):
+        raise StoreError(f'There is no file "{picture}".', hint="Choose the picture of a run.")
+    members = read_members(read_part(path), path.name)
+    record = decode(RunRecord, parse_json(members.get(RECORD, b""), RECORD), {})
+    steps = (ref for step in record.trace for ref in (step.attention, step.preview))
+    for name, digest in {(ref.path, ref.sha256) for ref in steps if ref is not None}:
+        if sha256(members.get(name, b"")).hexdigest() != digest:
+            raise StoreError(f'"{name}" in the trace "{path.name}" is damaged.', hint=RESTORE_HINT)
+    return record, members

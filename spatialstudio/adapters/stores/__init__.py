@@ -1,1 +1,0 @@
-"""Stores: where finished runs are kept."""

@@ -1,0 +1,91 @@
+"""Keeps what was typed on disk, within a second of each change."""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.run_settings import Draft, RunSettings
+
+log = logging.getLogger(__name__)
+
+PAUSE_S = 0.5
+"""Changes that follow sooner are written together."""
+
+
+class DraftKeeper:
+    """Writes the newest draft from a thread of its own, so that typing never waits for the disk.
+
+    Args:
+        read: Reads what an earlier program wrote; None where there is nothing.
+        write: Writes a draft, whole; raises StoreError.
+        pause_s: How long changes are gathered.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], Draft | None],
+        write: Callable[[Draft], None],
+        pause_s: float = PAUSE_S,
+    ) -> None:
+        self._read = read
+        self._write = write
+        self._pause_s = pause_s
+        self._unwritten: Draft | None = None
+        self._guard = threading.Lock()
+        self._hurry = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @cached_property
+    def newest(self) -> Draft:
+        """What was typed last, in this program or in one before it."""
+        return self._read() or Draft()
+
+    def keep_prompt(self, text: str, model_id: str | None) -> None:
+        """Keep what is typed into the prompt."""
+        self.keep(replace(self.newest, prompt=text, model_id=model_id or "", scene=None))
+
+    def keep_scene(self, scene: SceneGraph) -> None:
+        """Keep what the prompt was read as, and what was changed by hand; its words along."""
+        self.keep(replace(self.newest, prompt=scene.prompt.text, scene=scene))
+
+    def keep_settings(self, settings: RunSettings) -> None:
+        """Keep what is set beside the prompt."""
+        self.keep(replace(self.newest, settings=settings))
+
+    def keep(self, draft: Draft) -> None:
+        """Have a draft on disk within a second; returns at once."""
+        if draft == self.newest:
+            return
+        self.newest = draft
+        with self._guard:
+            self._unwritten = draft
+            if self._thread is None:
+                self._hurry.clear()
+                self._thread = threading.Thread(target=self._work, name="drafts", daemon=True)
+                self._thread.start()
+
+    def close(self) -> None:
+        """Write what is still to be written."""
+        with self._guard:
+            thread = self._thread
+        if thread is not None:
+            self._hurry.set()
+            thread.join()
+
+    def _work(self) -> None:
+        """Write until nothing changes any more; the next change starts another thread."""
+        while True:
+            self._hurry.wait(self._pause_s)
+            with self._guard:
+                draft, self._unwritten = self._unwritten, None
+                if draft is None:
+                    self._thread = None
+                    return
+            try:
+                self._write(draft)
+            except StudioError as error:
+                log.warning("The draft could not be kept: %s", error.message)

@@ -1,0 +1,186 @@
+"""Stage 1, relations changed by hand: who takes part, in which order, how much they count."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from spatialstudio.application.compose.compare_readings import keep_taken_up, keep_things
+from spatialstudio.application.compose.write_prompt import rewrite
+from spatialstudio.domain.prompt import MentionId, TextSpan
+from spatialstudio.domain.relation import (
+    BY_HAND,
+    HEAVIEST,
+    LIGHTEST,
+    Basis,
+    Relation,
+    RelationId,
+    SceneGraph,
+)
+
+WEIGHT_STEP = 2.0
+"""A step up doubles a weight, a step down halves it."""
+
+READERS = {"grammar": "The grammar", "llm": "A language model"}
+
+SURENESS = {
+    Basis.STATED: " Sure: the words say it.",
+    Basis.IMPLIED: " Less sure: it is not said outright.",
+    Basis.UNCONFIRMED: " Less sure: the grammar does not read these words so.",
+    Basis.UNSAID: "",
+}
+
+Claim = tuple[str, tuple[str, ...], int]
+
+
+def with_relation_swapped(scene: SceneGraph, relation_id: RelationId) -> SceneGraph:
+    """Let subject and object change places, so that the contrary is claimed."""
+    old = relation_of(scene, relation_id)
+    return _with(scene, replace(old, subject=old.object, object=old.subject, source=BY_HAND))
+
+
+def with_relation_end(
+    scene: SceneGraph, relation_id: RelationId, place: int, mention_id: MentionId
+) -> SceneGraph:
+    """Hang one end of a relation on another thing; the thing at another end comes here instead.
+
+    Args:
+        scene: The scene.
+        relation_id: Whose end.
+        place: 0 for the subject, then the objects.
+        mention_id: The other thing.
+    """
+    old = relation_of(scene, relation_id)
+    ends = [old.ends[place] if end == mention_id else end for end in old.ends]
+    ends[place] = mention_id
+    if tuple(ends) == old.ends:
+        return scene
+    subject, thing, *flank = ends
+    second = flank[0] if flank else None
+    new = replace(old, subject=subject, object=thing, second_object=second, source=BY_HAND)
+    return _with(scene, new)
+
+
+def with_relation_weight(scene: SceneGraph, relation_id: RelationId, weight: float) -> SceneGraph:
+    """Let guidance care more or less for a relation; the prompt stays.
+
+    Args:
+        scene: The scene.
+        relation_id: Which.
+        weight: Brought into ``LIGHTEST`` to ``HEAVIEST``.
+    """
+    weight = min(max(weight, LIGHTEST), HEAVIEST)
+    return _same_words(scene, replace(relation_of(scene, relation_id), weight=weight))
+
+
+def with_mention_weighed(scene: SceneGraph, mention_id: MentionId, steps: int) -> SceneGraph:
+    """Make every relation that a thing takes part in weigh more, or less for negative steps."""
+    for relation in scene.relations:
+        if mention_id in relation.ends:
+            weight = relation.weight * WEIGHT_STEP**steps
+            scene = with_relation_weight(scene, relation.id, weight)
+    return scene
+
+
+def with_relation_muted(scene: SceneGraph, relation_id: RelationId, muted: bool) -> SceneGraph:
+    """Have guidance pass a relation over, or hold it again; the prompt stays."""
+    return _same_words(scene, replace(relation_of(scene, relation_id), is_muted=muted))
+
+
+def with_relation_at(scene: SceneGraph, relation_id: RelationId, place: int) -> SceneGraph:
+    """Give a relation another rank; the prompt stays.
+
+    Args:
+        scene: The scene.
+        relation_id: Which.
+        place: From 0, the first; brought into the list.
+    """
+    moved = relation_of(scene, relation_id)
+    others = [each for each in scene.relations if each is not moved]
+    others.insert(max(place, 0), moved)
+    return replace(scene, relations=tuple(others))
+
+
+def keep_hand(scene: SceneGraph, before: SceneGraph | None) -> SceneGraph:
+    """Return a scene read anew, with the things' ids and the claims' weights and mutes of before.
+
+    A claim is known again by its type and by what its things are called; the second of two equal
+    claims is the second one before. What was taken up of other readings stays as long as its words.
+    """
+    if before is None:
+        return scene
+    scene = keep_things(scene, before)
+    known = dict(zip(_claims(before), before.relations, strict=True))
+    kept = (
+        _as_before(each, known.get(claim))
+        for claim, each in zip(_claims(scene), scene.relations, strict=True)
+    )
+    return keep_taken_up(replace(scene, relations=tuple(kept)), before)
+
+
+def why(scene: SceneGraph, relation: Relation) -> str:
+    """Say why a relation stands there: its words, who read them, and how sure that is."""
+    source = scene.source_of(relation)
+    reader = READERS.get(source, f'"{source}"')
+    if source == BY_HAND:
+        claimed, said = "You set it", "; the prompt says it as"
+    elif relation.is_implied:
+        claimed, said = f"{reader} takes it as implied", " by"
+    else:
+        claimed, said = f"{reader} {'read' if relation.span else 'claims'} it", " in"
+    if relation.span is None:
+        return f"{claimed}; no words of the prompt say it."
+    words = relation.span.of(scene.prompt.text)
+    where = f"characters {relation.span.start + 1} to {relation.span.stop}"
+    return f'{claimed}{said} "{words}", {where}.{_sureness(scene, relation)}'
+
+
+def _sureness(scene: SceneGraph, relation: Relation) -> str:
+    """Say how sure a reading is, by what it rests on; nothing of what the user set."""
+    if scene.source_of(relation) == BY_HAND:
+        return ""
+    read = [relation.span, *(scene.mention(end).span for end in relation.ends)]
+    doubts = [note.message for note in scene.notes if any(_share(note.span, each) for each in read)]
+    if doubts:
+        return f" Less sure: {' '.join(doubts)}"
+    return SURENESS[relation.basis]
+
+
+def _share(first: TextSpan | None, second: TextSpan | None) -> bool:
+    """Say whether two stretches share a character."""
+    if first is None or second is None:
+        return False
+    return first.start < second.stop and second.start < first.stop
+
+
+def relation_of(scene: SceneGraph, relation_id: RelationId) -> Relation:
+    """Return a scene's relation by its id.
+
+    Raises:
+        StopIteration: There is none.
+    """
+    return next(relation for relation in scene.relations if relation.id == relation_id)
+
+
+def _as_before(relation: Relation, old: Relation | None) -> Relation:
+    if old is None:
+        return relation
+    return replace(relation, weight=old.weight, is_muted=old.is_muted)
+
+
+def _with(scene: SceneGraph, new: Relation) -> SceneGraph:
+    return rewrite(_same_words(scene, new))
+
+
+def _same_words(scene: SceneGraph, new: Relation) -> SceneGraph:
+    relations = (new if each.id == new.id else each for each in scene.relations)
+    return replace(scene, relations=tuple(relations))
+
+
+def _claims(scene: SceneGraph) -> Sequence[Claim]:
+    claims, earlier = list[Claim](), Counter[tuple[str, tuple[str, ...]]]()
+    heads = {mention.id: mention.head for mention in scene.mentions}
+    for relation in scene.relations:
+        said = relation.type.id, tuple(heads[end] for end in relation.ends)
+        claims.append((*said, earlier[said]))
+        earlier[said] += 1
+    return claims

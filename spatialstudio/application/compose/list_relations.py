@@ -1,0 +1,71 @@
+"""A scene as plain data, for files and for comparison: names and basic relations only."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.prompt import MentionId, ObjectMention
+from spatialstudio.domain.relation import (
+    RelationType,
+    SceneGraph,
+    relation_types,
+)
+
+
+@frozen
+class ListedRelation:
+    """One relation by names. Two relations stand for a diagonal.
+
+    Attributes:
+        subject: Name of the thing placed.
+        type: Never a diagonal.
+        objects: Name of the thing it is placed against; two names for "between".
+    """
+
+    subject: str
+    type: RelationType
+    objects: tuple[str, ...]
+
+    def as_fields(self) -> dict[str, object]:
+        """Return the fields of a JSON object; "between" lists its objects, others name theirs."""
+        first, *rest = self.objects
+        return {
+            "subject": self.subject,
+            "relation": self.type.id,
+            "object": [first, *rest] if rest else first,
+        }
+
+
+def list_relations(scene: SceneGraph) -> tuple[ListedRelation, ...]:
+    """List what a scene claims, diagonals taken apart, in order of the scene."""
+    names = names_of(scene)
+    return tuple(
+        ListedRelation(
+            subject=names[relation.subject],
+            type=basic_type,
+            objects=tuple(names[end] for end in relation.ends[1:]),
+        )
+        for relation in scene.relations
+        for basic_type in _basic_types(relation.type)
+    )
+
+
+def names_of(scene: SceneGraph) -> Mapping[MentionId, str]:
+    """Name every thing by its head, with its attributes where another thing has the same head."""
+    heads = Counter(mention.head for mention in scene.mentions)
+    return {
+        mention.id: _full_name(mention) if heads[mention.head] > 1 else mention.head
+        for mention in scene.mentions
+    }
+
+
+def _full_name(mention: ObjectMention) -> str:
+    return " ".join([*mention.attributes, mention.head]).lower()
+
+
+def _basic_types(relation_type: RelationType) -> tuple[RelationType, ...]:
+    """Take a diagonal apart into the types that compare one axis each."""
+    if len(relation_type.claims) <= 1:
+        return (relation_type,)
+    by_claims = {each.claims: each for each in relation_types if each.claims}
+    return tuple(by_claims[(claim,)] for claim in relation_type.claims)

@@ -1,0 +1,302 @@
+"""Stage 1: a prompt becomes a scene, which may then be edited by hand.
+
+An edited scene is given words that say it: the text encoder reads the prompt, not the scene.
+"""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import replace
+
+from spatialstudio.application.compose.write_prompt import rewrite
+from spatialstudio.domain.errors import PromptError
+from spatialstudio.domain.ports import RelationExtractor
+from spatialstudio.domain.prompt import (
+    MOST_CHARACTERS,
+    MentionId,
+    Note,
+    ObjectMention,
+    Prompt,
+    TextSpan,
+    free_mention_id,
+    is_text,
+)
+from spatialstudio.domain.relation import (
+    BY_HAND,
+    Relation,
+    RelationId,
+    RelationType,
+    SceneGraph,
+    Shape,
+)
+
+COMMA = ", "
+
+
+def read_prompt(
+    text: str, extractor: RelationExtractor, known_objects: Mapping[str, str] | None = None
+) -> SceneGraph:
+    """Read what a prompt claims.
+
+    Args:
+        text: As the user typed it.
+        extractor: Who reads it.
+        known_objects: Names, synonyms and plurals included, to the heads that the model draws;
+            None when it draws anything.
+
+    Raises:
+        PromptError: The prompt is empty, too long or no text, or names what the model does not
+            know.
+    """
+    if not is_text(text):
+        raise PromptError(
+            "The prompt holds bytes that are no text.", hint="Write it in UTF-8, or type it anew."
+        )
+    if len(text) > MOST_CHARACTERS:
+        raise PromptError(
+            f"The prompt is {len(text):,} characters long.",
+            hint=f"It can have {MOST_CHARACTERS:,}; one sentence is enough.",
+        )
+    scene = extractor.extract(Prompt(text=text))
+    return scene if known_objects is None else with_known_heads(scene, known_objects)
+
+
+def read_thing(
+    text: str, extractor: RelationExtractor, known_objects: Mapping[str, str] | None = None
+) -> ObjectMention:
+    """Read the name of one thing, "red cup"; its id and span are those of this text.
+
+    Args:
+        text: As the user typed it.
+        extractor: Who reads it.
+        known_objects: As for ``read_prompt``.
+
+    Raises:
+        PromptError: It is empty, names none or several, or what the model does not know.
+    """
+    scene = read_prompt(text, extractor)
+    if len(scene.mentions) != 1:
+        raise PromptError(
+            f'"{text}" does not name one thing.', hint='Name a single thing, such as "red cup".'
+        )
+    known = scene if known_objects is None else with_known_heads(scene, known_objects)
+    return known.mentions[0]
+
+
+def with_known_heads(scene: SceneGraph, known_objects: Mapping[str, str]) -> SceneGraph:
+    """Call every thing by the name that the model knows: "kitten" becomes "cat".
+
+    Raises:
+        PromptError: A thing is unknown to the model, or there is none.
+    """
+    if not scene.mentions:
+        raise PromptError(
+            "The prompt names nothing that this model can draw.", hint=_what_is_known(known_objects)
+        )
+    mentions = tuple(
+        replace(mention, head=_known_head(mention, known_objects)) for mention in scene.mentions
+    )
+    return replace(scene, mentions=mentions)
+
+
+def only_known(scene: SceneGraph, known_objects: Mapping[str, str]) -> SceneGraph:
+    """Call every thing by the name that the model knows; others go with their relations."""
+    heads = {each.id: _head_among(each, known_objects) for each in scene.mentions}
+    mentions = tuple(
+        replace(each, head=head) for each in scene.mentions if (head := heads[each.id]) is not None
+    )
+    unknown = [each for each in scene.mentions if heads[each.id] is None]
+    notes = (
+        Note(message=f'The model that draws does not know "{each.phrase}".', span=each.span)
+        for each in unknown
+    )
+    lost = {each.id for each in unknown}
+    relations, disputed = (
+        tuple(each for each in claims if lost.isdisjoint(each.ends))
+        for claims in (scene.relations, scene.disputed)
+    )
+    return replace(
+        scene,
+        mentions=mentions,
+        relations=relations,
+        notes=(*scene.notes, *notes),
+        disputed=disputed,
+    )
+
+
+def with_relation_type(
+    scene: SceneGraph, relation_id: RelationId, new_type: RelationType
+) -> SceneGraph:
+    """Change what a relation claims; its words in the prompt change along, where they can.
+
+    Raises:
+        PromptError: "Between" was chosen in a scene of two things.
+    """
+    old = _relation(scene, relation_id)
+    second = _flank(scene, old, new_type) if new_type.shape is Shape.BETWEEN else None
+    new = replace(
+        old,
+        type=new_type,
+        second_object=second,
+        source=BY_HAND,
+        is_implied=False,
+        is_unconfirmed=False,
+    )
+    edited = replace(
+        scene, relations=tuple(new if each is old else each for each in scene.relations)
+    )
+    if old.span is None or not _says_it_alone(scene, old):
+        return rewrite(edited)
+    return _with_words(edited, old.span, new_type.phrase)
+
+
+def with_relation_added(
+    scene: SceneGraph,
+    relation_type: RelationType,
+    subject: MentionId,
+    *objects: MentionId,
+) -> SceneGraph:
+    """Add a relation between things of the scene; "between" takes two objects.
+
+    Raises:
+        ValueError: The number of objects does not fit the type.
+    """
+    thing, *flank = objects
+    relation = Relation(
+        id=_new_relation_id(scene),
+        type=relation_type,
+        subject=subject,
+        object=thing,
+        second_object=flank[0] if flank else None,
+        source=BY_HAND,
+    )
+    return rewrite(replace(scene, relations=(*scene.relations, relation)))
+
+
+def with_thing_added(scene: SceneGraph, thing: ObjectMention) -> SceneGraph:
+    """Add a thing, named behind all others; an ending of style stays behind it.
+
+    Args:
+        scene: The scene.
+        thing: Read by itself; it gets an id and a span of the scene.
+    """
+    text = scene.prompt.text
+    stop = max((mention.span.stop for mention in scene.mentions), default=len(text))
+    start = stop + len(COMMA)
+    grown = replace(
+        thing,
+        id=free_mention_id({mention.id for mention in scene.mentions}),
+        span=TextSpan(start=start, stop=start + len(thing.phrase)),
+        named_again=(),
+    )
+    return rewrite(
+        replace(
+            scene,
+            prompt=replace(scene.prompt, text=f"{text[:stop]}{COMMA}{thing.phrase}{text[stop:]}"),
+            mentions=(*scene.mentions, grown),
+        )
+    )
+
+
+def with_thing_removed(scene: SceneGraph, mention_id: MentionId) -> SceneGraph:
+    """Take a thing out, and the relations that it takes part in; other things stay."""
+    return rewrite(scene, without=mention_id)
+
+
+def with_relation_removed(scene: SceneGraph, relation_id: RelationId) -> SceneGraph:
+    """Take a relation out; the things stay."""
+    gone = _relation(scene, relation_id)
+    kept = tuple(each for each in scene.relations if each is not gone)
+    return rewrite(replace(scene, relations=kept))
+
+
+def _known_head(mention: ObjectMention, known_objects: Mapping[str, str]) -> str:
+    head = _head_among(mention, known_objects)
+    if head is None:
+        raise PromptError(
+            f'This model does not know "{mention.head}".',
+            hint=_what_is_known(known_objects, mention.head),
+        )
+    return head
+
+
+def _head_among(mention: ObjectMention, known_objects: Mapping[str, str]) -> str | None:
+    """Find the model's name for a thing; the longest ending of its phrase that is known counts."""
+    name = mention.phrase.lower().partition(" of ")[0]
+    endings = (
+        " ".join(words[start:])
+        for words in (name.split(), mention.head.split())
+        for start in range(len(words))
+    )
+    return next((head for each in endings if (head := known_objects.get(each))), None)
+
+
+def _what_is_known(known_objects: Mapping[str, str], word: str = "") -> str:
+    """List the objects, those spelled most like ``word`` first."""
+    heads = sorted(set(known_objects.values()))
+    close = difflib.get_close_matches(word.lower(), heads)
+    names = ", ".join([*close, *(head for head in heads if head not in close)])
+    return f"It knows these {len(heads)} objects: {names}."
+
+
+def _relation(scene: SceneGraph, relation_id: RelationId) -> Relation:
+    return next(relation for relation in scene.relations if relation.id == relation_id)
+
+
+def _flank(scene: SceneGraph, relation: Relation, new_type: RelationType) -> MentionId:
+    """Return the other flank of "between": the one it has, else the first thing that is free."""
+    free = (mention.id for mention in scene.mentions if mention.id not in relation.ends)
+    flank = relation.second_object or next(free, None)
+    if flank is None:
+        raise PromptError(
+            f'"{new_type.phrase.capitalize()}" needs a thing on either side.',
+            hint="Add a third thing to the prompt.",
+        )
+    return flank
+
+
+def _new_relation_id(scene: SceneGraph) -> RelationId:
+    taken = {relation.id for relation in scene.relations}
+    numbers = range(1, len(taken) + 2)
+    return next(name for n in numbers if (name := RelationId(f"r{n}")) not in taken)
+
+
+def _says_it_alone(scene: SceneGraph, relation: Relation) -> bool:
+    """Tell whether a relation's words claim nothing else and stand right before its object."""
+    shared = [other for other in scene.relations if other.span == relation.span]
+    if relation.span is None or len(shared) > 1 or relation.second_object is not None:
+        return False
+    before_object = scene.prompt.text[
+        relation.span.stop : scene.mention(relation.object).span.start
+    ]
+    return len(before_object.split()) <= 1
+
+
+def _with_words(scene: SceneGraph, span: TextSpan, words: str) -> SceneGraph:
+    """Put other words in the place of a span; all spans behind it move along."""
+    text = scene.prompt.text
+    if span.start == 0:
+        words = words.capitalize()
+    shift = len(words) - (span.stop - span.start)
+
+    def moved(old: TextSpan) -> TextSpan:
+        if old == span:
+            return TextSpan(start=span.start, stop=span.start + len(words))
+        if old.start < span.stop:
+            return old
+        return TextSpan(start=old.start + shift, stop=old.stop + shift)
+
+    return replace(
+        scene,
+        prompt=replace(scene.prompt, text=text[: span.start] + words + text[span.stop :]),
+        mentions=tuple(
+            replace(each, span=moved(each.span), named_again=tuple(map(moved, each.named_again)))
+            for each in scene.mentions
+        ),
+        relations=tuple(
+            replace(each, span=moved(each.span) if each.span else None) for each in scene.relations
+        ),
+        notes=tuple(
+            replace(each, span=moved(each.span) if each.span else None) for each in scene.notes
+        ),
+        disputed=(),
+    )

@@ -1,0 +1,89 @@
+"""What the engine does its work with: the adapters, made on first use where the models run."""
+
+from collections.abc import Iterator
+
+from spatialstudio.application.evaluate.evaluate_image import (
+    Looked,
+    evaluate_image,
+    nobody_asks,
+)
+from spatialstudio.application.evaluate.judge_choice import find_judges
+from spatialstudio.application.registry import Registry, built_in_registry
+from spatialstudio.application.run.generate_image import generate_image, search_image
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.attention import ModelLayers
+from spatialstudio.domain.devices import DeviceCard, MemoryEstimate
+from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, spared
+from spatialstudio.domain.judge_choice import STICKER_JUDGES, JudgeChoice
+from spatialstudio.domain.ports import (
+    CancelToken,
+    ModelCard,
+    Surroundings,
+)
+from spatialstudio.domain.prompt import TokenReading
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.verdict import Evaluation
+
+
+class ModelWorkshop:
+    """Draws and judges with the registered adapters; keeps loaded models for the next job."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    def warm_up(self) -> None:
+        """Import what the first job is sure to need."""
+        for backend_id in self._registry.ids("backend"):
+            self._registry.backend(backend_id)
+
+    def read_tokens(self, prompt: str, model: ModelCard) -> tuple[TokenReading, ...]:
+        """Take a prompt apart as a model does."""
+        return self._registry.backend(model.backend_id).read_tokens(prompt, model)
+
+    def devices(self) -> tuple[DeviceCard, ...]:
+        """List what the backends can run on, the fastest first."""
+        backends = [self._registry.backend(each) for each in self._registry.ids("backend")]
+        return tuple(dict.fromkeys(card for backend in backends for card in backend.devices()))
+
+    def layers(self, model: ModelCard, height: int, width: int) -> ModelLayers:
+        """Say where a model attends to the text in pictures of a size, in pixels."""
+        return self._registry.backend(model.backend_id).layers(model, height, width)
+
+    def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
+        """Say what a request would take; None where that cannot be known without its model."""
+        return self._registry.backend(request.backend_id).estimate(spared(request), model)
+
+    def generate(
+        self,
+        request: GenerationRequest,
+        model: ModelCard,
+        token: CancelToken,
+        *,
+        choice: JudgeChoice = STICKER_JUDGES,
+    ) -> Iterator[GenerationEvent]:
+        """Draw a request; see ``generate_image`` and ``search_image``."""
+        request = spared(request)
+        backend = self._registry.backend(request.backend_id)
+        if request.search.candidates > 1:
+            judges = find_judges(self._registry, choice)
+            yield from search_image(request, model, backend, judges, token)
+        else:
+            yield from generate_image(request, model, backend, token)
+
+    def evaluate(
+        self,
+        image: RgbImage,
+        scene: SceneGraph,
+        token: CancelToken,
+        *,
+        choice: JudgeChoice = STICKER_JUDGES,
+        looked: Looked = nobody_asks,
+    ) -> Evaluation:
+        """Judge a picture, (H, W, 3) uint8; see ``evaluate_image``."""
+        judges = find_judges(self._registry, choice)
+        return evaluate_image(image, scene, judges, token, looked=looked)
+
+
+def build_workshop(surroundings: Surroundings) -> ModelWorkshop:
+    """Make a workshop anew; called where the models run."""
+    return ModelWorkshop(built_in_registry(surroundings))

@@ -1,0 +1,1 @@
+"""Judging pictures and recorded runs."""

@@ -1,0 +1,157 @@
+"""Stage 3 for many pictures: each is judged, or an error with its reason; none is left out."""
+
+import csv
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any
+
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.errors import (
+    Cancelled,
+    ErrorReport,
+    ImageError,
+    PromptError,
+)
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.ports import ImageFiles
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.safe_files import MEBIBYTE, open_regular
+from spatialstudio.domain.safe_json import parse_limited
+from spatialstudio.domain.verdict import Evaluation
+
+PICTURE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff"})
+PICTURE_COLUMN = "picture"
+PROMPT_COLUMN = "prompt"
+LARGEST_LIST_BYTES = 32 * MEBIBYTE
+"""Of a file of prompts."""
+
+
+@frozen
+class PictureTask:
+    """A picture to judge.
+
+    Attributes:
+        path: Its file.
+        prompt: What it shall show; None when nobody said.
+    """
+
+    path: Path
+    prompt: str | None
+
+
+@frozen(eq=False)
+class JudgedPicture:
+    """What came of one picture: an evaluation, or an error.
+
+    Attributes:
+        task: The picture.
+        scene: What its prompt claims; None when it could not be read.
+        evaluation: None after an error.
+        error: None when it was judged.
+    """
+
+    task: PictureTask
+    scene: SceneGraph | None = None
+    evaluation: Evaluation | None = None
+    error: ErrorReport | None = None
+
+
+def evaluate_pictures(
+    tasks: Sequence[PictureTask],
+    images: ImageFiles,
+    read_scene: Callable[[str], SceneGraph],
+    judge: Callable[[RgbImage, SceneGraph], Evaluation],
+) -> Iterator[JudgedPicture]:
+    """Judge pictures one after the other.
+
+    Args:
+        tasks: The pictures.
+        images: Reads them.
+        read_scene: Reads their prompts.
+        judge: Judges one.
+
+    Raises:
+        Cancelled: The user asked to stop.
+    """
+    for task in tasks:
+        scene = None
+        try:
+            scene = read_scene(_prompt_of(task))
+            evaluation = judge(images.read(task.path), scene)
+        except Cancelled:
+            raise
+        except Exception as error:  # noqa: BLE001 - one picture's failure must not end the others
+            report = report_on(error, f'Judging "{task.path.name}"')
+            yield JudgedPicture(task=task, scene=scene, error=report)
+        else:
+            yield JudgedPicture(task=task, scene=scene, evaluation=evaluation)
+
+
+def list_tasks(
+    paths: Sequence[Path], prompt: str | None, prompts: Mapping[str, str]
+) -> tuple[PictureTask, ...]:
+    """List the pictures among files and folders, each with its prompt.
+
+    Args:
+        paths: Files, and folders whose pictures are taken in order of their names.
+        prompt: Of all pictures that have none of their own.
+        prompts: By the picture's name, with or without its suffix.
+
+    Raises:
+        ImageError: There is no picture.
+    """
+    pictures = [picture for path in paths for picture in _pictures_at(path)]
+    if not pictures:
+        raise ImageError(
+            "There is no picture to judge.", hint="Name picture files, or a folder of them."
+        )
+    return tuple(
+        PictureTask(path=path, prompt=prompts.get(path.name, prompts.get(path.stem, prompt)))
+        for path in pictures
+    )
+
+
+def read_prompts(path: Path) -> Mapping[str, str]:
+    """Read which prompt belongs to which picture.
+
+    Args:
+        path: A CSV file, or one JSON object a line, with "picture" and "prompt".
+
+    Returns:
+        Prompts by the picture's name.
+
+    Raises:
+        PromptError: The file cannot be read.
+    """
+    try:
+        with TextIOWrapper(open_regular(path, LARGEST_LIST_BYTES), "utf-8-sig") as file:
+            lines = (line for line in file if line.strip())
+            is_table = path.suffix.lower() == ".csv"
+            rows = csv.DictReader(lines) if is_table else map(_parsed, lines)
+            return {str(row[PICTURE_COLUMN]): str(row[PROMPT_COLUMN]) for row in rows}
+    except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
+        raise PromptError(
+            f'The prompts in "{path}" cannot be read.',
+            hint='It must be CSV, or JSON a line, with "picture" and "prompt".',
+        ) from error
+
+
+def _parsed(line: str) -> Any:
+    return parse_limited(line.encode("utf-8", "surrogatepass"))
+
+
+def _pictures_at(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    return sorted(found for found in path.iterdir() if found.suffix.lower() in PICTURE_SUFFIXES)
+
+
+def _prompt_of(task: PictureTask) -> str:
+    if task.prompt is None:
+        raise PromptError(
+            f'Nobody said what "{task.path.name}" shall show.',
+            hint="Give --prompt, or add the picture to the file of prompts.",
+        )
+    return task.prompt

@@ -1,0 +1,153 @@
+"""Which models look at a picture: chosen by id, among the registered and those on this machine.
+
+What nobody chose depends on who drew the picture. The sticker models know the sticker world only,
+so they are the default for pictures of sticker models alone; for all others there is none.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from spatialstudio.application.evaluate.evaluate_image import Judges
+from spatialstudio.application.registry import Registry
+from spatialstudio.domain.errors import NoDetectorChosen
+from spatialstudio.domain.judge_choice import (
+    STICKER_DEPTH_ID,
+    STICKER_DETECTOR_ID,
+    JudgeChoice,
+)
+from spatialstudio.domain.judge_ports import PerceptionRole
+from spatialstudio.domain.perception import Perception
+from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.verdict import Evaluation
+
+STICKER_MODEL_ID = "stickers"
+"""Of the embedded model, known as such even where it is not installed."""
+
+PERTURBER_ID = "pillow"
+PERCEPTION_STORE_ID = "files"
+PERCEPTION_SHELF_ID = "folders"
+
+
+def judges_by_origin(choice: JudgeChoice, *, is_sticker_picture: bool) -> JudgeChoice:
+    """Fill in the detector that nobody chose, by who drew the picture.
+
+    Args:
+        choice: Of the user. A second detector is the only one where there is no first.
+        is_sticker_picture: Whether a sticker model drew it; see ``JudgeDefaults``.
+
+    Returns:
+        The same with a detector; without one where none is chosen and no default fits.
+    """
+    if choice.detector_id is not None:
+        return choice
+    if is_sticker_picture:
+        return replace(choice, detector_id=STICKER_DETECTOR_ID)
+    return replace(choice, detector_id=choice.second_id, second_id=None)
+
+
+def has_unfit_detector(perception: Perception, *, is_sticker_picture: bool) -> bool:
+    """Say whether a picture that no sticker model drew was seen by the sticker models alone.
+
+    Older records do not name the detector; then the detections do, and without any the default of
+    that time looked, which was the sticker models'.
+    """
+    named = {perception.detector_id} if perception.detector_id else set()
+    seen_by = named or {each.detector_id for each in perception.detections}
+    return not is_sticker_picture and seen_by <= {STICKER_DETECTOR_ID}
+
+
+def no_detector_chosen() -> NoDetectorChosen:
+    """Make the error of a picture for which no detector is chosen."""
+    return NoDetectorChosen(
+        "There is no verdict: no sticker model drew this picture, and no detector is chosen.",
+        hint="Choose a detector of photographs, or the sticker-segmenter if it shows stickers.",
+    )
+
+
+class JudgeDefaults:
+    """Who judges the pictures of a model: the user's choice, else the default by their origin.
+
+    Args:
+        models: Returns the models on this machine.
+        choice: Returns the user's choice.
+    """
+
+    def __init__(
+        self, models: Callable[[], Iterable[ModelCard]], choice: Callable[[], JudgeChoice]
+    ) -> None:
+        self._models = models
+        self._choice = choice
+
+    def draws_stickers(self, model_id: str) -> bool:
+        """Say whether a model draws the sticker world: the embedded one, or one of listed objects.
+
+        Args:
+            model_id: As a request or a picture's own record names it; empty where neither does.
+        """
+        listed = (card.id for card in self._models() if card.known_objects)
+        return model_id == STICKER_MODEL_ID or model_id in listed
+
+    def judges_of(self, model_id: str) -> JudgeChoice:
+        """Return who judges the pictures of a model; without a detector where none fits."""
+        is_sticker_picture = self.draws_stickers(model_id)
+        return judges_by_origin(self._choice(), is_sticker_picture=is_sticker_picture)
+
+    def fitting(self, evaluation: Evaluation | None, model_id: str) -> Evaluation | None:
+        """Return a stored evaluation; None where nobody looked who knows a model's pictures."""
+        is_sticker_picture = self.draws_stickers(model_id)
+        if evaluation is None or has_unfit_detector(
+            evaluation.perception, is_sticker_picture=is_sticker_picture
+        ):
+            return None
+        return evaluation
+
+
+def name_judges(registry: Registry, choice: JudgeChoice) -> Mapping[str, str]:
+    """Name those who were chosen, for results: what they do to who they are.
+
+    A model of others is named with its revision and the hash of its weights.
+
+    Raises:
+        ModelNotFound: One of them is not on this machine, or has another role.
+    """
+    chosen = {
+        "detector": (PerceptionRole.DETECTOR, choice.detector_id),
+        "second_detector": (PerceptionRole.DETECTOR, choice.second_id),
+        "segmenter": (PerceptionRole.SEGMENTER, choice.segmenter_id),
+        "depth": (PerceptionRole.DEPTH, choice.depth_or_sticker_id),
+    }
+    names = {
+        task: _exact_name(registry, model_id, role)
+        for task, (role, model_id) in chosen.items()
+        if model_id is not None
+    }
+    return names if choice.cut is None else {**names, "cut": str(choice.cut)}
+
+
+def find_judges(registry: Registry, choice: JudgeChoice) -> Judges:
+    """Make those who were chosen; their weights are loaded on first use.
+
+    Raises:
+        ModelNotFound: One of them is not on this machine, or has another role.
+        NoDetectorChosen: There is no detector among them.
+    """
+    if choice.detector_id is None:
+        raise no_detector_chosen()
+    second, segmenter = choice.second_id, choice.segmenter_id
+    depth = choice.depth_or_sticker_id
+    return Judges(
+        detector=registry.detector(choice.detector_id),
+        second=registry.detector(second) if second else None,
+        segmenter=registry.segmenter(segmenter) if segmenter else None,
+        depth=registry.depth(depth) if depth else None,
+        perturber=registry.perturber(PERTURBER_ID),
+        cut=choice.cut,
+        store=registry.perception_store(PERCEPTION_STORE_ID),
+    )
+
+
+def _exact_name(registry: Registry, model_id: str, role: PerceptionRole) -> str:
+    if model_id in (STICKER_DETECTOR_ID, STICKER_DEPTH_ID):
+        return model_id
+    ref = registry.perception_shelf(PERCEPTION_SHELF_ID).ref(model_id, role)
+    return " ".join(part for part in (ref.id, ref.revision, ref.sha256) if part)

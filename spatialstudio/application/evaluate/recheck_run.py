@@ -1,0 +1,92 @@
+"""Judges a stored run again from the perception stored with it, and names what differs.
+
+Hashes prove that files are unchanged since they were written. Whoever writes a false verdict
+through the store gets true hashes for it; only judging again shows that it does not follow from
+the perception and the settings beside it. Whether those are true, only the models can tell.
+"""
+
+import math
+from collections.abc import Iterator
+
+from spatialstudio.domain.record import Fault, RunRecord
+from spatialstudio.domain.relation import RelationId, SceneGraph
+from spatialstudio.domain.verdict import Evaluation, Verdict
+from spatialstudio.science.checker.adjustments import decide_adjusted
+from spatialstudio.science.checker.decide import decide
+
+PART = "verdict"
+TOLERANCE = 1e-6
+"""Of PSE and confidence, whose last digits depend on the machine."""
+
+
+def recheck_run(record: RunRecord) -> tuple[Fault, ...]:
+    """Compare the verdicts of a run with those that follow from its stored perception.
+
+    Returns:
+        One fault for each verdict that differs, is missing, or is on no relation of the scene;
+        nothing for a run that was not judged.
+    """
+    if record.evaluation is None:
+        return ()
+    try:
+        return tuple(_faults(record.evaluation, record.request.scene))
+    except (ArithmeticError, LookupError, ValueError, TypeError):
+        return (_fault("The stored perception is damaged; nothing can be judged by it."),)
+
+
+def _faults(evaluation: Evaluation, scene: SceneGraph) -> Iterator[Fault]:
+    due = decide(scene, evaluation.perception, evaluation.checker, evaluation.looks)
+    stored = [verdict.relation_id for verdict in evaluation.verdicts]
+    if stored != [verdict.relation_id for verdict in due]:
+        yield _fault("The stored verdicts are not one for each relation.")
+    by_relation = {verdict.relation_id: verdict for verdict in due}
+    for verdict in evaluation.verdicts:
+        if verdict.relation_id in by_relation:
+            yield from _difference(verdict, by_relation[verdict.relation_id], scene, "stored")
+    for adjusted in evaluation.adjusted:
+        again = decide_adjusted(evaluation, scene, adjusted.adjustment).verdicts
+        found = next((v for v in again if v.relation_id == adjusted.verdict.relation_id), None)
+        if found is None:
+            yield _fault("An adjusted verdict is on no relation of the scene.")
+        else:
+            yield from _difference(adjusted.verdict, found, scene, "adjusted")
+
+
+def _difference(stored: Verdict, again: Verdict, scene: SceneGraph, kind: str) -> Iterator[Fault]:
+    claim = _claim(scene, stored.relation_id)
+    if (stored.outcome, stored.reason) != (again.outcome, again.reason):
+        yield _fault(
+            f'The {kind} verdict on "{claim}" is {_said(stored)}; judged again from the stored '
+            f"perception it is {_said(again)}."
+        )
+    elif not (
+        _is_near(_pse(stored), _pse(again)) and _is_near(stored.confidence, again.confidence)
+    ):
+        yield _fault(
+            f'The {kind} verdict on "{claim}" has other numbers than judged again from the stored '
+            "perception."
+        )
+
+
+def _claim(scene: SceneGraph, relation_id: RelationId) -> str:
+    relation = next(each for each in scene.relations if each.id == relation_id)
+    return scene.plain_sentence(relation)
+
+
+def _said(verdict: Verdict) -> str:
+    reason = f" ({verdict.reason.value.replace('_', ' ')})" if verdict.reason else ""
+    return f"{verdict.outcome.value}{reason}"
+
+
+def _pse(verdict: Verdict) -> float | None:
+    return verdict.measurement.pse if verdict.measurement else None
+
+
+def _is_near(one: float | None, other: float | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return math.isclose(one, other, abs_tol=TOLERANCE)
+
+
+def _fault(message: str) -> Fault:
+    return Fault(part=PART, message=message)

@@ -1,0 +1,215 @@
+"""Judges a recorded run again, from what was seen in its pictures, without any model."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from spatialstudio.application.evaluate.metrics import change_settings
+from spatialstudio.domain.benchmark import (
+    BenchmarkItem,
+    JudgedSample,
+    RecordedRun,
+    RecordedSample,
+    RunReport,
+)
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.ports import RecordedRuns
+from spatialstudio.domain.relation import relation_types
+from spatialstudio.domain.safe_files import check_not_source
+from spatialstudio.domain.verdict import CheckerSettings, Outcome
+from spatialstudio.domain.write_gate import FILE_GATE
+from spatialstudio.science.checker.decide import decide_relation
+from spatialstudio.science.checker.decide_many import (
+    OUTCOMES,
+    StoredRecord,
+    decide_many,
+    tabulate,
+)
+from spatialstudio.science.checker.measurement import candidates_of
+from spatialstudio.science.statistics.pass_rates import (
+    all_of,
+    best_of,
+    outcome_counts,
+    pair_counts,
+)
+
+
+def judge_records(
+    records: RecordedRuns,
+    source: Path,
+    target: Path,
+    settings: CheckerSettings | None = None,
+    changes: Sequence[str] = (),
+    *,
+    overwrite: bool = False,
+) -> RunReport:
+    """Read a run folder, judge it again and write what came of it in the same schema.
+
+    Args:
+        records: Reads and writes the files.
+        source: The run folder.
+        target: Where the results are written.
+        settings: None for those that the run was judged with.
+        changes: Single settings that shall differ, as "margin=0.05".
+        overwrite: Whether earlier results are replaced; files of the run itself never are.
+
+    Raises:
+        ExportError: The target is the run's own folder, or results are there already.
+        StoreError: The folder holds no such run, or the target cannot be written.
+        SettingsError: The settings cannot be used.
+    """
+    run = records.read(source)
+    if target.is_dir():
+        check_not_source(target.iterdir(), records.files_of(source))
+    settings = change_settings(settings or run.settings, changes)
+    judged = tuple(judge_sample(sample, settings) for sample in run.samples)
+    report = report_of(judged, settings)
+    with FILE_GATE.passed():
+        records.write(run, judged, report, target, overwrite=overwrite)
+    return report
+
+
+def judge_sample(sample: RecordedSample, settings: CheckerSettings) -> JudgedSample:
+    """Judge one recorded picture."""
+    if sample.perception is None:
+        return JudgedSample(sample=sample, verdict=None, chosen=())
+    ends = sample.relation.ends
+    return JudgedSample(
+        sample=sample,
+        verdict=decide_relation(sample.relation, sample.perception, settings, sample.looks),
+        chosen=tuple(candidates_of(end, sample.perception, settings).chosen for end in ends),
+    )
+
+
+def report_of(judged: Sequence[JudgedSample], settings: CheckerSettings) -> RunReport:
+    """Add up the figures of a run, at least one picture."""
+    types = dict.fromkeys(one.sample.item.relation_type for one in judged)
+    by_item: dict[BenchmarkItem, dict[int, Outcome | None]] = defaultdict(dict)
+    for one in judged:
+        by_item[one.sample.item][one.sample.seed] = one.outcome
+    pictures = max(len(outcomes) for outcomes in by_item.values())
+    best = {item: best_of(list(outcomes.values())) for item, outcomes in by_item.items()}
+    pairs = _pairs(by_item)
+    return RunReport(
+        settings=settings,
+        all=outcome_counts(one.outcome for one in judged),
+        by_relation={
+            kind: outcome_counts(
+                one.outcome for one in judged if one.sample.item.relation_type == kind
+            )
+            for kind in types
+        },
+        mean_confidence=sum(one.confidence for one in judged) / len(judged),
+        best_of=outcome_counts(best.values()),
+        all_of=outcome_counts(
+            all_of(list(outcomes.values()), pictures) for outcomes in by_item.values()
+        ),
+        pairs=pair_counts((best[one], best[other]) for one, other in pairs),
+        pairs_by_seed=pair_counts(
+            (by_item[one][seed], by_item[other][seed])
+            for one, other in pairs
+            for seed in by_item[one].keys() & by_item[other].keys()
+        ),
+    )
+
+
+def _pairs(
+    items: Mapping[BenchmarkItem, object],
+) -> list[tuple[BenchmarkItem, BenchmarkItem]]:
+    """Pair each item with the one that swaps its objects and inverts its relation, once."""
+    by_claim = {(item.relation_type, item.subject, item.object): item for item in items}
+    pairs = []
+    for item in items:
+        inverse = relation_types.inverse(item.relation_type)
+        counterpart = by_claim.get((inverse, item.object, item.subject))
+        if counterpart is not None and item.id < counterpart.id:
+            pairs.append((item, counterpart))
+    return pairs
+
+
+MARGINS = (0.03, 0.05, 0.07, 0.10)
+LEAST_CONFIDENCES = (0.0, 0.3, 0.5, 0.7)
+"""The published grid; its detector thresholds cannot be tried on records cut at 0.5."""
+
+
+@frozen
+class SweepRow:
+    """One pair of thresholds.
+
+    Attributes:
+        margin: Half width of the undecidable band, share of the side.
+        least_confidence: Answers less sure than this count as abstentions, [0, 1].
+        passes: PASS.
+        fails: FAIL.
+        total: All pictures, errors included.
+        errors: Pictures without a record that can be judged.
+    """
+
+    margin: float
+    least_confidence: float
+    passes: int
+    fails: int
+    total: int
+    errors: int = 0
+
+    @property
+    def coverage(self) -> float:
+        """Share decided, [0, 1]."""
+        return (self.passes + self.fails) / self.total
+
+
+def sweep_thresholds(
+    run: RecordedRun,
+    settings: CheckerSettings,
+    margins: Sequence[float] = MARGINS,
+    least_confidences: Sequence[float] = LEAST_CONFIDENCES,
+) -> tuple[SweepRow, ...]:
+    """Judge a run by every pair of thresholds.
+
+    Args:
+        run: Of left, right, above and below.
+        settings: All other thresholds.
+        margins: To try.
+        least_confidences: To try with each.
+
+    Raises:
+        StoreError: No picture of the run was looked at.
+    """
+    table = tabulate(_records(run))
+    rows = []
+    for margin, least in product(margins, least_confidences):
+        decisions = decide_many(table, replace(settings, margin=margin))
+        is_sure = decisions.confidence >= least
+        passes, fails = (
+            int(np.count_nonzero(is_sure & (decisions.outcome == OUTCOMES.index(outcome))))
+            for outcome in (Outcome.PASS, Outcome.FAIL)
+        )
+        rows.append(
+            SweepRow(
+                margin=margin,
+                least_confidence=least,
+                passes=passes,
+                fails=fails,
+                total=len(run.samples),
+                errors=sum(sample.perception is None for sample in run.samples),
+            )
+        )
+    return tuple(rows)
+
+
+def _records(run: RecordedRun) -> list[StoredRecord]:
+    records = [
+        StoredRecord(relation=sample.relation, perception=sample.perception, looks=sample.looks)
+        for sample in run.samples
+        if sample.perception is not None
+    ]
+    if not records:
+        raise StoreError(
+            "No picture of this run was looked at.", hint="Restore its file of records."
+        )
+    return records

@@ -1,0 +1,105 @@
+"""Says how near a run comes to the one that it repeats, and what stood in the way."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.record import (
+    Environment,
+    Reproduction,
+    RunRecord,
+    Sameness,
+)
+
+CLOSE_MEAN = 1.0
+"""Mean difference of a channel, of 255, up to which nobody sees one."""
+
+FULL = 255
+SHORT_HASH = 10
+"""So many letters of a hash are enough to tell weights apart."""
+_NAMES = {
+    "app": "version of Spatial Studio",
+    "python": "version of Python",
+    "device": "device",
+    "platform": "system",
+}
+
+
+def compare_runs(
+    first: RunRecord, first_image: RgbImage, again: RunRecord, again_image: RgbImage
+) -> Reproduction:
+    """Compare a run with its repetition.
+
+    Args:
+        first: The run.
+        first_image: (H, W, 3) its picture.
+        again: The repetition.
+        again_image: (H, W, 3) its picture.
+    """
+    reasons = tuple(_reasons(first, again))
+    if first_image.shape != again_image.shape:
+        return Reproduction(
+            sameness=Sameness.DIFFERENT,
+            mean_difference=None,
+            largest_difference=None,
+            reasons=reasons,
+        )
+    differences = _differences(first_image, again_image)
+    mean, largest = float(differences.mean()), int(differences.max(initial=0))
+    near = Sameness.CLOSE if mean <= CLOSE_MEAN else Sameness.DIFFERENT
+    return Reproduction(
+        sameness=near if largest else Sameness.SAME,
+        mean_difference=mean,
+        largest_difference=largest,
+        reasons=reasons,
+    )
+
+
+def difference_picture(first: RgbImage, second: RgbImage) -> tuple[RgbImage, int]:
+    """Return how two pictures of one size differ, made bright enough to be seen.
+
+    Args:
+        first: (H, W, 3) uint8.
+        second: Likewise.
+
+    Returns:
+        (H, W, 3) uint8, black where they are equal; and the difference that is drawn as 255.
+    """
+    differences = _differences(first, second)
+    largest = int(differences.max(initial=0))
+    scaled = differences * (FULL / max(largest, 1))
+    return scaled.round().astype(np.uint8), largest
+
+
+def _differences(first: RgbImage, second: RgbImage) -> npt.NDArray[np.int16]:
+    return np.abs(first.astype(np.int16) - second.astype(np.int16))
+
+
+def _reasons(first: RunRecord, again: RunRecord) -> Iterator[str]:
+    old, new = first.environment, again.environment
+    for field, name in _NAMES.items():
+        yield from _change(name, getattr(old, field), getattr(new, field))
+    for library in sorted(old.libraries.keys() | new.libraries.keys()):
+        yield from _change(f"version of {library}", _version(old, library), _version(new, library))
+    yield from _change("number format", old.setup.dtype, new.setup.dtype)
+    yield from _change("attention", old.setup.attention, new.setup.attention)
+    yield from _change(
+        "weights", _short(old.setup.weights_sha256), _short(new.setup.weights_sha256)
+    )
+    yield from _change("code of Spatial Studio", _short(old.code_sha256), _short(new.code_sha256))
+
+
+def _version(environment: Environment, library: str) -> str:
+    return environment.libraries.get(library, "")
+
+
+def _change(name: str, old: str, new: str) -> Iterator[str]:
+    """Say that something changed; what one of the runs does not tell may be the same."""
+    if old and new and old != new:
+        yield f"{name} ({old} then, {new} now)"
+
+
+def _short(sha256: str) -> str:
+    return sha256[:SHORT_HASH]

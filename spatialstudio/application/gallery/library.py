@@ -1,0 +1,502 @@
+"""The library as window and terminal see it: found by a line of text, marked, deleted, put back.
+
+Runs are named by the paths of their pictures. Lists come as ids first, which is quick for a
+hundred thousand runs; ``entries`` tells of those that are in sight.
+"""
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+
+from spatialstudio.application.evaluate.recheck_run import recheck_run
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.errors import SettingsError, StudioError
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import RequestId
+from spatialstudio.domain.library import (
+    Condition,
+    Deletion,
+    EntryId,
+    Field,
+    Filter,
+    Flag,
+    LibraryChange,
+    LibraryEntry,
+    Listing,
+    Marks,
+    RunSummary,
+    Sign,
+    Wanted,
+    Word,
+)
+from spatialstudio.domain.record import Fault, Reproduction
+from spatialstudio.domain.relation import relation_types
+from spatialstudio.domain.run_ports import (
+    RunLibrary,
+    RunStore,
+    StateFiles,
+)
+from spatialstudio.domain.verdict import Outcome
+
+LONGEST = 2000
+"""Characters; a longer line is no filter."""
+
+_VALUE = r'"[^"]*"|[^\s",]+'
+_PART = re.compile(
+    rf"""\s*(?P<minus>-?)
+    (?: (?P<field>[a-z]+) (?P<sign><=|>=|<|>|:) (?P<values>(?:{_VALUE})(?:,(?:{_VALUE}))*)?
+      | (?P<word>"[^"]*"|[^\s"]+) | (?P<open>") )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_SINGLE_VALUE = re.compile(_VALUE)
+_DATE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
+_FIRST_DAY = "0001-01-01"
+"""What makes a whole date of the beginning of one."""
+
+_NUMBERS = frozenset(
+    {Field.POS, Field.PSE, Field.CONFIDENCE, Field.SEED, Field.STEPS, Field.STRENGTH, Field.STARS}
+)
+_FIELDS = {field.value: field for field in Field}
+_SIGNS = {sign.value: sign for sign in Sign}
+
+
+def read_filter(line: str) -> Filter:
+    """Read a filter line; an empty one asks for everything.
+
+    Raises:
+        SettingsError: A field is not known, or a value is none that it can have.
+    """
+    if len(line) > LONGEST:
+        raise SettingsError("The filter is too long.", hint="Look for fewer things at once.")
+    conditions: list[Condition] = []
+    words: list[Word] = []
+    for part in _PART.finditer(_as_text(line).strip()):
+        is_negated = bool(part["minus"])
+        if part["field"]:
+            conditions.append(_condition(part, is_negated=is_negated))
+        elif part["open"]:
+            raise SettingsError("A quotation mark is left open.", hint='Close it: "to the left".')
+        elif text := part["word"].strip('"'):
+            quoted = part["word"].startswith('"')
+            words.append(Word(text=text, is_phrase=quoted, is_negated=is_negated))
+    return Filter(conditions=tuple(conditions), words=tuple(words))
+
+
+def _as_text(line: str) -> str:
+    """Return what indexes take: without zeros, and "?" for halves of characters."""
+    return line.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+
+
+def _condition(part: re.Match[str], *, is_negated: bool) -> Condition:
+    name = part["field"].lower()
+    field, sign = _FIELDS.get(name), _SIGNS[part["sign"]]
+    if field is None:
+        raise SettingsError(
+            f'"{name}" is nothing that runs can be asked for.',
+            hint=f"Known are: {', '.join(_FIELDS)}.",
+        )
+    if not part["values"]:
+        raise SettingsError(f'"{name}{sign.value}" lacks a value.', hint=_EXAMPLES[field])
+    values = [value.strip('"').lower() for value in _SINGLE_VALUE.findall(part["values"])]
+    if sign is not Sign.HAS and (field not in _NUMBERS | {Field.DATE} or len(values) > 1):
+        raise SettingsError(f'"{name}" has no order, ask for "{name}:".', hint=_EXAMPLES[field])
+    reader = _READERS.get(field, _text if field not in _NUMBERS else _number)
+    wanted = tuple(alternative for value in values for alternative in reader(field, value))
+    return Condition(field=field, sign=sign, wanted=wanted, is_negated=is_negated)
+
+
+def _text(_: Field, value: str) -> tuple[Wanted, ...]:
+    return (value,)
+
+
+def _number(field: Field, value: str) -> tuple[Wanted, ...]:
+    try:
+        return (float(value),)
+    except ValueError as error:
+        raise _unusable(field, value) from error
+
+
+def _verdict(field: Field, value: str) -> tuple[Wanted, ...]:
+    found = tuple(outcome for outcome in Outcome if outcome.value.lower().startswith(value))
+    if not found:
+        raise _unusable(field, value)
+    return found
+
+
+def _flag(field: Field, value: str) -> tuple[Wanted, ...]:
+    try:
+        return (Flag(value),)
+    except ValueError as error:
+        raise _unusable(field, value) from error
+
+
+def _date(field: Field, value: str) -> tuple[Wanted, ...]:
+    if not _DATE.fullmatch(value):
+        raise _unusable(field, value)
+    try:
+        date.fromisoformat(value + _FIRST_DAY[len(value) :])
+    except ValueError as error:
+        raise _unusable(field, value) from error
+    return (value,)
+
+
+def _relation(field: Field, value: str) -> tuple[Wanted, ...]:
+    """Find the relation types that a word means: by id, by its beginning, or by a word of it."""
+    spelled = value.replace(" ", "_").replace("-", "_")
+    ids = [relation_type.id for relation_type in relation_types]
+    found = (
+        [type_id for type_id in ids if type_id == spelled]
+        or [type_id for type_id in ids if type_id.startswith(spelled)]
+        or [type_id for type_id in ids if spelled in type_id.split("_")]
+    )
+    if not found:
+        raise _unusable(field, value)
+    return tuple(found)
+
+
+def _unusable(field: Field, value: str) -> SettingsError:
+    return SettingsError(f'"{value}" is no value of "{field.value}".', hint=_EXAMPLES[field])
+
+
+_READERS: Mapping[Field, Callable[[Field, str], tuple[Wanted, ...]]] = {
+    Field.VERDICT: _verdict,
+    Field.RELATION: _relation,
+    Field.IS: _flag,
+    Field.DATE: _date,
+}
+_EXAMPLES: Mapping[Field, str] = {
+    Field.VERDICT: "As verdict:pass, verdict:fail or verdict:undecidable.",
+    Field.RELATION: "As relation:left or relation:above.",
+    Field.IS: f"As {', '.join('is:' + flag.value for flag in Flag)}.",
+    Field.DATE: "As date:2026-11 or date>=2026-11-20.",
+    **{field: f"As {field.value}:3 or {field.value}>=3." for field in _NUMBERS},
+    **{
+        field: f"As {field.value}:name."
+        for field in (
+            *(Field.MODEL, Field.METHOD, Field.TAG, Field.SWEEP, Field.SUBJECT, Field.OBJECT),
+        )
+    },
+}
+
+
+log = logging.getLogger(__name__)
+
+WATCH_EVERY_S = 5.0
+TRASH_DAYS = 30
+"""How long deleted runs can be put back."""
+
+
+@frozen
+class LibraryChanged:
+    """Runs came, changed, moved or went, or the first look is over.
+
+    Published by the library; may cross threads.
+    """
+
+    change: LibraryChange
+
+
+@frozen
+class Recheck:
+    """What came of verifying a run and judging it again.
+
+    Attributes:
+        faults: What is wrong with its files, and verdicts that do not follow from the perception.
+        is_judged: Whether there were verdicts that could be compared.
+    """
+
+    faults: tuple[Fault, ...]
+    is_judged: bool = False
+
+
+class Library:
+    """All that can be asked of kept runs.
+
+    Args:
+        runs: The folder of runs with its index.
+        store: Reads and marks single runs.
+        state: Keeps saved searches.
+        searches: Their file.
+        publish: Takes ``LibraryChanged``, from the thread where the change was found.
+    """
+
+    def __init__(
+        self,
+        runs: RunLibrary,
+        store: RunStore,
+        state: StateFiles,
+        searches: Path,
+        publish: Callable[[object], None],
+    ) -> None:
+        self._runs = runs
+        self._store = store
+        self._state = state
+        self._searches = searches
+        self._publish = publish
+        self._is_looked_through = False
+        self._stop = threading.Event()
+        self._watcher: threading.Thread | None = None
+
+    @property
+    def root(self) -> Path:
+        """The folder of all runs."""
+        return self._runs.root
+
+    @property
+    def is_looked_through(self) -> bool:
+        """Whether the folders were compared with the index since the program began."""
+        return self._is_looked_through
+
+    def close(self) -> None:
+        """Stop watching and give the index back."""
+        self._stop.set()
+        if self._watcher is not None:
+            self._watcher.join()
+            self._watcher = None
+        self._runs.close()
+
+    def watch(self, every_s: float = WATCH_EVERY_S) -> None:
+        """Look for changes now and then, from a thread of its own, until ``close``.
+
+        What has been in the trash for ``TRASH_DAYS`` is deleted for good first.
+        """
+        if self._watcher is None:
+            self._watcher = threading.Thread(
+                target=self._look_again, args=(every_s,), name="library", daemon=True
+            )
+            self._watcher.start()
+
+    def refresh(self) -> LibraryChange:
+        """Look for changes now; publishes them as well."""
+        change = self._runs.refresh()
+        self._is_looked_through = True
+        return self._told(change)
+
+    def reindex(self) -> int:
+        """Build the index anew from the files; return how many runs there are."""
+        return self._runs.reindex()
+
+    def list(self, line: str = "") -> tuple[EntryId, ...]:
+        """Return the runs that a filter line asks for, newest first.
+
+        Raises:
+            SettingsError: The line cannot be read.
+        """
+        return self._runs.find(read_filter(line))
+
+    def listing(self, line: str = "") -> Listing:
+        """Return the same runs with as much as a grid of them needs.
+
+        Raises:
+            SettingsError: The line cannot be read.
+        """
+        return self._runs.listing(read_filter(line))
+
+    def entries(self, ids: Sequence[EntryId]) -> tuple[LibraryEntry, ...]:
+        """Return runs by their ids, in that order; those that are gone are left out."""
+        return self._runs.entries(ids)
+
+    def entry(self, picture: Path) -> LibraryEntry | None:
+        """Return the run of a picture; None when it is not in the library."""
+        return self._runs.entry_at(picture)
+
+    def thumbnail(self, picture: Path) -> RgbImage | None:
+        """Return a small picture, (h, w, 3) uint8; None when the file cannot be read."""
+        return self._runs.thumbnail(picture)
+
+    def picture(self, path: Path) -> RgbImage | None:
+        """Return a picture, (H, W, 3) uint8; None when the file cannot be read."""
+        return self._runs.picture(path)
+
+    def marks(self, picture: Path) -> Marks:
+        """Return what the user says of a run.
+
+        Raises:
+            StoreError: The file that tells is damaged.
+        """
+        return self._store.marks(picture)
+
+    def mark(self, picture: Path, marks: Marks) -> None:
+        """Keep what the user says of a run; to undo it, keep the former marks.
+
+        Raises:
+            StoreError: There is no run, or it cannot be written.
+        """
+        self._runs.mark(picture, marks)
+
+    def rate(self, pictures: Iterable[Path], stars: int) -> None:
+        """Give runs stars, 0 to ``MOST_STARS``; a starred run is not rejected.
+
+        Raises:
+            StoreError: A run cannot be written.
+        """
+        self._mark_all(pictures, lambda marks: replace(marks, stars=stars, is_rejected=False))
+
+    def reject(self, pictures: Iterable[Path], *, is_rejected: bool = True) -> None:
+        """Sort runs out, or back in.
+
+        Raises:
+            StoreError: A run cannot be written.
+        """
+        self._mark_all(pictures, lambda marks: replace(marks, is_rejected=is_rejected))
+
+    def tag(self, pictures: Iterable[Path], add: Sequence[str], drop: Sequence[str] = ()) -> None:
+        """Give runs tags and take others away.
+
+        Raises:
+            StoreError: A run cannot be written.
+        """
+
+        def changed(marks: Marks) -> Marks:
+            kept = [tag for tag in (*marks.tags, *add) if tag not in drop]
+            return replace(marks, tags=tuple(dict.fromkeys(kept)))
+
+        self._mark_all(pictures, changed)
+
+    def note(self, picture: Path, text: str) -> None:
+        """Write a note to a run.
+
+        Raises:
+            StoreError: The run cannot be written.
+        """
+        self._mark_all([picture], lambda marks: replace(marks, note=text))
+
+    def tags(self) -> tuple[str, ...]:
+        """Return all tags in use, the most used first."""
+        return self._runs.tags()
+
+    def trash(self, pictures: Sequence[Path]) -> Deletion:
+        """Delete runs; ``restore`` puts them back, within ``TRASH_DAYS``.
+
+        Raises:
+            StoreError: The library cannot be written.
+        """
+        deletion = self._runs.throw(pictures)
+        self._told(LibraryChange(missing=deletion.paths))
+        return deletion
+
+    def restore(self, inside: Sequence[Path]) -> tuple[Path, ...]:
+        """Put runs back where they were, and return their pictures.
+
+        Args:
+            inside: Their pictures in the trash.
+
+        Raises:
+            StoreError: One is no longer there, or the library cannot be written.
+        """
+        pictures = self._runs.restore(inside)
+        self._told(LibraryChange(added=pictures))
+        return pictures
+
+    def deletions(self) -> tuple[Deletion, ...]:
+        """List what can be put back, the newest first."""
+        return self._runs.deletions()
+
+    def empty_trash(self, days: int = TRASH_DAYS) -> int:
+        """Delete for good what was thrown away that long ago; return how many runs."""
+        count = self._runs.empty_trash(timedelta(days=days))
+        if count:
+            self._publish(LibraryChanged(change=LibraryChange()))
+        return count
+
+    def forget(self, pictures: Sequence[Path]) -> None:
+        """Take runs whose pictures are gone off the list; ``recall`` undoes it."""
+        self._runs.forget(pictures)
+        self._told(LibraryChange(missing=tuple(pictures)))
+
+    def recall(self, missing: Sequence[LibraryEntry]) -> None:
+        """List runs again whose pictures are gone."""
+        self._runs.recall(missing)
+        self._told(LibraryChange(missing=tuple(entry.path for entry in missing)))
+
+    def note_repetition(self, picture: Path, repetition: Reproduction) -> None:
+        """Keep how near a run came to the one that it repeats.
+
+        Raises:
+            StoreError: There is no run, or it cannot be written.
+        """
+        self._store.note_repetition(picture, repetition)
+        self._runs.add(picture)
+        self._told(LibraryChange(changed=(picture,)))
+
+    def repetitions(self, run: RunSummary) -> tuple[LibraryEntry, ...]:
+        """Return the runs that repeat one exactly and were compared with it, newest first."""
+        return self._runs.repetitions(run)
+
+    def move(self, picture: Path, folder: Path) -> Path:
+        """Move a run into another folder, as out of the recovery; return the new path.
+
+        Raises:
+            StoreError: The folder cannot be written.
+        """
+        return self._runs.move(picture, folder)
+
+    def verify(self, picture: Path) -> tuple[Fault, ...]:
+        """Check that the files of a run are unchanged since written; empty when they are.
+
+        A verdict written through the store has true hashes, whatever it says; see ``recheck``.
+        """
+        return self._store.verify(picture)
+
+    def recheck(self, picture: Path) -> Recheck:
+        """Verify a run, and judge it again from the perception stored with it."""
+        faults = self._store.verify(picture)
+        try:
+            record, _ = self._store.load(picture)
+        except StudioError as error:
+            return Recheck(faults=faults or (Fault(part="run", message=error.message),))
+        return Recheck(
+            faults=(*faults, *recheck_run(record)), is_judged=record.evaluation is not None
+        )
+
+    def has_drawn(self, request_id: RequestId) -> bool:
+        """Say whether the picture of a request is here."""
+        return self._runs.of_request(request_id) is not None
+
+    def add(self, picture: Path) -> None:
+        """Take in a run that was just stored."""
+        self._runs.add(picture)
+        self._told(LibraryChange(added=(picture,)))
+
+    def searches(self) -> Mapping[str, str]:
+        """Return saved filter lines by name."""
+        return self._state.read_searches(self._searches)
+
+    def save_search(self, name: str, line: str) -> None:
+        """Save a filter line under a name; an empty line drops it.
+
+        Raises:
+            SettingsError: The line cannot be read.
+            StoreError: It cannot be written.
+        """
+        read_filter(line)
+        kept = {key: value for key, value in self.searches().items() if key != name}
+        self._state.write_searches(self._searches, kept | ({name: line} if line else {}))
+
+    def _mark_all(self, pictures: Iterable[Path], change: Callable[[Marks], Marks]) -> None:
+        for picture in pictures:
+            self.mark(picture, change(self.marks(picture)))
+
+    def _told(self, change: LibraryChange) -> LibraryChange:
+        if not change.is_nothing:
+            self._publish(LibraryChanged(change=change))
+        return change
+
+    def _look_again(self, every_s: float) -> None:
+        is_first = True
+        while True:
+            try:
+                if is_first:
+                    self.empty_trash()
+                change = self.refresh()
+                if is_first and change.is_nothing:
+                    self._publish(LibraryChanged(change=change))
+                is_first = False
+            except StudioError as error:
+                log.warning("The library could not be looked through: %s", error.message)
+            if self._stop.wait(every_s):
+                return

@@ -1,0 +1,117 @@
+"""The numbers and sentences that a window shows about maps, relations and verdicts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.arrays import FloatMap
+from spatialstudio.domain.assertion import DaSettings
+from spatialstudio.domain.evidence import Evidence
+from spatialstudio.domain.generation import StepEvent
+from spatialstudio.domain.relation import (
+    Axis,
+    Relation,
+    RelationId,
+    SceneGraph,
+)
+from spatialstudio.domain.verdict import (
+    CheckerSettings,
+    Evaluation,
+    Verdict,
+)
+from spatialstudio.science.checker.decide import decide_again
+from spatialstudio.science.checker.evidence import evidence_of as gather_evidence
+from spatialstudio.science.checker.evidence import explain as explain_verdict
+from spatialstudio.science.checker.evidence import share_in_words
+from spatialstudio.science.pos.superiority import marginal
+from spatialstudio.science.questions.da_score import score_again
+
+
+def marginals(weights: FloatMap) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Project a map onto both axes of the picture.
+
+    Args:
+        weights: (h, w), not negative.
+
+    Returns:
+        (w,) along x and (h,) along y, each summing to 1; zeros where the map is empty.
+    """
+    if not weights.any():
+        height, width = weights.shape
+        return np.zeros(width, np.float32), np.zeros(height, np.float32)
+    return marginal(weights, Axis.X), marginal(weights, Axis.Y)
+
+
+def relation_in_words(relation: Relation, pos: float, scene: SceneGraph) -> str:
+    """Say a PoS plainly: "The attention is 83 % sure that the cat is to the left of the dog.".
+
+    Args:
+        relation: The claim.
+        pos: Its PoS on attention maps, [0, 1].
+        scene: Where its mentions are.
+    """
+    subject, *others = (f"the {scene.name(end)}" for end in relation.ends)
+    objects = " and ".join(others)
+    verb = "are" if scene.mention(relation.subject).is_plural else "is"
+    claim = f"{subject} {verb} {relation.type.phrase} {objects}"
+    return f"The attention is {share_in_words(pos)} sure that {claim}."
+
+
+def attention_at_the_end(run: OpenRun) -> Mapping[RelationId, float]:
+    """Return the PoS on the attention of a run's last step, by the relations that it shall show."""
+    drawn = run.request.scene if run.request else None
+    return {} if drawn is None else last_attention(run.steps, drawn, run.scene)
+
+
+def last_attention(
+    steps: Sequence[StepEvent], drawn: SceneGraph, judged: SceneGraph
+) -> Mapping[RelationId, float]:
+    """Return the PoS of the last step for the relations that were drawn as they are judged."""
+    claims = {_claim(each, drawn) for each in drawn.relations}
+    last = steps[-1].pos if steps else {}
+    return {
+        each.id: float(last[each.id])
+        for each in judged.relations
+        if each.id in last and _claim(each, judged) in claims
+    }
+
+
+def _claim(relation: Relation, scene: SceneGraph) -> tuple[object, ...]:
+    return relation.id, relation.type.id, *(scene.mention(end).phrase for end in relation.ends)
+
+
+def explain(verdict: Verdict, scene: SceneGraph, attention_pos: float | None = None) -> str:
+    """Say a verdict with its numbers, where attention disagrees, and what was not checked."""
+    return explain_verdict(verdict, scene, attention_pos)
+
+
+def evidence_of(
+    verdict: Verdict,
+    scene: SceneGraph,
+    evaluation: Evaluation,
+    attention_pos: float | None = None,
+) -> Evidence:
+    """Gather the boxes, masks, bands and projections behind a verdict, to be drawn."""
+    return gather_evidence(verdict, scene, evaluation, attention_pos)
+
+
+def judged_again(
+    run: OpenRun, settings: CheckerSettings, da_settings: DaSettings | None = None
+) -> OpenRun:
+    """Return a run judged by other settings from what was seen; an unjudged one as it is.
+
+    Args:
+        run: The run.
+        settings: Of the checker.
+        da_settings: Of the DA-score; None to leave it as it is.
+    """
+    evaluation = run.evaluation
+    if evaluation is None:
+        return run
+    if da_settings is not None and evaluation.da_score is not None:
+        weighed = score_again(evaluation.da_score, da_settings)
+        evaluation = replace(evaluation, da_score=weighed)
+    return replace(run, evaluation=decide_again(evaluation, run.scene, settings))

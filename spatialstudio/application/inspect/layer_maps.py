@@ -1,0 +1,214 @@
+"""Attention of a run averaged over chosen layers of the model, beside the window."""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from threading import Thread
+
+import numpy as np
+import numpy.typing as npt
+
+from spatialstudio.application.compose.prompt_words import PromptWord, words_of
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.inspect.map_reading import Maps
+from spatialstudio.application.jobs.cancellation import CancelFlag
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.attention import (
+    AttentionFile,
+    LayerChoice,
+    Moment,
+)
+from spatialstudio.domain.errors import (
+    Cancelled,
+    ErrorReport,
+    StoreError,
+)
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import RequestId
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.run_ports import AttentionFiles
+from spatialstudio.science.pos.attention_maps import mean_of_layers
+
+log = logging.getLogger(__name__)
+
+StepMaps = npt.NDArray[np.float32]
+"""(steps kept, h, w), not negative."""
+
+
+@frozen(eq=False)
+class LayersAveraged:
+    """A run's attention to every word, of some layers. Made by ``LayerMaps``; may cross threads.
+
+    Attributes:
+        request_id: The run.
+        choice: What was averaged.
+        maps: Word to its maps, one a step that was kept.
+        every: Steps from one that was kept to the next.
+    """
+
+    request_id: RequestId
+    choice: LayerChoice
+    maps: Mapping[MentionId, StepMaps]
+    every: int
+
+    def at(self, step: int) -> Maps:
+        """Return the maps of a step; none of one that was not kept."""
+        row, rest = divmod(step, self.every)
+        if rest:
+            return {}
+        return {word: maps[row] for word, maps in self.maps.items() if row < len(maps)}
+
+
+@frozen
+class LayersMissing:
+    """A run's attention to every word cannot be read. Made by ``LayerMaps``; may cross threads.
+
+    Attributes:
+        request_id: The run.
+        error: Why.
+    """
+
+    request_id: RequestId
+    error: ErrorReport
+
+
+def layers_read(run: OpenRun) -> Moment | None:
+    """Return when within guided steps a run's captured layers were read; None where none was.
+
+    They come from the pass that the sampler goes on with, on the latents that the updates have
+    moved; methods that correct the predicted noise instead leave the latents where they are.
+    """
+    if run.request is None or not any(event.is_guided for event in run.steps):
+        return None
+    return Moment.AFTER if run.request.guidance.reads_after else Moment.BEFORE
+
+
+class LayerMaps:
+    """Averages one choice of layers at a time; a new one stops the work before it.
+
+    Args:
+        files: Makes or returns who reads attention from disk; called in the working thread.
+        publish: Takes ``LayersAveraged`` and ``LayersMissing``, in the working thread.
+    """
+
+    def __init__(
+        self, files: Callable[[], AttentionFiles], publish: Callable[[object], None]
+    ) -> None:
+        self._files = files
+        self._publish = publish
+        self._flag = CancelFlag()
+        self._thread: Thread | None = None
+
+    def average(self, runs: Sequence[OpenRun], choice: LayerChoice) -> None:
+        """Start to average what was chosen of runs that have kept it; returns at once."""
+        self.cancel()
+        self._flag = CancelFlag()
+        self._thread = Thread(
+            target=self._work, args=(tuple(runs), choice, self._flag), daemon=True
+        )
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """Stop; what still comes is not published."""
+        self._flag.cancel()
+
+    def wait(self) -> None:
+        """Return when the work has ended."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def close(self) -> None:
+        """Stop, and return when the work has ended."""
+        self.cancel()
+        self.wait()
+
+    def _work(self, runs: Sequence[OpenRun], choice: LayerChoice, flag: CancelFlag) -> None:
+        for run in runs:
+            self._average(run, choice, flag)
+
+    def _average(self, run: OpenRun, choice: LayerChoice, flag: CancelFlag) -> None:
+        every = run.request.capture.attention_every if run.request else 1
+        try:
+            read = [self._read(run, file, choice.head, flag) for file in files_of(run, choice)]
+            maps = {word: mean_of_layers([layer[word] for layer in read]) for word in read[0]}
+            flag.raise_if_cancelled()
+        except Cancelled:
+            return
+        except StoreError as error:
+            log.info("Attention of a run cannot be read.")
+            report = report_on(error, "Reading the attention")
+            self._publish(LayersMissing(request_id=run.id, error=report))
+            return
+        self._publish(LayersAveraged(request_id=run.id, choice=choice, maps=maps, every=every))
+
+    def _read(
+        self, run: OpenRun, file: AttentionFile, head: int | None, flag: CancelFlag
+    ) -> dict[MentionId, StepMaps]:
+        """Return a layer's maps of each word, mean over its pieces and, without one, its heads."""
+        flag.raise_if_cancelled()
+        array = self._files().read(run.id, file)
+        heads = slice(None) if head is None else slice(head, head + 1)
+        places = places_of(words_of(run.scene), file.words)
+        return {
+            word: np.asarray(array[:, heads][:, :, own], np.float32).mean((1, 2))
+            for word, own in places.items()
+        }
+
+
+def files_of(run: OpenRun, choice: LayerChoice) -> tuple[AttentionFile, ...]:
+    """Return what a run has kept of the chosen layers that have the chosen head.
+
+    Raises:
+        StoreError: None has.
+    """
+    files = tuple(
+        file
+        for file in run.attention_files
+        if file.layer in choice.layers and (choice.head is None or choice.head < file.heads)
+    )
+    if not files:
+        raise StoreError(
+            "The chosen layers have no such head.", hint="Choose another head, or other layers."
+        )
+    return files
+
+
+def peak_of_averages(averages: Iterable[LayersAveraged]) -> float:
+    """Return the highest value of all maps of all steps; 0 without any."""
+    maps = (maps for average in averages for maps in average.maps.values())
+    return max((float(one.max(initial=0.0)) for one in maps), default=0.0)
+
+
+def places_of(words: Sequence[PromptWord], pieces: Sequence[str]) -> dict[MentionId, list[int]]:
+    """Say at which positions of the text each word is held.
+
+    Args:
+        words: In the order of the prompt.
+        pieces: What stands at each position: parts of words, in the order of the prompt, perhaps
+            more than once; empty for filling.
+    """
+    found: dict[MentionId, list[int]] = {}
+    text_at = 0
+    for position, piece in enumerate(pieces):
+        place = _place_of(piece.strip(), words, text_at)
+        if place is not None:
+            word, text_at = place
+            found.setdefault(word, []).append(position)
+    return found
+
+
+def _place_of(
+    piece: str, words: Sequence[PromptWord], text_at: int
+) -> tuple[MentionId, int] | None:
+    """Return the word that a piece belongs to, and where in the prompt the piece ends.
+
+    The next word on from ``text_at``; from the start again where there is none, as models with two
+    text encoders hold the prompt twice.
+    """
+    if not piece:
+        return None
+    for start in (text_at, 0):
+        for word in words:
+            offset = word.text.find(piece, max(start - word.start, 0))
+            if word.stop > start and offset >= 0:
+                return word.key, word.start + offset + len(piece)
+    return None

@@ -1,0 +1,260 @@
+"""What attention maps say: their isolines, their scale, one place of them, all of it in words."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from spatialstudio.application.inspect.inspection import relation_in_words
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.arrays import FloatMap
+from spatialstudio.domain.attention import MapScale
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import (
+    Axis,
+    AxisClaim,
+    Relation,
+    SceneGraph,
+)
+from spatialstudio.science.pos.isolines import (
+    Segments,
+    isolines,
+    mass_level,
+)
+from spatialstudio.science.pos.relation_rules import can_guide, relation_pos
+from spatialstudio.science.pos.superiority import (
+    Curve,
+    DividingLine,
+    cumulative_at_edges,
+    dividing_line,
+    marginal,
+)
+
+MASS_SHARES = (0.5, 0.8)
+"""Shares of a map's mass that its isolines enclose."""
+
+PERCENT = 100
+
+Maps = Mapping[MentionId, FloatMap]
+"""Word to (h, w), not negative."""
+
+
+@frozen(eq=False)
+class Isoline:
+    """The line around the strongest positions that hold a share of a map's mass.
+
+    Attributes:
+        share: Of the mass, (0, 1].
+        pieces: (n, 2, 2) from and to, x and y as shares of the picture's sides.
+    """
+
+    share: float
+    pieces: Segments
+
+
+@frozen
+class PlaceReading:
+    """One position of a map.
+
+    Attributes:
+        value: As it is, not negative.
+        share: Of the map's mass, [0, 1].
+    """
+
+    value: float
+    share: float
+
+
+def isolines_of(weights: FloatMap) -> tuple[Isoline, ...]:
+    """Return the lines that enclose ``MASS_SHARES`` of a map, (h, w); none of an empty one."""
+    levels = ((share, mass_level(weights, share)) for share in MASS_SHARES)
+    return tuple(
+        Isoline(share=share, pieces=isolines(weights, level))
+        for share, level in levels
+        if level > 0
+    )
+
+
+def top_of(weights: FloatMap, scale: MapScale, peak: float) -> float:
+    """Return the value of a map that is drawn in full colour.
+
+    Args:
+        weights: (h, w), not negative.
+        scale: How it is chosen.
+        peak: Of all maps that share one scale; see ``peak_of``.
+    """
+    match scale:
+        case MapScale.PER_MAP:
+            return float(weights.max(initial=0.0))
+        case MapScale.SHARED:
+            return peak
+        case MapScale.ABSOLUTE:
+            return 1.0
+
+
+def difference_of(first: Maps, second: Maps) -> Maps:
+    """Return how far some maps are above others; those of one side or of two sizes are left out.
+
+    Args:
+        first: Word to (h, w).
+        second: Likewise, of another run.
+
+    Returns:
+        Word to (h, w), below zero where the second is higher.
+    """
+    return {
+        word: weights - second[word]
+        for word, weights in first.items()
+        if word in second and second[word].shape == weights.shape
+    }
+
+
+def peak_of(runs: Iterable[OpenRun]) -> float:
+    """Return the highest value of all maps of all readings of some runs; 0 without any."""
+    maps = (
+        weights
+        for run in runs
+        for event in run.steps
+        for attention in (event.attention, event.attention_after)
+        if attention is not None
+        for weights in attention.maps.values()
+    )
+    return max((float(weights.max(initial=0.0)) for weights in maps), default=0.0)
+
+
+def reading_at(weights: FloatMap, x: float, y: float) -> PlaceReading:
+    """Read a map where a picture is pointed at.
+
+    Args:
+        weights: (h, w), not negative.
+        x: Share of the width, [0, 1].
+        y: Share of the height, [0, 1].
+    """
+    height, width = weights.shape
+    value = float(weights[min(int(y * height), height - 1), min(int(x * width), width - 1)])
+    mass = float(weights.sum())
+    return PlaceReading(value=value, share=value / mass if mass > 0 else 0.0)
+
+
+def map_in_words(phrase: str, weights: FloatMap) -> str:
+    """Say what a map shows: its peak, where that is, and how small half of its mass is.
+
+    Args:
+        phrase: The word.
+        weights: (h, w), not negative.
+    """
+    peak = float(weights.max(initial=0.0))
+    if peak <= 0:
+        return f"The map of {phrase} is empty."
+    row, column = np.unravel_index(int(weights.argmax()), weights.shape)
+    height, width = weights.shape
+    across, down = (column + 0.5) / width * PERCENT, (row + 0.5) / height * PERCENT
+    half = float((weights >= mass_level(weights, MASS_SHARES[0])).mean()) * PERCENT
+    return (
+        f"The map of {phrase} peaks at {peak:.3f}, {across:.0f} % from the left and {down:.0f} % "
+        f"from the top; half of its mass lies on {half:.0f} % of the picture."
+    )
+
+
+SIDES = {Axis.X: ("left", "right", "width"), Axis.Y: ("above", "below", "height")}
+"""Before, behind, and what a place on the axis is a share of."""
+
+
+@frozen(eq=False)
+class AxisReading:
+    """How two words are parted along one axis.
+
+    Attributes:
+        axis: X or Y.
+        first: The word that is claimed to come first: left, or above.
+        second: The other.
+        rising: (bins + 1,) share of the first before each edge.
+        falling: (bins + 1,) share of the second behind each edge.
+        line: Where these cross.
+    """
+
+    axis: Axis
+    first: MentionId
+    second: MentionId
+    rising: Curve
+    falling: Curve
+    line: DividingLine
+
+
+@frozen(eq=False)
+class RelationReading:
+    """What the maps of a step say of a relation.
+
+    Attributes:
+        relation: The claim.
+        pos: [0, 1]; None where flat maps cannot tell, or one of them is empty.
+        sentence: The PoS in words, or why there is none.
+        axes: One reading for each claim about an axis of the picture.
+        details: The readings in words.
+    """
+
+    relation: Relation
+    pos: float | None
+    sentence: str
+    axes: tuple[AxisReading, ...] = ()
+    details: tuple[str, ...] = ()
+
+
+def relation_between(scene: SceneGraph, one: MentionId, other: MentionId) -> Relation | None:
+    """Return the first relation in which both words take part."""
+    for relation in scene.relations:
+        if {one, other} <= set(relation.ends):
+            return relation
+    return None
+
+
+def read_relation(relation: Relation, scene: SceneGraph, maps: Maps) -> RelationReading:
+    """Read a relation on the maps of one step.
+
+    Args:
+        relation: Of the scene.
+        scene: Says how its ends are called.
+        maps: Of the step.
+    """
+    claim = scene.sentence(relation)
+    if not can_guide(relation.type):
+        sentence = f"Flat maps cannot tell whether {claim}: that takes depth."
+        return RelationReading(relation=relation, pos=None, sentence=sentence)
+    if not all(end in maps and maps[end].any() for end in relation.ends):
+        sentence = f"There is no attention from which to tell whether {claim}."
+        return RelationReading(relation=relation, pos=None, sentence=sentence)
+    pos = float(relation_pos(relation.type, [maps[end] for end in relation.ends]))
+    axes = tuple(_read_axis(each, relation, maps) for each in relation.type.claims)
+    return RelationReading(
+        relation=relation,
+        pos=pos,
+        sentence=relation_in_words(relation, pos, scene),
+        axes=axes,
+        details=tuple(_line_in_words(axis, scene) for axis in axes),
+    )
+
+
+def _read_axis(claim: AxisClaim, relation: Relation, maps: Maps) -> AxisReading:
+    ends = (relation.subject, relation.object)
+    first, second = ends if claim.subject_first else reversed(ends)
+    before, behind = marginal(maps[first], claim.axis), marginal(maps[second], claim.axis)
+    return AxisReading(
+        axis=claim.axis,
+        first=first,
+        second=second,
+        rising=cumulative_at_edges(before),
+        falling=1 - cumulative_at_edges(behind),
+        line=dividing_line(before, behind),
+    )
+
+
+def _line_in_words(reading: AxisReading, scene: SceneGraph) -> str:
+    before, behind, side = SIDES[reading.axis]
+    first, second = map(scene.name, (reading.first, reading.second))
+    preposition = " of it" if reading.axis is Axis.X else " it"
+    share = f"{reading.line.share * PERCENT:.0f} %"
+    return (
+        f"The curves cross at {reading.line.place * PERCENT:.0f} % of the {side}: {share} of the "
+        f"attention to {first} lies {before}{preposition}, {share} of that to {second} "
+        f"{behind}{preposition}."
+    )

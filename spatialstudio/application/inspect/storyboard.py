@@ -1,0 +1,74 @@
+"""The storyboard: steps of runs that the user pinned, in an order of choice."""
+
+from collections.abc import Callable
+from itertools import count
+
+from spatialstudio.application.inspect.timeline import moment_of
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.attention import Moment
+from spatialstudio.domain.errors import ExportError
+from spatialstudio.domain.export import BoardFrame
+from spatialstudio.domain.frozen import frozen
+
+_NUMBERS = count(1)
+
+
+@frozen(eq=False)
+class BoardChanged:
+    """The storyboard holds other frames, or the same in another order."""
+
+    frames: tuple[BoardFrame, ...]
+
+
+class Storyboard:
+    """Keeps the pinned frames; they outlast the runs that they were taken from.
+
+    Args:
+        publish: Takes ``BoardChanged``.
+    """
+
+    def __init__(self, publish: Callable[[object], None]) -> None:
+        self._publish = publish
+        self.frames: tuple[BoardFrame, ...] = ()
+
+    def show(self, frames: tuple[BoardFrame, ...]) -> None:
+        """Hold these frames, in this order."""
+        self.frames = frames
+        self._publish(BoardChanged(frames=frames))
+
+
+def pinned(run: OpenRun, step: int, wanted: Moment = Moment.AFTER) -> BoardFrame:
+    """Return a step of a run as a frame, with one of its readings.
+
+    Raises:
+        ExportError: There is no picture of that step.
+    """
+    event = next((each for each in run.steps if each.step == step), None)
+    at_end = run.image is not None and step >= len(run.steps) - 1
+    picture = run.image if at_end else (event.preview if event else None)
+    if picture is None:
+        raise ExportError("This step has no picture.", hint="Pin a step that shows one.")
+    moment = moment_of(run, wanted)
+    attention = event.attention_at(moment) if event is not None else None
+    maps = attention.maps if attention is not None else {}
+    pos = event.pos_at(moment) if event is not None else {}
+    shown = [mention for mention in run.scene.mentions if mention.id in maps]
+    return BoardFrame(
+        id=f"frame-{next(_NUMBERS)}",
+        step=step,
+        caption=_caption(run, step, moment if event is not None and event.is_guided else None),
+        prompt=run.scene.prompt.text,
+        picture=picture,
+        maps=tuple((m.phrase, maps[m.id]) for m in shown),
+        hues=tuple(run.scene.hues[m.id] for m in shown),
+        pos=tuple((run.scene.sentence(r), pos[r.id]) for r in run.scene.relations if r.id in pos),
+    )
+
+
+def _caption(run: OpenRun, step: int, moment: Moment | None) -> str:
+    named = [f"Step {step + 1} of {run.total_steps}"] if run.total_steps else ["Picture"]
+    if run.request is not None:
+        named.append(f"seed {run.request.seed}")
+    if moment is not None:
+        named.append(f"read {moment.value}")
+    return ", ".join(named)

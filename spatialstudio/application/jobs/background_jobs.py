@@ -1,0 +1,176 @@
+"""Errands: work on files that takes a while, done one after the other beside the window."""
+
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
+from itertools import count
+from typing import Generic, NewType, TypeAlias, TypeVar
+
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.jobs.cancellation import CancelFlag
+from spatialstudio.domain.errors import Cancelled, ErrorReport
+from spatialstudio.domain.frozen import frozen
+
+log = logging.getLogger(__name__)
+
+_NUMBERS = count(1)
+
+ErrandId = NewType("ErrandId", int)
+Progress: TypeAlias = Callable[[int, int], None]
+"""Told how many parts are done, and of how many; raises ``Cancelled`` when all shall stop."""
+
+
+@frozen
+class ErrandMoved:
+    """A part of an errand is done. Published by ``Errands``; may cross threads."""
+
+    errand_id: ErrandId
+    done: int
+    total: int
+
+
+@frozen
+class ErrandEnded:
+    """An errand is over. Published by ``Errands`` once an errand; may cross threads.
+
+    Attributes:
+        errand_id: Which one.
+        result: What its work returned; None when it failed or was cancelled.
+        error: Why it failed.
+        is_cancelled: Whether the user stopped it.
+    """
+
+    errand_id: ErrandId
+    result: object = None
+    error: ErrorReport | None = None
+    is_cancelled: bool = False
+
+
+class Errands:
+    """Does errands in order, in one thread that is made for the first.
+
+    Args:
+        publish: Takes ``ErrandMoved`` and ``ErrandEnded``, in that thread.
+        name: Of the thread.
+    """
+
+    def __init__(self, publish: Callable[[object], None], name: str = "errands") -> None:
+        self._publish = publish
+        self._name = name
+        self._flags: dict[ErrandId, CancelFlag] = {}
+
+    def run(self, title: str, work: Callable[[Progress], object]) -> ErrandId:
+        """Have something done; returns at once.
+
+        Args:
+            title: What is being done, for reports: "Exporting runs".
+            work: Does it, and tells after each part.
+        """
+        errand_id = ErrandId(next(_NUMBERS))
+        flag = self._flags[errand_id] = CancelFlag()
+        future = self._pool.submit(self._do, errand_id, title, work, flag)
+        future.add_done_callback(_log_failure)
+        return errand_id
+
+    def cancel(self, errand_id: ErrandId) -> None:
+        """Stop an errand before its next part; one that is over stays as it is."""
+        if flag := self._flags.get(errand_id):
+            flag.cancel()
+
+    def close(self) -> None:
+        """Stop what waits and return when the thread has ended."""
+        if "_pool" in vars(self):
+            for flag in tuple(self._flags.values()):
+                flag.cancel()
+            self._pool.shutdown(wait=True)
+
+    def finish(self) -> None:
+        """Return when all that was asked for is done."""
+        if "_pool" in vars(self):
+            self._pool.shutdown(wait=True)
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(max_workers=1, thread_name_prefix=self._name)
+
+    def _do(
+        self,
+        errand_id: ErrandId,
+        title: str,
+        work: Callable[[Progress], object],
+        flag: CancelFlag,
+    ) -> None:
+        def told(done: int, total: int) -> None:
+            flag.raise_if_cancelled()
+            self._publish(ErrandMoved(errand_id=errand_id, done=done, total=total))
+
+        try:
+            flag.raise_if_cancelled()
+            ended = ErrandEnded(errand_id=errand_id, result=work(told))
+        except Cancelled:
+            ended = ErrandEnded(errand_id=errand_id, is_cancelled=True)
+        except Exception as error:  # noqa: BLE001 - the border of the thread, as in the worker
+            ended = ErrandEnded(errand_id=errand_id, error=report_on(error, title))
+        self._flags.pop(errand_id, None)
+        self._publish(ended)
+
+
+def _log_failure(future: Future[None]) -> None:
+    if error := future.exception():
+        log.error("An errand could not be told of: %s", error)
+
+
+Wish = TypeVar("Wish")
+
+
+class NewestWish(Generic[Wish]):
+    """Fulfils wishes one at a time; one that waits is given up for a newer one.
+
+    The thread ends when nothing is wished for any more, and starts anew with the next wish.
+
+    Args:
+        name: Of the thread.
+        fulfil: Does the work; asks ``is_out_of_date`` now and then when it takes long.
+    """
+
+    def __init__(self, name: str, fulfil: Callable[[Wish], None]) -> None:
+        self._name = name
+        self._fulfil = fulfil
+        self._guard = threading.Lock()
+        self._waiting: tuple[Wish, ...] = ()
+        self._thread: threading.Thread | None = None
+        self._is_closed = False
+
+    @property
+    def is_out_of_date(self) -> bool:
+        """Whether the wish in work is no longer wanted."""
+        return self._is_closed or bool(self._waiting)
+
+    def ask(self, wish: Wish) -> None:
+        """Have a wish fulfilled; returns at once."""
+        with self._guard:
+            if self._is_closed:
+                return
+            self._waiting = (wish,)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                self._thread.start()
+
+    def close(self) -> None:
+        """Take no more wishes; return when the one in work has ended."""
+        with self._guard:
+            self._is_closed = True
+            thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _work(self) -> None:
+        while True:
+            with self._guard:
+                if not self._waiting or self._is_closed:
+                    self._thread = None
+                    return
+                (wish,), self._waiting = self._waiting, ()
+            self._fulfil(wish)

@@ -1,0 +1,1 @@
+"""Models, devices and layers on offer."""

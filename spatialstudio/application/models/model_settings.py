@@ -1,0 +1,73 @@
+"""Settings that a model recommends."""
+
+from dataclasses import replace
+
+from spatialstudio.domain.generation import (
+    PSG,
+    PSG_PRESENCE,
+    UNGUIDED,
+    GuidanceSettings,
+)
+from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.run_settings import Preset, RunSettings
+from spatialstudio.science.guidance.presets import guidance_preset
+
+
+def usual_settings(model: ModelCard) -> RunSettings:
+    """Return what a model recommends."""
+    return RunSettings(
+        model_id=model.id,
+        width=model.native_size,
+        height=model.native_size,
+        steps=model.steps,
+        guidance=choose_guidance(PSG, model, model.steps),
+    )
+
+
+def with_model(settings: RunSettings, model: ModelCard) -> RunSettings:
+    """Choose another model: size, steps and guidance become its own, the rest stays if it can."""
+    usual = usual_settings(model)
+    return replace(
+        settings,
+        model_id=model.id,
+        width=usual.width,
+        height=usual.height,
+        steps=usual.steps,
+        guidance_scale=None,
+        scheduler_id=settings.scheduler_id if settings.scheduler_id in model.samplers else "",
+        preset=usual.preset,
+        guidance=usual.guidance,
+    )
+
+
+PSG_KIN = frozenset({PSG, PSG_PRESENCE})
+
+
+def choose_guidance(
+    method_id: str,
+    model: ModelCard,
+    steps: int,
+    *,
+    preset: Preset = Preset.RECOMMENDED,
+    strength: float | None = None,
+) -> GuidanceSettings:
+    """Choose how a picture is held to its prompt.
+
+    Args:
+        method_id: "none", or one of ``METHOD_IDS``.
+        model: Which weights; knows its own best strength for PSG and its kin.
+        steps: Denoising steps of the run.
+        preset: Whose settings.
+        strength: Step size; None for that of the preset, 0 for no guidance.
+
+    Raises:
+        RequestError: The method is not known, or was not published for models of this kind.
+    """
+    if method_id == UNGUIDED:
+        return GuidanceSettings()
+    settings = guidance_preset(method_id, model.pipeline_class, preset, steps)
+    if strength == 0:
+        return GuidanceSettings()
+    if strength is None and preset is Preset.RECOMMENDED and method_id in PSG_KIN:
+        strength = model.strength
+    return settings if strength is None else replace(settings, strength=strength)

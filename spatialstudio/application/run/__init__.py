@@ -1,0 +1,1 @@
+"""Settings, queue and generation."""

@@ -1,0 +1,150 @@
+"""Refuses what no backend can do, before a model is loaded for it."""
+
+from collections.abc import Iterator
+from math import inf, isfinite
+
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.errors import RequestError
+from spatialstudio.domain.generation import (
+    MAX_SEED,
+    GenerationRequest,
+    GuidanceSettings,
+    is_search,
+)
+from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.prompt import is_text
+from spatialstudio.domain.samplers import sampler_title
+
+CHANCE = 0.5
+"""PoS of objects that nothing tells apart."""
+MAX_STEPS = 1000
+MAX_SIDE = 4096
+MAX_CANDIDATES = 1000
+MAX_UPDATES = 100
+SIDE_UNIT = 8
+
+
+def check_request(request: GenerationRequest, model: ModelCard) -> None:
+    """Refuse a request that cannot be drawn.
+
+    Args:
+        request: What is asked for.
+        model: The card of its model.
+
+    Raises:
+        RequestError: A number of the request is out of its range, the model cannot be drawn with
+            its sampler, or a search has no relation to go by or more attention to keep than one
+            picture's.
+    """
+    for error in _faults(request, model):
+        raise error
+
+
+def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestError]:
+    if not is_text(request.scene.prompt.negative):
+        yield RequestError(
+            "The negative prompt holds bytes that are no text.",
+            hint="Write it in UTF-8, or type it anew.",
+        )
+    if not 0 <= request.seed <= MAX_SEED:
+        yield RequestError(
+            f"The seed {request.seed} is out of range.",
+            hint=f"Choose a whole number from 0 to {MAX_SEED}.",
+        )
+    if not 1 <= request.steps <= MAX_STEPS:
+        yield RequestError(
+            f"{request.steps} denoising steps cannot be taken.",
+            hint=f"Choose 1 to {MAX_STEPS}; 20 to 50 are usual.",
+        )
+    yield from _search_faults(request)
+    yield from _sampler_faults(request.scheduler_id, model)
+    yield from _guidance_faults(request.guidance)
+    yield from _number_faults(request)
+    for name, side in (("width", request.width), ("height", request.height)):
+        if side is not None and not _fits(side):
+            yield RequestError(
+                f"The {name} of {side} pixels cannot be drawn.",
+                hint=f"Choose a multiple of {SIDE_UNIT} from {SIDE_UNIT * SIDE_UNIT} "
+                f"to {MAX_SIDE}, for example {_nearest(side)}.",
+            )
+
+
+def _search_faults(request: GenerationRequest) -> Iterator[RequestError]:
+    if not 1 <= request.search.candidates <= MAX_CANDIDATES:
+        yield RequestError(
+            f"A search among {request.search.candidates} pictures cannot be made.",
+            hint=f"Choose 1 to {MAX_CANDIDATES}; 8 is a good start.",
+        )
+    if not is_search(request):
+        return
+    if not request.scene.relations:
+        yield RequestError(
+            "There is no relation to choose pictures by.",
+            hint="Say where things are, or draw a single picture.",
+        )
+    capture = request.capture
+    if capture.attention_every > 0 and capture.detail is not AttentionDetail.RELATION_WORDS:
+        yield RequestError(  # every picture's would take the place of the last
+            "Attention to every word cannot be kept while pictures are tried.",
+            hint="Search first, then draw the best seed once more and keep its attention.",
+        )
+
+
+def _sampler_faults(sampler: str, model: ModelCard) -> Iterator[RequestError]:
+    """Hold a sampler to those of the model; where they are not known, its backend decides."""
+    if sampler and model.samplers and sampler not in model.samplers:
+        yield RequestError(
+            f'The model "{model.title}" cannot be drawn with the sampler {sampler_title(sampler)}.',
+            hint=f"Choose {', '.join(map(sampler_title, model.samplers))}.",
+        )
+
+
+def _guidance_faults(guidance: GuidanceSettings) -> Iterator[RequestError]:
+    if not (isfinite(guidance.strength) and guidance.strength >= 0):
+        yield RequestError(
+            f"The strength {guidance.strength:g} cannot be used.",
+            hint="Choose 0 for no effect, or a positive step size.",
+        )
+    if not CHANCE < guidance.goal <= 1:
+        yield RequestError(
+            f"Guidance cannot rest at a PoS of {guidance.goal:g}.",
+            hint="Choose more than 0.5 and at most 1; 1 never rests, 0.95 rests early.",
+        )
+    if not 0 < guidance.decay <= 1:
+        yield RequestError(
+            f"The step length cannot fall to a share of {guidance.decay:g}.",
+            hint="Choose more than 0 and at most 1; 1 keeps it as it is.",
+        )
+
+
+def _number_faults(request: GenerationRequest) -> Iterator[RequestError]:
+    """Check the numbers of which nothing more is to be said than their range."""
+    guidance, capture = request.guidance, request.capture
+    last = guidance.last_step
+    ranges: list[tuple[str, float, float, float]] = [
+        ("guidance scale", request.guidance_scale, 0, inf),
+        ("first guided step", guidance.first_step, 0, MAX_STEPS),
+        ("number of guided steps", 0 if last is None else last + 1, 0, MAX_STEPS),
+        ("interval of guided steps", guidance.every, 1, MAX_STEPS),
+        ("number of updates a step", guidance.inner_updates, 1, MAX_UPDATES),
+        ("number of refinements", guidance.most_refinements, 1, MAX_STEPS),
+        ("weight of presence", guidance.presence_weight, 0, inf),
+        ("PSE that is enough", request.search.enough, 0, inf),
+        ("interval of recorded attention", capture.attention_every, 0, inf),
+        ("interval of previews", capture.preview_every, 0, inf),
+        *(("presence aimed at", goal.presence, 0, 1) for goal in guidance.refinements),
+        *(("weight of a mention", each, 0, inf) for each in guidance.mention_weights.values()),
+    ]
+    for name, value, low, high in ranges:
+        if not (isfinite(value) and low <= value <= high):
+            limit = f"{low:g} or more" if high == inf else f"{low:g} to {high:g}"
+            yield RequestError(f"The {name} cannot be {value:g}.", hint=f"Choose {limit}.")
+
+
+def _fits(side: int) -> bool:
+    return side % SIDE_UNIT == 0 and SIDE_UNIT * SIDE_UNIT <= side <= MAX_SIDE
+
+
+def _nearest(side: int) -> int:
+    rounded = round(side / SIDE_UNIT) * SIDE_UNIT
+    return min(max(rounded, SIDE_UNIT * SIDE_UNIT), MAX_SIDE)

@@ -1,0 +1,169 @@
+"""Stage 2, the form beside the prompt: a model's own settings, what a choice changes, requests."""
+
+import secrets
+from dataclasses import replace
+
+from spatialstudio.application.models.model_settings import choose_guidance
+from spatialstudio.application.run.generate_image import new_request
+from spatialstudio.domain.errors import RequestError
+from spatialstudio.domain.generation import (
+    MAX_SEED,
+    PSG,
+    UNGUIDED,
+    GenerationRequest,
+    NoiseSearch,
+)
+from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.run_settings import (
+    Preset,
+    RunSettings,
+    SeedMode,
+    seed_after,
+)
+from spatialstudio.science.guidance.presets import has_work
+from spatialstudio.science.guidance.schedule import GuidanceSchedule
+
+_STATED = (Preset.PUBLISHED, Preset.SPATIALBENCH_UC)
+
+
+def with_method(
+    settings: RunSettings, model: ModelCard, method_id: str, preset: Preset
+) -> RunSettings:
+    """Choose another method of guidance, or another's settings for it.
+
+    Raises:
+        RequestError: The method was not published for models of this kind.
+    """
+    guidance = choose_guidance(method_id, model, settings.steps, preset=preset)
+    return replace(settings, preset=preset, guidance=guidance)
+
+
+def with_steps(settings: RunSettings, model: ModelCard, steps: int) -> RunSettings:
+    """Choose other steps; the guided window grows with them unless it was set by hand."""
+    guidance = settings.guidance
+    before, after = (
+        choose_guidance(guidance.method_id, model, count, preset=settings.preset)
+        for count in (settings.steps, steps)
+    )
+    if guidance.last_step == before.last_step:
+        guidance = replace(guidance, last_step=after.last_step)
+    return replace(settings, steps=steps, guidance=guidance)
+
+
+def recommended_strength(settings: RunSettings, model: ModelCard) -> float:
+    """Return the step size that the preset of the settings has, > 0."""
+    guidance = settings.guidance
+    return choose_guidance(
+        guidance.method_id, model, settings.steps, preset=settings.preset
+    ).strength
+
+
+def presets_of(method_id: str, model: ModelCard) -> tuple[Preset, ...]:
+    """Return whose settings there are of a method for a model."""
+    return (Preset.RECOMMENDED, *(each for each in _STATED if _has(each, method_id, model)))
+
+
+def _has(preset: Preset, method_id: str, model: ModelCard) -> bool:
+    try:
+        choose_guidance(method_id, model, model.steps, preset=preset)
+    except RequestError:
+        return False
+    return True
+
+
+def last_guided_step(settings: RunSettings) -> int:
+    """Return the last step that guidance may act on, from 0."""
+    chosen = GuidanceSchedule(settings.guidance, settings.steps).last_step
+    return min(chosen, settings.steps - 1)
+
+
+def seeds_of(settings: RunSettings) -> tuple[int, ...]:
+    """Return a seed for each picture that is drawn at once, beginning with the one that is set.
+
+    Those that follow each other leave room for what each picture is chosen from.
+    """
+    others = range(1, settings.pictures)
+    if settings.seed_mode is SeedMode.RANDOM:
+        return (settings.seed, *(any_seed() for _ in others))
+    apart = settings.candidates
+    return (settings.seed, *(seed_after(settings.seed, count * apart) for count in others))
+
+
+def moved_on(settings: RunSettings) -> RunSettings:
+    """Return the settings with the seed that comes next."""
+    if settings.seed_mode is SeedMode.RANDOM:
+        return replace(settings, seed=any_seed())
+    if settings.seed_mode is SeedMode.INCREMENT:
+        taken = settings.pictures * settings.candidates
+        return replace(settings, seed=seed_after(settings.seed, taken))
+    return settings
+
+
+def any_seed() -> int:
+    """Return a seed by chance."""
+    return secrets.randbelow(MAX_SEED + 1)
+
+
+def request_of(
+    scene: SceneGraph, model: ModelCard, settings: RunSettings, seed: int
+) -> GenerationRequest:
+    """Ask for a picture of a scene with what is set; without relations there is none to search.
+
+    Args:
+        scene: What to draw.
+        model: The settings' own.
+        settings: How.
+        seed: Of this picture.
+    """
+    is_guided = settings.guidance.strength > 0 and has_work(scene, settings.guidance.method_id)
+    wanted = replace(scene, prompt=replace(scene.prompt, negative=settings.negative))
+    plain = new_request(wanted, model, seed=seed, steps=settings.steps, guided=False)
+    scale = settings.guidance_scale
+    is_own_size = (settings.width, settings.height) == (model.native_size, model.native_size)
+    return replace(
+        plain,
+        width=None if is_own_size else settings.width,
+        height=None if is_own_size else settings.height,
+        guidance_scale=plain.guidance_scale if scale is None else scale,
+        scheduler_id=settings.scheduler_id,
+        guidance=settings.guidance if is_guided else plain.guidance,
+        search=NoiseSearch(candidates=settings.candidates if scene.relations else 1),
+        capture=replace(
+            plain.capture, detail=settings.detail, preview_every=settings.preview_every
+        ),
+        savings=settings.savings,
+        device=settings.device,
+        dtype=settings.dtype,
+    )
+
+
+def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSettings) -> RunSettings:
+    """Return what a picture was drawn with; the rest as it is set.
+
+    Args:
+        request: Of the picture.
+        model: That drew it.
+        settings: As they stand in the form.
+    """
+    is_guided = request.guidance.method_id != UNGUIDED
+    scale = request.guidance_scale
+    return replace(
+        settings,
+        model_id=model.id,
+        width=request.width or model.native_size,
+        height=request.height or model.native_size,
+        steps=request.steps,
+        guidance_scale=None if scale == model.guidance_scale else scale,
+        negative=request.scene.prompt.negative,
+        scheduler_id=request.scheduler_id,
+        seed=request.seed,
+        candidates=request.search.candidates,
+        guidance=request.guidance
+        if is_guided
+        else replace(choose_guidance(PSG, model, request.steps), strength=0.0),
+        detail=request.capture.detail,
+        preview_every=max(request.capture.preview_every, 1),
+        savings=request.savings,
+        dtype=request.dtype,
+    )

@@ -1,0 +1,262 @@
+"""What a run will take, told before it starts: learnt from runs before it, kept between starts."""
+
+import json
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeAlias
+from uuid import uuid4
+
+from spatialstudio.application.jobs.messages import MemoryEstimated, PictureJudged
+from spatialstudio.domain.devices import MemoryEstimate
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import (
+    UNGUIDED,
+    GenerationRequest,
+    GenerationStarted,
+    RequestId,
+    StepEvent,
+    is_search,
+    tries,
+)
+from spatialstudio.domain.safe_files import MEBIBYTE, read_regular
+from spatialstudio.domain.safe_json import parse_limited
+from spatialstudio.domain.samplers import SCALE_OFF, TWO_CALLS
+from spatialstudio.science.guidance.schedule import GuidanceSchedule
+
+WEIGHT = 0.4
+"""Of the newest step in the moving mean."""
+ENOUGH = 2
+"""Steps to have seen before anything is said."""
+
+
+class RemainingTime:
+    """Learns the pace of steps, and says what is left of a run and of those behind it.
+
+    Attributes:
+        pace: Seconds a step: True for guided ones, False for plain ones; empty before any was seen.
+    """
+
+    def __init__(self) -> None:
+        self.pace: dict[bool, float] = {}
+        self._last: float | None = None
+        self._seen = 0
+
+    def start(self, now: float) -> None:
+        """Begin to time; what was learnt before still counts.
+
+        Args:
+            now: Seconds of any steady clock.
+        """
+        self._last, self._seen = now, 0
+
+    def observe(self, event: StepEvent, now: float) -> None:
+        """Learn from a step that has just ended."""
+        if self._last is not None:
+            took, guided = now - self._last, event.step_size is not None
+            before = self.pace.get(guided, took)
+            self.pace[guided] = before + WEIGHT * (took - before)
+        self._last = now
+        self._seen += 1
+
+    def seconds_left(self, request: GenerationRequest, steps_done: int) -> float | None:
+        """Return what a run still takes, judging aside; None while nobody can know."""
+        if not self.pace or (self._seen < ENOUGH and steps_done):
+            return None
+        left = range(steps_done, request.steps)
+        guided = sum(is_guided(request, step) for step in left)
+        usual = next(iter(self.pace.values()))
+        plain_pace = self.pace.get(False, usual)
+        return guided * self.pace.get(True, usual) + (len(left) - guided) * plain_pace
+
+
+def is_guided(request: GenerationRequest, step: int) -> bool:
+    """Whether guidance may act on a step of a request."""
+    guidance = request.guidance
+    acts = guidance.method_id != UNGUIDED and guidance.strength > 0
+    return acts and GuidanceSchedule(guidance, request.steps).guides(step)
+
+
+log = logging.getLogger(__name__)
+
+Kind: TypeAlias = str
+"""Of runs that cost alike: model, size, savings, device, number format, calls and their rows."""
+
+GUIDED, PLAIN, REST, DEVICE = "guided_s", "plain_s", "rest_s", "device"
+"""In the file: seconds a step, those after the last one, and where the model ran."""
+
+
+@frozen
+class RunEstimate:
+    """What runs will take, about.
+
+    Attributes:
+        seconds: For all of them, and all that searches may try, loading aside; None while nobody
+            knows.
+        memory_bytes: Of the hungriest; None while nobody knows.
+        disk_bytes: Attention of all that goes to disk.
+        guided_steps: First and last step, from 0, that guidance may act on; None for none.
+        device: Where the model ran last, else where it shall; empty while nobody knows.
+        candidates: Most pictures that each is chosen from; 1 for no search.
+        leaves_depth: Whether depth alone is claimed, which only a search holds, and none is made.
+    """
+
+    seconds: float | None = None
+    memory_bytes: int | None = None
+    disk_bytes: int = 0
+    guided_steps: tuple[int, int] | None = None
+    device: str = ""
+    candidates: int = 1
+    leaves_depth: bool = False
+
+
+class RunEstimates:
+    """Learns what runs take. Lives on the thread of the window.
+
+    Args:
+        request_of: Finds what was asked by its id; None when it is not known.
+        ask: Has the engine say what a request would take; the answer comes to ``follow``.
+        clock: Tells seconds; only differences count.
+    """
+
+    def __init__(
+        self,
+        request_of: Callable[[RequestId], GenerationRequest | None],
+        ask: Callable[[GenerationRequest], None],
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._request_of = request_of
+        self._ask = ask
+        self._asked: set[tuple[Kind, bool, str]] = set()
+        self._now = clock
+        self._paces: dict[Kind, RemainingTime] = {}
+        self._rests: defaultdict[Kind, float] = defaultdict(float)
+        self._devices: defaultdict[Kind, str] = defaultdict(str)
+        self._memory: dict[tuple[Kind, bool, str], MemoryEstimate] = {}
+        self._last_step_s = 0.0
+
+    def follow(self, event: object) -> None:
+        """Learn from a run that goes on."""
+        if isinstance(event, MemoryEstimated):
+            self.learn(event.request, event.memory)
+        if not isinstance(event, GenerationStarted | StepEvent | PictureJudged):
+            return
+        request = self._request_of(event.request_id)
+        if request is None:
+            return
+        kind, now = kind_of(request), self._now()
+        match event:
+            case GenerationStarted(memory=memory, device=device):
+                self._pace(kind).start(now)
+                self._devices[kind] = device
+                self._asked.clear()  # with another model loaded, other answers may come
+                if memory is not None:
+                    self.learn(request, memory)
+            case StepEvent():
+                self._pace(kind).observe(event, now)
+                self._last_step_s = now
+            case PictureJudged():
+                self._rests[kind] = now - self._last_step_s
+
+    def learn(self, request: GenerationRequest, memory: MemoryEstimate) -> None:
+        """Take in what somebody knows of a request's memory."""
+        self._memory[memory_key(request)] = memory
+
+    def seconds_left(self, request: GenerationRequest, steps_done: int) -> float | None:
+        """Return what a run still takes, judging aside; None while nobody can know."""
+        return self._pace(kind_of(request)).seconds_left(request, steps_done)
+
+    def estimate(self, requests: Sequence[GenerationRequest]) -> RunEstimate:
+        """Say what runs will take, one after the other.
+
+        Args:
+            requests: At least one, baselines among them.
+        """
+        self._ask_for(requests[0])
+        memory = [self._memory.get(memory_key(request)) for request in requests]
+        known = [each for each in memory if each is not None]
+        guided = [step for step in range(requests[0].steps) if is_guided(requests[0], step)]
+        return RunEstimate(
+            seconds=self._seconds(requests),
+            memory_bytes=max((each.peak_bytes for each in known), default=None),
+            disk_bytes=sum(each.disk_bytes for each in known),
+            guided_steps=(guided[0], guided[-1]) if guided else None,
+            device=self._devices[kind_of(requests[0])] or requests[0].device,
+            candidates=tries(requests[0]),
+            leaves_depth=not is_search(requests[0]) and _claims_depth_alone(requests[0]),
+        )
+
+    def _ask_for(self, request: GenerationRequest) -> None:
+        key = memory_key(request)
+        if key not in self._memory and key not in self._asked:
+            self._asked.add(key)
+            self._ask(request)
+
+    def read(self, path: Path) -> None:
+        """Take up what was learnt before; a file that cannot be read teaches nothing."""
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            plain = parse_limited(read_regular(path, MEBIBYTE))
+            for kind, learnt in plain.items():
+                pace = {True: float(learnt[GUIDED]), False: float(learnt[PLAIN])}
+                self._rests[kind] = float(learnt[REST])
+                self._devices[kind] = str(learnt[DEVICE])
+                self._pace(kind).pace = pace
+
+    def write(self, path: Path) -> None:
+        """Keep what was learnt; it can be learnt again, so a failure is only logged."""
+        learnt = {
+            kind: {
+                GUIDED: known.pace.get(True, next(iter(known.pace.values()))),
+                PLAIN: known.pace.get(False, next(iter(known.pace.values()))),
+                REST: self._rests[kind],
+                DEVICE: self._devices[kind],
+            }
+            for kind, known in self._paces.items()
+            if known.pace
+        }
+        if not learnt:
+            return
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft = path.with_name(f".{uuid4().hex}.part")
+            draft.write_text(json.dumps(learnt), encoding="utf-8")
+            draft.replace(path)
+        except OSError as error:
+            log.warning("What runs take could not be kept: %s", error)
+
+    def _seconds(self, requests: Sequence[GenerationRequest]) -> float | None:
+        total = 0.0
+        for request in requests:
+            seconds = self.seconds_left(request, 0)
+            if seconds is None:
+                return None
+            total += tries(request) * (seconds + self._rests[kind_of(request)])
+        return total
+
+    def _pace(self, kind: Kind) -> RemainingTime:
+        return self._paces.setdefault(kind, RemainingTime())
+
+
+def _claims_depth_alone(request: GenerationRequest) -> bool:
+    claims = [relation for relation in request.scene.relations if not relation.is_muted]
+    return bool(claims) and all(relation.type.needs_depth for relation in claims)
+
+
+def kind_of(request: GenerationRequest) -> Kind:
+    """Return what a step's time depends on, as the file names it."""
+    size = f"{request.width or ''}x{request.height or ''}"
+    savings = "+".join(saving.value for saving in request.savings)
+    updates = request.guidance.inner_updates
+    place = f"{request.device} {request.dtype}"
+    stages = "two calls" if request.scheduler_id in TWO_CALLS else ""
+    halves = "" if request.guidance_scale > SCALE_OFF else "one half"
+    return f"{request.model.id} {size} {updates} {savings} {place} {stages} {halves}".strip()
+
+
+def memory_key(request: GenerationRequest) -> tuple[Kind, bool, str]:
+    """Return what a run's memory depends on."""
+    is_held = any(is_guided(request, step) for step in range(request.steps))
+    return kind_of(request), is_held, request.capture.detail.value

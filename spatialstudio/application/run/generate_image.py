@@ -1,0 +1,187 @@
+"""Stage 2: a scene becomes a request, and a request a stream of events."""
+
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+
+from spatialstudio.application.evaluate.evaluate_image import Judges, perceive_image
+from spatialstudio.application.models.model_settings import choose_guidance
+from spatialstudio.application.run.check_request import check_request
+from spatialstudio.domain.errors import PromptError
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import (
+    MAX_SEED,
+    PSG,
+    CandidateJudged,
+    CandidateScore,
+    GenerationEvent,
+    GenerationFinished,
+    GenerationRequest,
+    GuidanceSettings,
+    ModelRef,
+    new_request_id,
+)
+from spatialstudio.domain.ports import (
+    CancelToken,
+    GenerationBackend,
+    ModelCard,
+)
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.verdict import REPRODUCE
+from spatialstudio.science.guidance.noise_search import ranked, score_candidate
+from spatialstudio.science.guidance.presets import has_work
+from spatialstudio.science.scenes.consistency import contradictions_of
+
+
+def new_request(
+    scene: SceneGraph,
+    model: ModelCard,
+    *,
+    seed: int,
+    steps: int | None = None,
+    strength: float | None = None,
+    guided: bool = True,
+) -> GenerationRequest:
+    """Ask for a picture of a scene; what is left out comes from the model's card.
+
+    Args:
+        scene: What to draw.
+        model: Which weights.
+        seed: 0 to ``MAX_SEED``.
+        steps: Denoising steps.
+        strength: PSG step size, in the unit of the recommended settings.
+        guided: False for the plain model.
+    """
+    steps = model.steps if steps is None else steps
+    guidance = GuidanceSettings()
+    if guided and has_work(scene, PSG):
+        guidance = choose_guidance(PSG, model, steps, strength=strength)
+    return GenerationRequest(
+        id=new_request_id(),
+        scene=scene,
+        backend_id=model.backend_id,
+        model=ModelRef(id=model.id, revision=model.revision),
+        seed=seed,
+        steps=steps,
+        guidance_scale=model.guidance_scale,
+        guidance=guidance,
+    )
+
+
+def check_scene(scene: SceneGraph) -> None:
+    """Refuse a scene that no picture can meet.
+
+    Raises:
+        PromptError: Its relations contradict each other.
+    """
+    for contradiction in contradictions_of(scene):
+        raise PromptError(
+            contradiction.message, hint="Change or remove one of the relations, then try again."
+        )
+
+
+def generate_image(
+    request: GenerationRequest, model: ModelCard, backend: GenerationBackend, token: CancelToken
+) -> Iterator[GenerationEvent]:
+    """Check a request, then draw it.
+
+    Yields:
+        The backend's events.
+
+    Raises:
+        RequestError: A number of the request is out of its range, or the model cannot be drawn
+            with its sampler.
+        BackendError: The model is damaged or does not fit the request.
+        Cancelled: The token was cancelled.
+    """
+    check_request(request, model)
+    yield from backend.generate(request, model, token)
+
+
+@frozen(eq=False)
+class _Drawn:
+    score: CandidateScore
+    events: tuple[GenerationEvent, ...]
+    finished: GenerationFinished
+
+
+def search_image(
+    request: GenerationRequest,
+    model: ModelCard,
+    backend: GenerationBackend,
+    judges: Judges,
+    token: CancelToken,
+) -> Iterator[GenerationEvent]:
+    """Draw up to ``request.search.candidates`` pictures; the events of the best stand last.
+
+    Seeds follow each other. The search ends early with a picture that is good enough.
+
+    Args:
+        request: What to draw; its guidance holds for every picture.
+        model: The card of its model.
+        backend: Draws.
+        judges: Who looks; a second detector lends its eyes to the second verifier.
+        token: Asked before each model call.
+
+    Yields:
+        The events of every picture, but ``CandidateJudged`` in place of ``GenerationFinished``;
+        those of the best picture again unless it was the last; ``GenerationFinished`` with the
+        ranking.
+
+    Raises:
+        RequestError: The scene has no relation to go by, more attention shall be kept than one
+            picture's, or a number is out of its range.
+        BackendError: The model is damaged or does not fit the request.
+        DetectorError: A model is damaged or missing.
+        Cancelled: The token was cancelled.
+    """
+    best: _Drawn | None = None
+    scores: list[CandidateScore] = []
+    seconds = 0.0
+    for number in range(request.search.candidates):
+        seed = (request.seed + number) % (MAX_SEED + 1)
+        drawn = yield from _draw(replace(request, seed=seed), model, backend, judges, token)
+        seconds += drawn.finished.seconds
+        scores.append(drawn.score)
+        yield _judged(request, number + 1, drawn)
+        if ranked(scores)[0] is drawn.score:
+            best = drawn
+        if drawn.score.pse >= request.search.enough:
+            break
+    assert best is not None
+    if best.score is not scores[-1]:
+        yield from best.events
+    yield replace(best.finished, seconds=seconds, candidates=ranked(scores))
+
+
+def _judged(request: GenerationRequest, number: int, drawn: _Drawn) -> CandidateJudged:
+    return CandidateJudged(
+        request_id=request.id,
+        number=number,
+        candidates=request.search.candidates,
+        score=drawn.score,
+        image=drawn.finished.image,
+    )
+
+
+def _draw(
+    request: GenerationRequest,
+    model: ModelCard,
+    backend: GenerationBackend,
+    judges: Judges,
+    token: CancelToken,
+) -> Generator[GenerationEvent, None, _Drawn]:
+    """Draw and judge one picture; its events pass through, all but the last."""
+    events: list[GenerationEvent] = []
+    for event in generate_image(request, model, backend, token):
+        if isinstance(event, GenerationFinished):
+            finished = event
+        else:
+            events.append(event)
+            yield event
+    scene, image = request.scene, finished.image
+    seen = perceive_image(image, scene, judges, token)
+    second = None
+    if judges.seconded is not None:
+        second = perceive_image(image, scene, judges.seconded, token)
+    score = score_candidate(scene, request.seed, seen, REPRODUCE, second)
+    return _Drawn(score=score, events=tuple(events), finished=finished)

@@ -1,0 +1,194 @@
+"""Stage 2, a sweep: what is typed becomes a plan, and a plan the requests of its pictures."""
+
+import re
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from math import floor, isfinite
+
+from spatialstudio.application.run.check_request import check_request
+from spatialstudio.application.run.choose_settings import recommended_strength, with_steps
+from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.run_settings import (
+    RunSettings,
+    SeedMode,
+    seed_after,
+)
+from spatialstudio.domain.sweep import (
+    SweepAxis,
+    SweepCell,
+    SweepField,
+    SweepId,
+    SweepPlan,
+    SweepPoint,
+)
+
+MOST_PICTURES = 400
+ROUNDING = 1e-9
+"""Shares of a step by which the end of a range may be missed."""
+EXAMPLE = 'Write "0, 5, 10" or "0 to 20 by 5".'
+SOME = 3
+"""Seeds that are suggested."""
+USUAL_VALUES: Mapping[SweepField, tuple[float, ...]] = {
+    SweepField.DECAY: (0.25, 0.5, 1),
+    SweepField.EVERY: (1, 2, 3),
+    SweepField.INNER_UPDATES: (1, 2, 4),
+    SweepField.GOAL: (0.8, 0.9, 1),
+    SweepField.PRESENCE_WEIGHT: (0, 1, 2),
+}
+"""Suggested whatever is set."""
+
+_NUMBER = r"\d+(?:\.\d+)?"
+_RANGE = re.compile(rf"({_NUMBER})\s*(?:to|\.\.|-)\s*({_NUMBER})(?:\s*(?:by|/)\s*({_NUMBER}))?")
+
+
+def read_axis(field: SweepField, text: str) -> SweepAxis:
+    """Read values like "0, 5, 10" or "0 to 20 by 5"; what comes twice is taken once.
+
+    Raises:
+        SettingsError: There is no value, one is no number, or there are too many.
+    """
+    parts = [part.strip() for part in re.split(r"[,;]", text) if part.strip()]
+    values = tuple(dict.fromkeys(value for part in parts for value in _values(part)))
+    if not values:
+        raise SettingsError(f"{field.title} has no values yet.", hint=EXAMPLE)
+    if field.is_whole and any(value != floor(value) for value in values):
+        raise SettingsError(f"{field.title} takes whole numbers only.", hint='As "1, 2, 3".')
+    _check_count(len(values))
+    return SweepAxis(field=field, values=values)
+
+
+def plan_of(columns: SweepAxis, rows: SweepAxis | None = None) -> SweepPlan:
+    """Join axes.
+
+    Raises:
+        SettingsError: Both sweep the same field, or there are too many pictures.
+    """
+    if rows is not None and rows.field is columns.field:
+        raise SettingsError(
+            f"{columns.field.title} cannot stand along both sides.", hint="Choose another field."
+        )
+    plan = SweepPlan(columns=columns, rows=rows)
+    _check_count(plan.pictures)
+    return plan
+
+
+def sweep_requests(
+    plan: SweepPlan,
+    settings: RunSettings,
+    model: ModelCard,
+    requests_of: Callable[[RunSettings], tuple[GenerationRequest, ...]],
+) -> tuple[GenerationRequest, ...]:
+    """Ask for the pictures of a sweep, row by row; all of them are checked.
+
+    Args:
+        plan: What is swept.
+        settings: All that stays as it is; one picture is drawn of each cell.
+        model: The settings' own.
+        requests_of: Makes requests of settings.
+
+    Raises:
+        RequestError: A value is out of its range, or the model cannot be drawn with the sampler.
+        PromptError: There is no scene.
+    """
+    sweep_id = SweepId(uuid.uuid4().hex)
+    alone = replace(settings, pictures=1, seed_mode=SeedMode.FIXED)
+    requests = []
+    for cell in cells_of(plan, sweep_id):
+        (request,) = requests_of(settings_at(cell, alone, model))
+        check_request(request, model)
+        requests.append(replace(request, sweep=cell))
+    return tuple(requests)
+
+
+def suggested_values(field: SweepField, settings: RunSettings, model: ModelCard) -> str:
+    """Return values around those that are set, as they are typed."""
+    strength, steps = recommended_strength(settings, model), settings.steps
+    scale = settings.guidance_scale or model.guidance_scale
+    around: Mapping[SweepField, tuple[float, ...]] = {
+        SweepField.SEED: tuple(seed_after(settings.seed, count) for count in range(SOME)),
+        SweepField.STEPS: (max(steps // 2, 1), steps, 2 * steps),
+        SweepField.WIDTH: (settings.width, settings.width * 2),
+        SweepField.HEIGHT: (settings.height, settings.height * 2),
+        SweepField.GUIDANCE_SCALE: (scale / 2, scale, 2 * scale),
+        SweepField.STRENGTH: (0, strength / 2, strength, 2 * strength),
+        SweepField.GUIDED_STEPS: (max(steps // 4, 1), max(steps // 2, 1), steps),
+        **USUAL_VALUES,
+    }
+    values = dict.fromkeys(around[field])
+    return ", ".join(SweepPoint(field=field, value=value).label for value in values)
+
+
+def cells_of(plan: SweepPlan, sweep_id: SweepId) -> Iterator[SweepCell]:
+    """Yield the cells of a sweep, row by row."""
+    for row in _points(plan.rows) if plan.rows else (None,):
+        for column in _points(plan.columns):
+            yield SweepCell(sweep_id=sweep_id, column=column, row=row)
+
+
+def settings_at(cell: SweepCell, settings: RunSettings, model: ModelCard) -> RunSettings:
+    """Return settings with the values of a cell."""
+    order = tuple(SweepField)
+    points = [point for point in (cell.column, cell.row) if point is not None]
+    for point in sorted(points, key=lambda point: order.index(point.field)):
+        settings = _SETTERS[point.field](settings, model, point.value)
+    return settings
+
+
+def _points(axis: SweepAxis) -> tuple[SweepPoint, ...]:
+    return tuple(SweepPoint(field=axis.field, value=value) for value in axis.values)
+
+
+def _check_count(pictures: int) -> None:
+    if pictures > MOST_PICTURES:
+        raise SettingsError(
+            f"A sweep of {pictures} pictures is too large.",
+            hint=f"Take {MOST_PICTURES} at most.",
+        )
+
+
+def _values(part: str) -> Iterator[float]:
+    if bounds := _RANGE.fullmatch(part):
+        first, last, step = (float(each) for each in bounds.groups(default="1"))
+        if step == 0:
+            raise SettingsError(f'"{part}" never gets to its end.', hint=EXAMPLE)
+        count = floor(abs(last - first) / step + ROUNDING) + 1
+        _check_count(count)
+        towards = step if last >= first else -step
+        yield from (round(first + place * towards, 9) for place in range(count))
+        return
+    try:
+        value = float(part)
+    except ValueError as error:
+        raise SettingsError(f'"{part}" is no number.', hint=EXAMPLE) from error
+    if not isfinite(value) or value < 0:
+        raise SettingsError(f'"{part}" cannot be swept.', hint="Take numbers from 0 upwards.")
+    yield value
+
+
+def _guide(name: str, settings: RunSettings, value: float) -> RunSettings:
+    return replace(settings, guidance=replace(settings.guidance, **{name: value}))  # type: ignore[arg-type]
+
+
+_SETTERS: Mapping[SweepField, Callable[[RunSettings, ModelCard, float], RunSettings]] = {
+    SweepField.SEED: lambda settings, _, value: replace(settings, seed=int(value)),
+    SweepField.STEPS: lambda settings, model, value: with_steps(settings, model, int(value)),
+    SweepField.WIDTH: lambda settings, _, value: replace(settings, width=int(value)),
+    SweepField.HEIGHT: lambda settings, _, value: replace(settings, height=int(value)),
+    SweepField.GUIDANCE_SCALE: lambda settings, _, value: replace(settings, guidance_scale=value),
+    SweepField.STRENGTH: lambda settings, _, value: _guide("strength", settings, value),
+    SweepField.DECAY: lambda settings, _, value: _guide("decay", settings, value),
+    SweepField.GUIDED_STEPS: lambda settings, _, count: _guide(
+        "last_step", settings, int(count) - 1
+    ),
+    SweepField.EVERY: lambda settings, _, value: _guide("every", settings, int(value)),
+    SweepField.INNER_UPDATES: lambda settings, _, value: _guide(
+        "inner_updates", settings, int(value)
+    ),
+    SweepField.GOAL: lambda settings, _, value: _guide("goal", settings, value),
+    SweepField.PRESENCE_WEIGHT: lambda settings, _, value: _guide(
+        "presence_weight", settings, value
+    ),
+}

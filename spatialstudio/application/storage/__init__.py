@@ -1,0 +1,1 @@
+"""Storing runs, queue and drafts."""

@@ -1,0 +1,177 @@
+"""Takes what a picture tells of its making into the form, field by field as the user chose."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, replace
+
+from spatialstudio.application.models.model_settings import usual_settings, with_model
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.generation import (
+    MAX_SEED,
+    UNGUIDED,
+    GenerationRequest,
+    GuidanceSettings,
+    NoiseSearch,
+)
+from spatialstudio.domain.picture_settings import (
+    PictureSettings,
+    claim_in_words,
+    guidance_in_words,
+    search_in_words,
+)
+from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.run_settings import Draft, RunSettings
+
+PROMPT = "prompt"
+RELATIONS = "relations"
+OF_SCENE = frozenset({PROMPT, RELATIONS})
+"""Fields that are no settings, but say what to draw."""
+NEEDS = {RELATIONS: PROMPT}
+"""Relations are between words of their prompt, so they come with it."""
+PLAIN = ("seed", "steps", "width", "height", "negative", "guidance_scale", "preview_every")
+"""Fields of ``PictureSettings`` that are called the same in the form."""
+OURS: Mapping[str, Callable[[GenerationRequest], Mapping[str, object]]] = {
+    "sampler": lambda request: {"scheduler_id": request.scheduler_id},
+    "search": lambda request: {"candidates": request.search.candidates},
+    "savings": lambda request: {"savings": request.savings},
+    "dtype": lambda request: {"dtype": request.dtype},
+}
+"""Fields that are taken of our pictures alone, to the form's settings."""
+MULTIPLE_OF = 8
+"""Sides of pictures must be divisible by this."""
+DETAILS = {detail.value: detail for detail in AttentionDetail}
+
+
+def usable_fields(
+    theirs: PictureSettings, models: Collection[str], request: GenerationRequest | None = None
+) -> tuple[str, ...]:
+    """Return which fields of a picture can be taken over; the others are only told.
+
+    Args:
+        theirs: What the picture tells.
+        models: Ids of the models that are here.
+        request: Of one of our pictures, whole; None for those of others.
+    """
+    is_ours = request is not None
+    is_guided = request is not None and request.guidance.method_id != UNGUIDED
+    fits = {
+        PROMPT: bool(theirs.prompt.strip()),
+        "negative": is_ours or bool(theirs.negative),
+        "seed": theirs.seed is not None and 0 <= theirs.seed <= MAX_SEED,
+        "steps": _is_positive(theirs.steps),
+        "guidance_scale": theirs.guidance_scale is not None and theirs.guidance_scale >= 0,
+        "width": _is_side(theirs.width),
+        "height": _is_side(theirs.height),
+        "model": theirs.model in models,
+        "method": is_ours,
+        "strength": theirs.strength is not None and theirs.strength >= 0,
+        "guidance": is_guided,
+        "detail": theirs.detail in DETAILS,
+        "preview_every": _is_positive(theirs.preview_every),
+        **dict.fromkeys(OURS, is_ours),
+        RELATIONS: request is not None and bool(request.scene.relations),
+    }
+    return tuple(name for name, is_usable in fits.items() if is_usable)
+
+
+def with_fields(
+    settings: RunSettings,
+    theirs: PictureSettings,
+    names: Collection[str],
+    model: ModelCard | None = None,
+    request: GenerationRequest | None = None,
+) -> RunSettings:
+    """Return the form with some fields of a picture; prompts are not part of it.
+
+    Args:
+        settings: The form as it is.
+        theirs: What the picture tells.
+        names: Of usable fields that shall be taken.
+        model: The picture's, when it shall be taken.
+        request: Of one of our pictures, whole; None for those of others.
+    """
+    taken = settings if model is None else with_model(settings, model)
+    told = {name: getattr(theirs, name) for name in PLAIN if name in names}
+    if "detail" in names:
+        told["detail"] = DETAILS[theirs.detail]
+    if request is not None:
+        for name in OURS.keys() & names:
+            told |= OURS[name](request)
+    return replace(taken, guidance=_guidance(taken.guidance, theirs, names, request), **told)
+
+
+def _guidance(
+    guidance: GuidanceSettings,
+    theirs: PictureSettings,
+    names: Collection[str],
+    request: GenerationRequest | None,
+) -> GuidanceSettings:
+    """Return the form's guidance with some fields; without guidance its step size is 0."""
+    wanted = request.guidance if request is not None else None
+    if wanted is not None and "guidance" in names:
+        guidance = replace(wanted, method_id=guidance.method_id, strength=guidance.strength)
+    if "strength" in names and theirs.strength is not None:
+        guidance = replace(guidance, strength=theirs.strength)
+    if wanted is not None and "method" in names:
+        is_none = wanted.method_id == UNGUIDED
+        change = {"strength": 0.0} if is_none else {"method_id": wanted.method_id}
+        guidance = replace(guidance, **change)
+    return guidance
+
+
+def scene_to_take(request: GenerationRequest) -> SceneGraph:
+    """Return what one of our pictures was to show; what it was not to is part of the form."""
+    scene = request.scene
+    return replace(scene, prompt=replace(scene.prompt, negative=""))
+
+
+def _is_positive(number: int | None) -> bool:
+    return number is not None and number > 0
+
+
+def _is_side(number: int | None) -> bool:
+    return _is_positive(number) and not (number or 0) % MULTIPLE_OF
+
+
+def tell_form(
+    draft: Draft, scene: SceneGraph | None, models: Sequence[ModelCard]
+) -> PictureSettings:
+    """Return what a picture would tell that was drawn with the form as it is.
+
+    Args:
+        draft: What is typed and set.
+        scene: That is worked on; None when there is none.
+        models: Those that are here; the first is set where nothing was set by hand.
+    """
+    form = draft.settings or usual_settings(models[0])
+    scales = {model.id: model.guidance_scale for model in models}
+    scale = form.guidance_scale
+    return PictureSettings(
+        dialect="",
+        prompt=draft.prompt,
+        negative=form.negative,
+        guidance_scale=scales.get(form.model_id) if scale is None else scale,
+        seed=form.seed,
+        steps=form.steps,
+        sampler=form.scheduler_id,
+        width=form.width,
+        height=form.height,
+        model=form.model_id,
+        method=form.guidance.method_id if form.guidance.strength > 0 else UNGUIDED,
+        strength=form.guidance.strength,
+        guidance=guidance_in_words(asdict(form.guidance)),
+        detail=form.detail.value,
+        preview_every=form.preview_every,
+        search=search_in_words(form.candidates, NoiseSearch().enough),
+        savings=tuple(saving.value for saving in form.savings),
+        device=form.device,
+        dtype=form.dtype,
+        relations=_claims_of(scene) if scene else (),
+    )
+
+
+def _claims_of(scene: SceneGraph) -> tuple[str, ...]:
+    return tuple(
+        claim_in_words(scene.plain_sentence(each), each.weight, is_muted=each.is_muted)
+        for each in scene.relations
+    )

@@ -1,0 +1,237 @@
+"""Keeps what the engine says of each run; stores the picture as soon as it is done."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.jobs.messages import (
+    EngineStopped,
+    JobFailed,
+    PictureJudged,
+)
+from spatialstudio.application.session import RunStored, StoreFailed
+from spatialstudio.application.storage.store_run import store_run
+from spatialstudio.domain.errors import ErrorReport, StoreError, StudioError
+from spatialstudio.domain.generation import (
+    GenerationCancelled,
+    GenerationEvent,
+    GenerationFailed,
+    GenerationFinished,
+    GenerationRequest,
+    GenerationStarted,
+    RequestId,
+    StepEvent,
+)
+from spatialstudio.domain.run_ports import QueueJournal, RunStore
+from spatialstudio.domain.verdict import Evaluation
+
+log = logging.getLogger(__name__)
+
+
+class Shelf(Protocol):
+    """Takes finished runs."""
+
+    def store(self, request: GenerationRequest, events: Sequence[GenerationEvent]) -> Path:
+        """Write a run, not judged yet; return the picture's file.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        ...
+
+    def judge(self, path: Path, evaluation: Evaluation) -> None:
+        """Add what was found in its picture.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        ...
+
+    def recover(self, request: GenerationRequest, events: Sequence[GenerationEvent]) -> Path | None:
+        """Write a run somewhere else; None when that fails as well."""
+        ...
+
+
+class RunShelf:
+    """Implements ``Shelf`` with a store.
+
+    Args:
+        store: Writes runs.
+        folder: Tells where runs go now.
+        recovery: Where they go when that cannot be written.
+        is_marked: Tells whether pictures shall say now that a model drew them.
+    """
+
+    def __init__(
+        self,
+        store: RunStore,
+        folder: Callable[[], Path],
+        recovery: Path,
+        is_marked: Callable[[], bool],
+    ) -> None:
+        self._store = store
+        self._folder = folder
+        self._recovery = recovery
+        self._is_marked = is_marked
+
+    def store(self, request: GenerationRequest, events: Sequence[GenerationEvent]) -> Path:
+        """Write a run, not judged yet; return the picture's file.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        return self._write(request, events, self._folder())
+
+    def judge(self, path: Path, evaluation: Evaluation) -> None:
+        """Add what was found in its picture.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        self._store.judge(path, evaluation)
+
+    def recover(self, request: GenerationRequest, events: Sequence[GenerationEvent]) -> Path | None:
+        """Write a run into the recovery; None when that fails as well."""
+        try:
+            return self._write(request, events, self._recovery)
+        except StoreError as error:
+            log.warning("A run could not be recovered: %s", error.message)
+            return None
+
+    def _write(
+        self, request: GenerationRequest, events: Sequence[GenerationEvent], folder: Path
+    ) -> Path:
+        is_marked = self._is_marked()
+        return store_run(request, events, None, self._store, folder, is_marked=is_marked)
+
+
+STORING = "Storing the run"
+
+
+@dataclass(slots=True)
+class _Growing:
+    request: GenerationRequest
+    events: list[GenerationEvent] = field(default_factory=list)
+    path: Path | None = None
+    failure: ErrorReport | None = None
+    is_unwanted: bool = False
+
+
+class RunKeeper:
+    """Collects the events of submitted requests; publishes ``RunStored`` or ``StoreFailed``.
+
+    The picture is on disk before anybody judges it, in the recovery when its folder is full;
+    ``RunStored`` comes when its verdicts are there too. ``follow`` is called on the engine's
+    reporting thread only.
+
+    Args:
+        shelf: Takes finished runs.
+        journal: Remembers requests until they are done.
+        publish: Takes the keeper's events.
+    """
+
+    def __init__(
+        self, shelf: Shelf, journal: QueueJournal, publish: Callable[[object], None]
+    ) -> None:
+        self._shelf = shelf
+        self._journal = journal
+        self._publish = publish
+        self._growing: dict[RequestId, _Growing] = {}
+        self._is_closing = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether anything is still to come of a request."""
+        return bool(self._growing)
+
+    def expect(self, request: GenerationRequest) -> None:
+        """Keep what comes of a request from now on; it outlives a sudden end of the program."""
+        self._growing[request.id] = _Growing(request)
+        try:
+            self._journal.note(request)
+        except StudioError as error:
+            log.warning("The queue would not outlive a sudden end: %s", error.message)
+
+    def forget(self, request_id: RequestId) -> None:
+        """Remember a request no longer: nobody wants it drawn any more."""
+        self._growing.pop(request_id, None)
+        self._journal.end(request_id)
+
+    def note_cancellation(self, request_id: RequestId) -> None:
+        """Note that the user stops a request: closing the program does not bring it back."""
+        if (run := self._growing.get(request_id)) is not None:
+            run.is_unwanted = True
+
+    def note_closing(self) -> None:
+        """From now on a request that is stopped was not stopped by the user; it is remembered."""
+        self._is_closing = True
+
+    def forget_all(self) -> tuple[Path, ...]:
+        """Let go of every request; return the pictures that are stored and were not judged."""
+        growing = dict(self._growing)
+        for request_id in growing:
+            self.forget(request_id)
+        return tuple(run.path for run in growing.values() if run.path is not None)
+
+    def follow(self, event: object) -> None:
+        """Take in what the engine says."""
+        match event:
+            case GenerationStarted() | StepEvent() | GenerationFinished():
+                if event.request_id in self._growing:
+                    self._grow(self._growing[event.request_id], event)
+            case PictureJudged(request_id=request_id, evaluation=evaluation):
+                self._end(request_id, evaluation)
+            case JobFailed() | GenerationFailed():
+                self._end(event.request_id, None)
+            case GenerationCancelled(request_id=request_id):
+                self._end(request_id, None, is_done=self._is_done_with(request_id))
+            case EngineStopped(lost=lost):
+                for request_id in tuple(self._growing) if lost is None else (lost,):
+                    self._end(request_id, None, is_done=False)
+
+    def _is_done_with(self, request_id: RequestId) -> bool:
+        run = self._growing.get(request_id)
+        return not self._is_closing or (run is not None and run.is_unwanted)
+
+    def _grow(self, run: _Growing, event: GenerationEvent) -> None:
+        if isinstance(event, GenerationStarted):
+            run.events.clear()  # each picture of a search starts anew
+        run.events.append(event)
+        if isinstance(event, GenerationFinished):
+            self._store(run)
+
+    def _store(self, run: _Growing) -> None:
+        try:
+            run.path = self._shelf.store(run.request, run.events)
+        except StudioError as error:
+            log.warning("A finished run could not be stored.")
+            run.failure = report_on(error, STORING)
+            run.path = self._shelf.recover(run.request, run.events)
+
+    def _end(
+        self, request_id: RequestId, evaluation: Evaluation | None, *, is_done: bool = True
+    ) -> None:
+        run = self._growing.pop(request_id, None)
+        if run is None:
+            return
+        self._keep_verdicts(run, evaluation)
+        if run.failure is not None:
+            self._publish(StoreFailed(request_id=request_id, error=run.failure, recovered=run.path))
+        elif run.path is not None:
+            self._publish(RunStored(request_id=request_id, path=run.path))
+        is_lost = run.failure is not None and run.path is None
+        if run.path is not None or (is_done and not is_lost):
+            self._journal.end(request_id)
+
+    def _keep_verdicts(self, run: _Growing, evaluation: Evaluation | None) -> None:
+        if run.path is None or evaluation is None:
+            return
+        try:
+            self._shelf.judge(run.path, evaluation)
+        except StudioError as error:
+            log.warning("The verdicts of a stored run could not be kept.")
+            failure = report_on(error, STORING)
+            self._publish(StoreFailed(request_id=run.request.id, error=failure, recovered=run.path))

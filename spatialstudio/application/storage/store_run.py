@@ -1,0 +1,151 @@
+"""Stage 4: the events of a finished run become a record and its files."""
+
+import hashlib
+import platform
+import re
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+from spatialstudio.domain.generation import (
+    GenerationEvent,
+    GenerationFinished,
+    GenerationRequest,
+    GenerationStarted,
+    ModelSetup,
+    StepEvent,
+    of_best,
+)
+from spatialstudio.domain.record import (
+    Environment,
+    RunId,
+    RunRecord,
+    StepSummary,
+)
+from spatialstudio.domain.run_ports import RunStore
+from spatialstudio.domain.verdict import Evaluation
+
+LIBRARIES = ("torch", "diffusers", "transformers", "numpy")
+"""Whose versions may change a picture."""
+
+PACKAGE = Path(__file__).parents[2]
+"""Where Spatial Studio's own sources are."""
+
+_SLUG_LENGTH = 48
+_NUMBERS = tuple(f.name for f in fields(StepSummary) if f.name not in {"attention", "preview"})
+
+
+def store_run(
+    request: GenerationRequest,
+    events: Sequence[GenerationEvent],
+    evaluation: Evaluation | None,
+    store: RunStore,
+    folder: Path,
+    *,
+    is_marked: bool = True,
+) -> Path:
+    """Keep a finished run.
+
+    Args:
+        request: What was asked.
+        events: From ``GenerationStarted`` to ``GenerationFinished``, in order.
+        evaluation: None when the picture was not judged.
+        store: Where to.
+        folder: That the run's files shall lie in.
+        is_marked: Whether the picture says in its XMP that a model drew it.
+
+    Returns:
+        The picture's file.
+
+    Raises:
+        StoreError: The folder cannot be written or is full.
+    """
+    record = record_of(request, events, evaluation, is_marked=is_marked)
+    return store.save(record, events, folder)
+
+
+def record_of(
+    request: GenerationRequest,
+    events: Sequence[GenerationEvent],
+    evaluation: Evaluation | None,
+    *,
+    is_marked: bool = True,
+) -> RunRecord:
+    """Return what is kept of a finished run; arguments as for ``store_run``.
+
+    Of a search the request of the best picture is kept, which draws it again, and the ranking.
+    """
+    (started,) = (event for event in events if isinstance(event, GenerationStarted))
+    (finished,) = (event for event in events if isinstance(event, GenerationFinished))
+    request = of_best(request, finished.candidates)
+    created = datetime.now(UTC)
+    return RunRecord(
+        id=run_name(request, created),
+        created=created,
+        request=request,
+        token_spans=started.token_spans,
+        trace=tuple(_summary(event) for event in events if isinstance(event, StepEvent)),
+        evaluation=evaluation,
+        artifacts=(),
+        environment=environment_on(started.device, finished.setup),
+        seconds=finished.seconds,
+        peak_memory_bytes=finished.peak_memory_bytes,
+        candidates=finished.candidates,
+        attention_files=started.attention_files,
+        memory=started.memory,
+        text_layers=started.text_layers,
+        is_marked=is_marked,
+    )
+
+
+def run_name(request: GenerationRequest, created: datetime) -> RunId:
+    """Name a run after its time, prompt and seed: "2026-11-20_103240_a-cat-above-a-dog_7"."""
+    words = re.findall(r"\w+", request.scene.prompt.text.lower())
+    slug = "-".join(words)[:_SLUG_LENGTH].strip("-_") or "picture"
+    return RunId(f"{created:%Y-%m-%d_%H%M%S}_{slug}_{request.seed}")
+
+
+def environment_on(device: str, setup: ModelSetup | None = None) -> Environment:
+    """Tell versions and machine, without importing a model library.
+
+    Args:
+        device: Where the model ran: "cpu", "cuda:0", ...
+        setup: How it computed; None where nobody noted it.
+    """
+    versions = {name: _version(name) for name in LIBRARIES}
+    return Environment(
+        app=_version("spatialstudio"),
+        python=platform.python_version(),
+        libraries=versions,
+        device=device,
+        platform=f"{platform.system()} {platform.machine()}",
+        setup=setup or ModelSetup(),
+        code_sha256=_hash_of_sources(),
+    )
+
+
+def _summary(event: StepEvent) -> StepSummary:
+    """Take over every number of a step; the store adds where its arrays are."""
+    return StepSummary(**{name: getattr(event, name) for name in _NUMBERS})
+
+
+@cache
+def _hash_of_sources() -> str:
+    """Name this program by its sources, in order; empty where it comes without them."""
+    digest = hashlib.sha256()
+    files = sorted(PACKAGE.rglob("*.py"))
+    for file in files:
+        digest.update(file.relative_to(PACKAGE).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest() if files else ""
+
+
+@cache
+def _version(distribution: str) -> str:
+    from importlib import metadata  # takes its time, and is not needed before a run is stored
+
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "not installed"

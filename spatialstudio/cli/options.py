@@ -1,0 +1,416 @@
+"""What can be typed behind ``runs``."""
+
+import argparse
+import os
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from enum import Enum
+from pathlib import Path
+from typing import TypeVar
+
+from spatialstudio.application.models.model_settings import choose_guidance
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.devices import NUMBER_FORMATS, Saving
+from spatialstudio.domain.export import (
+    FORMATS,
+    ExportKind,
+    ExportLayer,
+)
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import (
+    PSG,
+    UNGUIDED,
+    GenerationRequest,
+    NoiseSearch,
+)
+from spatialstudio.domain.judge_choice import STICKER_DETECTOR_ID, JudgeChoice
+from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.run_settings import Preset
+from spatialstudio.domain.samplers import SAMPLERS, sampler_named
+from spatialstudio.science.guidance.presets import METHOD_IDS, has_work
+
+E = TypeVar("E", bound=Enum)
+
+
+@frozen
+class OutPath:
+    """Where a result goes.
+
+    Attributes:
+        path: A file or folder.
+        is_folder: Whether it is a folder, or was written as one: "results/".
+    """
+
+    path: Path
+    is_folder: bool
+
+    def file(self, name: str) -> Path:
+        """Return the file; one of this name when a folder was meant."""
+        return self.path / name if self.is_folder else self.path
+
+
+def out_path(text: str) -> OutPath:
+    """Read where a result goes, for argparse's ``type``."""
+    separators = tuple(filter(None, (os.sep, os.altsep)))
+    path = Path(text)
+    return OutPath(path=path, is_folder=text.endswith(separators) or path.is_dir())
+
+
+def add_overwrite(parser: ArgumentParser) -> None:
+    """Let a command's user allow that earlier results are replaced."""
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace files that are there already"
+    )
+
+
+def one_of(kinds: type[E]) -> Callable[[str], E]:
+    """Return what reads the value of an option, for argparse's ``type``.
+
+    Args:
+        kinds: Their values are the words that can be typed.
+    """
+
+    def read(text: str) -> E:
+        try:
+            return kinds(text)
+        except ValueError as error:
+            raise ArgumentTypeError(f'"{text}" is none of {words_of(kinds)}') from error
+
+    return read
+
+
+def words_of(kinds: Iterable[Enum]) -> str:
+    """Name what can be typed; in quotes what the terminal would take for several words."""
+    words = (str(kind.value) for kind in kinds)
+    return ", ".join(f'"{word}"' if " " in word else word for word in words)
+
+
+MOST_LISTED = 50
+FILTER_HELP = 'as "verdict:fail relation:left model:sticker pos<0.6 cat -tag:draft"'
+RUNS, LIST, FILTER = "runs", "list", "--filter"
+NO_MORE_OPTIONS = "--"
+HELP = "-h"
+
+
+def add_runs_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentParser) -> None:
+    """Add the commands on the library to the command ``runs``."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    library = argparse.ArgumentParser(add_help=False)
+    library.add_argument(
+        "--library", type=Path, metavar="DIR", help="another folder of runs; your own by default"
+    )
+    known = [shared, library]
+    _add_list(actions.add_parser(LIST, help="find runs", parents=known))
+    _add_chosen(actions.add_parser("show", help="tell all of runs", parents=known))
+    _add_export(actions.add_parser("export", help="write runs as other files", parents=known))
+    bundle = actions.add_parser("import", help="take in a bundle of runs", parents=known)
+    bundle.add_argument("bundle", type=Path, metavar="ZIP", help="made by export --as bundle")
+    _add_verify(
+        actions.add_parser(
+            "verify", help="check that files are unchanged since written", parents=known
+        )
+    )
+    actions.add_parser("reindex", help="build the index anew from the files", parents=known)
+    again = actions.add_parser("again", help="draw a run again exactly, and compare", parents=known)
+    again.add_argument("run", type=Path, metavar="RUN", help="its picture")
+
+
+def with_minuses(arguments: Sequence[str]) -> Sequence[str]:
+    """Return what was typed, parts of filters that a minus negates told apart from options."""
+    if arguments[:1] != [RUNS]:
+        return arguments
+    return list(_told_apart(arguments, is_list=arguments[1:2] == [LIST]))
+
+
+def take_words(options: argparse.Namespace, rest: Sequence[str]) -> Sequence[str]:
+    """Take the words of a filter that stand behind options; return what else nobody knows."""
+    if options.command != RUNS or options.action != LIST:
+        return rest
+    options.words += [word for word in rest if not word.startswith("--")]
+    return [word for word in rest if word.startswith("--")]
+
+
+def _told_apart(arguments: Sequence[str], *, is_list: bool) -> Iterator[str]:
+    words = iter(arguments)
+    for word in words:
+        if word == NO_MORE_OPTIONS:
+            yield from (word, *words)
+        elif word == FILTER:
+            value = next(words, None)
+            yield word if value in {None, NO_MORE_OPTIONS} else f"{word}={value}"
+        elif is_list and word.startswith("-") and word != HELP and not word.startswith("--"):
+            yield f"{FILTER}={word}"
+        else:
+            yield word
+
+
+def _add_list(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*", metavar="FILTER", help=FILTER_HELP)
+    parser.add_argument(
+        FILTER, action="append", default=[], metavar="FILTER", help="the same; can be given again"
+    )
+    parser.add_argument(
+        "--most",
+        type=_count,
+        default=MOST_LISTED,
+        metavar="N",
+        help="list no more; 0 for all (default: %(default)s)",
+    )
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f'"{text}" is no number of runs, 0 or more')
+    return int(text)
+
+
+def _add_chosen(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("runs", type=Path, nargs="*", metavar="RUN", help="pictures of runs")
+    parser.add_argument(FILTER, metavar="FILTER", help=f"those of the library, {FILTER_HELP}")
+
+
+def _add_verify(parser: argparse.ArgumentParser) -> None:
+    _add_chosen(parser)
+    parser.add_argument(
+        "--recheck",
+        action="store_true",
+        help="also judge again from the stored perception, and name verdicts that differ",
+    )
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    _add_chosen(parser)
+    parser.add_argument(
+        "--as",
+        dest="kind",
+        type=one_of(ExportKind),
+        default=ExportKind.ANNOTATED,
+        metavar="KIND",
+        help="; ".join(f"{kind.value} ({', '.join(ends)})" for kind, ends in FORMATS.items()),
+    )
+    parser.add_argument(
+        "--out", type=out_path, metavar="PATH", required=True, help='file or folder, as "out/"'
+    )
+    add_overwrite(parser)
+    parser.add_argument(
+        "--layers",
+        type=one_of(ExportLayer),
+        nargs="*",
+        metavar="LAYER",
+        help=f"of annotated pictures: {words_of(ExportLayer)}",
+    )
+    parser.add_argument("--theme", default="light", help="its colours (default: %(default)s)")
+    parser.add_argument(
+        "--unmarked", action="store_true", help="do not say in pictures that a model drew them"
+    )
+
+
+ONE_PICTURE = NoiseSearch()
+
+
+def add_guidance_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options to the command that draws."""
+    group = parser.add_argument_group("guidance")
+    group.add_argument(
+        "--guidance",
+        choices=(UNGUIDED, *METHOD_IDS),
+        default=PSG,
+        help="what holds the picture to the prompt (default: %(default)s)",
+    )
+    group.add_argument(
+        "--preset",
+        type=one_of(Preset),
+        default=Preset.RECOMMENDED,
+        metavar="{recommended,published,spatialbench-uc}",
+        help="whose settings: ours, those of the paper's code, or, for boxdiff, those that "
+        "SpatialBench-UC ran it with, without refinement (default: recommended)",
+    )
+    group.add_argument(
+        "--strength", type=float, help="step size of the guidance; the model's own by default"
+    )
+    group.add_argument(
+        "--goal", type=float, default=1.0, help="PoS at which guidance rests, 0.95 say; 1 is never"
+    )
+    group.add_argument(
+        "--guided-steps", type=int, metavar="N", help="the first N; the method's own by default"
+    )
+    group.add_argument(
+        "--every", type=int, default=1, metavar="N", help="of these only every Nth is guided"
+    )
+    group.add_argument(
+        "--inner-updates", type=int, default=1, metavar="N", help="updates of a guided step"
+    )
+    group.add_argument(
+        "--paper-loss", action="store_true", help="PSG's loss as in the paper, not as in its code"
+    )
+    group.add_argument(
+        "--one-by-one", action="store_true", help="a pass for each relation, not one for all"
+    )
+    group.add_argument(
+        "--names-only", action="store_true", help='draw from "a dog and a car", hold the relation'
+    )
+    group.add_argument(
+        "--reuse-prediction", action="store_true", help="cheaper steps; relations hold less often"
+    )
+    group.add_argument("--checkpointing", action="store_true", help="less memory for more time")
+    _add_sampling(parser)
+    _add_search(parser)
+    _add_place(parser)
+
+
+def _add_sampling(parser: argparse.ArgumentParser) -> None:
+    sampling = parser.add_argument_group("sampling")
+    sampling.add_argument(
+        "--sampler",
+        type=sampler_named,
+        default="",
+        metavar="NAME",
+        help=f"one of those that the model can be drawn with: {', '.join(SAMPLERS.values())}, or "
+        "what diffusers calls it; the model's own by default",
+    )
+    sampling.add_argument(
+        "--guidance-scale",
+        type=float,
+        metavar="SCALE",
+        help="of classifier-free guidance; 1 is off; the model's own by default",
+    )
+    sampling.add_argument(
+        "--negative", default="", metavar="TEXT", help="what the picture shall not show"
+    )
+
+
+def _add_search(parser: argparse.ArgumentParser) -> None:
+    search = parser.add_argument_group("search")
+    search.add_argument(
+        "--search",
+        type=int,
+        default=ONE_PICTURE.candidates,
+        metavar="N",
+        help="draw up to N pictures from seeds that follow each other, keep the best",
+    )
+    search.add_argument(
+        "--enough",
+        type=float,
+        default=ONE_PICTURE.enough,
+        metavar="PSE",
+        help="a picture this good ends the search (default: %(default)s)",
+    )
+
+
+def _add_place(parser: argparse.ArgumentParser) -> None:
+    memory = parser.add_argument_group("device and memory")
+    memory.add_argument(
+        "--device",
+        default="",
+        metavar="ID",
+        help="where to draw, cuda:1 say; the fastest there is by default",
+    )
+    memory.add_argument(
+        "--number-format",
+        choices=NUMBER_FORMATS,
+        default="",
+        help="of the weights; the model's own, or what suits the device, by default",
+    )
+    memory.add_argument(
+        "--save-memory",
+        type=one_of(Saving),
+        action="append",
+        default=[],
+        metavar="WAY",
+        help=f"may be given several times: {words_of(Saving)}",
+    )
+    memory.add_argument(
+        "--keep-attention",
+        type=one_of(AttentionDetail),
+        default=AttentionDetail.RELATION_WORDS,
+        metavar="DETAIL",
+        help=f"beyond the first it goes to disk: {words_of(AttentionDetail)}",
+    )
+
+
+def with_guidance(
+    request: GenerationRequest, model: ModelCard, options: argparse.Namespace
+) -> GenerationRequest:
+    """Return a request with what was typed.
+
+    Raises:
+        RequestError: The method was not published for models of this kind.
+    """
+    scene, scale = request.scene, options.guidance_scale
+    guidance = choose_guidance(
+        options.guidance if has_work(scene, options.guidance) else UNGUIDED,
+        model,
+        request.steps,
+        preset=options.preset,
+        strength=options.strength,
+    )
+    steps = options.guided_steps
+    return replace(
+        request,
+        scene=replace(scene, prompt=replace(scene.prompt, negative=options.negative)),
+        scheduler_id=options.sampler,
+        guidance_scale=request.guidance_scale if scale is None else scale,
+        guidance=replace(
+            guidance,
+            last_step=guidance.last_step if steps is None else steps - 1,
+            every=options.every,
+            inner_updates=options.inner_updates,
+            goal=options.goal,
+            paper_loss=options.paper_loss,
+            one_by_one=options.one_by_one,
+            names_only=options.names_only,
+            reuses_prediction=options.reuse_prediction,
+            checkpointing=options.checkpointing,
+        ),
+        search=NoiseSearch(candidates=options.search, enough=options.enough),
+        savings=tuple(options.save_memory),
+        device=options.device,
+        dtype=options.number_format,
+        capture=replace(request.capture, detail=options.keep_attention),
+    )
+
+
+def add_judge_options(parser: argparse.ArgumentParser) -> None:
+    """Let a command's user choose who looks."""
+    group = parser.add_argument_group(
+        "who looks", "Names of models on this machine, as doctor lists them, or model folders."
+    )
+    group.add_argument(
+        "--detector",
+        metavar="MODEL",
+        help=f"finds things (default: {STICKER_DETECTOR_ID} for pictures that a sticker model "
+        "drew, by the record in them; none for others)",
+    )
+    group.add_argument(
+        "--second-detector", metavar="MODEL", help="is asked as well, for the checker's agreement"
+    )
+    group.add_argument(
+        "--segmenter", metavar="MODEL", help="draws masks where the detector draws none, for PSE"
+    )
+    group.add_argument(
+        "--depth",
+        metavar="MODEL",
+        help="says what is in front; only stickers have one by default",
+    )
+    group.add_argument(
+        "--cut",
+        metavar="SCORE",
+        type=float,
+        help="score from which the detector's finds count; its makers' own by default",
+    )
+
+
+def judge_choice(options: argparse.Namespace) -> JudgeChoice:
+    """Return what was chosen.
+
+    Raises:
+        SettingsError: A number is out of its range.
+    """
+    return JudgeChoice(
+        detector_id=options.detector,
+        second_id=options.second_detector,
+        segmenter_id=options.segmenter,
+        depth_id=options.depth,
+        cut=options.cut,
+    )

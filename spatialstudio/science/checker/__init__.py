@@ -1,0 +1,1 @@
+"""The checker: perception to verdicts, with evidence."""

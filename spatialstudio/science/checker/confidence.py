@@ -1,0 +1,131 @@
+"""Confidence of a verdict: a weighted geometric mean of four components.
+
+Source: Rostane 2026, SpatialBench-UC, arXiv:2601.13462, and its code. It is confidence in the
+answer given, FAIL included, not a probability.
+"""
+
+from collections.abc import Sequence
+from math import prod
+from statistics import mean
+
+import numpy as np
+
+from spatialstudio.domain.perception import Perception
+from spatialstudio.domain.relation import Relation
+from spatialstudio.domain.verdict import (
+    CheckerSettings,
+    ConfidenceComponents,
+    Outcome,
+    StabilityMeasure,
+)
+from spatialstudio.science.arrays import FloatArray
+from spatialstudio.science.checker.measurement import Glance, glance_at, intersection_over_union
+
+_EPSILON = 1e-10
+
+
+def confidence(
+    components: ConfidenceComponents, weights: tuple[float, float, float, float]
+) -> float:
+    """Combine the components.
+
+    Args:
+        components: Each in [0, 1].
+        weights: Exponents of detection, geometry, stability, agreement.
+
+    Returns:
+        [0, 1].
+    """
+    values = (
+        components.detection,
+        components.geometry,
+        components.stability,
+        components.agreement,
+    )
+    weighted = ((value + _EPSILON) ** weight for value, weight in zip(values, weights, strict=True))
+    return min(prod(weighted), 1.0)
+
+
+def confidences(
+    components: Sequence[FloatArray], weights: tuple[float, float, float, float]
+) -> FloatArray:
+    """Combine the components of many verdicts.
+
+    Args:
+        components: (records,) each, in [0, 1]: detection, geometry, stability, agreement.
+        weights: As for ``confidence``.
+
+    Returns:
+        (records,) [0, 1].
+    """
+    stacked = np.stack(components, -1)
+    return ((stacked + _EPSILON) ** np.array(weights)).prod(-1).clip(None, 1.0)
+
+
+def detection_component(scores: Sequence[float]) -> float:
+    """Return the geometric mean of the detection scores."""
+    return prod(scores) ** (1 / len(scores))
+
+
+def geometry_component(offset: float, margin: float, slope: float) -> float:
+    """Return how far an offset clears the undecidable band, 1 at ``slope`` beyond it."""
+    return min(max((abs(offset) - margin) / slope, 0.0), 1.0)
+
+
+_HALF = 0.5
+_NOT_SEEN = 0.5
+
+
+def stability_of(
+    relation: Relation,
+    first: Glance,
+    perturbed: Sequence[Perception | None],
+    settings: CheckerSettings,
+) -> float:
+    """Measure how well a decided answer survives.
+
+    Args:
+        relation: The claim.
+        first: The answer, from the unchanged picture.
+        perturbed: What was seen in each changed picture, at least one; None where nothing could.
+        settings: Thresholds, and what counts as surviving.
+
+    Returns:
+        [0, 1]; an object that is no longer found is an answer lost.
+    """
+    glances = [look and glance_at(relation, look, settings) for look in perturbed]
+    seen = [glance for glance in glances if glance]
+    equal_answers = sum(glance.outcome is first.outcome for glance in seen) / len(glances)
+    if settings.stability_measure is StabilityMeasure.ANSWERS:
+        return equal_answers
+    if not seen:
+        return 0.0
+    overlap = mean(mean(_overlaps(first, glance)) for glance in seen)
+    return _HALF * equal_answers + _HALF * overlap
+
+
+def agreement_of(outcome: Outcome, first: Glance, second: Glance | None) -> float:
+    """Measure the consent of a second detector.
+
+    Args:
+        outcome: The first detector's answer, doubts included.
+        first: What the first detector's boxes say.
+        second: What the second detector's boxes say; None when it misses an object or failed.
+
+    Returns:
+        [0, 1]; one half when the second detector has no say.
+    """
+    if second is None:
+        return _NOT_SEEN
+    same_answer = second.outcome is outcome
+    same_side = first.reading.offset * second.reading.offset >= 0
+    agreement = _HALF * (_HALF * same_answer + _HALF * same_side)
+    overlaps = _overlaps(first, second)
+    for overlap in overlaps:  # NOTE: in the order of the source, to the last bit
+        agreement += _HALF / len(overlaps) * overlap
+    return agreement
+
+
+def _overlaps(first: Glance, second: Glance) -> list[float]:
+    pairs = zip(first.boxes, second.boxes, strict=True)
+    return [intersection_over_union(*pair) for pair in pairs]

@@ -1,0 +1,455 @@
+"""Why the checker answers as it does, in plain sentences with numbers, and what it leaves out."""
+
+from collections.abc import Iterator, Sequence
+from math import hypot
+
+import numpy as np
+
+from spatialstudio.domain.arrays import BoolMask
+from spatialstudio.domain.assertion import AssertionScore
+from spatialstudio.domain.evidence import (
+    Evidence,
+    EvidenceBox,
+    GapLine,
+    MarginBand,
+    PerturbedAnswer,
+    Profile,
+    Role,
+    Unchecked,
+    UncheckedKind,
+)
+from spatialstudio.domain.perception import (
+    Box,
+    DepthMap,
+    Detection,
+    Mask,
+    Perception,
+)
+from spatialstudio.domain.prompt import MentionId, ObjectMention
+from spatialstudio.domain.relation import (
+    Axis,
+    Relation,
+    RelationType,
+    SceneGraph,
+    Shape,
+)
+from spatialstudio.domain.verdict import (
+    AbstentionReason,
+    CheckerSettings,
+    Evaluation,
+    Measurement,
+    Outcome,
+    Verdict,
+)
+from spatialstudio.science.checker.measurement import (
+    between_axis,
+    candidates_of,
+    glance_at,
+    intersection,
+    sure_detections,
+)
+from spatialstudio.science.pos.pse import masks_of_ends
+from spatialstudio.science.pos.relation_rules import PICTURE_AXES
+from spatialstudio.science.pos.superiority import marginal
+from spatialstudio.science.questions.perception_answers import colour_named
+
+EVEN_POS = 0.5
+SURE_POS, DOUBTFUL_POS = 0.75, 0.25
+"""PoS on attention from which it says the contrary of a FAIL, and down to which that of a PASS."""
+SEVERAL = "more than one"
+PERCENT = 100
+_SIDES = {
+    (Axis.X, True): "left of",
+    (Axis.X, False): "right of",
+    (Axis.Y, True): "above",
+    (Axis.Y, False): "below",
+}
+_EXTENTS = {Axis.X: "width", Axis.Y: "height"}
+_VERBS = {Outcome.PASS: "is", Outcome.FAIL: "is not", Outcome.UNDECIDABLE: "is"}
+
+
+def explain(verdict: Verdict, scene: SceneGraph, attention_pos: float | None = None) -> str:
+    """Say why a verdict is what it is, where attention says otherwise, and what was not checked.
+
+    Args:
+        verdict: Of a relation of ``scene``.
+        scene: What the prompt claims.
+        attention_pos: The relation's PoS on the attention at the last step, [0, 1]; None where
+            none was recorded.
+
+    Returns:
+        Sentences with full stops, for instance "The dog's centre lies 0.31 of the width left of
+        the car's; more than 0.10 left is needed."
+    """
+    relation = next(known for known in scene.relations if known.id == verdict.relation_id)
+    clause = _abstention(verdict, scene) or _comparison(verdict, relation, scene)
+    clauses = [clause, _attention(verdict, attention_pos), _left_out(not_checked(relation, scene))]
+    return " ".join(f"{each[0].upper()}{each[1:]}." for each in clauses if each)
+
+
+def share_in_words(share: float) -> str:
+    """Say a share, [0, 1], in whole percent; only all and nothing are called 100 % and 0 %."""
+    percent = f"{share * PERCENT:.0f} %"
+    if percent == "100 %" and share < 1:
+        return "more than 99 %"
+    if percent == "0 %" and share > 0:
+        return "less than 1 %"
+    return percent
+
+
+def not_checked(relation: Relation, scene: SceneGraph) -> tuple[Unchecked, ...]:
+    """List counts, colours and other attributes of a relation's things; no verdict tests them."""
+    return tuple(
+        Unchecked(mention_id=end, kind=kind, words=words)
+        for end in dict.fromkeys(relation.ends)
+        for kind, words in _asked_of(scene.mention(end))
+    )
+
+
+def _asked_of(mention: ObjectMention) -> Iterator[tuple[UncheckedKind, str]]:
+    if mention.count or mention.is_plural:
+        yield UncheckedKind.COUNT, mention.count or SEVERAL
+    counts = mention.count.split()
+    for word in mention.attributes:
+        if word not in counts:
+            is_colour = any(colour_named(part) for part in word.split("-"))
+            yield UncheckedKind.COLOUR if is_colour else UncheckedKind.ATTRIBUTE, word
+
+
+def _left_out(unchecked: Sequence[Unchecked]) -> str:
+    """Say what was not checked: "count (three) and colour (blue) were not checked"."""
+    parts = []
+    for kind in UncheckedKind:
+        words = [each.words for each in unchecked if each.kind is kind]
+        if words:
+            parts.append(f"{kind.value}{'s' * (len(words) > 1)} ({', '.join(words)})")
+    if not parts:
+        return ""
+    *first, last = parts
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f"{listed} {'was' if len(unchecked) == 1 else 'were'} not checked"
+
+
+def _attention(verdict: Verdict, pos: float | None) -> str:
+    """Say where the attention at the last step and the picture disagree."""
+    if pos is None:
+        return ""
+    share = share_in_words(pos)
+    if verdict.outcome is Outcome.FAIL and pos >= SURE_POS:
+        return f"the attention is {share} sure of the relation, but the picture shows otherwise"
+    if verdict.outcome is Outcome.PASS and pos <= DOUBTFUL_POS:
+        return f"the attention is only {share} sure of the relation, but the picture shows it"
+    return ""
+
+
+def _abstention(verdict: Verdict, scene: SceneGraph) -> str:
+    about = _listed(verdict.about, scene)
+    match verdict.reason:
+        case AbstentionReason.MISSING_OBJECT:
+            return f"not found: {about}"
+        case AbstentionReason.AMBIGUOUS_OBJECT:
+            return f"found more than once, equally surely: {about}"
+        case AbstentionReason.NO_DEPTH:
+            return "without depth and masks nobody can tell what is in front"
+        case AbstentionReason.HIGH_OVERLAP if verdict.measurement:
+            return f"{about} overlap too much to tell (IoU {verdict.measurement.overlap:.2f})"
+        case AbstentionReason.UNSTABLE:
+            share = verdict.components.stability
+            return f"the answer does not survive small changes (stability {share:.2f})"
+        case AbstentionReason.DETECTORS_DISAGREE:
+            share = verdict.components.agreement
+            return f"a second detector sees it otherwise (agreement {share:.2f})"
+        case _:
+            return ""
+
+
+def _comparison(verdict: Verdict, relation: Relation, scene: SceneGraph) -> str:
+    subject, *others = relation.ends
+    placed, landmark = _listed([subject], scene), _listed(others, scene)
+    measured = verdict.measurement
+    claim = relation.type.claims[0] if relation.type.axis in _EXTENTS else None
+    if measured and measured.delta is not None and claim:
+        side = _SIDES[claim.axis, measured.delta < 0]
+        wanted = _SIDES[claim.axis, claim.subject_first]
+        share = f"{abs(measured.delta):.2f} of the {_EXTENTS[claim.axis]}"
+        opening = "too close to call: " if verdict.reason else ""
+        return (
+            f"{opening}{placed}'s centre lies {share} {side} {landmark}'s; "
+            f"more than {measured.margin:.2f} {wanted.removesuffix(' of')} is needed"
+        )
+    holds = f"{placed} {_VERBS[verdict.outcome]} {relation.type.phrase} {landmark}"
+    opening = "too close to call whether " if verdict.reason else ""
+    return f"{opening}{holds}{_numbers(measured, relation)}"
+
+
+def _numbers(measured: Measurement | None, relation: Relation) -> str:
+    if measured and measured.gap is not None:
+        return f" (gap {measured.gap:.2f} of the diagonal)"
+    if measured and measured.pos is not None and relation.type.needs_depth:
+        needed = EVEN_POS + measured.margin
+        return f" (PoS along depth {measured.pos:.2f}; more than {needed:.2f} is needed)"
+    if measured and measured.pos is not None:
+        return f" (PoS {measured.pos:.2f})"
+    return ""
+
+
+def _listed(mentions: Sequence[MentionId], scene: SceneGraph) -> str:
+    return " and ".join(f"the {scene.detected_name(mention)}" for mention in mentions)
+
+
+def bands_of(
+    relation_type: RelationType,
+    boxes: Sequence[Box],
+    perception: Perception,
+    settings: CheckerSettings,
+) -> Iterator[MarginBand]:
+    """Yield the bands in which the subject's centre decides nothing.
+
+    Args:
+        relation_type: What is compared; near, far and depth have no bands.
+        boxes: Of all its ends, subject first.
+        perception: For the size of the picture.
+        settings: Margins.
+    """
+    _, landmark, *flank = boxes
+    if relation_type.shape is Shape.BETWEEN:
+        axis = between_axis(boxes, perception)
+        first, last = sorted((landmark, *flank), key=lambda box: _center(box, axis))
+        yield _band(axis, first, settings.between_margin, perception, wanted_before=False)
+        yield _band(axis, last, settings.between_margin, perception, wanted_before=True)
+    for claim in relation_type.claims:
+        if claim.axis in PICTURE_AXES:
+            yield _band(
+                claim.axis,
+                landmark,
+                settings.margin,
+                perception,
+                wanted_before=claim.subject_first,
+            )
+
+
+def gap_of(
+    relation_type: RelationType,
+    boxes: Sequence[Box],
+    perception: Perception,
+    settings: CheckerSettings,
+) -> GapLine | None:
+    """Return the shortest way between two boxes; None unless the relation is near or far."""
+    if relation_type.shape not in {Shape.NEAR, Shape.FAR}:
+        return None
+    subject, other = boxes
+    xs = _nearest(subject.left, subject.right, other.left, other.right)
+    ys = _nearest(subject.top, subject.bottom, other.top, other.bottom)
+    diagonal = hypot(perception.width, perception.height)
+    return GapLine(
+        start_xy=(xs[0], ys[0]),
+        stop_xy=(xs[1], ys[1]),
+        near=settings.near_distance * diagonal,
+        far=settings.far_distance * diagonal,
+    )
+
+
+def _band(
+    axis: Axis, landmark: Box, margin: float, perception: Perception, *, wanted_before: bool
+) -> MarginBand:
+    side = perception.width if axis is Axis.X else perception.height
+    middle = _center(landmark, axis)
+    return MarginBand(
+        axis=axis,
+        start=middle - margin * side,
+        stop=middle + margin * side,
+        wanted_before=wanted_before,
+    )
+
+
+def _center(box: Box, axis: Axis) -> float:
+    return box.center_xy[0] if axis is Axis.X else box.center_xy[1]
+
+
+def _nearest(
+    start: float, stop: float, other_start: float, other_stop: float
+) -> tuple[float, float]:
+    """Return the nearest points of two intervals; the middle of what they share, if they do."""
+    if stop < other_start:
+        return stop, other_start
+    if other_stop < start:
+        return start, other_stop
+    middle = (max(start, other_start) + min(stop, other_stop)) / 2
+    return middle, middle
+
+
+DEPTH_SLICES = 64
+CROP_BORDER = 0.1
+"""Border around the chosen boxes, share of the picture's longer side."""
+
+
+def evidence_of(
+    verdict: Verdict,
+    scene: SceneGraph,
+    evaluation: Evaluation,
+    attention_pos: float | None = None,
+) -> Evidence:
+    """Gather what lies behind a verdict.
+
+    Args:
+        verdict: One of the evaluation's.
+        scene: What the prompt claims.
+        evaluation: What was seen, and by which settings it was judged.
+        attention_pos: As for ``explain``.
+    """
+    relation = next(known for known in scene.relations if known.id == verdict.relation_id)
+    perception, settings = evaluation.perception, evaluation.checker
+    chosen = _chosen(relation, perception, settings)
+    profiles, depth_edges = _profiles(relation, perception, settings)
+    boxes = [detection.box for detection in chosen]
+    is_whole = len(boxes) == len(relation.ends)
+    return Evidence(
+        relation_id=relation.id,
+        sentence=explain(verdict, scene, attention_pos),
+        boxes=tuple(_boxes(relation, evaluation)),
+        masks=_masks(relation, perception, settings),
+        bands=tuple(bands_of(relation.type, boxes, perception, settings)) if is_whole else (),
+        gap=gap_of(relation.type, boxes, perception, settings) if is_whole else None,
+        pos_band=_pos_band(relation, settings),
+        intersection=_shared(boxes) if is_whole else None,
+        profiles=profiles,
+        depth_edges=depth_edges,
+        perturbed=tuple(_perturbed(relation, evaluation, boxes)),
+        crop=_crop(boxes, perception) if boxes else None,
+        assertions=tuple(_assertions(relation, evaluation)),
+        not_checked=not_checked(relation, scene),
+    )
+
+
+def _chosen(
+    relation: Relation, perception: Perception, settings: CheckerSettings
+) -> list[Detection]:
+    choices = (candidates_of(end, perception, settings).chosen for end in relation.ends)
+    return [detection for detection in choices if detection is not None]
+
+
+def _boxes(relation: Relation, evaluation: Evaluation) -> Iterator[EvidenceBox]:
+    for end in relation.ends:
+        own = [found for found in evaluation.perception.detections if found.mention_id == end]
+        for detection in sorted(own, key=lambda found: -found.score):
+            yield _evidence_box(detection, _role(detection, evaluation))
+    if evaluation.looks.second is not None:
+        for detection in _chosen(relation, evaluation.looks.second, evaluation.checker):
+            yield _evidence_box(detection, Role.SECOND_OPINION)
+
+
+def _role(detection: Detection, evaluation: Evaluation) -> Role:
+    settings = evaluation.checker
+    candidates = candidates_of(detection.mention_id, evaluation.perception, settings)
+    if detection is candidates.chosen:
+        return Role.CHOSEN
+    if any(detection is rival for rival in candidates.rivals):
+        return Role.RIVAL
+    sure = sure_detections(detection.mention_id, evaluation.perception, settings)
+    is_sure = any(detection is other for other in sure)
+    return Role.PASSED_OVER if is_sure else Role.TOO_UNSURE
+
+
+def _evidence_box(detection: Detection, role: Role) -> EvidenceBox:
+    return EvidenceBox(
+        mention_id=detection.mention_id,
+        box=detection.box,
+        score=detection.score,
+        role=role,
+        label=detection.label,
+    )
+
+
+def _masks(
+    relation: Relation, perception: Perception, settings: CheckerSettings
+) -> tuple[Mask, ...]:
+    return tuple(
+        mask
+        for end in relation.ends
+        for mask in perception.masks_of(end)
+        if mask.score >= settings.detection_score
+    )
+
+
+def _pos_band(relation: Relation, settings: CheckerSettings) -> tuple[float, float] | None:
+    if not relation.type.needs_depth:
+        return None
+    return EVEN_POS - settings.depth_margin, EVEN_POS + settings.depth_margin
+
+
+def _shared(boxes: Sequence[Box]) -> Box | None:
+    subject, *others = boxes
+    largest = max((intersection(subject, other) for other in others), key=lambda box: box.area)
+    return largest if largest.area > 0 else None
+
+
+def _assertions(relation: Relation, evaluation: Evaluation) -> Iterator[AssertionScore]:
+    for score in evaluation.da_score.scores if evaluation.da_score else ():
+        stated = score.assertion.relation_id
+        if stated == relation.id or (
+            stated is None and score.assertion.mention_id in relation.ends
+        ):
+            yield score
+
+
+def _profiles(
+    relation: Relation, perception: Perception, settings: CheckerSettings
+) -> tuple[tuple[Profile, ...], tuple[float, ...]]:
+    """Project the ends' masks on what is compared; without claims, on both axes of the picture."""
+    masks = masks_of_ends(relation, perception, settings.detection_score)
+    seen = [pair for pair in zip(relation.ends, masks, strict=True) if pair[1].any()]
+    axes = [claim.axis for claim in relation.type.claims] or PICTURE_AXES
+    flat = [
+        Profile(mention_id=end, axis=axis, weights=marginal(mask.astype(np.float64), axis))
+        for axis in axes
+        if axis in PICTURE_AXES
+        for end, mask in seen
+    ]
+    if Axis.DEPTH not in axes or perception.depth is None or not seen:
+        return tuple(flat), ()
+    edges = _depth_edges(seen, perception.depth)
+    deep = [
+        Profile(mention_id=end, axis=Axis.DEPTH, weights=_depths(mask, perception.depth, edges))
+        for end, mask in seen
+    ]
+    return (*flat, *deep), edges
+
+
+def _depth_edges(seen: Sequence[tuple[MentionId, BoolMask]], depth: DepthMap) -> tuple[float, ...]:
+    values = np.concatenate([depth.values[mask] for _, mask in seen])
+    edges = np.histogram_bin_edges(values.astype(np.float64), DEPTH_SLICES)
+    return tuple(float(edge) for edge in edges)
+
+
+def _depths(
+    mask: BoolMask, depth: DepthMap, edges: tuple[float, ...]
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    counts, _ = np.histogram(depth.values[mask].astype(np.float64), np.array(edges))
+    return counts / counts.sum()
+
+
+def _perturbed(
+    relation: Relation, evaluation: Evaluation, boxes: Sequence[Box]
+) -> Iterator[PerturbedAnswer]:
+    pairs = zip(evaluation.checker.perturbations, evaluation.looks.perturbed, strict=False)
+    for perturbation, look in pairs:
+        glance = look and glance_at(relation, look, evaluation.checker)
+        own = glance.boxes if glance else ()
+        yield PerturbedAnswer(
+            perturbation=perturbation,
+            outcome=glance.outcome if glance else None,
+            boxes=own,
+            crop=_crop([*boxes, *own], evaluation.perception),
+        )
+
+
+def _crop(boxes: Sequence[Box], perception: Perception) -> Box:
+    """Return a box around all boxes, with a border, within the picture; without any, all of it."""
+    width, height = float(perception.width), float(perception.height)
+    border = CROP_BORDER * max(width, height)
+    return Box(
+        left=max(min((box.left for box in boxes), default=0.0) - border, 0.0),
+        top=max(min((box.top for box in boxes), default=0.0) - border, 0.0),
+        right=min(max((box.right for box in boxes), default=width) + border, width),
+        bottom=min(max((box.bottom for box in boxes), default=height) + border, height),
+    )

@@ -1,0 +1,1 @@
+"""Guidance: losses, methods, schedules and noise search."""

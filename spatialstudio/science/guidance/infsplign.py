@@ -1,0 +1,133 @@
+"""The loss of InfSplign: centroids in order, spreads small and alike.
+
+    spatial:  GELU(alpha (m - delta)), delta the signed difference of centroids along the claim
+    presence: sum of the variances;    balance: |variance of A - variance of B|
+
+Centroids and variances are those of the maps on coordinates in [0, 1]. The gradient corrects the
+noise prediction at every step instead of moving the latents.
+
+Presence is that of the decoder's coarsest maps, balance that of the next finer ones.
+
+Source: Rastegar et al. 2025, arXiv:2512.17851; from the formulas alone. Ours: the centroids are
+those of the coarsest maps too; denoisers without levels have one size of maps for all terms; far
+and "between", which they leave out; several relations add up, each times its weight.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import torch
+from torch.nn.functional import gelu
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import (
+    Axis,
+    AxisClaim,
+    Relation,
+    Shape,
+)
+from spatialstudio.science.pos.attention_maps import WordAttention
+from spatialstudio.science.pos.relation_rules import PICTURE_AXES, can_guide
+from spatialstudio.science.pos.superiority import marginal
+
+
+@frozen(kw_only=False)
+class Spread:
+    """Where a map lies.
+
+    Attributes:
+        centroid: Axis to () coordinate in [0, 1].
+        variance: () mean squared distance from the centroid, both axes.
+    """
+
+    centroid: Mapping[Axis, torch.Tensor]
+    variance: torch.Tensor
+
+
+Spreads: TypeAlias = Mapping[MentionId, Spread]
+
+
+@frozen(kw_only=False)
+class InfSplignLoss:
+    """InfSplign, a ``GuidanceLoss``.
+
+    Attributes:
+        slope: alpha.
+        margin: m, a share of the picture's side.
+        presence: Weight of the variances.
+        balance: Weight of their differences.
+    """
+
+    slope: float = 0.75
+    margin: float = 0.25
+    presence: float = 1.0
+    balance: float = 1.0
+
+    reads_whole_text = False
+
+    def __call__(self, relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
+        """Return () the sum of the three terms of every relation that flat maps can hold."""
+        levels = [
+            {mention: spread_of(weights) for mention, weights in maps.items()}
+            for maps in attention.decoder_maps()
+        ]
+        guided = [relation for relation in relations if can_guide(relation.type)]
+        return torch.stack([self._of(each, levels[0], levels[-1]) for each in guided]).sum()
+
+    def _of(self, relation: Relation, coarse: Spreads, fine: Spreads) -> torch.Tensor:
+        ends = [coarse[end] for end in relation.ends]
+        variances = torch.stack([end.variance for end in ends])
+        subject, *others = (fine[end].variance for end in relation.ends)
+        unlike = torch.stack([(subject - other).abs() for other in others])
+        spatial = self._spatial(relation, ends)
+        lack = spatial + self.presence * variances.sum() + self.balance * unlike.sum()
+        return relation.weight * lack
+
+    def _spatial(self, relation: Relation, ends: Sequence[Spread]) -> torch.Tensor:
+        subject, other, *flank = ends
+        apart = [(subject.centroid[axis] - other.centroid[axis]).abs() for axis in PICTURE_AXES]
+        match relation.type.shape:
+            case Shape.ORDER:
+                claims = relation.type.claims
+                return torch.stack([self._claim(claim, subject, other) for claim in claims]).sum()
+            case Shape.NEAR:
+                return torch.stack([self._lacking(-distance) for distance in apart]).sum()
+            case Shape.FAR:
+                return self._lacking(torch.stack(apart).amax())
+            case Shape.BETWEEN:
+                return self._between(subject, other, flank[0])
+
+    def _between(self, subject: Spread, one: Spread, other: Spread) -> torch.Tensor:
+        arrangements = [
+            self._claim(AxisClaim(axis, is_first), subject, one)
+            + self._claim(AxisClaim(axis, not is_first), subject, other)
+            for axis in PICTURE_AXES
+            for is_first in (True, False)
+        ]
+        return torch.stack(arrangements).amin()
+
+    def _claim(self, claim: AxisClaim, subject: Spread, other: Spread) -> torch.Tensor:
+        ahead = other.centroid[claim.axis] - subject.centroid[claim.axis]
+        return self._lacking(ahead if claim.subject_first else -ahead)
+
+    def _lacking(self, delta: torch.Tensor) -> torch.Tensor:
+        return gelu(self.slope * (self.margin - delta))
+
+
+def spread_of(weights: torch.Tensor) -> Spread:
+    """Measure where a map lies.
+
+    Args:
+        weights: (h, w), not negative.
+
+    Raises:
+        EmptyMapError: The map holds no mass.
+    """
+    centroid, variance = {}, weights.new_zeros(())
+    for axis in PICTURE_AXES:
+        profile = marginal(weights, axis)
+        places = (torch.arange(profile.shape[-1]).to(profile) + 0.5) / profile.shape[-1]
+        centroid[axis] = (profile * places).sum()
+        variance = variance + (profile * (places - centroid[axis]).square()).sum()
+    return Spread(centroid, variance)

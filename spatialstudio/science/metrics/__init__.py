@@ -1,0 +1,1 @@
+"""Published metrics that compare centres: VISOR, T2I-CompBench, HRS, GenEval."""

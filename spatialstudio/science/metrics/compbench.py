@@ -1,0 +1,181 @@
+"""T2I-CompBench's spatial scores, in the plane and in depth, on boxes that any detector gave.
+
+A picture scores a quarter of each object's detection score and half of how well the relation holds,
+all in [0, 1].
+
+Source: Huang et al. 2023 and 2025, T2I-CompBench and T2I-CompBench++, arXiv:2307.06350, and their
+code. Its faults can be switched off: "near" is met when the centres are close along either axis;
+"on top of" is read but never scored; depth is looked up in a transposed region; an overlap of
+exactly one half scores nothing in depth.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from spatialstudio.domain.arrays import FloatMap
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.perception import Box, Detection
+from spatialstudio.domain.relation import (
+    ABOVE,
+    Axis,
+    AxisClaim,
+    RelationType,
+    Shape,
+)
+from spatialstudio.science.checker.measurement import intersection_over_union
+
+_OBJECT_SHARE = 0.25
+_RELATION_SHARE = 0.5
+
+
+@frozen
+class CompBenchRules:
+    """What counts; the defaults are the published ones.
+
+    Attributes:
+        detection_threshold: Boxes count whose score is above this, [0, 1].
+        overlap_limit: IoU up to which two objects stand apart in the plane, [0, 1].
+        near_pixels: Distance of centres that is near, pixels of a picture 480 wide.
+        picture_width: Width that pictures are brought to, pixels.
+        least_score: A plane score below this counts as 0, [0, 1].
+        depth_overlap: IoU at which a relation of depth holds in full, (0, 1].
+        near_along_either_axis: Fault: close along one axis is near.
+        ignores_on_top: Fault: "on top of" is never met; "on the top of" is.
+        transposes_depth: Fault: rows and columns of the depth map are mixed up.
+        drops_half_overlap: Fault: an IoU of exactly ``depth_overlap`` scores nothing.
+    """
+
+    detection_threshold: float = 0.5
+    overlap_limit: float = 0.1
+    near_pixels: float = 150.0
+    picture_width: float = 480.0
+    least_score: float = 0.5
+    depth_overlap: float = 0.5
+    near_along_either_axis: bool = True
+    ignores_on_top: bool = True
+    transposes_depth: bool = True
+    drops_half_overlap: bool = True
+
+
+PUBLISHED = CompBenchRules()
+MENDED = CompBenchRules(
+    near_along_either_axis=False,
+    ignores_on_top=False,
+    transposes_depth=False,
+    drops_half_overlap=False,
+)
+
+
+def plane_score(
+    relation_type: RelationType,
+    subject: Detection | None,
+    other: Detection | None,
+    width: int,
+    rules: CompBenchRules = PUBLISHED,
+) -> float:
+    """Score a picture whose relation is one of the plane.
+
+    Args:
+        relation_type: Left, right, above, below or near; "on top of" is above.
+        subject: The first detection of the subject; None when there is none.
+        other: Likewise of the object.
+        width: Of the picture, pixels.
+        rules: What counts.
+
+    Returns:
+        [0, 1].
+    """
+    held = 0.0
+    if subject and other:
+        held = _held_in_plane(relation_type, subject.box, other.box, width, rules)
+    score = _mixed((subject, other), held)
+    return score if score >= rules.least_score else 0.0
+
+
+def on_top_score(
+    subject: Detection | None,
+    other: Detection | None,
+    width: int,
+    rules: CompBenchRules = PUBLISHED,
+) -> float:
+    """Score a picture whose prompt says "on top of"; arguments as for ``plane_score``."""
+    if not rules.ignores_on_top:
+        return plane_score(ABOVE, subject, other, width, rules)
+    score = _mixed((subject, other), 0.0)
+    return score if score >= rules.least_score else 0.0
+
+
+def depth_score(
+    relation_type: RelationType,
+    subject: Detection | None,
+    other: Detection | None,
+    depth: FloatMap,
+    rules: CompBenchRules = PUBLISHED,
+) -> float:
+    """Score a picture whose relation is one of depth.
+
+    Args:
+        relation_type: In front of or behind.
+        subject: The first detection of the subject; None when there is none.
+        other: Likewise of the object.
+        depth: (H, W), larger is farther.
+        rules: What counts.
+
+    Returns:
+        [0, 1].
+    """
+    held = 0.0
+    if subject and other:
+        distance = _mean_depth(depth, subject.box, rules) - _mean_depth(depth, other.box, rules)
+        (claim,) = relation_type.claims
+        if (distance < 0) if claim.subject_first else (distance > 0):
+            held = _overlap_credit(intersection_over_union(subject.box, other.box), rules)
+    return _mixed((subject, other), held)
+
+
+def _mixed(detections: Sequence[Detection | None], held: float) -> float:
+    found = [detection for detection in detections if detection]
+    return _OBJECT_SHARE * sum(detection.score for detection in found) + _RELATION_SHARE * held
+
+
+def _held_in_plane(
+    relation_type: RelationType, subject: Box, other: Box, width: int, rules: CompBenchRules
+) -> float:
+    (subject_x, subject_y), (other_x, other_y) = subject.center_xy, other.center_xy
+    offset_xy = subject_x - other_x, subject_y - other_y
+    if relation_type.shape is Shape.NEAR:
+        scale = rules.picture_width / width
+        return _nearness(abs(offset_xy[0]) * scale, abs(offset_xy[1]) * scale, rules)
+    (claim,) = relation_type.claims
+    if not _points_there(claim, offset_xy):
+        return 0.0
+    overlap = intersection_over_union(subject, other)
+    return 1.0 if overlap < rules.overlap_limit else rules.overlap_limit / overlap
+
+
+def _points_there(claim: AxisClaim, offset_xy: tuple[float, float]) -> bool:
+    x, y = offset_xy
+    along, across = (x, y) if claim.axis is Axis.X else (y, x)
+    is_right_side = along < 0 if claim.subject_first else along > 0
+    return is_right_side and abs(along) > abs(across)
+
+
+def _nearness(apart_x: float, apart_y: float, rules: CompBenchRules) -> float:
+    closer, farther = sorted((apart_x, apart_y))
+    decisive = closer if rules.near_along_either_axis else farther
+    return 1.0 if decisive < rules.near_pixels else rules.near_pixels / farther
+
+
+def _mean_depth(depth: FloatMap, box: Box, rules: CompBenchRules) -> float:
+    """Return the mean depth within a box; not a number when no pixel is in it."""
+    columns = slice(max(int(box.left), 0), max(int(box.right), 0))
+    rows = slice(max(int(box.top), 0), max(int(box.bottom), 0))
+    region = depth[columns, rows] if rules.transposes_depth else depth[rows, columns]
+    return float(region.mean()) if region.size else float(np.nan)
+
+
+def _overlap_credit(overlap: float, rules: CompBenchRules) -> float:
+    if overlap == rules.depth_overlap and rules.drops_half_overlap:
+        return 0.0
+    return min(overlap / rules.depth_overlap, 1.0)

@@ -1,0 +1,89 @@
+"""GenEval's position score, on boxes that any detector gave.
+
+The surest box of each object counts. Their centres must lie apart by more than a tenth of both
+sizes, and what is beyond that must point mostly in the direction asked.
+
+Source: Ghosh et al. 2023, GenEval, arXiv:2310.11513, and its code. What lies beyond is divided by
+the whole distance, so that large objects must stand farther apart than a direction needs; that can
+be switched off.
+"""
+
+from collections.abc import Sequence
+from math import copysign, hypot
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.perception import Box
+from spatialstudio.domain.relation import (
+    Axis,
+    AxisClaim,
+    RelationType,
+)
+
+_ROUNDING = 1e-3
+
+
+@frozen
+class GenEvalRules:
+    """What counts; the defaults are the published ones.
+
+    Attributes:
+        detection_threshold: Boxes count whose score is above this, [0, 1].
+        slack: Share of the sizes that does not count as distance, [0, 1].
+        least_part: Least part of the distance in the direction asked, [0, 1].
+        divides_by_whole_distance: Fault: the slack shrinks the direction as well.
+    """
+
+    detection_threshold: float = 0.3
+    slack: float = 0.1
+    least_part: float = 0.5
+    divides_by_whole_distance: bool = True
+
+
+PUBLISHED = GenEvalRules()
+MENDED = GenEvalRules(divides_by_whole_distance=False)
+
+
+def geneval_correct(
+    relation_type: RelationType,
+    subjects: Sequence[Box],
+    others: Sequence[Box],
+    rules: GenEvalRules = PUBLISHED,
+) -> bool:
+    """Judge one picture.
+
+    Args:
+        relation_type: Left, right, above, below, or a diagonal.
+        subjects: Boxes of the subject, surest first.
+        others: Boxes of the object, surest first.
+        rules: What counts.
+    """
+    if not (subjects and others):
+        return False
+    direction = direction_xy(subjects[0], others[0], rules)
+    return all(_points_there(claim, direction, rules) for claim in relation_type.claims)
+
+
+def direction_xy(subject: Box, other: Box, rules: GenEvalRules = PUBLISHED) -> tuple[float, float]:
+    """Return where ``subject`` lies from ``other``: parts of the distance, [-1, 1], x before y.
+
+    (0, 0) where they are too close to tell.
+    """
+    (subject_x, subject_y), (other_x, other_y) = subject.center_xy, other.center_xy
+    whole = subject_x - other_x, subject_y - other_y
+    beyond = (
+        _beyond(whole[0], rules.slack * (subject.width + other.width)),
+        _beyond(whole[1], rules.slack * (subject.height + other.height)),
+    )
+    if max(abs(part) for part in beyond) < _ROUNDING:
+        return 0.0, 0.0
+    distance = hypot(*(whole if rules.divides_by_whole_distance else beyond))
+    return beyond[0] / distance, beyond[1] / distance
+
+
+def _beyond(offset: float, slack: float) -> float:
+    return copysign(max(abs(offset) - slack, 0.0), offset)
+
+
+def _points_there(claim: AxisClaim, direction: tuple[float, float], rules: GenEvalRules) -> bool:
+    along = direction[0] if claim.axis is Axis.X else direction[1]
+    return along < -rules.least_part if claim.subject_first else along > rules.least_part

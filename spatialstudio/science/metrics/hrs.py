@@ -1,0 +1,121 @@
+"""HRS-Bench's spatial accuracy, on boxes that any detector gave.
+
+A picture is correct when every object its prompt names was found and every claim holds. Claims are
+read from the edges of boxes, not from their centres.
+
+Source: Bakr et al. 2023, HRS-Bench, arXiv:2304.05390, and its code. Its faults can be switched off:
+of several instances the last listed counts; with four objects, claims of order are compared with
+the object after the one they name. The second claim of a prompt of four objects ("... to the right
+of C and above D") names the last object, so there is none after it: as published, no picture of
+such a prompt can be correct, and the score of that level comes from "between" alone. Results
+therefore give the mended form beside the published one.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.perception import Box
+from spatialstudio.domain.relation import (
+    Axis,
+    AxisClaim,
+    RelationType,
+    Shape,
+)
+
+_FOUR_OBJECTS = 4
+
+
+@frozen
+class HrsRules:
+    """What counts; the defaults are the published ones.
+
+    Attributes:
+        detection_threshold: Boxes count whose score is above this, [0, 1].
+        takes_last_instance: Fault: of several boxes the last listed counts, not the surest.
+        shifts_fourth_object: Fault: with four objects a claim compares with the next object.
+    """
+
+    detection_threshold: float = 0.5
+    takes_last_instance: bool = True
+    shifts_fourth_object: bool = True
+
+
+PUBLISHED = HrsRules()
+MENDED = HrsRules(takes_last_instance=False, shifts_fourth_object=False)
+
+
+def other_form(rules: HrsRules) -> tuple[str, HrsRules]:
+    """Return the form that is reported beside some rules, and its name: mended, or published."""
+    return ("hrs_mended", MENDED) if rules == PUBLISHED else ("hrs_published", PUBLISHED)
+
+
+@frozen
+class HrsClaim:
+    """One claim of a prompt, its objects by their place in the prompt.
+
+    Attributes:
+        relation_type: Left, right, above, below or between.
+        subject: Place of the object that is placed, from 0.
+        others: Place of the object it is placed against; of two for "between".
+    """
+
+    relation_type: RelationType
+    subject: int
+    others: tuple[int, ...]
+
+
+def hrs_correct(
+    claims: Sequence[HrsClaim], objects: Sequence[Sequence[Box]], rules: HrsRules = PUBLISHED
+) -> bool:
+    """Judge one picture.
+
+    Args:
+        claims: All that the prompt claims.
+        objects: The boxes of each object named, surest first, in the prompt's order.
+        rules: What counts.
+    """
+    if not all(objects):
+        return False
+    boxes = [instances[-1 if rules.takes_last_instance else 0] for instances in objects]
+    return all(_holds(_as_looked_up(claim, boxes, rules), boxes) for claim in claims)
+
+
+def hrs_score(accuracy_by_level: Mapping[int, float]) -> float:
+    """Return the mean accuracy of the levels (2, 3 and 4 objects), [0, 1]."""
+    return sum(accuracy_by_level.values()) / len(accuracy_by_level)
+
+
+def _as_looked_up(claim: HrsClaim, boxes: Sequence[Box], rules: HrsRules) -> HrsClaim:
+    is_pair = claim.relation_type.shape is Shape.ORDER
+    if rules.shifts_fourth_object and is_pair and len(boxes) == _FOUR_OBJECTS:
+        shifted = tuple(place + 1 for place in claim.others)
+        return HrsClaim(relation_type=claim.relation_type, subject=claim.subject, others=shifted)
+    return claim
+
+
+def _holds(claim: HrsClaim, boxes: Sequence[Box]) -> bool:
+    if max(claim.others) >= len(boxes):
+        return False
+    subject = boxes[claim.subject]
+    others = [boxes[place] for place in claim.others]
+    if claim.relation_type.shape is Shape.BETWEEN:
+        return _is_between(subject, others)
+    return all(_is_met(part, subject, others[0]) for part in claim.relation_type.claims)
+
+
+def _is_between(subject: Box, flanks: Sequence[Box]) -> bool:
+    one, other = flanks
+    return any(
+        _is_met(AxisClaim(axis, one_side), subject, one)
+        and _is_met(AxisClaim(axis, not one_side), subject, other)
+        for axis in (Axis.X, Axis.Y)
+        for one_side in (True, False)
+    )
+
+
+def _is_met(claim: AxisClaim, subject: Box, other: Box) -> bool:
+    if claim.axis is Axis.X:
+        return subject.left < other.left if claim.subject_first else subject.right > other.right
+    if claim.subject_first:
+        return subject.top < other.top or subject.bottom < other.bottom
+    return subject.bottom > other.bottom or subject.top > other.top

@@ -1,0 +1,134 @@
+"""VISOR, on boxes that any detector gave: it compares their centres.
+
+A relation holds when any instance of the subject and any of the object stand as asked, their
+centres compared strictly; that is generous where there are many, so the surest of each can be asked
+for instead. The unconditional score counts a missing object as a failure, the
+conditional one looks only at pictures with both objects, and VISOR_n is the share of prompts with
+at least n correct pictures.
+
+Source: Gokhale et al. 2022, arXiv:2212.10015, and their code; its scores are percentages, ours
+shares.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.perception import Box
+from spatialstudio.domain.relation import (
+    Axis,
+    AxisClaim,
+    RelationType,
+)
+
+_PLACE_IN_XY = {Axis.X: 0, Axis.Y: 1}
+
+
+@frozen
+class VisorRules:
+    """What counts; the defaults are the published ones.
+
+    Attributes:
+        detection_threshold: Boxes count whose score is above this, [0, 1].
+        takes_any_pair: Fault: any pair of instances will do, not only the surest.
+    """
+
+    detection_threshold: float = 0.1
+    takes_any_pair: bool = True
+
+
+PUBLISHED = VisorRules()
+MENDED = VisorRules(takes_any_pair=False)
+
+
+@frozen
+class VisorPicture:
+    """What was seen in one picture.
+
+    Attributes:
+        prompt_id: The prompt it was drawn from.
+        has_both: Whether both objects were found.
+        is_correct: Whether, besides, the relation holds.
+    """
+
+    prompt_id: str
+    has_both: bool
+    is_correct: bool
+
+
+@frozen
+class VisorScores:
+    """The scores of a set of pictures, each in [0, 1].
+
+    Attributes:
+        object_accuracy: Share of pictures with both objects.
+        unconditional: Share of pictures with both objects, placed as asked.
+        conditional: The same share among pictures with both objects; None when there are none.
+        at_least: Share of prompts with at least 1, 2, ... correct pictures: VISOR_1, VISOR_2, ...
+    """
+
+    object_accuracy: float
+    unconditional: float
+    conditional: float | None
+    at_least: tuple[float, ...]
+
+
+def visor_picture(
+    prompt_id: str,
+    relation_type: RelationType,
+    subjects: Sequence[Box],
+    others: Sequence[Box],
+    rules: VisorRules = PUBLISHED,
+) -> VisorPicture:
+    """Judge one picture.
+
+    Args:
+        prompt_id: The prompt it was drawn from.
+        relation_type: Left, right, above, below, or a diagonal.
+        subjects: Boxes of every instance of the subject, surest first.
+        others: Boxes of every instance of the object, surest first.
+        rules: What counts.
+    """
+    count = None if rules.takes_any_pair else 1
+    return VisorPicture(
+        prompt_id=prompt_id,
+        has_both=bool(subjects) and bool(others),
+        is_correct=any(
+            all(_holds(claim, subject, other) for claim in relation_type.claims)
+            for subject in subjects[:count]
+            for other in others[:count]
+        ),
+    )
+
+
+def visor_scores(pictures: Sequence[VisorPicture], pictures_per_prompt: int = 4) -> VisorScores:
+    """Score a set of pictures.
+
+    Args:
+        pictures: At least one.
+        pictures_per_prompt: The n of the last VISOR_n.
+    """
+    both = sum(picture.has_both for picture in pictures)
+    correct = sum(picture.is_correct for picture in pictures)
+    return VisorScores(
+        object_accuracy=both / len(pictures),
+        unconditional=correct / len(pictures),
+        conditional=correct / both if both else None,
+        at_least=_at_least(pictures, pictures_per_prompt),
+    )
+
+
+def _at_least(pictures: Iterable[VisorPicture], most: int) -> tuple[float, ...]:
+    correct: Counter[str] = Counter()
+    for picture in pictures:
+        correct[picture.prompt_id] += picture.is_correct
+    return tuple(
+        sum(count >= wanted for count in correct.values()) / len(correct)
+        for wanted in range(1, most + 1)
+    )
+
+
+def _holds(claim: AxisClaim, subject: Box, other: Box) -> bool:
+    place = _PLACE_IN_XY[claim.axis]
+    offset = subject.center_xy[place] - other.center_xy[place]
+    return offset < 0 if claim.subject_first else offset > 0

@@ -1,0 +1,1 @@
+"""PoS and PSE: projections, relation rules, attention maps."""

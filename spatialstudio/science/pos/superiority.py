@@ -1,0 +1,253 @@
+"""Probability of Superiority (PoS): how surely one object comes before another.
+
+Treat a mask or an attention map as a distribution over image positions, project it onto one axis,
+and draw one coordinate from each of two objects, u from the first and v from the second. Then
+
+    PoS = P(u < v) + P(u = v) / 2,        PSE = max(0, 2 * PoS - 1).
+
+PoS is 1 when the first object lies wholly before the second, 1/2 when nothing tells them apart.
+
+Source: Rezaei et al. 2025, arXiv:2506.23418, equations 2 and 3. Their code counts ties in full; we
+count them half when we report, which makes PoS(a, b) + PoS(b, a) = 1 and leaves PSE unchanged. The
+loss keeps their count.
+
+Works on numpy arrays (masks) and on torch tensors (attention maps, with gradients) alike: it uses
+only methods both have. Axis order is (..., H, W); x grows right, y grows down.
+"""
+
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+
+from spatialstudio.domain.arrays import BoolMask, FloatMap
+from spatialstudio.domain.errors import EmptyMapError
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.relation import Axis
+from spatialstudio.science.arrays import ArrayT, ValueT
+
+_SUMMED_OUT = {Axis.X: -2, Axis.Y: -1}
+
+
+class Ties(Enum):
+    """Which share of a tie counts as superiority."""
+
+    HALF = 0.5
+    """For reporting."""
+    INCLUSIVE = 1.0
+    """For the loss, as in the authors' code."""
+    STRICT = 0.0
+
+
+def projected_pos(first: ArrayT, second: ArrayT, axis: Axis, ties: Ties = Ties.HALF) -> ArrayT:
+    """Compute PoS of two maps after projection onto one image axis.
+
+    Args:
+        first: (..., H, W), not negative.
+        second: (..., H, W) likewise.
+        axis: X or Y.
+        ties: Which share of a tie counts.
+
+    Returns:
+        (...) chance in [0, 1] that ``first`` lies before ``second``: left of it, or above it.
+
+    Raises:
+        EmptyMapError: A map holds no mass.
+    """
+    return probability_of_superiority(marginal(first, axis), marginal(second, axis), ties)
+
+
+def probability_of_superiority(first: ArrayT, second: ArrayT, ties: Ties = Ties.HALF) -> ArrayT:
+    """Compute the chance that a draw from ``first`` comes before one from ``second``.
+
+    Args:
+        first: (..., bins) distribution over ordered bins.
+        second: (..., bins) likewise.
+        ties: Which share of a tie counts.
+
+    Returns:
+        (...) PoS in [0, 1].
+    """
+    first_lies_before = cumulative(first) - (1 - ties.value) * first
+    return (second * first_lies_before).sum(-1)
+
+
+def cumulative(masses: ArrayT) -> ArrayT:
+    """Return how much lies in each bin and all before it.
+
+    Args:
+        masses: (..., bins) over ordered bins.
+
+    Returns:
+        (..., bins).
+    """
+    return masses.cumsum(-1)
+
+
+def pse_from_pos(pos: ValueT) -> ValueT:
+    """Turn PoS with half ties into PSE, max(0, 2 PoS - 1).
+
+    Args:
+        pos: (...) PoS in [0, 1].
+
+    Returns:
+        (...) PSE in [0, 1].
+    """
+    lead = 2 * pos - 1
+    return (lead + abs(lead)) / 2  # max(lead, 0) for numbers and arrays alike
+
+
+def marginal(weights: ArrayT, axis: Axis) -> ArrayT:
+    """Project a map onto one image axis as a distribution.
+
+    Args:
+        weights: (..., H, W), not negative.
+        axis: X or Y.
+
+    Returns:
+        (..., W) for X, (..., H) for Y; sums to 1 over the last dimension.
+
+    Raises:
+        EmptyMapError: A map holds no mass.
+    """
+    profile = weights.sum(_SUMMED_OUT[axis])
+    mass = profile.sum(-1)[..., None]
+    if not (mass > 0).all():
+        raise EmptyMapError("An object has an empty map.", hint="Check that it was found at all.")
+    return profile / mass
+
+
+def depth_pos(depth: FloatMap, first: BoolMask, second: BoolMask) -> float:
+    """Compute the chance that a pixel of ``first`` is nearer than one of ``second``.
+
+    Args:
+        depth: (H, W), larger is farther.
+        first: (H, W) bool.
+        second: (H, W) bool.
+
+    Returns:
+        PoS in [0, 1]; ties count half.
+
+    Raises:
+        EmptyMapError: A mask holds no pixel.
+    """
+    if not (first.any() and second.any()):
+        raise EmptyMapError("An object has an empty mask.", hint="Check that it was found at all.")
+    nearer, farther = depth[first], np.sort(depth[second])
+    not_beyond = np.searchsorted(farther, nearer, side="right")
+    before = np.searchsorted(farther, nearer, side="left")
+    return float(1 - (not_beyond + before).mean() / 2 / farther.size)
+
+
+GAP_SHARE = 5 / 16
+
+
+def distance_pos(first: ArrayT, second: ArrayT) -> ArrayT:
+    """Compute PoS^dist, which grows as two maps move apart in any direction.
+
+    Args:
+        first: (..., H, W), not negative.
+        second: (..., H, W) likewise.
+
+    Returns:
+        (...) in [0, 2]: at most 1 from the x axis and 1 from the y axis.
+
+    Raises:
+        EmptyMapError: A map holds no mass.
+    """
+    return _apart_along(first, second, Axis.X) + _apart_along(first, second, Axis.Y)
+
+
+def apart_pos(first: ArrayT, second: ArrayT) -> ArrayT:
+    """Compute the chance that two draws lie more than the gap apart along x or along y.
+
+    This is PoS^dist brought into [0, 1]: the two axes are joined as independent events, where
+    the paper adds them.
+
+    Args:
+        first: (..., H, W), not negative.
+        second: (..., H, W) likewise.
+
+    Returns:
+        (...) in [0, 1].
+
+    Raises:
+        EmptyMapError: A map holds no mass.
+    """
+    close_x = 1 - _apart_along(first, second, Axis.X)
+    close_y = 1 - _apart_along(first, second, Axis.Y)
+    return 1 - close_x * close_y
+
+
+def pos_beyond(first: ArrayT, second: ArrayT, gap: int) -> ArrayT:
+    """Compute the chance that a draw from ``second`` lies more than ``gap`` bins after ``first``.
+
+    Args:
+        first: (..., bins) distribution over ordered bins.
+        second: (..., bins) likewise.
+        gap: Bins, >= 0; with 0 this is strict PoS.
+
+    Returns:
+        (...) in [0, 1].
+    """
+    reach = max(second.shape[-1] - gap - 1, 0)
+    first_lies_before = first.cumsum(-1)[..., :reach]
+    return (second[..., gap + 1 :] * first_lies_before).sum(-1)
+
+
+def gap_of(width: int) -> int:
+    """Return the paper's gap, 5 of 16 cells, for maps of another width."""
+    return int(GAP_SHARE * width)
+
+
+def _apart_along(first: ArrayT, second: ArrayT, axis: Axis) -> ArrayT:
+    gap = gap_of(first.shape[-1])
+    first, second = marginal(first, axis), marginal(second, axis)
+    return pos_beyond(first, second, gap) + pos_beyond(second, first, gap)
+
+
+Curve = npt.NDArray[np.float32]
+
+
+@frozen
+class DividingLine:
+    """Where two cumulative curves cross.
+
+    Attributes:
+        place: Share of the axis, [0, 1].
+        share: Of the first that lies before it, and of the second behind it, [0, 1].
+    """
+
+    place: float
+    share: float
+
+
+def cumulative_at_edges(profile: Curve) -> Curve:
+    """Return the share of a distribution that lies before each edge of its bins.
+
+    Args:
+        profile: (bins,), summing to 1.
+
+    Returns:
+        (bins + 1,) from 0 to 1.
+    """
+    return np.concatenate([[0], cumulative(profile.astype(np.float64))]).astype(np.float32)
+
+
+def dividing_line(first: Curve, second: Curve) -> DividingLine:
+    """Find the line with as much of the first before it as of the second behind it.
+
+    Args:
+        first: (bins,) distribution, summing to 1, of what should come first.
+        second: (bins,) likewise, of what should come behind.
+    """
+    rising, other = cumulative_at_edges(first), cumulative_at_edges(second)
+    lead = rising + other - 1  # grows from -1 to 1
+    edges = np.linspace(0, 1, len(lead))
+    after = int(np.argmax(lead >= 0))
+    before = after - 1
+    step = lead[after] - lead[before]
+    part = float(-lead[before] / step)
+    place = edges[before] + part * (edges[after] - edges[before])
+    share = rising[before] + part * (rising[after] - rising[before])
+    return DividingLine(place=float(place), share=float(share))

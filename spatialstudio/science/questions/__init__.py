@@ -1,0 +1,1 @@
+"""The DA-score, and answers from perception."""

@@ -1,0 +1,1 @@
+"""Scene graphs as layouts, and their consistency."""

@@ -1,0 +1,1 @@
+"""Composing: prompt, relations, layout sketch."""

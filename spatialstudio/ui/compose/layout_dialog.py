@@ -1,0 +1,66 @@
+"""A dozen layouts to start from; one click writes the prompt."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtWidgets import QDialog, QGridLayout, QVBoxLayout, QWidget
+
+from spatialstudio.application.compose.layouts import LAYOUTS, LayoutTemplate
+from spatialstudio.ui.compose.widgets.layout_tile import LayoutTile
+from spatialstudio.ui.framework.dialog_size import give_room
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.dock_column import DockRoom
+from spatialstudio.ui.widgets.roving import ROWS_AND_PLACES, Roving
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+COLUMNS = 4
+BAR_EM = 0.8
+"""Beside the tiles, for a scroll bar."""
+
+
+class LayoutDialog(QDialog):
+    """Lets the user pick a layout. Emits ``prompt_picked`` with its prompt, and closes.
+
+    All tiles are one stop of Tab; arrows lead from tile to tile.
+
+    Args:
+        theme: The look.
+        things: What the prompt names already; they are laid out anew.
+        parent: Stands behind it.
+    """
+
+    prompt_picked = Signal(str)
+
+    def __init__(self, theme: Theme, things: Sequence[str], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Start from a layout"))
+        self._things = things
+        sheet = QWidget()
+        grid = QGridLayout(sheet)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(em(0.7))
+        tiles = [self._tile(theme, layout) for layout in LAYOUTS]
+        for place, tile in enumerate(tiles):
+            grid.addWidget(tile, place // COLUMNS, place % COLUMNS)
+        rows = (tiles[start : start + COLUMNS] for start in range(0, len(tiles), COLUMNS))
+        Roving(self, ROWS_AND_PLACES).lead(*rows)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(1.2), em(1), em(1.2), em(1.2))
+        column.setSpacing(em(0.8))
+        words = tr("The prompt is written anew with the things that it names; undo brings it back.")
+        column.addWidget(TextLabel(words, Tone.MUTED))
+        column.addWidget(DockRoom(sheet), 1)
+        give_room(self, self.sizeHint() + QSize(em(BAR_EM), 0))
+
+    def _tile(self, theme: Theme, layout: LayoutTemplate) -> LayoutTile:
+        blobs = tuple((spot.x, spot.y, spot.size) for spot in layout.spots)
+        tile = LayoutTile(theme, tr(layout.name), layout.prompt(self._things), blobs)
+        tile.clicked.connect(partial(self._pick, layout))
+        return tile
+
+    def _pick(self, layout: LayoutTemplate, _checked: bool = False) -> None:
+        self.prompt_picked.emit(layout.prompt(self._things))
+        self.accept()

@@ -1,0 +1,334 @@
+"""Stage 1, prompt to relations: the text, its chips, and what was not understood."""
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout
+
+from spatialstudio.application.compose.edit_relations import (
+    relation_of,
+    with_mention_weighed,
+    with_relation_at,
+    with_relation_end,
+    with_relation_muted,
+    with_relation_swapped,
+    with_relation_weight,
+)
+from spatialstudio.application.compose.read_prompt import (
+    with_relation_added,
+    with_relation_removed,
+    with_relation_type,
+)
+from spatialstudio.application.compose.scene_advice import follow
+from spatialstudio.application.compose.token_counter import count_of, cut_off
+from spatialstudio.application.compose.write_prompt import counterfactual
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.jobs.messages import TokensRead
+from spatialstudio.application.session import (
+    RelationPicked,
+    RunChanged,
+    SceneChanged,
+)
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.relation import (
+    RelationId,
+    SceneGraph,
+    relation_types,
+)
+from spatialstudio.ui.compose import commands as commands
+from spatialstudio.ui.compose.prompt_history import PromptHistory
+from spatialstudio.ui.compose.prompt_presenter import (
+    chip_rows,
+    doubts_of,
+    marked_words,
+    things_of,
+)
+from spatialstudio.ui.compose.reading_panel import ReadingPanel
+from spatialstudio.ui.compose.widgets.prompt_editor import PromptEditor, TokenMarks
+from spatialstudio.ui.compose.widgets.relation_chips import RelationChips
+from spatialstudio.ui.framework.actions import Actions
+from spatialstudio.ui.framework.command import Scope
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+
+@frozen(kw_only=False)
+class Draft:
+    """A prompt as it stands in the editor; with its scene once that is known."""
+
+    text: str
+    scene: SceneGraph | None = None
+
+
+class PromptPanel(Panel):
+    """Lets the user write the prompt and change its relations; both say the same."""
+
+    title = "Prompt"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._studio = context.studio
+        self._theme = theme = context.theme
+        self._edits = context.edits
+        self._history = PromptHistory(context.settings)
+        self._asked = ""
+        self._model_id: str | None = None
+        self._has_all_words = False
+        self._editor = PromptEditor(theme)
+        self._editor.prompt_edited.connect(self._take_typing)
+        self._counter = TextLabel("", Tone.MUTED, small=True)
+        self._counter.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self._counter.setToolTip(tr("How much of the prompt the model reads"))
+        self._counter.hide()
+        self._chips = RelationChips(theme)
+        self._heading = TextLabel(tr("Relations"), Tone.HEADING)
+        self._heading.hide()
+        self._reading = ReadingPanel(context)
+        self._reading.scene_edited.connect(self._edit_scene)
+        self._reading.words_pointed.connect(self._editor.show_pointed)
+        self._add = QPushButton(tr("Add relation"))
+        self._add.setProperty("kind", "quiet")
+        self._add.setIconSize(QSize(em(0.9), em(0.9)))
+        self._add.clicked.connect(self._offer_pairs)
+        self._add.hide()
+        self._lay_out()
+        self.setFocusProxy(self._editor)
+        self._follow_chips()
+        self._bind(context.actions)
+        context.switchboard.prompt_offered.connect(self.use_prompt)
+        context.switchboard.model_picked.connect(self.use_model)
+        context.switchboard.prompt_wanted.connect(self._editor.settle)
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    def restore(self) -> None:
+        """Write the prompt that stood here when the studio last ended, with what was edited."""
+        kept = self._studio.keeping.drafts.newest
+        if kept.prompt and not self._asked:
+            self._show_draft(Draft(kept.prompt, kept.scene))
+
+    def read(self, text: str) -> None:
+        """Read a prompt that the user wrote, and follow what comes of it."""
+        self._asked = text
+        known_objects = self._studio.model_list.known_objects(self._model_id)
+        self._reading.read_again(text, known_objects)
+        self._studio.read_prompt(text, self._model_id)
+        self._offer_words()
+        self._count(text)
+
+    def use_model(self, model_id: str) -> None:
+        """Read prompts with the objects that this model knows."""
+        self._model_id = model_id
+        self._editor.show_vocabulary(tuple(self._studio.model_list.known_objects(model_id)))
+        self._has_all_words = False
+        if self._asked:
+            self.read(self._asked)
+
+    def use_prompt(self, text: str) -> None:
+        """Take a prompt that the user chose elsewhere."""
+        self._editor.setFocus()
+        self._edits.change(tr("other prompt"), self._draft(), Draft(text), self._show_draft)
+
+    def handle(self, event: object) -> None:
+        """Follow the scene, the picked relation, and what is drawn."""
+        self._reading.handle(event)
+        match event:
+            case SceneChanged(scene=None):
+                self._show_relations(None)
+                self._editor.show_words(())
+            case SceneChanged(scene=scene) if scene is not None:
+                self._show_text(scene)
+                self._show_relations(scene)
+            case RelationPicked(relation_id=relation_id):
+                self._chips.show_picked(relation_id)
+            case TokensRead(prompt=prompt) if prompt == self._asked:
+                self._show_tokens(event)
+            case RunChanged(run=run) if run.request is not None and not run.is_over:
+                self._history.remember(run.scene.prompt.text)
+
+    def _take_typing(self, text: str) -> None:
+        before = self._draft()
+        self._edits.change(tr("typing"), before, Draft(text), self._show_draft, merge_key="prompt")
+
+    def _draft(self) -> "Draft":
+        """Return what stands here; its scene too, which may say more than can be read."""
+        return Draft(self._asked, self._studio.session.scene)
+
+    def _show_draft(self, draft: "Draft") -> None:
+        if draft.text != self._editor.toPlainText():
+            self._editor.show_prompt(draft.text)
+        if draft.scene is None:
+            self.read(draft.text)
+        else:
+            self._studio.edit_scene(draft.scene)
+
+    def _edit(self, name: str, change: Callable[..., SceneGraph], *wanted: Any) -> None:
+        """Change the scene by a function of the application."""
+        scene = self._studio.session.scene
+        if scene is None:
+            return
+        try:
+            edited = change(scene, *wanted)
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Changing the relation")))
+            return
+        self._edit_scene(name, edited)
+
+    def _edit_scene(self, name: str, scene: SceneGraph) -> None:
+        after = Draft(scene.prompt.text, scene)
+        self._edits.change(name, self._draft(), after, self._show_draft)
+
+    def _show_text(self, scene: SceneGraph) -> None:
+        if scene.prompt.text != self._asked:
+            self._asked = scene.prompt.text
+            self._editor.show_prompt(scene.prompt.text)
+            self._count(scene.prompt.text)
+        self._editor.show_words(marked_words(scene))
+
+    def _offer_words(self) -> None:
+        """Complete to whatever can be named, too; only the first prompt makes it known at once."""
+        if self._has_all_words:
+            return
+        self._has_all_words = True
+        known = self._studio.model_list.known_objects(self._model_id)
+        names = self._studio.object_names
+        if known:
+            beyond = tuple(name for name in names if name not in known)
+            self._editor.show_vocabulary(tuple(known), beyond)
+        else:
+            self._editor.show_vocabulary(names)
+
+    def _count(self, text: str) -> None:
+        """Ask what the model reads of a prompt; the old count goes with an empty one."""
+        self._counter.setVisible(bool(text.strip()))
+        if self._studio.models:
+            self._studio.tokens.read(text, self._studio.model(self._model_id))
+
+    def _show_tokens(self, told: TokensRead) -> None:
+        """Show the model's tokens, and say what it does not read."""
+        count, scene = count_of(told.readings), self._studio.session.scene
+        spans = tuple((token.start, token.stop) for token in count.tokens)
+        read = len(told.prompt) if spans and count.read == spans[-1][1] else count.read
+        self._editor.show_tokens(TokenMarks(told.prompt, spans, read))
+        number = tr("{count} of {limit} tokens").format(count=len(spans), limit=count.limit)
+        self._counter.setText(number)
+        self._reading.tell_cut(
+            tuple(thing.phrase for thing in cut_off(scene, count.read)) if scene else ()
+        )
+
+    def _show_relations(self, scene: SceneGraph | None) -> None:
+        if scene is None:
+            self._chips.show_rows((), ())
+        else:
+            self._chips.show_rows(chip_rows(scene), things_of(scene))
+            self._chips.follow_tabs(self._editor)
+        can_relate = scene is not None and len(scene.mentions) > 1
+        self._heading.setVisible(can_relate)
+        self._add.setVisible(can_relate)
+
+    def _follow_chips(self) -> None:
+        chips = self._chips
+        changed, muted = tr("changed relation"), tr("muted relation")
+        chips.picked.connect(self._studio.session.pick_relation)
+        chips.type_picked.connect(
+            lambda key, kind: self._edit(changed, with_relation_type, key, relation_types[kind])
+        )
+        chips.end_picked.connect(lambda *to: self._edit(changed, with_relation_end, *to))
+        chips.end_dragged.connect(
+            lambda _key, _end, place: self._editor.show_target(self._editor.thing_at(place))
+        )
+        chips.end_dropped.connect(self._hang_on_word)
+        chips.swap_asked.connect(lambda key: self._edit(changed, with_relation_swapped, key))
+        chips.removal_asked.connect(
+            lambda key: self._edit(tr("removed relation"), with_relation_removed, key)
+        )
+        chips.fix_asked.connect(self._mend)
+        chips.mute_picked.connect(lambda *to: self._edit(muted, with_relation_muted, *to))
+        chips.weight_picked.connect(
+            lambda *to: self._edit(tr("other weight"), with_relation_weight, *to)
+        )
+        chips.rank_picked.connect(lambda *to: self._edit(tr("other rank"), with_relation_at, *to))
+
+    def _hang_on_word(self, key: RelationId, end: int, place: QPoint) -> None:
+        """Hang an end of a relation on the word that it was dropped on."""
+        self._editor.show_target(None)
+        if (thing := self._editor.thing_at(place)) is not None:
+            self._edit(tr("changed relation"), with_relation_end, key, end, thing)
+
+    def _mend(self, key: RelationId) -> None:
+        if (scene := self._studio.session.scene) is not None:
+            self._edit_scene(tr("mended relation"), follow(doubts_of(scene)[key], scene))
+
+    def _bind(self, actions: Actions) -> None:
+        self.addActions(actions.of_scope(Scope.PROMPT))
+        actions.bind(commands.CHANGE_RELATION, lambda: self._with_picked(self._chips.open_wheel))
+        actions.bind(commands.SWAP, lambda: self._with_picked(self._chips.swap_asked.emit))
+        actions.bind(commands.MUTE, lambda: self._with_picked(self._switch_mute))
+        actions.bind(
+            commands.COUNTERFACTUAL, lambda: self._edit(tr("other way round"), counterfactual)
+        )
+        actions.bind(commands.HEAVIER, lambda: self._weigh(1))
+        actions.bind(commands.LIGHTER, lambda: self._weigh(-1))
+        actions.bind(commands.EARLIER_PROMPT, lambda: self._go_back(1))
+        actions.bind(commands.LATER_PROMPT, lambda: self._go_back(-1))
+
+    def _with_picked(self, do: Callable[[RelationId], object]) -> None:
+        """Do something with the picked relation, or with the first when none is picked."""
+        scene, picked = self._studio.session.scene, self._studio.session.relation_id
+        known = [relation.id for relation in scene.relations] if scene else []
+        if known:
+            do(picked if picked in known else known[0])
+
+    def _switch_mute(self, key: RelationId) -> None:
+        if (scene := self._studio.session.scene) is not None:
+            is_muted = relation_of(scene, key).is_muted
+            self._edit(tr("muted relation"), with_relation_muted, key, not is_muted)
+
+    def _weigh(self, steps: int) -> None:
+        """Weigh the relations of the thing at the cursor, or of the thing looked at."""
+        thing = self._editor.thing_under_cursor() or self._studio.session.mention_id
+        if thing is not None:
+            self._edit(tr("other weight"), with_mention_weighed, thing, steps)
+
+    def _go_back(self, by: int) -> None:
+        text = self._history.step(by, self._editor.toPlainText())
+        if text is not None:
+            self.use_prompt(text)
+
+    def _offer_pairs(self) -> None:
+        scene = self._studio.session.scene
+        if scene is None:
+            return
+        menu = QMenu(self)
+        first_type = next(iter(relation_types))
+        for subject in scene.mentions:
+            for thing in scene.mentions:
+                if subject is not thing:
+                    action = menu.addAction(f"{subject.phrase} {first_type.phrase} {thing.phrase}")
+                    action.setData((subject.id, thing.id))
+        added = tr("added relation")
+        menu.triggered.connect(
+            lambda action: self._edit(added, with_relation_added, first_type, *action.data())
+        )
+        menu.popup(self._add.mapToGlobal(QPoint(0, self._add.height())))
+
+    def _lay_out(self) -> None:
+        below = QHBoxLayout()
+        below.addWidget(self._add)
+        below.addStretch()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.5))
+        column.addWidget(self._editor)
+        column.addWidget(self._counter)
+        column.addWidget(self._heading)
+        column.addWidget(self._chips)
+        column.addWidget(self._reading)
+        column.addLayout(below)
+
+    def _dress(self) -> None:
+        self._add.setIcon(self._theme.icon("plus", "muted"))

@@ -1,0 +1,115 @@
+"""Turns a scene into what the prompt's editor, chips, graph and sketch show."""
+
+from spatialstudio.application.compose.edit_relations import why
+from spatialstudio.application.compose.layouts import Places
+from spatialstudio.application.compose.scene_advice import (
+    Advice,
+    AdviceKind,
+    advice_on,
+)
+from spatialstudio.domain.relation import (
+    Axis,
+    RelationId,
+    RelationType,
+    SceneGraph,
+    Shape,
+    relation_types,
+)
+from spatialstudio.ui.compose.widgets.layout_sketch import Blob, Link
+from spatialstudio.ui.compose.widgets.prompt_editor import MarkedWord
+from spatialstudio.ui.compose.widgets.relation_chip import ChipClaim
+from spatialstudio.ui.compose.widgets.relation_chips import ChipRow
+from spatialstudio.ui.compose.widgets.relation_wheel import Choice
+from spatialstudio.ui.compose.widgets.word_handle import ThingWord
+
+FLANKED = 3
+"""Things that "between" takes."""
+
+
+def things_of(scene: SceneGraph) -> tuple[ThingWord, ...]:
+    """Return the things of a scene as words, in order of the text."""
+    hues = scene.hues
+    return tuple(
+        ThingWord(mention.id, mention.phrase, hues[mention.id]) for mention in scene.mentions
+    )
+
+
+def marked_words(scene: SceneGraph) -> tuple[MarkedWord, ...]:
+    """Return the stretches of the prompt that name things, again or for the first time."""
+    hues = scene.hues
+    return tuple(
+        MarkedWord(span.start, span.stop, hues[mention.id], mention.id)
+        for mention in scene.mentions
+        for span in (mention.span, *mention.named_again)
+    )
+
+
+def chip_rows(scene: SceneGraph) -> tuple[ChipRow, ...]:
+    """Return the relations of a scene as chips, contradictions told on them."""
+    doubts = doubts_of(scene)
+    offered = tuple(
+        choice_of(kind)
+        for kind in relation_types
+        if kind.shape is not Shape.BETWEEN or len(scene.mentions) >= FLANKED
+    )
+    words = {thing.key: thing for thing in things_of(scene)}
+    return tuple(
+        ChipRow(
+            relation.id,
+            ChipClaim(
+                ends=tuple(words[end] for end in relation.ends),
+                chosen=choice_of(relation.type),
+                inverse=choice_of(relation_types.inverse(relation.type)),
+                weight=relation.weight,
+                is_muted=relation.is_muted,
+                doubt=doubts[relation.id].message if relation.id in doubts else "",
+                fix=doubts[relation.id].fix if relation.id in doubts else "",
+                why=why(scene, relation),
+                is_first=relation is scene.relations[0],
+                is_last=relation is scene.relations[-1],
+            ),
+            offered,
+        )
+        for relation in scene.relations
+    )
+
+
+def sketch_blobs(scene: SceneGraph, places: Places) -> tuple[Blob, ...]:
+    """Return the things of a scene as blobs in their places."""
+    hues = scene.hues
+    return tuple(
+        Blob(mention.id, mention.phrase, hues[mention.id], *places[mention.id])
+        for mention in scene.mentions
+    )
+
+
+def sketch_links(scene: SceneGraph) -> tuple[Link, ...]:
+    """Return the relations of a scene as lines between its things."""
+    doubts = doubts_of(scene)
+    return tuple(
+        Link(
+            relation.id,
+            relation.ends,
+            relation.type.phrase,
+            scene.sentence(relation),
+            is_muted=relation.is_muted,
+            is_doubtful=relation.id in doubts,
+        )
+        for relation in scene.relations
+    )
+
+
+def doubts_of(scene: SceneGraph) -> dict[RelationId, Advice]:
+    """Return what contradicts itself, by each relation concerned."""
+    grave = [each for each in advice_on(scene) if each.kind is AdviceKind.CONTRADICTION]
+    return {name: advice for advice in reversed(grave) for name in advice.relation_ids}
+
+
+def choice_of(kind: RelationType) -> Choice:
+    """Return a relation type with its place around the object."""
+    if not kind.claims or kind.needs_depth:
+        return Choice(kind.id, kind.phrase)
+    sides = {Axis.X: 0, Axis.Y: 0}
+    for claim in kind.claims:
+        sides[claim.axis] = -1 if claim.subject_first else 1
+    return Choice(kind.id, kind.phrase, (sides[Axis.X], sides[Axis.Y]))

@@ -1,0 +1,208 @@
+"""Stage 1, doubts about the reading: what contradicts itself, what the model reads differently."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout
+
+from spatialstudio.application.compose.compare_readings import (
+    Offer,
+    accept,
+    is_typed_on,
+    not_dismissed,
+)
+from spatialstudio.application.compose.language_model import (
+    KeyLookedUp,
+    ReadAgain,
+    ServerKept,
+    ServerTried,
+)
+from spatialstudio.application.compose.scene_advice import (
+    Advice,
+    AdviceKind,
+    advice_on,
+    follow,
+)
+from spatialstudio.application.session import SceneChanged
+from spatialstudio.domain.prompt import Note, TextSpan
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.ui.compose.widgets.reading_notes import (
+    NoteKind,
+    ReadingNote,
+    ReadingNotes,
+)
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.framework.window_signals import LANGUAGE_MODEL_PAGE
+from spatialstudio.ui.widgets.texts import tr
+
+KINDS = {
+    AdviceKind.CONTRADICTION: NoteKind.CONTRADICTION,
+    AdviceKind.REDUNDANCY: NoteKind.REDUNDANCY,
+}
+
+
+class ReadingPanel(Panel):
+    """Tells what is doubtful in a prompt, and has a language model read it as well.
+
+    Emits ``scene_edited`` with a name for the edit and the new scene when the user takes a step,
+    and ``words_pointed`` with the spans that a note in the user's focus is about.
+    """
+
+    scene_edited = Signal(str, object)
+    words_pointed = Signal(tuple)
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._studio = context.studio
+        self._switchboard = context.switchboard
+        self._known_objects: Mapping[str, str] = {}
+        self._asked = ""
+        self._offers: tuple[Offer, ...] = ()
+        self._dismissed: tuple[str, ...] = ()
+        self._told: tuple[Note, ...] = ()
+        self._failure: Note | None = None
+        self._cut: tuple[str, ...] = ()
+        self._notes = ReadingNotes(context.theme)
+        self._notes.answer_picked.connect(self._take_answer)
+        self._notes.words_pointed.connect(self.words_pointed)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._notes)
+
+    def read_again(self, text: str, known_objects: Mapping[str, str]) -> None:
+        """Have the language model read a prompt too, where one is chosen.
+
+        Args:
+            text: The prompt.
+            known_objects: Those of the model that draws, by their names; empty for any.
+        """
+        self._known_objects = known_objects
+        self._begin(text)
+        self._ask()
+
+    def tell_cut(self, phrases: tuple[str, ...]) -> None:
+        """Tell which things of the prompt the model does not read; none when it reads all."""
+        self._cut = phrases
+        if (scene := self._studio.session.scene) is not None:
+            self._show(scene)
+
+    def handle(self, event: object) -> None:
+        """Follow the scene, the second reading, and the choice of a server."""
+        match event:
+            case SceneChanged(scene=None, error=error):
+                said = f"{error.message} {error.hint}".strip() if error else ""
+                remarks = (Note(message=said),) if said and self._asked.strip() else ()
+                self._notes.show_notes(tuple(map(_remark, remarks)))
+            case SceneChanged(scene=scene) if scene is not None:
+                self._show(scene)
+            case ReadAgain(scene=later, failure=failure):
+                self._compare(later, failure)
+            case ServerKept() | ServerTried() | KeyLookedUp():
+                self._switchboard.server_told.emit(event)
+                if event == ServerKept() and self._failure is not None:
+                    self._ask_anew()
+
+    def _ask(self) -> None:
+        if self._asked.strip() and self._studio.language_model.choice.is_complete:
+            self._studio.read_again(self._asked)
+
+    def _ask_anew(self) -> None:
+        """Have the language model try once more, where it failed before."""
+        self._failure = None
+        if (scene := self._studio.session.scene) is not None:
+            self._show(scene)
+        self._ask()
+
+    def _compare(self, later: SceneGraph, failure: Note | None) -> None:
+        shown = self._studio.session.scene
+        if shown is None or shown.prompt.text != later.prompt.text:
+            return
+        self._failure = failure
+        if failure is not None:
+            self._show(shown)
+            return
+        compared = self._studio.compare_with_scene(later, self._known_objects or None)
+        if compared is not None:
+            self._offers = not_dismissed(compared.offers, self._dismissed)
+            self._told = compared.notes
+            self._show(compared.scene)
+
+    def _begin(self, text: str) -> None:
+        """Forget what was said of another text, and what was dismissed of another prompt."""
+        if not is_typed_on(self._asked, text):
+            self._dismissed = ()
+        if text != self._asked:
+            self._asked = text
+            self._offers, self._told, self._cut, self._failure = (), (), (), None
+
+    def _show(self, scene: SceneGraph) -> None:
+        self._begin(scene.prompt.text)
+        there = {relation.id for relation in scene.relations}
+        self._offers = tuple(
+            offer for offer in self._offers if offer.removed is None or offer.removed in there
+        )
+        self._notes.show_notes(
+            (
+                *_cut_off(self._cut),
+                *(_offered(offer, scene) for offer in self._offers),
+                *map(_advised, advice_on(scene)),
+                *_failed(self._failure),
+                *map(_remark, (*self._told, *scene.notes)),
+            )
+        )
+
+    def _take_answer(self, key: object, answer: int) -> None:
+        scene = self._studio.session.scene
+        if scene is None:
+            return
+        match key:
+            case Note():
+                ask = partial(self._switchboard.settings_asked.emit, LANGUAGE_MODEL_PAGE)
+                (self._ask_anew if answer == 0 else ask)()
+            case Advice() as advice:
+                self.scene_edited.emit(tr("mended relation"), follow(advice, scene))
+            case Offer() as offer:
+                self._offers = tuple(each for each in self._offers if each != offer)
+                if answer == 0:
+                    self.scene_edited.emit(tr("other reading"), accept(scene, offer))
+                else:
+                    self._dismissed += (offer.message,)
+                    self._show(scene)
+
+
+def _offered(offer: Offer, scene: SceneGraph) -> ReadingNote:
+    removed = (each for each in scene.relations if each.id == offer.removed)
+    relation = offer.added or next(removed, None)
+    spans = _ends(relation.span if relation else None)
+    answers = (tr("Take up"), tr("Dismiss"))
+    return ReadingNote(offer, NoteKind.OFFER, offer.message, answers, spans)
+
+
+def _advised(advice: Advice) -> ReadingNote:
+    message = f"{advice.message} {advice.fix}?"
+    answers = (tr("Leave it out"),)
+    return ReadingNote(advice, KINDS[advice.kind], message, answers, _ends(*advice.spans))
+
+
+def _cut_off(phrases: tuple[str, ...]) -> tuple[ReadingNote, ...]:
+    if not phrases:
+        return ()
+    names = ", ".join(phrases)
+    said = tr("The model's text ends before {names}. Shorten the prompt, or name it earlier.")
+    return (ReadingNote(names, NoteKind.CUT, said.format(names=names)),)
+
+
+def _failed(failure: Note | None) -> tuple[ReadingNote, ...]:
+    if failure is None:
+        return ()
+    answers = (tr("Try again"), tr("Settings…"))
+    return (ReadingNote(failure, NoteKind.FAILURE, failure.message, answers),)
+
+
+def _remark(note: Note) -> ReadingNote:
+    return ReadingNote(note, NoteKind.REMARK, note.message, spans=_ends(note.span))
+
+
+def _ends(*spans: TextSpan | None) -> tuple[tuple[int, int], ...]:
+    return tuple((span.start, span.stop) for span in spans if span)

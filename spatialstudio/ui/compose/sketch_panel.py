@@ -1,0 +1,284 @@
+"""Stage 1 on the stage: things pushed about on a sketch, relations made of where they stand."""
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QPushButton
+
+from spatialstudio.application.compose.layouts import (
+    BLOB_SIDE,
+    Places,
+    after_adding,
+    after_move,
+    after_removing,
+    arranged,
+    free_place,
+    named_in,
+)
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.session import (
+    MentionPicked,
+    RunChanged,
+    SceneChanged,
+)
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.prompt import MentionId, ObjectMention
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.ui.compose.commands import (
+    ADD_THING,
+    REMOVE_THING,
+    SKETCH,
+)
+from spatialstudio.ui.compose.prompt_presenter import sketch_blobs, sketch_links
+from spatialstudio.ui.compose.widgets.layout_sketch import LayoutSketch
+from spatialstudio.ui.compose.widgets.thing_field import ThingField
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+LOW_EM = 16
+"""Height below which there is no room for words under the sketch."""
+FLAT = 1.6
+"""Breadth to height, above which a low panel has its buttons at the side."""
+TOLD = "Push things into place; a double click adds one, Delete removes one. The prompt follows."
+INVITATION = (
+    "Name two things in the prompt, for example: a cat and a dog. Or double-click here to add one."
+)
+
+
+@frozen(kw_only=False)
+class Sketched:
+    """A scene and where its things stand: what an edit of the sketch changes."""
+
+    scene: SceneGraph
+    places: Places
+
+
+class SketchPanel(Panel):
+    """Lets the user lay out the scene by hand; the prompt and the chips follow."""
+
+    title = "Layout sketch"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._studio = context.studio
+        self._stage = context.stage
+        self._edits = context.edits
+        self._places: Places = {}
+        self._run_id = run.id if (run := self._studio.session.run) else ""
+        self._model_id: str | None = None
+        self._new_place = QPointF()
+        self._switchboard = context.switchboard
+        self._action = context.actions[SKETCH]
+        self._removing = context.actions[REMOVE_THING]
+        self._hint = TextLabel(tr(TOLD), Tone.MUTED)
+        self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._sketch = LayoutSketch(context.theme, BLOB_SIDE, tr(INVITATION))
+        self._sketch.blob_moved.connect(self._preview)
+        self._sketch.blob_dropped.connect(self._take)
+        self._sketch.blob_picked.connect(self._studio.session.pick_mention)
+        self._sketch.place_asked.connect(self._ask_name)
+        self._sketch.removal_asked.connect(self._remove)
+        self._sketch.addAction(self._removing)
+        self._field = ThingField(self._sketch)
+        self._field.name_entered.connect(self._add)
+        self._lay_out(context.actions[ADD_THING])
+        self.setFocusProxy(self._sketch)
+        self._switchboard.prompt_offered.connect(self._begin_anew)
+        self._switchboard.model_picked.connect(self._use_model)
+        context.actions.bind_switch(SKETCH, self._stage.show_sketch)
+        context.actions.bind(ADD_THING, self._begin_adding)
+        context.actions.bind(REMOVE_THING, self._remove_marked)
+        self._stage.sketching_changed.connect(self._follow_switch)
+        self._follow_switch()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the room to the sketch where there is little: no hint, the buttons at its side."""
+        super().resizeEvent(event)
+        is_low = self.height() < em(LOW_EM)
+        is_flat = is_low and self.width() > FLAT * self.height()
+        self._hint.setVisible(not is_low)
+        along, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._whole.setDirection(along if is_flat else down)
+        self._foot.setDirection(down if is_flat else along)
+
+    @property
+    def places(self) -> Places:
+        """Where the things stand."""
+        return self._places
+
+    def use_places(self, places: Places) -> None:
+        """Let things stand where another sketch of this scene had them."""
+        if (scene := self._scene) is not None:
+            self._places = arranged(scene, places)
+            self._show(scene)
+
+    def handle(self, event: object) -> None:
+        """Follow the scene and the picked thing; make room for a picture that is drawn."""
+        match event:
+            case SceneChanged(scene=None):
+                self._show(None)
+            case SceneChanged(scene=scene) if scene is not None and scene is self._scene:
+                self._places = arranged(scene, self._places)
+                self._show(scene)
+            case MentionPicked(mention_id=mention_id):
+                self._sketch.show_picked(mention_id)
+                self._allow_removal()
+            case RunChanged(run=run) if run.id != self._run_id:
+                self._run_id = run.id
+                self._stage.show_sketch(False)
+
+    @property
+    def _scene(self) -> SceneGraph | None:
+        """The scene that is worked on; a push may have changed it since an event was sent."""
+        return self._studio.session.scene
+
+    def _show(self, scene: SceneGraph | None) -> None:
+        if scene is None:
+            self._sketch.show_sketch((), ())
+        else:
+            blobs, links = sketch_blobs(scene, self._places), sketch_links(scene)
+            self._sketch.show_sketch(blobs, links)
+        has_things = scene is not None and bool(scene.mentions)
+        self._hint.setText(tr(TOLD) if has_things else "")
+        self._allow_removal()
+
+    def _begin_anew(self, prompt: str) -> None:
+        """Forget where things were pushed: a prompt that is taken over brings its own layout."""
+        self._places = {}
+        scene = self._scene
+        if scene is not None and scene.prompt.text == prompt:
+            self.use_places({})
+
+    def _moved(self, key: MentionId, place: QPointF) -> Sketched | None:
+        """Return what the sketch would say with a thing in another place."""
+        scene = self._scene
+        if scene is None:
+            return None
+        places = {**self._places, key: (place.x(), place.y())}
+        return Sketched(after_move(scene, places, key), places)
+
+    def _preview(self, key: MentionId, place: QPointF) -> None:
+        if (moved := self._moved(key, place)) is not None:
+            blobs = sketch_blobs(moved.scene, moved.places)
+            self._sketch.show_sketch(blobs, sketch_links(moved.scene))
+
+    def _take(self, key: MentionId, place: QPointF) -> None:
+        scene, moved = self._scene, self._moved(key, place)
+        if scene is not None and moved is not None:
+            before = Sketched(scene, self._places)
+            name = tr("moved thing")
+            self._edits.change(name, before, moved, self._show_sketched, merge_key=f"sketch {key}")
+
+    def _use_model(self, model_id: str) -> None:
+        self._model_id = model_id
+
+    def _begin_adding(self) -> None:
+        """Ask for a thing by key; it comes where there is room."""
+        self._stage.show_sketch(True)
+        self._ask_name(QPointF(*free_place(self._places)))
+
+    def _ask_name(self, place: QPointF) -> None:
+        self._new_place = place
+        known = self._studio.model_list.known_objects(self._model_id)
+        names = tuple(known) or self._studio.object_names
+        self._field.open_at(self._sketch.point_of(place).toPoint(), names)
+
+    def _add(self, name: str) -> None:
+        """Add the thing that was named; the field stays where it cannot be added."""
+        try:
+            thing = self._studio.thing_named(name, self._model_id)
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Adding a thing")))
+            return
+        self._field.give_back()
+        if (scene := self._scene) is None:
+            self._add_first(thing)
+            return
+        place = self._new_place.x(), self._new_place.y()
+        grown, places, new = after_adding(scene, self._places, thing, place)
+        before = Sketched(scene, self._places)
+        self._edits.change(tr("added thing"), before, Sketched(grown, places), self._show_sketched)
+        self._studio.session.pick_mention(new)
+
+    def _remove_marked(self) -> None:
+        if (marked := self._marked) is not None:
+            self._remove(marked)
+
+    def _remove(self, key: MentionId) -> None:
+        """Take a thing away; with the last one goes the prompt."""
+        scene = self._scene
+        if scene is None:
+            return
+        if len(scene.mentions) == 1:
+            self._switchboard.prompt_offered.emit("")
+            return
+        left = Sketched(*after_removing(scene, self._places, key))
+        before = Sketched(scene, self._places)
+        self._edits.change(tr("removed thing"), before, left, self._show_sketched)
+        self._studio.session.pick_mention(left.scene.mentions[0].id)
+
+    def _add_first(self, thing: ObjectMention) -> None:
+        """Write a thing into a prompt that names none yet, or cannot be read."""
+        self._switchboard.prompt_offered.emit(
+            named_in(self._studio.keeping.drafts.newest.prompt, thing)
+        )
+        self._sketch.setFocus()
+        if (scene := self._scene) is not None:
+            new = scene.mentions[-1].id
+            self.use_places({new: (self._new_place.x(), self._new_place.y())})
+            self._studio.session.pick_mention(new)
+
+    def _show_sketched(self, sketched: Sketched) -> None:
+        self._places = sketched.places
+        if sketched.scene == self._scene:
+            self._show(sketched.scene)
+        else:
+            self._studio.edit_scene(sketched.scene)
+
+    @property
+    def _marked(self) -> MentionId | None:
+        """The thing of the scene that is looked at."""
+        scene, picked = self._scene, self._studio.session.mention_id
+        known = () if scene is None else (mention.id for mention in scene.mentions)
+        return picked if picked in known else None
+
+    def _allow_removal(self) -> None:
+        self._removing.setEnabled(self._stage.is_sketching and self._marked is not None)
+
+    def _follow_switch(self) -> None:
+        self._action.setChecked(self._stage.is_sketching)
+        self._allow_removal()
+        if self._stage.is_sketching:
+            self._sketch.setFocus()
+
+    def _lay_out(self, adding: QAction) -> None:
+        add = _button_of(adding, tr("Add a thing…"))
+        remove = _button_of(self._removing, tr("Remove"))
+        done = QPushButton(tr("Close"))
+        done.setAccessibleName(tr("Close the sketch"))
+        done.clicked.connect(lambda: self._stage.show_sketch(False))
+        self._foot = foot = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        foot.addStretch()
+        foot.addWidget(add)
+        foot.addWidget(remove)
+        foot.addWidget(done)
+        foot.addStretch()
+        self._whole = whole = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(em(0.6))
+        whole.addWidget(self._sketch, 1)
+        whole.addWidget(self._hint)
+        whole.addLayout(foot)
+
+
+def _button_of(action: QAction, text: str) -> QPushButton:
+    """Return a button with shorter words for an action; it can be pressed when that can be done."""
+    button = QPushButton(text)
+    button.setAccessibleName(action.text())
+    button.setToolTip(action.toolTip())
+    button.clicked.connect(action.trigger)
+    button.setEnabled(action.isEnabled())
+    action.enabledChanged.connect(button.setEnabled)
+    return button

@@ -1,0 +1,363 @@
+"""Things as soft blobs on an empty picture, to be pushed where they shall stand."""
+
+from collections.abc import Hashable
+
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFocusEvent,
+    QFontMetricsF,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QRadialGradient,
+)
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.ui.theme.metrics import (
+    SMALL,
+    em,
+    font,
+)
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.texts import tr
+
+NUDGE = 0.01
+"""How far an arrow key pushes a thing, share of the side."""
+LEAP = 10
+"""How many nudges Shift makes of one."""
+EDGE = 0.06
+"""Things stay this far from the edges."""
+CORE = 0.45
+SOLID, SOFT = 0.6, 0.28
+ROUNDING_EM = 0.6
+LEAST_EM = 6
+LINK_ALPHA = 0.9
+THIRDS = 3
+
+PUSHES = {
+    Qt.Key.Key_Left: QPointF(-NUDGE, 0),
+    Qt.Key.Key_Right: QPointF(NUDGE, 0),
+    Qt.Key.Key_Up: QPointF(0, -NUDGE),
+    Qt.Key.Key_Down: QPointF(0, NUDGE),
+}
+
+
+@frozen(kw_only=False)
+class Blob:
+    """A thing on the sketch; x and y are shares of its sides, y grows down."""
+
+    key: Hashable
+    phrase: str
+    hue: int
+    x: float
+    y: float
+
+
+@frozen(kw_only=False)
+class Link:
+    """A relation on the sketch.
+
+    Attributes:
+        key: What it is known by.
+        ends: Keys of the things, the one placed first.
+        phrase: How it reads.
+        sentence: How it reads with its things.
+        is_muted: Whether guidance passes it over.
+        is_doubtful: Whether it contradicts another.
+    """
+
+    key: Hashable
+    ends: tuple[Hashable, ...]
+    phrase: str
+    sentence: str
+    is_muted: bool = False
+    is_doubtful: bool = False
+
+
+class LayoutSketch(QWidget):
+    """Shows things and what their places claim.
+
+    Emits ``blob_moved`` with a thing's key and its new place while it is pushed, ``blob_dropped``
+    with them when it stays there, ``blob_picked`` with a key when one is taken hold of,
+    ``place_asked`` with a place where there is none, on a double click, and ``removal_asked`` with
+    a key; the menu of the right button asks for both. Keys: Tab goes from thing to thing, the
+    arrows push, Shift pushes ten times as far.
+
+    Args:
+        theme: The look.
+        blob_side: Side of a blob, share of the sketch.
+        invitation: Said in the middle while there is no thing.
+    """
+
+    blob_moved = Signal(object, QPointF)
+    blob_dropped = Signal(object, QPointF)
+    blob_picked = Signal(object)
+    place_asked = Signal(QPointF)
+    removal_asked = Signal(object)
+
+    def __init__(self, theme: Theme, blob_side: float, invitation: str = "") -> None:
+        super().__init__()
+        self._theme = theme
+        self._blob_side = blob_side
+        self._invitation = invitation
+        self._blobs: tuple[Blob, ...] = ()
+        self._links: tuple[Link, ...] = ()
+        self._picked: Hashable = None
+        self._held: Blob | None = None
+        self._grip = QPointF()
+        self.setAccessibleName(tr("Layout sketch"))
+        self.setAccessibleDescription(invitation)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumSize(em(LEAST_EM), em(LEAST_EM))
+        theme.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        """Ask for a comfortable square."""
+        return QSize(em(26), em(26))
+
+    def show_sketch(self, blobs: tuple[Blob, ...], links: tuple[Link, ...]) -> None:
+        """Show things in their places, and what is claimed of them."""
+        self._blobs, self._links = blobs, links
+        said = [f"{link.sentence}." for link in links]
+        places = [
+            tr("{thing}: {x} % across, {y} % down.").format(
+                thing=blob.phrase, x=f"{blob.x:.0%}"[:-1], y=f"{blob.y:.0%}"[:-1]
+            )
+            for blob in blobs
+        ]
+        self.setAccessibleDescription(" ".join([*said, *places]) or self._invitation)
+        self.update()
+
+    def show_picked(self, key: Hashable) -> None:
+        """Mark the thing that is looked at; None for none."""
+        self._picked = key
+        self.update()
+
+    def frame(self) -> QRectF:
+        """Return where the sketched picture lies, in widget coordinates."""
+        side = min(self.width(), self.height()) - 2
+        return QRectF(
+            round((self.width() - side) / 2), round((self.height() - side) / 2), side, side
+        )
+
+    def place_of(self, key: Hashable) -> QPointF:
+        """Return where a thing's middle is, in widget coordinates."""
+        blob = next(each for each in self._blobs if each.key == key)
+        return self.point_of(QPointF(blob.x, blob.y))
+
+    def point_of(self, place: QPointF) -> QPointF:
+        """Return where a place, shares of the sides, lies in widget coordinates."""
+        frame = self.frame()
+        return frame.topLeft() + QPointF(place.x() * frame.width(), place.y() * frame.height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the picture's frame, the relations, the blobs."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        frame = self.frame()
+        shape = QPainterPath()
+        shape.addRoundedRect(frame, em(ROUNDING_EM), em(ROUNDING_EM))
+        painter.fillPath(shape, self._theme.colour("raised"))
+        painter.setPen(QPen(self._theme.colour("line"), 1))
+        painter.drawPath(shape)
+        self._draw_thirds(painter, frame)
+        painter.setClipPath(shape)
+        if not self._blobs:
+            self._draw_invitation(painter, frame)
+        for blob in self._blobs:
+            self._draw_blob(painter, blob)
+        for link in self._links:
+            self._draw_link(painter, link)
+        for blob in self._blobs:
+            self._draw_name(painter, blob)
+        painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Take hold of a thing."""
+        blob = self._blob_at(event.position())
+        if blob is not None and event.button() is Qt.MouseButton.LeftButton:
+            self._held = blob
+            self._grip = event.position() - self.place_of(blob.key)
+            self.setCursor(Qt.CursorShape.ClosedHandCursor)
+            self.blob_picked.emit(blob.key)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Push what is held; show that there is something to take hold of."""
+        if self._held is not None:
+            self.blob_moved.emit(self._held.key, self._share(event.position() - self._grip))
+        elif self._blob_at(event.position()) is not None:
+            self.setCursor(Qt.CursorShape.OpenHandCursor)
+        else:
+            self.unsetCursor()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Leave the thing where it is."""
+        held, self._held = self._held, None
+        if held is not None:
+            self.unsetCursor()
+            place = self._share(event.position() - self._grip)
+            if place != QPointF(held.x, held.y):
+                self.blob_dropped.emit(held.key, place)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Ask for a thing where there is none; another click takes hold of one."""
+        is_free = self._blob_at(event.position()) is None
+        if is_free and self.frame().contains(event.position()):
+            self.place_asked.emit(self._share(event.position()))
+        elif not is_free:
+            self.mousePressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer to remove the thing there, or to add one where there is none."""
+        place, at = QPointF(event.pos()), event.globalPos()
+        blob = self._blob_at(place)
+        if event.reason() is QContextMenuEvent.Reason.Keyboard:
+            blob = self._picked_blob()
+            at = self.mapToGlobal(self.place_of(blob.key).toPoint()) if blob else at
+        menu = QMenu(self)
+        menu.aboutToHide.connect(menu.deleteLater)
+        if blob is not None:
+            self.blob_picked.emit(blob.key)
+            remove = menu.addAction(tr("Remove {thing}").format(thing=blob.phrase))
+            remove.triggered.connect(lambda: self.removal_asked.emit(blob.key))
+        else:
+            add = menu.addAction(tr("Add a thing here…"))
+            add.triggered.connect(lambda: self.place_asked.emit(self._share(place)))
+        menu.popup(at)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Push the thing that is looked at."""
+        push = PUSHES.get(Qt.Key(event.key()))
+        blob = self._picked_blob()
+        if push is None or blob is None:
+            super().keyPressEvent(event)
+            return
+        far = LEAP if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1
+        place = _kept_inside(QPointF(blob.x, blob.y) + push * far)
+        self.blob_dropped.emit(blob.key, place)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Look at a thing, so that the keys have something to push."""
+        super().focusInEvent(event)
+        keys = [blob.key for blob in self._blobs]
+        if keys and self._picked not in keys:
+            back = event.reason() is Qt.FocusReason.BacktabFocusReason
+            self.blob_picked.emit(keys[-1] if back else keys[0])
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Go from thing to thing before the focus leaves."""
+        keys = [blob.key for blob in self._blobs]
+        if self._picked in keys:
+            place = keys.index(self._picked) + (1 if forward else -1)
+            if 0 <= place < len(keys):
+                self.blob_picked.emit(keys[place])
+                return True
+        return super().focusNextPrevChild(forward)
+
+    def _picked_blob(self) -> Blob | None:
+        return next((each for each in self._blobs if each.key == self._picked), None)
+
+    def _blob_at(self, place: QPointF) -> Blob | None:
+        reach = self._radius()
+        found = [
+            (distance.x() ** 2 + distance.y() ** 2, blob)
+            for blob in self._blobs
+            if (distance := self.place_of(blob.key) - place).manhattanLength() < 2 * reach
+        ]
+        near = [each for each in found if each[0] <= reach**2]
+        return min(near, key=lambda each: each[0])[1] if near else None
+
+    def _radius(self) -> float:
+        return self.frame().width() * self._blob_side / 2
+
+    def _share(self, place: QPointF) -> QPointF:
+        frame = self.frame()
+        return _kept_inside(
+            QPointF(
+                (place.x() - frame.left()) / frame.width(),
+                (place.y() - frame.top()) / frame.height(),
+            )
+        )
+
+    def _draw_thirds(self, painter: QPainter, frame: QRectF) -> None:
+        painter.setPen(QPen(self._theme.colour("hover"), 1))
+        for number in range(1, THIRDS):
+            x = round(frame.left() + frame.width() * number / THIRDS)
+            y = round(frame.top() + frame.height() * number / THIRDS)
+            painter.drawLine(QPointF(x, frame.top() + 1), QPointF(x, frame.bottom() - 1))
+            painter.drawLine(QPointF(frame.left() + 1, y), QPointF(frame.right() - 1, y))
+
+    def _draw_invitation(self, painter: QPainter, frame: QRectF) -> None:
+        painter.setPen(self._theme.colour("muted"))
+        words = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
+        painter.drawText(frame.adjusted(em(2), 0, -em(2), 0), words, self._invitation)
+
+    def _draw_blob(self, painter: QPainter, blob: Blob) -> None:
+        middle, radius = self.place_of(blob.key), self._radius()
+        glow = QRadialGradient(middle, radius * 1.25)
+        glow.setColorAt(0, self._theme.mention(blob.hue, SOLID))
+        glow.setColorAt(CORE, self._theme.mention(blob.hue, SOFT))
+        glow.setColorAt(1, self._theme.mention(blob.hue, 0))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(glow)
+        painter.drawEllipse(middle, radius * 1.25, radius * 1.25)
+        if blob.key == self._picked:
+            pen = QPen(self._theme.mention(blob.hue), 2)
+            pen.setStyle(Qt.PenStyle.SolidLine if self.hasFocus() else Qt.PenStyle.DashLine)
+            painter.setPen(pen)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawEllipse(middle, radius, radius)
+
+    def _draw_name(self, painter: QPainter, blob: Blob) -> None:
+        middle, radius = self.place_of(blob.key), self._radius()
+        painter.setFont(font(bold=True))
+        painter.setPen(self._theme.colour("text"))
+        words = QFontMetricsF(painter.font())
+        shown = words.elidedText(blob.phrase, Qt.TextElideMode.ElideRight, 2.6 * radius)
+        box = QRectF(0, 0, words.horizontalAdvance(shown) + em(0.4), words.height())
+        box.moveCenter(middle)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, shown)
+
+    def _draw_link(self, painter: QPainter, link: Link) -> None:
+        """Draw a line from the thing placed to what it is placed against, and its words on it."""
+        if len(set(link.ends)) < len(link.ends):
+            return
+        role = "warning" if link.is_doubtful else "muted"
+        pen = QPen(self._theme.colour(role, LINK_ALPHA), 1.5, c=Qt.PenCapStyle.RoundCap)
+        if link.is_muted:
+            pen.setStyle(Qt.PenStyle.DotLine)
+        subject, *others = (self.place_of(end) for end in link.ends)
+        gap = em(1.1)
+        for other in others:
+            way = other - subject
+            length = max((way.x() ** 2 + way.y() ** 2) ** 0.5, 1.0)
+            if length > 2 * gap:
+                step = way * (gap / length)
+                painter.setPen(pen)
+                painter.drawLine(subject + step, other - step)
+        self._draw_words(painter, link, QLineF(subject, others[0]).center(), role)
+
+    def _draw_words(self, painter: QPainter, link: Link, middle: QPointF, role: str) -> None:
+        painter.setFont(font(SMALL))
+        words = QFontMetricsF(painter.font())
+        box = QRectF(0, 0, words.horizontalAdvance(link.phrase) + em(0.8), words.height() + 4)
+        box.moveCenter(middle)
+        painter.setPen(QPen(self._theme.colour("line"), 1))
+        painter.setBrush(self._theme.colour("raised"))
+        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+        painter.setPen(self._theme.colour(role))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, link.phrase)
+
+
+def _kept_inside(place: QPointF) -> QPointF:
+    return QPointF(
+        min(max(place.x(), EDGE), 1 - EDGE),
+        min(max(place.y(), EDGE), 1 - EDGE),
+    )

@@ -1,0 +1,80 @@
+"""A layout to start from, as a small picture of blobs with its name under it."""
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy
+
+from spatialstudio.ui.theme.metrics import (
+    SMALL,
+    em,
+    font,
+)
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.text_label import plain_tip
+
+PICTURE_EM = (6.4, 4.6)
+CAPTION_EM = 1.4
+BLOB_TINT = 0.3
+
+
+class LayoutTile(QAbstractButton):
+    """Shows one layout; pressed, it is the one that is wanted.
+
+    Args:
+        theme: The look.
+        name: Under the picture.
+        prompt: For screen readers and the tip.
+        blobs: (x, y, diameter) of each thing, shares of the picture; larger is nearer.
+        size_em: Width and height of the picture.
+    """
+
+    def __init__(
+        self,
+        theme: Theme,
+        name: str,
+        prompt: str,
+        blobs: tuple[tuple[float, float, float], ...],
+        size_em: tuple[float, float] = PICTURE_EM,
+    ) -> None:
+        super().__init__()
+        self._theme = theme
+        self._blobs = blobs
+        self._size = QSize(*(em(side) for side in size_em))
+        self.setText(name)
+        self.setAccessibleName(name)
+        self.show_prompt(prompt)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+
+    def show_prompt(self, prompt: str) -> None:
+        """Say what it would write."""
+        self.setAccessibleDescription(prompt)
+        self.setToolTip(plain_tip(prompt))
+
+    def sizeHint(self) -> QSize:
+        """Ask for the picture and a line, which may be wider."""
+        caption = QFontMetrics(font(SMALL)).horizontalAdvance(self.text())
+        return QSize(max(self._size.width(), caption), self._size.height() + em(CAPTION_EM))
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the frame, the blobs and the name."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        frame = QRectF(0, 0, self.width(), self._size.height()).adjusted(1, 1, -1, -1)
+        is_marked = self.hasFocus() or self.underMouse()
+        painter.setPen(QPen(self._theme.colour("accent" if is_marked else "line"), 1.5))
+        painter.setBrush(self._theme.colour("hover" if self.isDown() else "raised"))
+        painter.drawRoundedRect(frame, em(0.4), em(0.4))
+        nearest_last = sorted(enumerate(self._blobs), key=lambda each: each[1][2])
+        for hue, (x, y, size) in nearest_last:
+            painter.setPen(QPen(self._theme.mention(hue), 2))
+            painter.setBrush(self._theme.mention(hue, BLOB_TINT))
+            middle = QPointF(frame.left() + x * frame.width(), frame.top() + y * frame.height())
+            painter.drawEllipse(middle, size * frame.height() / 2, size * frame.height() / 2)
+        painter.setFont(font(SMALL))
+        painter.setPen(self._theme.colour("text"))
+        line = QRectF(0, self._size.height(), self.width(), em(CAPTION_EM))
+        painter.drawText(line, Qt.AlignmentFlag.AlignCenter, self.text())
+        painter.end()

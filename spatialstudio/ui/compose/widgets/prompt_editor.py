@@ -1,0 +1,381 @@
+"""The prompt as one types it: its object words in their hues, the model's tokens under them."""
+
+import re
+from collections.abc import Hashable, Sequence
+
+from PySide6.QtCore import (
+    QElapsedTimer,
+    QEvent,
+    QPoint,
+    QPointF,
+    QRectF,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, QTextCursor
+from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.ui.theme.metrics import (
+    SMALL,
+    em,
+    font,
+)
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.texts import tr
+
+PAUSE_MS = 120
+PAUSES, LONGEST_PAUSE_MS = 2, 4000
+"""A prompt that takes long to read is read after a pause of so many times as long, at most."""
+LINES = 4
+LINE_HEIGHT_EM = 1.25
+UNDERLINE_EM = 0.14
+TICK_EM = 0.07
+NOTCH_EM = 0.09
+"""Free room at both ends of the stroke under a token."""
+TARGET_ALPHA = 0.2
+FEWEST_LETTERS = 2
+WHOLE_WORDS = frozenset({"an", "and", "at", "for", "from", "in", "of", "on", "the", "to", "with"})
+"""Words that are hardly ever meant as the beginning of a name."""
+TAIL = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}$")
+"""Up to three words before the cursor."""
+
+
+@frozen(kw_only=False)
+class MarkedWord:
+    """A stretch of the prompt that names a thing.
+
+    Attributes:
+        start: First character.
+        stop: Behind the last character.
+        hue: Which of the mention hues.
+        key: What the thing is known by.
+    """
+
+    start: int
+    stop: int
+    hue: int
+    key: Hashable = None
+
+
+@frozen(kw_only=False)
+class TokenMarks:
+    """How the model takes the prompt apart.
+
+    Attributes:
+        text: The prompt it was told of.
+        tokens: First character and the one behind the last, of every token.
+        read: Characters that it reads; what stands behind them is cut off.
+    """
+
+    text: str
+    tokens: tuple[tuple[int, int], ...]
+    read: int
+
+
+NO_TOKENS = TokenMarks("", (), 0)
+
+
+class PromptEditor(QPlainTextEdit):
+    """Lets the user write the prompt; shows which words name things, and what the model reads.
+
+    Emits ``prompt_edited`` with the text a moment after the user's last key, later where those who
+    hear it take long; ``show_prompt`` and the other ``show_*`` never emit. While a word of the
+    vocabulary is typed, the rest of it stands behind the cursor, with a remark where the model does
+    not know it; Tab or the right arrow takes it, Escape waves it off.
+    """
+
+    prompt_edited = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._words: tuple[MarkedWord, ...] = ()
+        self._tokens = NO_TOKENS
+        self._target: Hashable = None
+        self._pointed: tuple[tuple[int, int], ...] = ()
+        self._vocabulary: tuple[str, ...] = ()
+        self._known: tuple[str, ...] = ()
+        self._rest = self._remark = ""
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(PAUSE_MS)
+        self._pause.timeout.connect(self._tell)
+        self.textChanged.connect(self._pause.start)
+        self.cursorPositionChanged.connect(self._wave_off)
+        self.setAccessibleName(tr("Prompt"))
+        self.setPlaceholderText(tr("Say what stands where: a dog to the left of a car"))
+        self.setTabChangesFocus(True)
+        self.setUndoRedoEnabled(False)  # the window's own stack holds the typing as well
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.viewport().update)
+
+    def settle(self) -> None:
+        """Tell at once what was typed and not told yet."""
+        if self._pause.isActive():
+            self._pause.stop()
+            self._tell()
+
+    def sizeHint(self) -> QSize:
+        """Ask for room for a few lines."""
+        return QSize(em(16), em(LINES * LINE_HEIGHT_EM) + em())
+
+    def minimumSizeHint(self) -> QSize:
+        """Never less than the lines."""
+        return QSize(em(8), self.sizeHint().height())
+
+    @property
+    def completion(self) -> str:
+        """What stands behind the cursor to complete a word; empty for nothing."""
+        return self._rest
+
+    @property
+    def remark(self) -> str:
+        """What is said of the completion; empty for nothing."""
+        return self._remark
+
+    @property
+    def pointed_words(self) -> tuple[str, ...]:
+        """The words that are marked because a note is about them."""
+        return tuple(self.toPlainText()[start:stop] for start, stop in self._pointed)
+
+    def event(self, event: QEvent) -> bool:
+        """Leave the keys of undo and redo to the window; keep those that take a completion."""
+        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.ShortcutOverride:
+            keys = QKeySequence.StandardKey
+            if event.matches(keys.Undo) or event.matches(keys.Redo):
+                self.settle()
+                event.ignore()
+                return True
+            if self._rest and event.key() == Qt.Key.Key_Escape:
+                event.accept()
+                return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Take or wave off a completion; offer one after a letter."""
+        plain = event.modifiers() == Qt.KeyboardModifier.NoModifier
+        if self._rest and plain and event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Right):
+            self.insertPlainText(self._rest)
+            return
+        if self._rest and event.key() == Qt.Key.Key_Escape:
+            self._wave_off()
+            return
+        super().keyPressEvent(event)
+        if event.text().isalpha():
+            self._complete()
+
+    def show_prompt(self, text: str) -> None:
+        """Show a prompt that someone else chose."""
+        cursor = self.textCursor()
+        cursor.select(QTextCursor.SelectionType.Document)
+        with QSignalBlocker(self):
+            cursor.insertText(text)
+            self.setTextCursor(cursor)
+        self._pause.stop()
+        self._wave_off()
+        self.show_words(())
+
+    def show_words(self, words: tuple[MarkedWord, ...]) -> None:
+        """Underline the words that name things."""
+        self._words = words
+        self.viewport().update()
+
+    def show_tokens(self, tokens: TokenMarks) -> None:
+        """Show the model's tokens under the words, and strike through what it does not read."""
+        self._tokens = tokens
+        self.viewport().update()
+
+    def show_vocabulary(self, names: tuple[str, ...], beyond: tuple[str, ...] = ()) -> None:
+        """Complete words to these, the likelier ones first.
+
+        Args:
+            names: In lower case.
+            beyond: Names that the model does not know, offered after all others, with a remark.
+        """
+        self._known, self._vocabulary = names, (*names, *beyond)
+
+    def show_pointed(self, spans: tuple[tuple[int, int], ...]) -> None:
+        """Mark the words that a note is about; none for none."""
+        if spans != self._pointed:
+            self._pointed = spans
+            self.viewport().update()
+
+    def show_target(self, key: Hashable) -> None:
+        """Mark the thing that what is dragged would fall on; None for none."""
+        if key != self._target:
+            self._target = key
+            self.viewport().update()
+
+    def thing_at(self, place: QPoint) -> Hashable:
+        """Return the key of the thing named at a place on the screen; None for none."""
+        within = QPointF(self.viewport().mapFromGlobal(place))
+        for word in self._words:
+            if any(box.contains(within) for box in self._boxes(word.start, word.stop)):
+                return word.key
+        return None
+
+    def thing_under_cursor(self) -> Hashable:
+        """Return the key of the thing whose word the cursor stands in; None for none."""
+        place = self.textCursor().position()
+        return next((w.key for w in self._words if w.start <= place <= w.stop), None)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the text, then what is said of it."""
+        super().paintEvent(event)
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._draw_pointed(painter)
+        seen = self._in_sight()
+        words = [word for word in self._words if _overlap(seen, word)]
+        tokens = self._tokens_in(seen)
+        self._draw_words(painter, words, tokens)
+        self._draw_tokens(painter, words, tokens)
+        if self._rest and self.hasFocus():
+            self._draw_rest(painter)
+        painter.end()
+
+    def _draw_pointed(self, painter: QPainter) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.colour("accent", TARGET_ALPHA))
+        for box in (box for span in self._pointed for box in self._boxes(*span)):
+            painter.drawRoundedRect(box, em(NOTCH_EM), em(NOTCH_EM))
+
+    def _tokens_in(self, seen: tuple[int, int]) -> TokenMarks:
+        """Return the tokens among the characters in sight; none of another text."""
+        told = self._tokens
+        if told.text != self.toPlainText():
+            return NO_TOKENS
+        near = (each for each in told.tokens if each[0] < seen[1] and seen[0] < each[1])
+        return TokenMarks(told.text, tuple(near), told.read)
+
+    def _draw_words(
+        self, painter: QPainter, words: Sequence[MarkedWord], tokens: TokenMarks
+    ) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        for word in words:
+            if word.key is not None and word.key == self._target:
+                painter.setBrush(self._theme.mention(word.hue, TARGET_ALPHA))
+                for box in self._boxes(word.start, word.stop):
+                    painter.drawRoundedRect(box, em(NOTCH_EM), em(NOTCH_EM))
+            painter.setBrush(self._theme.mention(word.hue))
+            parts = [token for token in tokens.tokens if _overlap(token, word)]
+            for start, stop in parts or [(word.start, word.stop)]:
+                first, last = max(start, word.start), min(stop, word.stop)
+                self._draw_strokes(painter, (first, last), em(UNDERLINE_EM))
+
+    def _draw_tokens(
+        self, painter: QPainter, words: Sequence[MarkedWord], tokens: TokenMarks
+    ) -> None:
+        """Draw a thin stroke under every token of no thing, and through what is cut off."""
+        painter.setBrush(self._theme.colour("faint"))
+        for token in tokens.tokens:
+            if token[1] <= tokens.read and not any(_overlap(token, w) for w in words):
+                self._draw_strokes(painter, token, max(em(TICK_EM), 1))
+        if tokens.read < len(tokens.text):
+            painter.setPen(QPen(self._theme.colour("bad"), max(em(TICK_EM), 2)))
+            for box in self._boxes(tokens.read, len(tokens.text)):
+                middle = round(box.center().y())
+                painter.drawLine(QPointF(box.left(), middle), QPointF(box.right(), middle))
+
+    def _draw_strokes(self, painter: QPainter, part: tuple[int, int], thickness: float) -> None:
+        for box in self._boxes(*part):
+            notch = min(em(NOTCH_EM) / 2, box.width() / 4)
+            stroke = QRectF(box.left() + notch, box.bottom(), box.width() - 2 * notch, thickness)
+            painter.drawRoundedRect(stroke, thickness / 2, thickness / 2)
+
+    def _draw_rest(self, painter: QPainter) -> None:
+        painter.setPen(self._theme.colour("muted"))
+        painter.setFont(self.font())
+        box = self.cursorRect()
+        room = QRectF(box)
+        room.setLeft(box.left() + 1)
+        room.setRight(self.viewport().width())
+        place = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
+        painter.drawText(room, place, self._rest)
+        room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance(self._rest) + em(0.6))
+        painter.setFont(font(SMALL))
+        if painter.fontMetrics().horizontalAdvance(self._remark) > room.width():
+            room = QRectF(0, box.bottom(), self.viewport().width() - em(0.3), box.height())
+        painter.drawText(room, Qt.AlignmentFlag.AlignRight, self._remark)
+
+    def _boxes(self, start: int, stop: int) -> list[QRectF]:
+        """Return where characters in sight stand, one box a line; those beyond stand nowhere."""
+        boxes: list[QRectF] = []
+        first, last = self._in_sight()
+        for place in range(max(start, first), min(stop, last)):
+            cursor = QTextCursor(self.document())
+            cursor.setPosition(place)
+            left = self.cursorRect(cursor)
+            cursor.setPosition(place + 1)
+            right = self.cursorRect(cursor)
+            if right.top() != left.top():
+                continue  # the line breaks here
+            box = QRectF(left.left(), left.top(), right.left() - left.left(), left.height())
+            if boxes and boxes[-1].top() == box.top():
+                boxes[-1].setRight(box.right())
+            else:
+                boxes.append(box)
+        return boxes
+
+    def _in_sight(self) -> tuple[int, int]:
+        """Return the first character in sight, and the one behind the last."""
+        room = self.viewport().rect()
+        first = self.cursorForPosition(room.topLeft()).position()
+        last = self.cursorForPosition(room.bottomRight()).position() + 1
+        return first, min(last, self.document().characterCount() - 1)
+
+    def _complete(self) -> None:
+        """Offer the rest of the word before the cursor, at the end of a line only."""
+        cursor = self.textCursor()
+        block = cursor.block().text()
+        if cursor.positionInBlock() == len(block):
+            self._rest = rest_of(block, self._vocabulary)
+            is_beyond = self._rest != rest_of(block, self._known)
+            self._remark = tr("unknown to this model") if is_beyond else ""
+            said = tr("Tab completes: {rest}").format(rest=self._rest) if self._rest else ""
+            self.setAccessibleDescription(f"{said} {self._remark}".strip())
+            self.viewport().update()
+
+    def _wave_off(self) -> None:
+        if self._rest:
+            self._rest = self._remark = ""
+            self.setAccessibleDescription("")
+            self.viewport().update()
+
+    def _tell(self) -> None:
+        """Tell what is typed; the longer that takes, the longer the next pause."""
+        taken = QElapsedTimer()
+        taken.start()
+        self.prompt_edited.emit(self.toPlainText())
+        pause = min(PAUSES * taken.elapsed(), LONGEST_PAUSE_MS)
+        self._pause.setInterval(max(pause, PAUSE_MS))
+
+
+def rest_of(text: str, vocabulary: tuple[str, ...]) -> str:
+    """Return what completes the end of a text to a name; empty where it is one, or begins none.
+
+    Args:
+        text: What stands before the cursor.
+        vocabulary: Names in lower case, the likelier ones first.
+    """
+    tail = TAIL.search(text.lower())
+    if tail is None:
+        return ""
+    words = tail.group().split(" ")
+    for start in range(len(words)):
+        begun = " ".join(words[start:])
+        if begun in vocabulary:
+            return ""
+        if len(begun) >= FEWEST_LETTERS and begun not in WHOLE_WORDS:
+            for name in vocabulary:
+                if name.startswith(begun):
+                    return name[len(begun) :]
+    return ""
+
+
+def _overlap(token: tuple[int, int], word: MarkedWord) -> bool:
+    return token[0] < word.stop and word.start < token[1]

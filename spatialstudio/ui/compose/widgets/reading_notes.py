@@ -1,0 +1,236 @@
+"""What is to be said about the reading of a prompt: contradictions, offers, doubles, remarks."""
+
+from collections.abc import Hashable
+from enum import Enum
+from functools import partial
+
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
+from PySide6.QtGui import QEnterEvent, QFocusEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.roving import DOWN_THE_ROWS, Roving
+from spatialstudio.ui.widgets.text_label import (
+    PlainLabel,
+    RemarkLabel,
+    Tone,
+)
+from spatialstudio.ui.widgets.texts import tr
+
+MARK_EM = 1.2
+CORNER_EM = 0.4
+
+Span = tuple[int, int]
+
+
+class NoteKind(Enum):
+    """What a note is about; graver ones first."""
+
+    CUT = "Not read"
+    CONTRADICTION = "Contradiction"
+    OFFER = "Read differently"
+    REDUNDANCY = "Said twice"
+    FAILURE = "Second reading"
+    REMARK = "Note"
+
+
+@frozen(kw_only=False)
+class NoteLook:
+    """How notes of a kind are told apart: by frame, icon, colour and tone."""
+
+    frame: str
+    icon: str
+    colour: str
+    tone: Tone
+
+
+LOOKS = {
+    NoteKind.CUT: NoteLook("warning", "warning", "warning", Tone.PLAIN),
+    NoteKind.CONTRADICTION: NoteLook("warning", "warning", "warning", Tone.PLAIN),
+    NoteKind.OFFER: NoteLook("card", "help", "accent", Tone.PLAIN),
+    NoteKind.REDUNDANCY: NoteLook("quiet", "undo", "muted", Tone.MUTED),
+    NoteKind.FAILURE: NoteLook("quiet", "warning", "muted", Tone.MUTED),
+    NoteKind.REMARK: NoteLook("quiet", "help", "muted", Tone.MUTED),
+}
+
+
+@frozen(kw_only=False)
+class ReadingNote:
+    """One note.
+
+    Attributes:
+        key: Comes back with the user's answer.
+        kind: What it is about.
+        message: One sentence.
+        answers: Words of the buttons; none where there is nothing to answer.
+        spans: First character, and the one behind the last, of the words that it is about.
+    """
+
+    key: Hashable
+    kind: NoteKind
+    message: str
+    answers: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What is shown of it."""
+        return f"{tr(self.kind.value)}: {self.message}"
+
+
+class NoteRow(QFrame):
+    """Shows one note, with its buttons.
+
+    Emits ``answer_picked`` with the number of a button, and ``pointed_at`` when the mouse or the
+    keyboard comes to it or leaves it.
+    """
+
+    answer_picked = Signal(int)
+    pointed_at = Signal(bool)
+
+    def __init__(self, theme: Theme, note: ReadingNote) -> None:
+        super().__init__()
+        self._theme = theme
+        self._look = LOOKS[note.kind]
+        self.setProperty("kind", self._look.frame)
+        self.setAccessibleName(note.words)
+        self._mark = PlainLabel()
+        self._mark.setFixedSize(em(MARK_EM), em(MARK_EM))
+        column = QVBoxLayout()
+        column.setSpacing(em(0.3))
+        words = RemarkLabel(note.words, self._look.tone)
+        self.setToolTip(words.toolTip())
+        column.addWidget(words)
+        if note.answers:
+            column.addLayout(self._buttons(note))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(em(0.6), em(0.5), em(0.6), em(0.5))
+        row.setSpacing(em(0.5))
+        row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(column, 1)
+        self.dress()
+
+    def dress(self) -> None:
+        """Take on the colours of the theme."""
+        icon = self._theme.icon(self._look.icon, self._look.colour)
+        self._mark.setPixmap(icon.pixmap(em(MARK_EM), em(MARK_EM)))
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Tell that the mouse has come."""
+        super().enterEvent(event)
+        self.pointed_at.emit(True)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Tell that the mouse has gone, unless the keyboard is still here."""
+        super().leaveEvent(event)
+        self.pointed_at.emit(self._has_keyboard)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follow the keyboard on the buttons."""
+        self._follow_keyboard(event)
+        return super().eventFilter(watched, event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Tell that the keyboard has come."""
+        super().focusInEvent(event)
+        self._follow_keyboard(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Tell that the keyboard has gone."""
+        super().focusOutEvent(event)
+        self._follow_keyboard(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Show that it has the keyboard."""
+        super().paintEvent(event)
+        if self.hasFocus():
+            painter = QPainter(self)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(self._theme.colour("accent"), 1))
+            within = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+            painter.drawRoundedRect(within, em(CORNER_EM), em(CORNER_EM))
+            painter.end()
+
+    @property
+    def _has_keyboard(self) -> bool:
+        focus = self.window().focusWidget()
+        return focus is not None and (focus is self or self.isAncestorOf(focus))
+
+    def _follow_keyboard(self, event: QEvent) -> None:
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.pointed_at.emit(event.type() is QEvent.Type.FocusIn)
+            self.update()
+
+    def _buttons(self, note: ReadingNote) -> QHBoxLayout:
+        row = QHBoxLayout()
+        for number, words in enumerate(note.answers):
+            button = QPushButton(words)
+            button.setAccessibleDescription(note.message)
+            button.clicked.connect(partial(self._answer, number))
+            button.installEventFilter(self)
+            row.addWidget(button)
+        row.addStretch()
+        return row
+
+    def _answer(self, number: int) -> None:
+        self.answer_picked.emit(number)
+
+
+class ReadingNotes(QWidget):
+    """Shows notes, graver ones first; hidden when there are none.
+
+    Emits ``answer_picked`` with the note's key and the number of the answer, and ``words_pointed``
+    with the spans of the note that mouse or keyboard are at; with none when they leave. Those
+    without buttons are one stop of Tab.
+    """
+
+    answer_picked = Signal(object, int)
+    words_pointed = Signal(tuple)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._notes: tuple[ReadingNote, ...] = ()
+        self._rows: tuple[NoteRow, ...] = ()
+        self._roving = Roving(self, DOWN_THE_ROWS)
+        self.setAccessibleName(tr("Notes on the prompt"))
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(em(0.4))
+        theme.changed.connect(self._dress)
+        self.hide()
+
+    def show_notes(self, notes: tuple[ReadingNote, ...]) -> None:
+        """Show these notes instead of those before."""
+        kinds = list(NoteKind)
+        notes = tuple(sorted(notes, key=lambda note: kinds.index(note.kind)))
+        if notes == self._notes:
+            return
+        self._notes = notes
+        for row in self._rows:
+            self._column.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        self._rows = tuple(self._row(note) for note in notes)
+        for row in self._rows:
+            self._column.addWidget(row)
+        pairs = zip(notes, self._rows, strict=True)
+        self._roving.lead(*((row,) for note, row in pairs if note.spans and not note.answers))
+        self.setAccessibleDescription(" ".join(note.words for note in notes))
+        self.setVisible(bool(notes))
+        self.words_pointed.emit(())
+
+    def _row(self, note: ReadingNote) -> NoteRow:
+        row = NoteRow(self._theme, note)
+        row.answer_picked.connect(partial(self.answer_picked.emit, note.key))
+        row.pointed_at.connect(partial(self._point, note))
+        return row
+
+    def _point(self, note: ReadingNote, is_there: bool) -> None:
+        self.words_pointed.emit(note.spans if is_there else ())
+
+    def _dress(self) -> None:
+        for row in self._rows:
+            row.dress()

@@ -1,0 +1,197 @@
+"""The relations of a prompt, one chip under the other, in order of priority."""
+
+from collections.abc import Hashable
+from functools import partial
+
+from PySide6.QtCore import QPoint, QRectF, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.ui.compose.widgets.relation_chip import ChipClaim, RelationChip
+from spatialstudio.ui.compose.widgets.relation_wheel import Choice
+from spatialstudio.ui.compose.widgets.word_handle import ThingWord, WordHandle
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.roving import ROWS_AND_PLACES, Roving
+from spatialstudio.ui.widgets.texts import tr
+
+SPACING_EM = 0.4
+MARK_EM = 0.16
+
+
+@frozen(kw_only=False)
+class ChipRow:
+    """A chip to show: what the relation is known by, what it says, what it may become."""
+
+    key: Hashable
+    claim: ChipClaim
+    choices: tuple[Choice, ...]
+
+
+class RelationChips(QWidget):
+    """Shows relations as chips; a chip can be dragged to another rank, a word onto another word.
+
+    All chips are one stop of Tab; arrows lead along a chip and from chip to chip.
+
+    Signals carry the relation's key first: ``type_picked`` with a type's id, ``end_picked`` with
+    the number of an end and a thing's key, ``swap_asked``, ``removal_asked``, ``fix_asked``,
+    ``mute_picked``, ``weight_picked``, ``rank_picked`` with a place from 0, ``picked``. A word that
+    is dragged off the chips emits ``end_dragged`` and ``end_dropped`` with the number of its end
+    and a place on the screen.
+    """
+
+    type_picked = Signal(object, str)
+    end_picked = Signal(object, int, object)
+    end_dragged = Signal(object, int, QPoint)
+    end_dropped = Signal(object, int, QPoint)
+    swap_asked = Signal(object)
+    removal_asked = Signal(object)
+    fix_asked = Signal(object)
+    mute_picked = Signal(object, bool)
+    weight_picked = Signal(object, float)
+    rank_picked = Signal(object, int)
+    picked = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._chips: dict[Hashable, RelationChip] = {}
+        self._shown: tuple[tuple[ChipRow, ...], tuple[ThingWord, ...]] = ((), ())
+        self._picked: Hashable = None
+        self._mark: int | None = None
+        self._target: WordHandle | None = None
+        self._roving = Roving(self, ROWS_AND_PLACES)
+        self.setAccessibleName(tr("Relations"))
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(em(SPACING_EM))
+        theme.changed.connect(self.update)
+
+    def show_rows(self, rows: tuple[ChipRow, ...], things: tuple[ThingWord, ...]) -> None:
+        """Show these relations; the focus stays on a relation that is still there."""
+        if (rows, things) == self._shown:
+            return
+        self._shown = (rows, things)
+        in_focus = [key for key, chip in self._chips.items() if chip.has_focus_inside]
+        for chip in self._chips.values():
+            self._column.removeWidget(chip)
+            chip.hide()
+            chip.deleteLater()
+        self._target = self._mark = None
+        self._chips = {row.key: self._chip(row, things) for row in rows}
+        for chip in self._chips.values():
+            self._column.addWidget(chip)
+        self._lead_keys([*in_focus, self._picked, *self._chips])
+        for key in set(in_focus).intersection(self._chips):
+            self._chips[key].middle.setFocus()
+        self.show_picked(self._picked)
+
+    def show_picked(self, key: Hashable) -> None:
+        """Mark the relation that is looked at; None for none."""
+        self._picked = key
+        for name, chip in self._chips.items():
+            chip.show_picked(name == key)
+
+    def follow_tabs(self, before: QWidget) -> None:
+        """Take the places after a widget in the order of Tab; new chips would come last."""
+        for chip in self._chips.values():
+            for part in chip.stops:
+                self.setTabOrder(before, part)
+                before = part
+
+    def open_wheel(self, key: Hashable) -> None:
+        """Let the user pick another type for a relation."""
+        self._chips[key].open_wheel()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw a line where a dragged chip would go."""
+        super().paintEvent(event)
+        if self._mark is None:
+            return
+        chips = list(self._chips.values())
+        half = em(SPACING_EM) / 2
+        if self._mark < len(chips):
+            height = chips[self._mark].geometry().top() - half
+        else:
+            height = chips[-1].geometry().bottom() + half
+        thick = em(MARK_EM)
+        painter = QPainter(self)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.colour("accent"))
+        within = min(max(height, thick / 2), self.height() - thick / 2)
+        painter.drawRoundedRect(
+            QRectF(0, within - thick / 2, self.width(), thick), thick / 2, thick / 2
+        )
+        painter.end()
+
+    def _lead_keys(self, wanted: list[Hashable]) -> None:
+        """Let the arrows lead over the chips; Tab stops at the first wanted that is there."""
+        start = next((self._chips[key].middle for key in wanted if key in self._chips), None)
+        self._roving.lead(*(chip.stops for chip in self._chips.values()), start=start)
+
+    def _chip(self, row: ChipRow, things: tuple[ThingWord, ...]) -> RelationChip:
+        chip, key = RelationChip(self._theme, row.claim, row.choices, things), row.key
+        chip.type_picked.connect(partial(self.type_picked.emit, key))
+        chip.end_picked.connect(partial(self.end_picked.emit, key))
+        chip.end_dragged.connect(partial(self._drag_end, key))
+        chip.end_dropped.connect(partial(self._drop_end, key))
+        chip.swap_asked.connect(partial(self.swap_asked.emit, key))
+        chip.removal_asked.connect(partial(self.removal_asked.emit, key))
+        chip.fix_asked.connect(partial(self.fix_asked.emit, key))
+        chip.mute_picked.connect(partial(self.mute_picked.emit, key))
+        chip.weight_picked.connect(partial(self.weight_picked.emit, key))
+        chip.move_asked.connect(partial(self._move, key))
+        chip.chip_dragged.connect(self._mark_rank)
+        chip.chip_dropped.connect(partial(self._drop_chip, key))
+        chip.picked.connect(partial(self.picked.emit, key))
+        return chip
+
+    def _move(self, key: Hashable, ranks: int) -> None:
+        place = list(self._chips).index(key) + ranks
+        if 0 <= place < len(self._chips):
+            self.rank_picked.emit(key, place)
+
+    def _mark_rank(self, place: QPoint) -> None:
+        self._mark = self._gap_at(place)
+        self.update()
+
+    def _drop_chip(self, key: Hashable, place: QPoint) -> None:
+        self._mark = None
+        self.update()
+        old, gap = list(self._chips).index(key), self._gap_at(place)
+        new = gap - 1 if gap > old else gap
+        if new != old:
+            self.rank_picked.emit(key, new)
+
+    def _gap_at(self, place: QPoint) -> int:
+        """Return how many chips stand above a place on the screen."""
+        height = self.mapFromGlobal(place).y()
+        return sum(chip.geometry().center().y() < height for chip in self._chips.values())
+
+    def _drag_end(self, key: Hashable, end: int, place: QPoint) -> None:
+        self._show_target(self._word_at(place))
+        self.end_dragged.emit(key, end, place)
+
+    def _drop_end(self, key: Hashable, end: int, place: QPoint) -> None:
+        target = self._word_at(place)
+        self._show_target(None)
+        if target is None:
+            self.end_dropped.emit(key, end, place)
+        else:
+            self.end_picked.emit(key, end, target.word.key)
+
+    def _word_at(self, place: QPoint) -> WordHandle | None:
+        for chip in self._chips.values():
+            for handle in chip.words:
+                if handle.rect().contains(handle.mapFromGlobal(place)):
+                    return handle
+        return None
+
+    def _show_target(self, target: WordHandle | None) -> None:
+        if target is not self._target:
+            if self._target is not None:
+                self._target.show_target(False)
+            if target is not None:
+                target.show_target(True)
+            self._target = target

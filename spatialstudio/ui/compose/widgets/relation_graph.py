@@ -1,0 +1,282 @@
+"""The relations of a prompt as a graph: things as words, relations as arrows between them."""
+
+from collections.abc import Hashable
+
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+)
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from spatialstudio.ui.compose.widgets.layout_sketch import Blob, Link
+from spatialstudio.ui.theme.metrics import (
+    SMALL,
+    em,
+    font,
+)
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.texts import tr
+
+ROOM_EM = 3.2
+"""Free room at the sides for the words, as half a word may stand out there."""
+WIDEST_EM = 8
+HEAD_EM = 0.3
+TINT = 0.18
+THIN, THICK = 1.4, 2.4
+LEAST = 1e-6
+
+THING_STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+LINK_STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
+
+
+class RelationGraph(QWidget):
+    """Shows things and relations, and which of them are looked at.
+
+    Emits ``thing_picked`` and ``link_picked`` with a key, ``change_asked`` and ``removal_asked``
+    with a relation's key, and ``pair_picked`` with two things' keys when one is dragged onto the
+    other. Keys: Up and Down go through the relations, Left and Right through the things, Enter
+    changes a relation, Delete removes it.
+    """
+
+    thing_picked = Signal(object)
+    link_picked = Signal(object)
+    change_asked = Signal(object)
+    removal_asked = Signal(object)
+    pair_picked = Signal(object, object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._things: tuple[Blob, ...] = ()
+        self._links: tuple[Link, ...] = ()
+        self._thing: Hashable = None
+        self._link: Hashable = None
+        self._from: Blob | None = None
+        self._pointer = QPointF()
+        self.setAccessibleName(tr("Relation graph"))
+        self.setToolTip(tr("Drag a thing onto another to relate them"))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumHeight(em(8))
+        theme.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        """Ask for a small landscape."""
+        return QSize(em(16), em(12))
+
+    def show_graph(self, things: tuple[Blob, ...], links: tuple[Link, ...]) -> None:
+        """Show these things and relations."""
+        self._things, self._links = things, links
+        self._tell_in_words()
+        self.update()
+
+    def show_thing(self, key: Hashable) -> None:
+        """Mark the thing that is looked at; None for none."""
+        self._thing = key
+        self.update()
+
+    def show_link(self, key: Hashable) -> None:
+        """Mark the relation that is looked at; None for none."""
+        self._link = key
+        self._tell_in_words()
+        self.update()
+
+    def box_of(self, key: Hashable) -> QRectF:
+        """Return where a thing's word or a relation's words stand."""
+        for thing in self._things:
+            if thing.key == key:
+                return self._word_box(thing.phrase, self._middle_of(thing.key), bold=True)
+        link = next(each for each in self._links if each.key == key)
+        return self._word_box(link.phrase, self._line_of(link).center(), bold=False)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the arrows, then the words on them, then the things."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if not self._things:
+            painter.setPen(self._theme.colour("muted"))
+            words = tr("The things of the prompt and how they stand to each other.")
+            centred = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+            painter.drawText(self.rect().adjusted(em(), 0, -em(), 0), centred, words)
+        for link in self._links:
+            self._draw_arrows(painter, link)
+        if self._from is not None:
+            painter.setPen(QPen(self._theme.colour("accent"), THIN, Qt.PenStyle.DashLine))
+            painter.drawLine(self._middle_of(self._from.key), self._pointer)
+        for link in self._links:
+            ink = self._ink(link)
+            self._draw_word(painter, link.phrase, self.box_of(link.key), ink, bold=False)
+        for thing in self._things:
+            self._draw_thing(painter, thing)
+        painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Look at what is there; a thing may then be dragged."""
+        thing = self._thing_at(event.position())
+        if thing is not None:
+            self._from, self._pointer = thing, event.position()
+            self.thing_picked.emit(thing.key)
+        elif (link := self._link_at(event.position())) is not None:
+            self.link_picked.emit(link.key)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Draw the relation that would come of it."""
+        if self._from is not None:
+            self._pointer = event.position()
+            self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Relate the thing to the one that it was dragged onto."""
+        start, self._from = self._from, None
+        target = self._thing_at(event.position())
+        if start is not None and target is not None and target.key != start.key:
+            self.pair_picked.emit(start.key, target.key)
+        self.update()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Change the relation that is there."""
+        if (link := self._link_at(event.position())) is not None:
+            self.change_asked.emit(link.key)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go through things and relations, change or remove a relation."""
+        links = [link.key for link in self._links]
+        things = [thing.key for thing in self._things]
+        if event.key() in LINK_STEPS and links:
+            by = LINK_STEPS[Qt.Key(event.key())]
+            self.link_picked.emit(_next_to(self._link, links, by))
+        elif event.key() in THING_STEPS and things:
+            by = THING_STEPS[Qt.Key(event.key())]
+            self.thing_picked.emit(_next_to(self._thing, things, by))
+        elif event.matches(QKeySequence.StandardKey.Delete) and self._link in links:
+            self.removal_asked.emit(self._link)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._link in links:
+            self.change_asked.emit(self._link)
+        else:
+            super().keyPressEvent(event)
+
+    def _tell_in_words(self) -> None:
+        """Keep the textual twin of the drawing."""
+        said = [self._in_words(link) for link in self._links]
+        lone = [
+            thing.phrase
+            for thing in self._things
+            if not any(thing.key in link.ends for link in self._links)
+        ]
+        if lone:
+            said.append(tr("In no relation: {things}.").format(things=", ".join(lone)))
+        self.setAccessibleDescription(" ".join(said))
+
+    def _in_words(self, link: Link) -> str:
+        marks = [
+            word
+            for word, is_so in (
+                (tr("looked at"), link.key == self._link),
+                (tr("muted"), link.is_muted),
+                (tr("in contradiction"), link.is_doubtful),
+            )
+            if is_so
+        ]
+        return f"{link.sentence} ({', '.join(marks)})." if marks else f"{link.sentence}."
+
+    def _middle_of(self, key: Hashable) -> QPointF:
+        thing = next(each for each in self._things if each.key == key)
+        room = QRectF(self.rect()).adjusted(em(ROOM_EM), em(1.2), -em(ROOM_EM), -em(1.2))
+        return QPointF(room.left() + thing.x * room.width(), room.top() + thing.y * room.height())
+
+    def _line_of(self, link: Link) -> QLineF:
+        return QLineF(self._middle_of(link.ends[0]), self._middle_of(link.ends[1]))
+
+    def _thing_at(self, place: QPointF) -> Blob | None:
+        found = (each for each in self._things if self.box_of(each.key).contains(place))
+        return next(found, None)
+
+    def _link_at(self, place: QPointF) -> Link | None:
+        found = (each for each in self._links if self.box_of(each.key).contains(place))
+        return next(found, None)
+
+    def _word_box(self, words: str, middle: QPointF, *, bold: bool) -> QRectF:
+        measure = QFontMetricsF(font(bold=True) if bold else font(SMALL))
+        width = min(measure.horizontalAdvance(words), em(WIDEST_EM))
+        box = QRectF(0, 0, width + em(0.9), measure.height() + em(0.4))
+        box.moveCenter(middle)
+        box.moveLeft(min(max(box.left(), 1.0), max(self.width() - box.width() - 1, 1.0)))
+        return box
+
+    def _ink(self, link: Link) -> QColor:
+        if link.is_doubtful:
+            return self._theme.colour("warning")
+        return self._theme.colour("text" if link.key == self._link else "muted")
+
+    def _draw_arrows(self, painter: QPainter, link: Link) -> None:
+        """Draw a line from the thing placed to each that it is placed against."""
+        pen = QPen(self._ink(link), THICK if link.key == self._link else THIN)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        if link.is_muted:
+            pen.setStyle(Qt.PenStyle.DotLine)
+        start = self._middle_of(link.ends[0])
+        for end in link.ends[1:]:
+            line = QLineF(start, self._middle_of(end))
+            if line.length() < em():
+                continue
+            tip = _border(line, self.box_of(end))
+            painter.setPen(pen)
+            painter.drawLine(start, tip)
+            self._draw_head(painter, line, tip)
+
+    def _draw_head(self, painter: QPainter, line: QLineF, tip: QPointF) -> None:
+        head = em(HEAD_EM)
+        along = QPointF(line.dx() / line.length(), line.dy() / line.length())
+        across = QPointF(-along.y(), along.x())
+        back = tip - along * (1.8 * head)
+        painter.setBrush(painter.pen().color())
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.drawPolygon(QPolygonF([tip, back + across * head, back - across * head]))
+
+    def _draw_thing(self, painter: QPainter, thing: Blob) -> None:
+        box, is_picked = self.box_of(thing.key), thing.key == self._thing
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.colour("raised"))
+        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+        painter.setPen(QPen(self._theme.mention(thing.hue), THICK if is_picked else THIN))
+        painter.setBrush(self._theme.mention(thing.hue, TINT))
+        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+        self._write(painter, thing.phrase, box, self._theme.colour("text"), bold=True)
+
+    def _draw_word(
+        self, painter: QPainter, words: str, box: QRectF, ink: QColor, *, bold: bool
+    ) -> None:
+        painter.setPen(QPen(self._theme.colour("line"), 1))
+        painter.setBrush(self._theme.colour("raised"))
+        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+        self._write(painter, words, box, ink, bold=bold)
+
+    def _write(
+        self, painter: QPainter, words: str, box: QRectF, ink: QColor, *, bold: bool
+    ) -> None:
+        painter.setFont(font(bold=True) if bold else font(SMALL))
+        measure = QFontMetricsF(painter.font())
+        shown = measure.elidedText(words, Qt.TextElideMode.ElideRight, box.width())
+        painter.setPen(ink)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, shown)
+
+
+def _next_to(now: Hashable, keys: list[Hashable], by: int) -> Hashable:
+    """Return the key one further; the first one when none is looked at."""
+    return keys[(keys.index(now) + by) % len(keys)] if now in keys else keys[0]
+
+
+def _border(line: QLineF, box: QRectF) -> QPointF:
+    """Return where a line to a box's middle meets its edge."""
+    across = box.width() / 2 / max(abs(line.dx()), LEAST)
+    down = box.height() / 2 / max(abs(line.dy()), LEAST)
+    share = min(across, down, 1.0)
+    return line.p2() - QPointF(line.dx(), line.dy()) * share

@@ -1,0 +1,252 @@
+"""Where the subject shall be: eight places around the object, and what has no place below them."""
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.ui.compose.widgets.word_handle import ThingWord
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.text_label import (
+    PlainLabel,
+    TextLabel,
+    Tone,
+)
+from spatialstudio.ui.widgets.texts import tr
+
+CELL_EM = (3.2, 2.5)
+DOT_EM = 0.5
+RING_EM = 0.16
+PUSH = 0.16
+"""How far a dot lies off the middle of its cell, towards its side: share of the cell."""
+IN_A_ROW = 3
+SIDEWAYS = 2.0
+"""How much worse a step to the side is than one ahead, when a key looks for the next button."""
+TINT = 0.18
+
+AHEAD = {
+    Qt.Key.Key_Left: QPoint(-1, 0),
+    Qt.Key.Key_Right: QPoint(1, 0),
+    Qt.Key.Key_Up: QPoint(0, -1),
+    Qt.Key.Key_Down: QPoint(0, 1),
+}
+
+
+@frozen(kw_only=False)
+class Choice:
+    """A relation type that can be chosen.
+
+    Attributes:
+        type_id: Its id.
+        phrase: How it reads.
+        place: Column and row around the object, -1 to 1; None where it names no place.
+    """
+
+    type_id: str
+    phrase: str
+    place: tuple[int, int] | None = None
+
+
+class RelationWheel(QFrame):
+    """Lets the user pick a relation by its place; closes with the choice, or with Escape.
+
+    Emits ``type_picked`` with a type's id, ``none_picked`` when there shall be no relation. The
+    arrow keys move between the places.
+
+    Args:
+        theme: The look.
+        subject: The thing placed.
+        thing: What it is placed against.
+        chosen: The present type.
+        choices: All types to offer.
+        parent: What it belongs to.
+    """
+
+    type_picked = Signal(str)
+    none_picked = Signal()
+
+    def __init__(
+        self,
+        theme: Theme,
+        ends: tuple[ThingWord, ThingWord],
+        chosen: Choice,
+        choices: tuple[Choice, ...],
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setProperty("kind", "popup")
+        self._subject, self._thing = ends
+        self._buttons: list[QToolButton] = []
+        name = tr("Where is the {subject}?").format(subject=self._subject.phrase)
+        self.setAccessibleName(name)
+        self._caption = TextLabel(tone=Tone.MUTED, small=True)
+        self._caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(0.8), em(0.7), em(0.8), em(0.7))
+        column.setSpacing(em(0.5))
+        column.addWidget(TextLabel(name, Tone.HEADING), 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addLayout(self._compass(theme, chosen, choices))
+        column.addLayout(self._rows(chosen, choices))
+        column.addWidget(self._caption)
+        self._caption.setFixedHeight(self._caption.sizeHint().height())
+        self._say(chosen.phrase)
+
+    def open_at(self, place: QPoint) -> None:
+        """Show the wheel around a place on the screen, within the screen's edges."""
+        self.adjustSize()
+        corner = place - QPoint(self.width() // 2, self.height() // 3)
+        free = self.screen().availableGeometry()
+        corner.setX(max(min(corner.x(), free.right() - self.width()), free.left()))
+        corner.setY(max(min(corner.y(), free.bottom() - self.height()), free.top()))
+        self.move(corner)
+        self.show()
+        chosen = next((each for each in self._buttons if each.isChecked()), self._buttons[0])
+        chosen.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Tell what a button means when it is looked at; move by the arrow keys."""
+        if isinstance(watched, QToolButton):
+            if event.type() in (QEvent.Type.FocusIn, QEvent.Type.Enter):
+                self._say(watched.accessibleName())
+            if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:
+                return self._follow_key(watched, event)
+        return super().eventFilter(watched, event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Close with Escape."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    def _follow_key(self, button: QToolButton, event: QKeyEvent) -> bool:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            button.click()
+            return True
+        ahead = AHEAD.get(Qt.Key(event.key()))
+        if ahead is None:
+            return False
+        here = button.geometry().center()
+        steps = {each: each.geometry().center() - here for each in self._buttons}
+        before = {each: QPoint.dotProduct(step, ahead) for each, step in steps.items()}
+        reachable = [each for each in self._buttons if before[each] > 0 and each.isEnabled()]
+        if reachable:
+            side = QPoint(ahead.y(), ahead.x())
+            nearest = min(
+                reachable,
+                key=lambda each: (
+                    before[each] + SIDEWAYS * abs(QPoint.dotProduct(steps[each], side))
+                ),
+            )
+            nearest.setFocus(Qt.FocusReason.TabFocusReason)
+        return True
+
+    def _say(self, phrase: str) -> None:
+        sentence = f"{self._subject.phrase} {phrase} {self._thing.phrase}"
+        known = phrase not in (tr("No relation"), "")
+        self._caption.setText(sentence if known else phrase)
+
+    def _compass(self, theme: Theme, chosen: Choice, choices: tuple[Choice, ...]) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setSpacing(em(0.25))
+        grid.setColumnStretch(0, 1)
+        grid.setColumnStretch(4, 1)
+        for choice in choices:
+            if choice.place is not None:
+                across, down = choice.place
+                cell = PlaceButton(theme, choice.place, self._subject.hue)
+                self._add(cell, choice, chosen)
+                grid.addWidget(cell, down + 1, across + 2)
+        middle = PlainLabel(self._thing.phrase)
+        middle.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        middle.setMaximumWidth(em(2 * CELL_EM[0]))
+        hue = theme.mention(self._thing.hue)
+        tint = theme.mention(self._thing.hue, TINT)
+        middle.setStyleSheet(
+            f"background: {tint.name(tint.NameFormat.HexArgb)}; border: 1px solid {hue.name()};"
+            "border-radius: 0.4em; padding: 0.2em;"
+        )
+        grid.addWidget(middle, 1, 2)
+        return grid
+
+    def _rows(self, chosen: Choice, choices: tuple[Choice, ...]) -> QVBoxLayout:
+        """Return what names no place, a few in a row, and "no relation"."""
+        placeless = [choice for choice in choices if choice.place is None]
+        buttons: list[QToolButton] = []
+        for choice in placeless:
+            button = QToolButton()
+            button.setProperty("kind", "segment")
+            button.setText(choice.phrase)
+            self._add(button, choice, chosen)
+            buttons.append(button)
+        none = QToolButton()
+        none.setProperty("kind", "segment")
+        none.setText(tr("No relation"))
+        none.setAccessibleName(tr("No relation"))
+        none.installEventFilter(self)
+        none.clicked.connect(self._take_none)
+        self._buttons.append(none)
+        buttons.append(none)
+        column = QVBoxLayout()
+        column.setSpacing(em(0.25))
+        for start in range(0, len(buttons), IN_A_ROW):
+            row = QHBoxLayout()
+            row.setSpacing(em(0.25))
+            for button in buttons[start : start + IN_A_ROW]:
+                row.addWidget(button, 1)
+            column.addLayout(row)
+        return column
+
+    def _add(self, button: QToolButton, choice: Choice, chosen: Choice) -> None:
+        button.setCheckable(True)
+        button.setChecked(choice.type_id == chosen.type_id)
+        button.setAccessibleName(choice.phrase)
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        button.installEventFilter(self)
+        button.clicked.connect(lambda _=False: self._take(choice))
+        self._buttons.append(button)
+
+    def _take(self, choice: Choice) -> None:
+        self.close()
+        self.type_picked.emit(choice.type_id)
+
+    def _take_none(self) -> None:
+        self.close()
+        self.none_picked.emit()
+
+
+class PlaceButton(QToolButton):
+    """A place around the object, with a dot in the subject's hue on the side that it means."""
+
+    def __init__(self, theme: Theme, place: tuple[int, int], hue: int) -> None:
+        super().__init__()
+        self._theme = theme
+        self._place = place
+        self._hue = hue
+        self.setProperty("kind", "place")
+
+    def sizeHint(self) -> QSize:
+        """Ask for a cell of the compass."""
+        return QSize(*(em(side) for side in CELL_EM))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the button, and the dot in it: full when it is chosen or looked at."""
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        middle = QRectF(self.rect()).center()
+        push = QPointF(self._place[0] * PUSH * self.width(), self._place[1] * PUSH * self.height())
+        is_full = self.isChecked() or self.underMouse() or self.hasFocus()
+        painter.setPen(QPen(self._theme.mention(self._hue), em(RING_EM)))
+        painter.setBrush(self._theme.mention(self._hue, 1.0 if is_full else TINT))
+        painter.drawEllipse(middle + push, em(DOT_EM), em(DOT_EM))
+        painter.end()

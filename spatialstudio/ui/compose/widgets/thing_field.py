@@ -1,0 +1,79 @@
+"""Asks for the name of a thing, at the place where it shall stand."""
+
+from PySide6.QtCore import QPoint, QStringListModel, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import QCompleter, QWidget
+
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.fields import TextLine
+from spatialstudio.ui.widgets.texts import tr
+
+WIDTH_EM = 11
+MOST_OFFERED = 6
+
+
+class ThingField(TextLine):
+    """A field over another widget; hidden until it is opened.
+
+    Emits ``name_entered`` with what was typed when Enter is pressed, and stays until it is closed;
+    Esc closes it, and so does a click elsewhere.
+
+    Args:
+        parent: What it stands over; gets the focus back.
+    """
+
+    name_entered = Signal(str)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._beneath = parent
+        self._names = QStringListModel(self)
+        completer = QCompleter(self._names, self)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setMaxVisibleItems(MOST_OFFERED)
+        self.setCompleter(completer)
+        self.setAccessibleName(tr("Name of the thing"))
+        self.setPlaceholderText(tr("Name it: red cup"))
+        self.setFixedWidth(em(WIDTH_EM))
+        self.returnPressed.connect(self._tell)
+        self.hide()
+
+    def open_at(self, place: QPoint, names: tuple[str, ...]) -> None:
+        """Ask for a name.
+
+        Args:
+            place: Where its middle shall be, in the parent's coordinates; kept inside.
+            names: What the name is completed to.
+        """
+        self._names.setStringList(list(names))
+        self.clear()
+        room = self._beneath.rect()
+        own = self.sizeHint().expandedTo(self.minimumSize())
+        left = min(max(place.x() - own.width() // 2, 0), max(room.width() - own.width(), 0))
+        top = min(max(place.y() - own.height() // 2, 0), max(room.height() - own.height(), 0))
+        self.move(left, top)
+        self.show()
+        self.raise_()
+        self.setFocus()
+
+    def give_back(self) -> None:
+        """Close it; the keyboard goes back to what it stands over."""
+        self.hide()
+        self._beneath.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let Esc give it up."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.give_back()
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Close it when something else is clicked; the list of names is a part of it."""
+        super().focusOutEvent(event)
+        if event.reason() is not Qt.FocusReason.PopupFocusReason:
+            self.hide()
+
+    def _tell(self) -> None:
+        if name := self.text().strip():
+            self.name_entered.emit(name)

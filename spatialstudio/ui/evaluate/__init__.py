@@ -1,0 +1,1 @@
+"""Evaluating: verdicts, evidence, thresholds."""

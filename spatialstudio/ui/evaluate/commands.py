@@ -1,0 +1,55 @@
+"""Commands for looking at a picture and at what was found in it."""
+
+from spatialstudio.ui.framework.command import Command, Menu
+from spatialstudio.ui.widgets.picture_layers import Layer
+
+FIT = Command("fit", Menu.VIEW, "Fit the picture", "Z", "zoom_fit", starts_group=True)
+SHOW_PICTURE = Command("show_picture", Menu.VIEW, "Show picture", "1", starts_group=True)
+SHOW_MAPS = Command("show_maps", Menu.VIEW, "Show attention maps", "2")
+SHOW_MASKS = Command("show_masks", Menu.VIEW, "Show masks", "3")
+SHOW_BOXES = Command("show_boxes", Menu.VIEW, "Show boxes", "4")
+SHOW_MARGINALS = Command("show_marginals", Menu.VIEW, "Show marginals", "5")
+SHOW_DEPTH = Command("show_depth", Menu.VIEW, "Show depth", "6")
+SHOW_BAND = Command("show_band", Menu.VIEW, "Show margin band", "7")
+SHOW_CANDIDATES = Command("show_candidates", Menu.VIEW, "Show candidates", "8")
+SHOW_SECOND = Command("show_second", Menu.VIEW, "Show second detector", "9")
+
+CLEAR_EVIDENCE = Command(
+    *("clear_evidence", Menu.VIEW, "Stop lighting evidence"),
+    tip="Show the picture without dimming; Esc does so on the picture as well",
+    starts_group=True,
+)
+
+JUDGE_AGAIN = Command(
+    *("judge_again", Menu.RUN, "Judge the picture again", "Ctrl+J"),
+    tip="Judge the open picture by the prompt and the judges as they are now",
+    starts_group=True,
+)
+KEEP_ADJUSTED = Command(
+    *("keep_adjusted", Menu.EDIT, "Keep as human-adjusted"),
+    tip="Keep the verdict with your change beside the stored one",
+    starts_group=True,
+)
+JUDGED_AS_STORED = Command(
+    *("judged_as_stored", Menu.EDIT, "Back to stored"),
+    tip="Put thresholds and instances back as the picture was judged",
+)
+DROP_ADJUSTED = Command(
+    *("drop_adjusted", Menu.EDIT, "Drop human-adjusted"),
+    tip="Keep the checker's own verdict alone",
+)
+
+LAYER_COMMANDS = {
+    SHOW_PICTURE: Layer.PICTURE,
+    SHOW_MAPS: Layer.MAPS,
+    SHOW_MASKS: Layer.MASKS,
+    SHOW_BOXES: Layer.BOXES,
+    SHOW_MARGINALS: Layer.MARGINALS,
+    SHOW_DEPTH: Layer.DEPTH,
+    SHOW_BAND: Layer.BAND,
+    SHOW_CANDIDATES: Layer.CANDIDATES,
+    SHOW_SECOND: Layer.SECOND,
+}
+
+ADJUSTING = (KEEP_ADJUSTED, JUDGED_AS_STORED, DROP_ADJUSTED)
+COMMANDS = (FIT, *LAYER_COMMANDS, CLEAR_EVIDENCE, *ADJUSTING, JUDGE_AGAIN)

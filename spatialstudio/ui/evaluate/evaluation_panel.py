@@ -1,0 +1,226 @@
+"""Stage 3, image to verdicts: one card a relation."""
+
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QPushButton, QVBoxLayout
+
+from spatialstudio.application.inspect.timeline import name_beside, name_first
+from spatialstudio.application.session import (
+    BaselineChanged,
+    OpenRun,
+    RelationPicked,
+    RunChanged,
+    RunState,
+    SceneChanged,
+)
+from spatialstudio.domain.errors import Obstacle
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.verdict import AbstentionReason, Evaluation
+from spatialstudio.ui.evaluate import commands as commands
+from spatialstudio.ui.evaluate.evidence_presenter import picked_relation
+from spatialstudio.ui.evaluate.selected_verdict import LookingAt
+from spatialstudio.ui.evaluate.verdict_checks import lower_threshold
+from spatialstudio.ui.evaluate.verdict_presenter import judged_relations
+from spatialstudio.ui.evaluate.widgets.verdict_card import JudgedRelation, VerdictCard
+from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+NO_DETECTOR = "Choose one under “Second detector”, then judge again."
+NOT_YET = {
+    RunState.FAILED: "There is no picture to judge.",
+    RunState.CANCELLED: "The run was cancelled before it was judged.",
+    RunState.DONE: "The prompt claims no relation, so there is nothing to judge.",
+}
+
+
+class EvaluationPanel(Panel):
+    """Shows the verdicts on the open run, and on its baseline in brief; lights their evidence."""
+
+    title = "Verdict"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._session = context.studio.session
+        self._studio = context.studio
+        self._theme = context.theme
+        self._judgement = context.judgement
+        self._looking_at = LookingAt(context)
+        self._run_id = ""
+        self._judges = context.studio.judges
+        self._shown: tuple[Evaluation | None, ...] = ()
+        self._wanted: list[tuple[JudgedRelation, bool]] = []
+        self._cards: list[VerdictCard] = []
+        self._waiting = TextLabel(tone=Tone.MUTED)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(em(0.5))
+        self._column.addWidget(self._waiting)
+        self._detector = TextLabel(tone=Tone.MUTED, small=True)
+        self._column.addWidget(self._detector)
+        self._again = QPushButton()
+        self._again.setToolTip(context.actions[commands.JUDGE_AGAIN].toolTip())
+        self._again.clicked.connect(self.judge_again)
+        self._column.addWidget(self._again)
+        self._judge_action = context.actions[commands.JUDGE_AGAIN]
+        context.actions.bind(commands.JUDGE_AGAIN, self.judge_again)
+        self._clock = SightClock(self._draw, self)
+        self._judgement.changed.connect(self._mark)
+        context.switchboard.judges_chosen.connect(self._offer_again)
+        context.actions.bind(commands.CLEAR_EVIDENCE, partial(self._judgement.light, None))
+        self._draw()
+        self._offer_again()
+
+    def handle(self, event: object) -> None:
+        """Follow the run, its baseline and the picked relation."""
+        match event:
+            case RunChanged(run=run):
+                if run.id != self._run_id:
+                    self._run_id = run.id
+                    self._judges = self._studio.judges
+                    self._judgement.light(None)
+                self._clock.request()
+                self._offer_again()
+            case BaselineChanged():
+                self._clock.request()
+            case RelationPicked():
+                self._mark()
+            case SceneChanged():
+                self._offer_again()
+
+    def judge_again(self) -> None:
+        """Judge the open picture by the prompt and the judges that are chosen now."""
+        if self._session.scene is not None:
+            self._studio.pictures.judge_open(self._session.scene)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let Esc end the lighting of evidence."""
+        if event.key() == Qt.Key.Key_Escape and self._judgement.lit is not None:
+            self._judgement.light(None)
+        else:
+            super().keyPressEvent(event)
+
+    def _draw(self) -> None:
+        run, baseline = self._session.run, self._session.baseline
+        evaluations = tuple(each.evaluation if each else None for each in (run, baseline))
+        self._waiting.setText(_waiting_for(run))
+        if evaluations != self._shown:
+            self._shown = evaluations
+            own, other = ("", "")
+            if run is not None and baseline is not None:
+                own, other = tr(name_first(run)), tr(name_beside(run, baseline))
+            judged = judged_relations(run, own) if run else ()
+            beside = judged_relations(baseline, other) if baseline else ()
+            self._wanted = [*((each, False) for each in judged), *((each, True) for each in beside)]
+            self._let_go()
+        self._add_next()
+        self._waiting.setVisible(not self._own)
+        self._detector.setText(_detector_of(run))
+        self._detector.setVisible(bool(self._own) and bool(self._detector.text()))
+        self._mark()
+
+    @property
+    def _own(self) -> list[VerdictCard]:
+        """The cards of the open run itself."""
+        return [card for card in self._cards if not card.is_brief]
+
+    def _offer_again(self) -> None:
+        """Offer to judge when the prompt claims something else, or others are to look."""
+        run, scene = self._session.run, self._session.scene
+        can = False
+        if run is not None and run.image is not None and run.is_over and scene and scene.relations:
+            is_other = _said(scene) != _said(run.scene)
+            self._again.setText(tr("Judge by this prompt" if is_other else "Judge again"))
+            can = is_other or self._has_other_judges(run)
+        self._again.setVisible(can)
+        self._judge_action.setEnabled(can)
+
+    def _has_other_judges(self, run: OpenRun) -> bool:
+        """Whether others are chosen now than looked at the open picture."""
+        chosen, evaluation = self._studio.judges, run.evaluation
+        second_id = self._studio.judge_defaults.judges_of(run.model_id).second_id
+        lacks_second = evaluation is not None and evaluation.looks.second is None
+        return chosen != self._judges or (second_id is not None and lacks_second)
+
+    def _let_go(self) -> None:
+        """Throw away the cards that say something else than is wanted."""
+        for card in self._cards:
+            if card.content not in self._wanted:
+                self._column.removeWidget(card)
+                card.hide()
+                card.deleteLater()
+        self._cards = [card for card in self._cards if card.content in self._wanted]
+
+    def _add_next(self) -> None:
+        """Make one card that is missing; the next comes a frame later, as each takes its time."""
+        known = [card.content for card in self._cards]
+        missing = [content for content in self._wanted if content not in known]
+        if not missing:
+            return
+        self._cards.append(self._new_card(*missing[0]))
+        self._cards.sort(key=lambda card: self._wanted.index(card.content))
+        for card in self._cards:
+            self._column.addWidget(card)
+        if missing[1:]:
+            self._clock.request()
+
+    def _new_card(self, judged: JudgedRelation, brief: bool) -> VerdictCard:
+        card = VerdictCard(self._theme, judged, brief=brief)
+        if not brief:
+            card.picked.connect(partial(self._session.pick_relation, card.relation_id))
+            card.ground_picked.connect(self._light)
+            card.lever_pulled.connect(self._lower_threshold)
+        return card
+
+    def _mark(self) -> None:
+        """Show which relation is looked at, and which ground is lit."""
+        run = self._session.run
+        relation = picked_relation(run, self._session.relation_id) if run else None
+        for card in self._own:
+            is_picked = relation is not None and card.relation_id == relation.id
+            card.show_picked(is_picked and len(self._own) > 1)
+            card.show_lit(self._judgement.lit if is_picked else None)
+
+    def _light(self, reason: AbstentionReason | None) -> None:
+        run = self._session.run
+        if reason is not None and run is not None and run.steps:
+            self._session.pick_step(run.steps[-1].step)
+        self._judgement.light(reason)
+
+    def _lower_threshold(self) -> None:
+        looked_at = self._looking_at.now()
+        if looked_at is None or looked_at.run.evaluation is None:
+            return
+        for verdict in looked_at.run.evaluation.verdicts:
+            if verdict.relation_id == looked_at.relation.id:
+                score = lower_threshold(verdict, looked_at.seen)
+                name = tr("lower threshold")
+                self._judgement.try_setting(looked_at.run, "detection_score", score or 0.0, name)
+
+
+def _said(scene: SceneGraph) -> tuple[object, ...]:
+    """Return what a picture is judged by; how much guidance cares for it changes no verdict."""
+    return scene.prompt.text, *((each.id, each.type, each.ends) for each in scene.relations)
+
+
+def _detector_of(run: OpenRun | None) -> str:
+    """Say which detector looked at the picture; nothing where the record does not name it."""
+    if run is None or run.evaluation is None:
+        return ""
+    seen = run.evaluation.perception
+    names = {seen.detector_id} - {""} or {each.detector_id for each in seen.detections}
+    return tr("Judged with {detector}").format(detector=", ".join(sorted(names))) if names else ""
+
+
+def _waiting_for(run: OpenRun | None) -> str:
+    if run is None:
+        return tr("The verdict on each relation appears here when a picture is done.")
+    if not run.scene.prompt.text:
+        return tr("Write what the picture shall show, then have it judged.")
+    if run.failure is not None and run.failure.obstacle is Obstacle.DETECTOR:
+        return f"{tr(run.failure.message)} {tr(NO_DETECTOR)}"
+    return tr(NOT_YET.get(run.state, "The verdict appears here when the picture is done."))

@@ -1,0 +1,62 @@
+"""Shows the evidence on the stage, and tries what the user does to it there."""
+
+from PySide6.QtCore import QObject
+
+from spatialstudio.application.evaluate.adjusting import levers_of
+from spatialstudio.ui.evaluate.evidence_presenter import detection_of, evidence_scene
+from spatialstudio.ui.evaluate.selected_verdict import LookingAt
+from spatialstudio.ui.evaluate.widgets.evidence_marks import NOTHING
+from spatialstudio.ui.evaluate.widgets.evidence_overlay import EvidenceOverlay
+from spatialstudio.ui.framework.panel_api import WindowContext
+from spatialstudio.ui.stage.stage_presenter import shows_result
+from spatialstudio.ui.widgets.texts import tr
+
+DECIMALS = 3
+
+
+class EvidenceStage(QObject):
+    """Feeds the overlay of one stage.
+
+    Args:
+        context: What the window works with.
+    """
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._stage = context.stage
+        self._judgement = context.judgement
+        self._looking_at = LookingAt(context)
+        self.overlay = EvidenceOverlay(context.theme)
+        self.overlay.setParent(self)
+        self.overlay.margin_picked.connect(self._try_margin)
+        self.overlay.candidate_picked.connect(self._try_candidate)
+
+    def draw(self, step: int, *, is_bare: bool = False) -> None:
+        """Show the marks of what is looked at; nothing on a picture that is still being drawn.
+
+        Args:
+            step: The one in sight.
+            is_bare: Whether nothing shall lie on the picture.
+        """
+        looked_at = None if is_bare else self._looking_at.now()
+        if looked_at is None or not shows_result(looked_at.run, step):
+            self.overlay.show_scene(NOTHING)
+            return
+        stage = self._stage
+        self.overlay.show_scene(
+            evidence_scene(looked_at, self._judgement.lit, stage.in_sight, stage.looks)
+        )
+
+    def _try_margin(self, margin: float) -> None:
+        if (looked_at := self._looking_at.now()) is not None:
+            setting, *_ = levers_of(looked_at.relation.type)
+            value = round(margin, DECIMALS)
+            self._judgement.try_setting(looked_at.run, setting, value, tr("another margin"))
+
+    def _try_candidate(self, box: object) -> None:
+        if (looked_at := self._looking_at.now()) is None:
+            return
+        for chosen in (each for each in looked_at.seen.boxes if each == box):
+            found = detection_of(chosen, looked_at.run)
+            name = tr("another candidate")
+            self._judgement.try_choice(looked_at.run, chosen.mention_id, found, name)

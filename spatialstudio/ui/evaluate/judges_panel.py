@@ -1,0 +1,110 @@
+"""Two judges of every relation side by side: the centre rule and PSE; the others on demand."""
+
+from PySide6.QtWidgets import QVBoxLayout
+
+from spatialstudio.application.evaluate.adjusting import TwoJudges, two_judges
+from spatialstudio.application.inspect.inspection import evidence_of
+from spatialstudio.application.session import OpenRun, RunChanged
+from spatialstudio.domain.verdict import (
+    Evaluation,
+    Outcome,
+    Verdict,
+)
+from spatialstudio.ui.evaluate.widgets.judge_rows import JudgeRows, JudgesRow
+from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+
+class JudgesPanel(Panel):
+    """Shows what SpatialBench-UC's checker, PSE and other metrics say of the open run."""
+
+    title = "Judges"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._session = context.studio.session
+        self._shown: Evaluation | None = None
+        self._waiting = TextLabel(
+            tr("Two judges of every relation stand here once a picture is judged."), Tone.MUTED
+        )
+        self._rows = JudgeRows(context.theme)
+        self._clock = SightClock(self._draw, self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.5))
+        column.addWidget(self._waiting)
+        column.addWidget(self._rows)
+
+    def handle(self, event: object) -> None:
+        """Follow the run."""
+        match event:
+            case RunChanged():
+                self._clock.request()
+
+    def _draw(self) -> None:
+        run = self._session.run
+        if run is None or run.evaluation is self._shown:
+            return
+        self._shown = run.evaluation
+        rows = [_row(judges, run) for judges in two_judges(run)]
+        self._waiting.setVisible(not rows)
+        self._rows.show_rows(rows)
+
+
+def _row(judges: TwoJudges, run: OpenRun) -> JudgesRow:
+    is_met = judges.pse.is_met
+    words = tr("met") if is_met else tr("not met")
+    return JudgesRow(
+        relation=judges.relation,
+        by_centres=judges.verdict.outcome,
+        by_centres_words=_checker_in_words(judges.verdict),
+        by_masks=Outcome.PASS if is_met else Outcome.FAIL,
+        by_masks_words=f"{judges.pse.pse:.2f} {words}",
+        disagree=judges.disagree,
+        others=_others(judges, run),
+    )
+
+
+def _checker_in_words(verdict: Verdict) -> str:
+    if verdict.reason is not None:
+        return tr("declines")
+    return f"{verdict.outcome.value} {verdict.confidence:.2f}"
+
+
+def _others(judges: TwoJudges, run: OpenRun) -> tuple[tuple[str, str], ...]:
+    others = judges.others
+    facts = [
+        ("PSE", _formula(judges)),
+        ("VISOR", _yes_or_no(others.visor)),
+        ("T2I-CompBench", _number(others.compbench)),
+        ("HRS-Bench", _yes_or_no(others.hrs)),
+        ("GenEval", _yes_or_no(others.geneval)),
+    ]
+    evaluation = run.evaluation
+    if evaluation is not None and evaluation.da_score is not None:
+        facts.append(("DA-score", _number(evaluation.da_score.value)))
+        evidence = evidence_of(judges.verdict, run.scene, evaluation)
+        facts += [
+            (_number(score.probability_yes), score.assertion.text) for score in evidence.assertions
+        ]
+    return tuple(facts)
+
+
+def _formula(judges: TwoJudges) -> str:
+    if judges.pse.pos is None:
+        return tr("0: PoS cannot be measured on these masks")
+    pos, pse = f"{judges.pse.pos:.2f}", f"{judges.pse.pse:.2f}"
+    return tr("max(0, 2 PoS − 1) with PoS {pos}: {pse}").format(pos=pos, pse=pse)  # noqa: RUF001
+
+
+def _yes_or_no(answer: bool | None) -> str:
+    if answer is None:
+        return tr("knows no such relation")
+    return tr("yes") if answer else tr("no")
+
+
+def _number(value: float | None) -> str:
+    return tr("cannot tell") if value is None else f"{value:.2f}"

@@ -1,0 +1,73 @@
+"""Which detector gives a second opinion on the pictures that are judged."""
+
+from dataclasses import replace
+
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QVBoxLayout
+
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.run.presenters import NOBODY, detector_choices
+from spatialstudio.ui.run.widgets.fields import ChoiceField
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+NONE_HERE = "Detectors that lie in the models' folder or in Hugging Face's cache are offered here."
+USED = "Its boxes are a layer of the picture; where it disagrees, verdicts are less sure."
+
+
+class SecondDetectorPanel(Panel):
+    """Lets the user choose a second detector; the verdict's panel then offers to judge again."""
+
+    title = "Second detector"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._context = context
+        self._studio = context.studio
+        self._is_listed = False
+        self._field = ChoiceField(tr("Second detector"))
+        self._field.choice_picked.connect(self._pick)
+        self._note = TextLabel(tr(NONE_HERE), Tone.MUTED, small=True)
+        self._lay_out()
+        if context.settings.second_detector:
+            self._list()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Look for detectors when someone looks at the field for the first time."""
+        super().showEvent(event)
+        if not self._is_listed:
+            self._list()
+
+    def _list(self) -> None:
+        """Offer the detectors there are; one that was chosen before is used if it is there."""
+        self._is_listed = True
+        chosen = self._context.settings.second_detector
+        models, damaged = self._studio.perception_models, self._studio.damaged_perception_models
+        choices = detector_choices(models, damaged, chosen)
+        self._field.show_choices(choices, chosen)
+        if any(choice.is_usable and choice.id == chosen for choice in choices):
+            self._use(chosen)
+        has_any = any(choice.is_usable and choice.id != NOBODY for choice in choices)
+        self._note.setText(tr(USED if has_any else NONE_HERE))
+
+    def _pick(self, detector_id: str) -> None:
+        before = self._studio.judges.second_id or NOBODY
+        self._context.edits.change(tr("second detector"), before, detector_id, self._use)
+
+    def _use(self, detector_id: str) -> None:
+        """Have what is judged from now on seen by this one as well."""
+        self._studio.judges = replace(self._studio.judges, second_id=detector_id or None)
+        self._context.settings.second_detector = detector_id
+        self._field.show_chosen(detector_id)
+        self._context.switchboard.judges_chosen.emit()
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.4))
+        label = TextLabel(tr("Second detector"), Tone.HEADING)
+        label.setBuddy(self._field)
+        column.addWidget(label)
+        column.addWidget(self._field)
+        column.addWidget(self._note)

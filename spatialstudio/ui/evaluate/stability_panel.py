@@ -1,0 +1,133 @@
+"""Does the answer last: small changes of the picture, and depth where depth decides."""
+
+from PySide6.QtWidgets import QVBoxLayout
+
+from spatialstudio.application.evaluate.crops import CropMaker, CropsMade
+from spatialstudio.application.session import RelationPicked, RunChanged
+from spatialstudio.domain.evidence import Evidence, PerturbedAnswer
+from spatialstudio.domain.perception import Perturbation, PerturbationKind
+from spatialstudio.domain.relation import Axis
+from spatialstudio.domain.verdict import Outcome
+from spatialstudio.ui.evaluate.evidence_presenter import LookedAt
+from spatialstudio.ui.evaluate.selected_verdict import LookingAt
+from spatialstudio.ui.evaluate.widgets.crop_strip import Crop, CropStrip
+from spatialstudio.ui.evaluate.widgets.depth_histogram import DepthHistogram
+from spatialstudio.ui.evaluate.widgets.depth_plot import DepthProfile
+from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.stage.stage_presenter import hue_of
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+PERCENT = 100
+
+
+class StabilityPanel(Panel):
+    """Shows the slightly changed pictures behind the verdict that is looked at, and its depths."""
+
+    title = "Stability and depth"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._looking_at = LookingAt(context)
+        self._evidence: Evidence | None = None
+        studio = context.studio
+        self._maker = CropMaker(lambda: studio.judging.perturber, studio.bus.publish)
+        self._waiting = TextLabel(tone=Tone.MUTED)
+        self._strip = CropStrip(context.theme)
+        self._depth = DepthHistogram(context.theme)
+        self._clock = SightClock(self._follow, self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.5))
+        for widget in (self._waiting, self._depth, self._strip):
+            column.addWidget(widget)
+        self._show(None)
+
+    def handle(self, event: object) -> None:
+        """Follow what is looked at; take in the crops when they are made."""
+        match event:
+            case RunChanged() | RelationPicked():
+                self._clock.request()
+            case CropsMade(evidence=evidence) if evidence is self._evidence:
+                self._strip.show_crops(_crops(event), _agreeing(evidence))
+                self._strip.show()
+
+    def _follow(self) -> None:
+        looked_at = self._looking_at.now()
+        evidence = None if looked_at is None else looked_at.seen
+        if evidence is not self._evidence:
+            self._evidence = evidence
+            self._show(looked_at)
+
+    def _show(self, looked_at: LookedAt | None) -> None:
+        self._maker.cancel()
+        self._strip.hide()
+        shows_depth = looked_at is not None and bool(looked_at.seen.depth_edges)
+        self._depth.setVisible(shows_depth)
+        has_looks = looked_at is not None and bool(looked_at.seen.perturbed)
+        self._waiting.setVisible(not (shows_depth or has_looks))
+        self._waiting.setText(_missing(looked_at))
+        if looked_at is None:
+            return
+        if shows_depth:
+            self._depth.show_profiles(_depths(looked_at), looked_at.seen.sentence)
+        if has_looks and looked_at.run.image is not None:
+            self._maker.make(looked_at.run.image, looked_at.seen)
+
+
+def _missing(looked_at: LookedAt | None) -> str:
+    if looked_at is None:
+        return tr("How a verdict bears small changes of the picture is shown here.")
+    return tr("Small changes were not tried: there was no decided answer to test.")
+
+
+def _crops(made: CropsMade) -> list[Crop]:
+    return [
+        Crop(_change_in_words(answer.perturbation), picture, answer.outcome)
+        for answer, picture in zip(made.evidence.perturbed, made.crops, strict=True)
+    ]
+
+
+def _change_in_words(change: Perturbation) -> str:
+    match change.kind:
+        case PerturbationKind.BRIGHTNESS:
+            percent = f"{(change.amount - 1) * PERCENT:+.0f} %"
+            return tr("light {percent}").format(percent=percent)
+        case PerturbationKind.GAUSSIAN_BLUR:
+            return tr("blur {radius} px").format(radius=f"{change.amount:g}")
+        case PerturbationKind.RESIZE:
+            return tr("size {percent} %").format(percent=f"{change.amount * PERCENT:.0f}")
+
+
+def _agreeing(evidence: Evidence) -> str:
+    answers = evidence.perturbed
+    usual = _usual(answers)
+    count = sum(answer.outcome is usual for answer in answers)
+    if usual is None:
+        return tr("After none of {all} small changes was everything found.").format(
+            all=len(answers)
+        )
+    return tr("{count} of {all} small changes say {outcome}.").format(
+        count=count, all=len(answers), outcome=usual.value
+    )
+
+
+def _usual(answers: tuple[PerturbedAnswer, ...]) -> Outcome | None:
+    """Return what most of the answers say; None where nothing was found in any."""
+    said = [answer.outcome for answer in answers if answer.outcome is not None]
+    return max(said, key=said.count, default=None)
+
+
+def _depths(looked_at: LookedAt) -> list[DepthProfile]:
+    scene = looked_at.run.scene
+    return [
+        DepthProfile(
+            scene.detected_name(profile.mention_id),
+            hue_of(scene, profile.mention_id),
+            profile.weights,
+        )
+        for profile in looked_at.seen.profiles
+        if profile.axis is Axis.DEPTH
+    ]

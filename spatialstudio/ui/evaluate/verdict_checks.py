@@ -1,0 +1,144 @@
+"""The grounds of a verdict: what the checker looked for, one after the other, with its numbers."""
+
+from collections.abc import Callable, Mapping
+from math import floor
+
+from spatialstudio.domain.evidence import (
+    Evidence,
+    Role,
+    UncheckedKind,
+)
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.relation import (
+    Axis,
+    Relation,
+    SceneGraph,
+)
+from spatialstudio.domain.verdict import AbstentionReason, Verdict
+from spatialstudio.ui.evaluate.widgets.check_chip import Ground, GroundState
+from spatialstudio.ui.widgets.texts import tr
+
+STEPS_IN_ONE = 100
+"""Thresholds are offered in hundredths."""
+
+
+@frozen(eq=False)
+class Case:
+    """A verdict with all that it can be told by."""
+
+    relation: Relation
+    verdict: Verdict
+    evidence: Evidence
+    scene: SceneGraph
+
+    def scores(self, *roles: Role) -> list[str]:
+        """Return the scores of the boxes that played these parts, in words."""
+        return [f"{box.score:.2f}" for box in self.evidence.boxes if box.role in roles]
+
+    def things(self) -> str:
+        """Name what the reason is about."""
+        return ", ".join(map(self.scene.detected_name, self.verdict.about))
+
+
+def grounds_of(
+    relation: Relation, verdict: Verdict, evidence: Evidence, scene: SceneGraph
+) -> tuple[Ground, ...]:
+    """Return what was checked, up to the reason that decided; what has no number is left out."""
+    case = Case(relation=relation, verdict=verdict, evidence=evidence, scene=scene)
+    grounds = []
+    for reason, (tip, tell) in _CHECKS.items():
+        is_broken = reason is verdict.reason
+        if text := tell(case, is_broken):
+            state = GroundState.BROKEN if is_broken else GroundState.HELD
+            grounds.append(Ground(reason, text, tr(tip), state))
+        if is_broken:
+            break
+    return tuple(grounds)
+
+
+def lower_threshold(verdict: Verdict, evidence: Evidence) -> float | None:
+    """Return the least score that would let a missing thing be found; None when nothing would."""
+    if verdict.reason is not AbstentionReason.MISSING_OBJECT:
+        return None
+    best = {
+        mention: max(
+            (
+                box.score
+                for box in evidence.boxes
+                if box.mention_id == mention and box.role is Role.TOO_UNSURE
+            ),
+            default=0.0,
+        )
+        for mention in verdict.about
+    }
+    return floor(min(best.values()) * STEPS_IN_ONE) / STEPS_IN_ONE or None
+
+
+def _found(case: Case, is_broken: bool) -> str:
+    if is_broken:
+        return tr("not found: {things}").format(things=case.things())
+    return tr("found {scores}").format(scores=" · ".join(case.scores(Role.CHOSEN)))
+
+
+def _alone(case: Case, is_broken: bool) -> str:
+    if is_broken:
+        own = [box for box in case.evidence.boxes if box.mention_id in case.verdict.about]
+        scores = [f"{b.score:.2f}" for b in own if b.role in (Role.CHOSEN, Role.RIVAL)]
+        return f"{case.things()} {tr(' or ').join(scores)}"
+    if case.scores(Role.RIVAL):
+        return tr("instances agree")
+    if any(each.kind is UncheckedKind.COUNT for each in case.evidence.not_checked):
+        return tr("count not checked")
+    return tr("the surest of each") if case.scores(Role.PASSED_OVER) else tr("one of each")
+
+
+def _depth(_: Case, is_broken: bool) -> str:
+    return tr("no depth") if is_broken else ""
+
+
+def _overlap(case: Case, is_broken: bool) -> str:
+    measured = case.verdict.measurement
+    compares_x = any(claim.axis is Axis.X for claim in case.relation.type.claims)
+    if measured is None or not (compares_x or is_broken):
+        return ""
+    return tr("overlap {overlap}").format(overlap=f"{measured.overlap:.2f}")
+
+
+def _margin(case: Case, _: bool) -> str:
+    measured = case.verdict.measurement
+    if measured is None:
+        return ""
+    if measured.gap is not None:
+        return tr("gap {gap}").format(gap=f"{measured.gap:.2f}")
+    if measured.delta is None or case.relation.type.needs_depth:
+        return "" if measured.pos is None else f"PoS {measured.pos:.2f}"
+    offset, margin = f"{abs(measured.delta):.2f}", f"{measured.margin:.2f}"
+    return tr("offset {offset} of {margin}").format(offset=offset, margin=margin)
+
+
+def _stable(case: Case, _: bool) -> str:
+    if not case.evidence.perturbed or case.verdict.measurement is None:
+        return ""
+    share = case.verdict.components.stability
+    return tr("stability {share}").format(share=f"{share:.2f}")
+
+
+def _agreed(case: Case, is_broken: bool) -> str:
+    if not (is_broken or case.scores(Role.SECOND_OPINION)):
+        return ""
+    share = case.verdict.components.agreement
+    return tr("agreement {share}").format(share=f"{share:.2f}")
+
+
+Tell = Callable[[Case, bool], str]
+
+_CHECKS: Mapping[AbstentionReason, tuple[str, Tell]] = {
+    AbstentionReason.MISSING_OBJECT: ("Whether everything was found, and how surely.", _found),
+    AbstentionReason.AMBIGUOUS_OBJECT: ("Whether there is only one to choose from.", _alone),
+    AbstentionReason.NO_DEPTH: ("Whether depth is known.", _depth),
+    AbstentionReason.HIGH_OVERLAP: ("How much the two boxes cover the same.", _overlap),
+    AbstentionReason.NEAR_BOUNDARY: ("How far beyond the undecidable band it is.", _margin),
+    AbstentionReason.UNSTABLE: ("Whether small changes of the picture change it.", _stable),
+    AbstentionReason.DETECTORS_DISAGREE: ("Whether a second detector agrees.", _agreed),
+}
+"""The checker's questions in its order: what each asks, and how its answer is told."""

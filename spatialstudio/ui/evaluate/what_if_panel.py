@@ -1,0 +1,259 @@
+"""What other thresholds or another instance would make of a verdict, beside the stored one."""
+
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.evaluate.adjusting import levers_of, verdict_on
+from spatialstudio.application.session import (
+    OpenRun,
+    RelationPicked,
+    RunChanged,
+)
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.perception import Looks
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import Relation
+from spatialstudio.domain.verdict import Adjustment, Verdict
+from spatialstudio.ui.evaluate import commands as commands
+from spatialstudio.ui.evaluate.evidence_presenter import (
+    LookedAt,
+    choices,
+    chosen_boxes,
+    detection_of,
+)
+from spatialstudio.ui.evaluate.selected_verdict import LookingAt
+from spatialstudio.ui.evaluate.widgets.threshold_form import (
+    Choices,
+    Lever,
+    LeverForm,
+)
+from spatialstudio.ui.evaluate.widgets.verdict_tile import BriefVerdict, VerdictTile
+from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.command import Command
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+WIDEST_MARGIN = 0.5
+LEVERS = {
+    "margin": ("Margin", "Offsets up to this share of the side decide nothing.", WIDEST_MARGIN),
+    "between_margin": ("Margin", "Offsets up to this share decide nothing.", WIDEST_MARGIN),
+    "depth_margin": ("Depth margin", "How far PoS must be from one half.", WIDEST_MARGIN),
+    "near_distance": ("Near up to", "Gaps up to this share of the diagonal are near.", 1.0),
+    "far_distance": ("Far from", "Gaps from this share of the diagonal on are far.", 1.0),
+    "max_overlap_iou": ("Most overlap", "Boxes that overlap more decide nothing.", 1.0),
+    "detection_score": ("Least score", "Detections below this score do not count.", 1.0),
+    "min_stability": ("Least stability", "Answers less stable decide nothing.", 1.0),
+    "min_agreement": ("Least agreement", "How far a second detector must agree.", 1.0),
+}
+"""The checker's settings in words: name, what it does, largest value."""
+
+
+class WhatIfPanel(Panel):
+    """Lets the user try other thresholds and instances, and keep what came of it."""
+
+    title = "What if"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._context = context
+        self._judgement = context.judgement
+        self._looking_at = LookingAt(context)
+        self._shown: tuple[BriefVerdict, ...] = ()
+        self._waiting = TextLabel(
+            tr("Move a threshold or choose another instance of a judged picture here."), Tone.MUTED
+        )
+        self._tiles = QHBoxLayout()
+        self._tiles.setSpacing(em(0.5))
+        self._form = LeverForm()
+        self._form.lever_picked.connect(self._try_setting)
+        self._form.choice_picked.connect(self._try_choice)
+        self._keep, self._back, self._forget = (
+            self._button(command)
+            for command in (
+                commands.KEEP_ADJUSTED,
+                commands.JUDGED_AS_STORED,
+                commands.DROP_ADJUSTED,
+            )
+        )
+        self._content = QWidget()
+        self._clock = SightClock(self._draw, self)
+        self._judgement.changed.connect(self._follow)
+        actions = context.actions
+        actions.bind(commands.KEEP_ADJUSTED, self.keep)
+        actions.bind(commands.JUDGED_AS_STORED, self._go_back)
+        actions.bind(commands.DROP_ADJUSTED, self.drop)
+        self._lay_out()
+        self._follow()
+        self._draw()
+
+    def handle(self, event: object) -> None:
+        """Follow the run and the picked relation."""
+        match event:
+            case RunChanged() | RelationPicked():
+                self._follow()
+
+    def keep(self) -> None:
+        """Keep the verdict with the change beside the stored one."""
+        if (looked_at := self._looking_at.now()) is not None:
+            tried = self._judgement.adjustment_of(looked_at.run)
+            self._change_kept(looked_at, tried, tr("human-adjusted verdict"))
+
+    def drop(self) -> None:
+        """Let the kept verdict of the user go."""
+        if (looked_at := self._looking_at.now()) is not None:
+            self._change_kept(looked_at, None, tr("no human-adjusted verdict"))
+
+    def _change_kept(self, looked_at: LookedAt, after: Adjustment | None, name: str) -> None:
+        run_id, relation_id = looked_at.run.id, looked_at.relation.id
+
+        def keep(adjustment: Adjustment | None) -> None:
+            try:
+                self._context.studio.adjusting.keep(run_id, relation_id, adjustment)
+            except StudioError as error:
+                self.problem_met.emit(report_on(error, tr("Keeping the verdict")))
+
+        self._context.edits.change(name, _kept(looked_at.run, looked_at.relation), after, keep)
+
+    def _go_back(self) -> None:
+        if (looked_at := self._looking_at.now()) is not None:
+            self._judgement.try_nothing(looked_at.run, tr("the stored verdict"))
+
+    def _try_setting(self, key: str, value: float) -> None:
+        if (looked_at := self._looking_at.now()) is not None:
+            name = tr(LEVERS[key][0]).lower()
+            self._judgement.try_setting(looked_at.run, key, round(value, 3), name)
+
+    def _try_choice(self, key: str, place: int) -> None:
+        if (looked_at := self._looking_at.now()) is not None:
+            end = MentionId(key)
+            box = choices(looked_at, end)[place]
+            found = detection_of(box, looked_at.run)
+            self._judgement.try_choice(looked_at.run, end, found, tr("another candidate"))
+
+    def _follow(self) -> None:
+        """Switch the commands at once, in sight or not; draw while in sight."""
+        judged = self._looking_at.judged()
+        is_tried = judged is not None and self._judgement.is_tried(judged[0])
+        actions = self._context.actions
+        actions[commands.KEEP_ADJUSTED].setEnabled(is_tried)
+        actions[commands.JUDGED_AS_STORED].setEnabled(is_tried)
+        is_kept = judged is not None and _kept(*judged) is not None
+        actions[commands.DROP_ADJUSTED].setEnabled(is_kept)
+        self._clock.request()
+
+    def _draw(self) -> None:
+        looked_at = self._looking_at.now()
+        self._waiting.setVisible(looked_at is None)
+        self._content.setVisible(looked_at is not None)
+        if looked_at is not None:
+            run, relation = looked_at.run, looked_at.relation
+            self._forget.setVisible(_kept(run, relation) is not None)
+            self._show_tiles(_tiles(looked_at, is_tried=self._judgement.is_tried(run)))
+            self._form.show_form(self._levers(looked_at), _choices(looked_at))
+
+    def _levers(self, looked_at: LookedAt) -> list[Lever]:
+        tried = self._judgement.adjustment_of(looked_at.run)
+        evaluation = looked_at.run.evaluation
+        if tried is None or evaluation is None:
+            return []
+        levers = []
+        for key in levers_of(looked_at.relation.type):
+            if key in _idle(evaluation.looks):
+                continue
+            name, tip, most = LEVERS[key]
+            value, stored = getattr(tried.checker, key), getattr(evaluation.checker, key)
+            levers.append(Lever(key, tr(name), tr(tip), value, stored, most))
+        return levers
+
+    def _show_tiles(self, tiles: tuple[BriefVerdict, ...]) -> None:
+        if tiles == self._shown:
+            return
+        self._shown = tiles
+        while (item := self._tiles.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.hide()
+                old.deleteLater()
+        for brief in tiles:
+            self._tiles.addWidget(VerdictTile(self._context.theme, brief), 1)
+
+    def _button(self, command: Command) -> QPushButton:
+        action = self._context.actions[command]
+        button = QPushButton(action.text())
+        button.setProperty("kind", "quiet")
+        button.setToolTip(action.toolTip())
+        button.clicked.connect(action.trigger)
+        button.setEnabled(action.isEnabled())
+        action.enabledChanged.connect(button.setEnabled)
+        return button
+
+    def _lay_out(self) -> None:
+        acts = QWidget()
+        buttons = FlowLayout(em(0.4))
+        acts.setLayout(buttons)
+        for button in (self._keep, self._back, self._forget):
+            buttons.addWidget(button)
+        inner = QVBoxLayout(self._content)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(em(0.5))
+        inner.addLayout(self._tiles)
+        inner.addWidget(acts)
+        inner.addWidget(self._form)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._waiting)
+        column.addWidget(self._content)
+
+
+def _idle(looks: Looks) -> set[str]:
+    """Name the levers that cannot turn anything, as nothing was looked at for them."""
+    idle = set()
+    if not looks.perturbed and looks.stability is None:
+        idle.add("min_stability")
+    if looks.second is None:
+        idle.add("min_agreement")
+    return idle
+
+
+def _tiles(looked_at: LookedAt, *, is_tried: bool) -> tuple[BriefVerdict, ...]:
+    stored = verdict_on(looked_at.run, looked_at.relation.id)
+    tiles = [_brief(tr("Stored"), stored)]
+    if is_tried:
+        tiles.append(_brief(tr("With your change"), looked_at.verdict, stored))
+    for kept in looked_at.run.evaluation.adjusted if looked_at.run.evaluation else ():
+        if kept.verdict.relation_id == looked_at.relation.id:
+            tiles.append(_brief(tr("Human-adjusted"), kept.verdict))
+    return tuple(tiles)
+
+
+def _brief(title: str, verdict: Verdict, stored: Verdict | None = None) -> BriefVerdict:
+    remark = tr("sure {share}").format(share=f"{verdict.confidence:.2f}")
+    if verdict.reason is not None:
+        remark = verdict.reason.value.replace("_", " ")
+    is_new = stored is not None and (verdict.outcome, verdict.reason) != (
+        stored.outcome,
+        stored.reason,
+    )
+    return BriefVerdict(title, verdict.outcome, remark, is_new)
+
+
+def _kept(run: OpenRun, relation: Relation) -> Adjustment | None:
+    for kept in run.evaluation.adjusted if run.evaluation else ():
+        if kept.verdict.relation_id == relation.id:
+            return kept.adjustment
+    return None
+
+
+def _choices(looked_at: LookedAt) -> list[Choices]:
+    """Return what can be chosen of each end that was seen more than once, or unsurely."""
+    found = []
+    judged_by = [box.box for box in chosen_boxes(looked_at.now)]
+    for end in dict.fromkeys(looked_at.relation.ends):
+        own = choices(looked_at, end)
+        chosen = next((n for n, box in enumerate(own) if box.box in judged_by), -1)
+        if own and (len(own) > 1 or chosen < 0):
+            items = tuple(f"{box.score:.2f} · {tr(box.role.value)}" for box in own)
+            found.append(Choices(end, looked_at.run.scene.detected_name(end), items, chosen))
+    return found

@@ -1,0 +1,93 @@
+"""One ground of a verdict as a chip: what was checked, with its number, and whether it held."""
+
+from enum import Enum
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QIcon, QPaintEvent
+from PySide6.QtWidgets import QStyle, QStyleOptionToolButton, QStylePainter, QToolButton
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.verdict import AbstentionReason
+from spatialstudio.ui.theme.metrics import (
+    SMALL,
+    em,
+    font,
+)
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.text_label import plain_tip
+from spatialstudio.ui.widgets.texts import tr
+
+LEAST_EM = 6
+
+
+class GroundState(Enum):
+    """What came of a check; the value is its word for screen readers."""
+
+    HELD = "held"
+    BROKEN = "decided the verdict"
+
+
+@frozen(kw_only=False)
+class Ground:
+    """One check behind a verdict.
+
+    Attributes:
+        reason: The reason to abstain that was looked for.
+        text: The check with its number.
+        tip: What was checked, in a sentence.
+        state: What came of it.
+    """
+
+    reason: AbstentionReason
+    text: str
+    tip: str
+    state: GroundState
+
+
+class GroundChip(QToolButton):
+    """Shows a ground; pressed while its evidence is lit.
+
+    Args:
+        theme: The look.
+        ground: What to say.
+    """
+
+    def __init__(self, theme: Theme, ground: Ground) -> None:
+        super().__init__()
+        self._theme = theme
+        self.ground = ground
+        is_broken = ground.state is GroundState.BROKEN
+        self.setProperty("kind", "reason" if is_broken else "ground")
+        self.setText(ground.text)
+        self.setFont(font(SMALL, bold=is_broken))
+        self.setCheckable(True)
+        self.setIconSize(QSize(em(0.8), em(0.8)))
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        state = tr(ground.state.value)
+        self.setAccessibleName(f"{ground.text}: {state}")
+        self.setToolTip(plain_tip(f"{ground.tip}\n{tr('Click to see it on the picture.')}"))
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    def minimumSizeHint(self) -> QSize:
+        """Give way to a narrow card: the tip says it all."""
+        return QSize(em(LEAST_EM), super().minimumSizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the chip, its text cut off where there is too little room."""
+        option = QStyleOptionToolButton()
+        self.initStyleOption(option)
+        if (lacking := self.sizeHint().width() - self.width()) > 0:
+            room = max(self.fontMetrics().horizontalAdvance(self.text()) - lacking, 0)
+            cut = Qt.TextElideMode.ElideRight
+            option.text = self.fontMetrics().elidedText(self.text(), cut, room)
+        QStylePainter(self).drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
+
+    def _dress(self) -> None:
+        is_broken = self.ground.state is GroundState.BROKEN
+        name, role = ("warning", "unsure") if is_broken else ("tick", "muted")
+        icon = self._theme.icon(name, role)
+        if is_broken:
+            pressed = self._theme.icon(name, "raised").pixmap(self.iconSize())
+            icon.addPixmap(pressed, QIcon.Mode.Normal, QIcon.State.On)
+        self.setIcon(icon)

@@ -1,0 +1,111 @@
+"""A strip of slightly changed pictures, each with the verdict on it."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.verdict import Outcome
+from spatialstudio.ui.theme.metrics import (
+    SMALL,
+    em,
+    font,
+)
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.array_images import rgb_image
+from spatialstudio.ui.widgets.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.outcome_mark import draw_outcome
+from spatialstudio.ui.widgets.text_label import TextLabel, plain_tip
+from spatialstudio.ui.widgets.texts import tr
+
+SIDE_EM, MARK_EM = 5.0, 1.4
+
+
+@frozen(eq=False, kw_only=False)
+class Crop:
+    """One picture of the strip.
+
+    Attributes:
+        name: What was changed.
+        picture: (h, w, 3) uint8.
+        outcome: What is said of it; None where an object was not found.
+    """
+
+    name: str
+    picture: RgbImage
+    outcome: Outcome | None
+
+
+class CropTile(QWidget):
+    """Shows one crop with its verdict in the corner and its name under it."""
+
+    def __init__(self, theme: Theme, crop: Crop) -> None:
+        super().__init__()
+        self._theme = theme
+        self._crop = crop
+        self._image = rgb_image(crop.picture)
+        said = crop.outcome.value if crop.outcome else tr("not found")
+        self.setAccessibleName(f"{crop.name}: {said}")
+        self.setToolTip(plain_tip(self.accessibleName()))
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        """Ask for a square and a line under it."""
+        return QSize(em(SIDE_EM), em(SIDE_EM + 1))
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the crop, its mark and its name."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        square = QRectF(0, 0, self.width(), self.width())
+        painter.fillRect(square, self._theme.colour("sunken"))
+        size = self._image.size().scaled(square.size().toSize(), Qt.AspectRatioMode.KeepAspectRatio)
+        place = QRectF(0, 0, size.width(), size.height())
+        place.moveCenter(square.center())
+        painter.drawImage(place, self._image)
+        painter.setPen(QPen(self._theme.colour("line"), 1))
+        painter.drawRect(square.adjusted(0, 0, -1, -1))
+        if self._crop.outcome is not None:
+            mark = QRectF(0, 0, em(MARK_EM), em(MARK_EM))
+            mark.moveBottomRight(square.bottomRight())
+            draw_outcome(painter, self._theme, self._crop.outcome, mark)
+        painter.setFont(font(SMALL))
+        painter.setPen(self._theme.colour("muted"))
+        line = QRectF(0, square.bottom(), self.width(), self.height() - square.height())
+        painter.drawText(line, Qt.AlignmentFlag.AlignCenter, self._crop.name)
+        painter.end()
+
+
+class CropStrip(QWidget):
+    """Shows how the answer bears small changes of the picture.
+
+    Args:
+        theme: The look.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._count = TextLabel()
+        tiles = QWidget()
+        self._line = FlowLayout(em(0.5))
+        tiles.setLayout(self._line)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.4))
+        column.addWidget(self._count)
+        column.addWidget(tiles)
+
+    def show_crops(self, crops: Sequence[Crop], count: str) -> None:
+        """Show these crops, and how many of them agree, in words."""
+        self._count.setText(count)
+        while (item := self._line.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.hide()
+                old.deleteLater()
+        for crop in crops:
+            self._line.addWidget(CropTile(self._theme, crop))

@@ -1,0 +1,216 @@
+"""Paints the marks of a verdict's evidence on the picture."""
+
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen
+
+from spatialstudio.domain.perception import Box
+from spatialstudio.domain.relation import Axis
+from spatialstudio.ui.evaluate.widgets.evidence_marks import (
+    BandMark,
+    BoxMark,
+    BoxStyle,
+    EvidenceScene,
+    GapMark,
+)
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.picture_label import PictureLabels
+from spatialstudio.ui.widgets.stage_overlay import PicturePlace
+
+DIMMED = 0.72
+BAND_FILL, GLOWING_FILL = 0.12, 0.26
+GLOW, PULSE_EM = 0.4, 1.0
+PULSING = frozenset({BoxStyle.CHOSEN, BoxStyle.GHOST, BoxStyle.EMPTY})
+DOT_EM, TICK_EM, GRIP_EM, NOTE_EM = 0.28, 0.35, 0.7, 1.0
+LINES = {
+    BoxStyle.CHOSEN: (2.5, Qt.PenStyle.SolidLine),
+    BoxStyle.GHOST: (1.6, Qt.PenStyle.DotLine),
+    BoxStyle.SECOND: (2.0, Qt.PenStyle.DashDotLine),
+    BoxStyle.TRACE: (1.0, Qt.PenStyle.SolidLine),
+    BoxStyle.EMPTY: (1.6, Qt.PenStyle.DashLine),
+}
+
+
+class EvidencePainter:
+    """Paints one scene into one place.
+
+    Args:
+        theme: The colours.
+        scene: The marks.
+        place: Where the picture lies.
+        pulse: How far what is lit has swollen, [0, 1].
+    """
+
+    def __init__(
+        self, theme: Theme, scene: EvidenceScene, place: PicturePlace, pulse: float = 0.0
+    ) -> None:
+        self._theme = theme
+        self._scene = scene
+        self._place = place
+        self._pulse = pulse
+
+    def rect(self, box: Box) -> QRectF:
+        """Return where a box in picture pixels lies in the widget."""
+        return QRectF(self._point(box.left, box.top), self._point(box.right, box.bottom))
+
+    def edges(self, mark: BandMark) -> tuple[QLineF, QLineF]:
+        """Return the two edges of a band in the widget."""
+        area = self._area(mark)
+        if mark.band.axis is Axis.X:
+            return (
+                QLineF(area.topLeft(), area.bottomLeft()),
+                QLineF(area.topRight(), area.bottomRight()),
+            )
+        return QLineF(area.topLeft(), area.topRight()), QLineF(
+            area.bottomLeft(), area.bottomRight()
+        )
+
+    def draw(self, painter: QPainter, labels: PictureLabels) -> None:
+        """Paint all, and hand over what is to be said; what is lit stands out of the picture."""
+        scene = self._scene
+        if scene.is_lit:
+            self._dim(painter)
+        for band in scene.bands:
+            painter.setOpacity(band.opacity)
+            self._draw_band(painter, band)
+        for mark in scene.boxes:
+            painter.setOpacity(mark.opacity)
+            self._draw_box(painter, mark, labels)
+        painter.setOpacity(1.0)
+        for pair in scene.differing:
+            self._hatch(painter, self._difference(*pair))
+        for area, label in scene.hatched:
+            self._hatch(painter, self._path(area))
+            labels.add_note(
+                self.rect(area).center(), label, self._paper(self._theme.colour("text"))
+            )
+        for band in scene.bands:
+            self._draw_dimension(painter, band, labels)
+        if scene.gap is not None:
+            self._draw_gap(painter, scene.gap, labels)
+
+    def _point(self, x: float, y: float) -> QPointF:
+        share = QPointF(x / self._scene.width, y / self._scene.height)
+        return self._place.to_widget(share)
+
+    def _area(self, mark: BandMark) -> QRectF:
+        band = mark.band
+        if band.axis is Axis.X:
+            return QRectF(self._point(band.start, 0), self._point(band.stop, self._scene.height))
+        return QRectF(self._point(0, band.start), self._point(self._scene.width, band.stop))
+
+    def _dim(self, painter: QPainter) -> None:
+        shade, holes = QPainterPath(), QPainterPath()
+        shade.addRect(self._place.frame)
+        for mark in self._scene.boxes:
+            if mark.style is not BoxStyle.EMPTY:
+                holes = holes.united(self._path(mark.box))
+        painter.fillPath(shade.subtracted(holes), self._theme.colour("sunken", DIMMED))
+
+    def _draw_box(self, painter: QPainter, mark: BoxMark, labels: PictureLabels) -> None:
+        colour = self._theme.mention(mark.hue)
+        width, style = LINES[mark.style]
+        frame = self._place.frame
+        area = self.rect(mark.box).intersected(frame).adjusted(1, 1, -1, -1)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if self._pulse > 0 and mark.style in PULSING:
+            painter.setPen(QPen(self._theme.mention(mark.hue, GLOW), em(PULSE_EM) * self._pulse))
+            painter.drawRect(area)
+        painter.setPen(QPen(colour, width, style))
+        painter.drawRect(area)
+        if mark.label and mark.style is BoxStyle.EMPTY:
+            labels.add_note(area.center(), mark.label, self._paper(colour))
+        elif mark.label:
+            is_chosen = mark.style is BoxStyle.CHOSEN
+            ink, raised = self._theme.on_mention(mark.hue), self._theme.colour("raised")
+            colours = (colour, ink) if is_chosen else (raised, colour)
+            labels.add_name(area, mark.label, colours, mark.opacity)
+
+    def _draw_band(self, painter: QPainter, mark: BandMark) -> None:
+        colour = self._tint(mark)
+        fill = QColor(colour)
+        fill.setAlphaF(GLOWING_FILL if mark.glows else BAND_FILL)
+        painter.fillRect(self._area(mark), fill)
+        for edge in self.edges(mark):
+            if mark.glows:
+                glow = QColor(colour)
+                glow.setAlphaF(GLOW)
+                painter.setPen(QPen(glow, em(0.4)))
+                painter.drawLine(edge)
+            painter.setPen(QPen(colour, 1.5, Qt.PenStyle.DashLine))
+            painter.drawLine(edge)
+            self._draw_grip(painter, edge, colour)
+
+    def _draw_grip(self, painter: QPainter, edge: QLineF, colour: QColor) -> None:
+        """Draw what an edge can be taken by, in the middle of what is seen of it."""
+        frame = self._place.frame
+        middle = QPointF(
+            edge.x1() if edge.dx() == 0 else frame.center().x(),
+            edge.y1() if edge.dy() == 0 else frame.center().y(),
+        )
+        along, across = em(GRIP_EM), em(GRIP_EM) / 2.4
+        size = (across, along) if edge.dx() == 0 else (along, across)
+        grip = QRectF(middle.x() - size[0] / 2, middle.y() - size[1] / 2, *size)
+        painter.setPen(QPen(colour, 1.5))
+        painter.setBrush(self._theme.colour("raised"))
+        painter.drawRoundedRect(grip, across / 2, across / 2)
+
+    def _draw_dimension(self, painter: QPainter, mark: BandMark, labels: PictureLabels) -> None:
+        """Draw the subject's centre, and how far it is from the middle of the band."""
+        painter.setOpacity(mark.opacity)
+        centre = self._point(*mark.centre_xy)
+        middle = self._area(mark).center()
+        is_across = mark.band.axis is Axis.X
+        foot = QPointF(middle.x(), centre.y()) if is_across else QPointF(centre.x(), middle.y())
+        ink = self._theme.colour("text")
+        tick = em(TICK_EM)
+        shift = QPointF(0, tick) if is_across else QPointF(tick, 0)
+        for colour, width in ((self._theme.colour("raised"), 4.0), (ink, 1.5)):
+            painter.setPen(QPen(colour, width))
+            painter.drawLine(foot, centre)
+            painter.drawLine(foot - shift, foot + shift)
+        dot = em(DOT_EM)
+        painter.setPen(QPen(self._theme.colour("raised"), 2))
+        painter.setBrush(self._theme.mention(mark.hue))
+        painter.drawEllipse(centre, dot, dot)
+        if mark.label:
+            aside = QPointF(0, em(NOTE_EM)) if is_across else QPointF(em(3), 0)
+            spot = QLineF(foot, centre).center() + aside
+            labels.add_note(spot, mark.label, self._paper(ink), mark.opacity)
+        painter.setOpacity(1.0)
+
+    def _draw_gap(self, painter: QPainter, mark: GapMark, labels: PictureLabels) -> None:
+        ends = self._point(*mark.gap.start_xy), self._point(*mark.gap.stop_xy)
+        ink = self._theme.colour("text")
+        for colour, width in ((self._theme.colour("raised"), 4.0), (ink, 1.5)):
+            painter.setPen(QPen(colour, width))
+            painter.drawLine(*ends)
+        painter.setBrush(ink)
+        for end in ends:
+            painter.drawEllipse(end, em(DOT_EM) / 2, em(DOT_EM) / 2)
+        spot = QLineF(*ends).center() + QPointF(0, em(NOTE_EM))
+        labels.add_note(spot, mark.label, self._paper(ink))
+
+    def _hatch(self, painter: QPainter, path: QPainterPath) -> None:
+        colour = self._theme.colour("unsure")
+        painter.fillPath(path, self._theme.colour("raised", GLOWING_FILL))
+        painter.fillPath(path, QBrush(colour, Qt.BrushStyle.BDiagPattern))
+        painter.setPen(QPen(colour, 1.5))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(path)
+
+    def _difference(self, one: Box, other: Box) -> QPainterPath:
+        first, second = self._path(one), self._path(other)
+        return first.subtracted(second).united(second.subtracted(first))
+
+    def _path(self, box: Box) -> QPainterPath:
+        path = QPainterPath()
+        path.addRect(self.rect(box))
+        return path
+
+    def _tint(self, mark: BandMark) -> QColor:
+        tint = mark.tint
+        return self._theme.colour("unsure") if tint is None else self._theme.mention(tint)
+
+    def _paper(self, ink: QColor) -> tuple[QColor, QColor]:
+        return self._theme.colour("raised"), ink

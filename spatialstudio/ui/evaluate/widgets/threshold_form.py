@@ -1,0 +1,150 @@
+"""Thresholds on sliders and instances to choose from: what a verdict could be judged by."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QWidget
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.fields import ComboBox, Slider
+from spatialstudio.ui.widgets.text_label import (
+    PlainLabel,
+    TextLabel,
+    Tone,
+    plain_tip,
+)
+from spatialstudio.ui.widgets.texts import tr
+
+STEPS = 100
+SLIDER_EM = 1.5
+
+
+@frozen(kw_only=False)
+class Lever:
+    """A threshold that can be moved.
+
+    Attributes:
+        key: Told when it is moved.
+        name: In words.
+        tip: What it does.
+        value: Where it stands, [0, most].
+        stored: Where it stood when the picture was judged.
+        most: Its largest value.
+    """
+
+    key: str
+    name: str
+    tip: str
+    value: float
+    stored: float
+    most: float = 1.0
+
+
+@frozen(kw_only=False)
+class Choices:
+    """A thing of which several instances were seen.
+
+    Attributes:
+        key: Told when another one is chosen.
+        name: Of the thing.
+        items: The instances in words, best first.
+        chosen: Place of the one judged by; -1 for none.
+    """
+
+    key: str
+    name: str
+    items: tuple[str, ...]
+    chosen: int
+
+
+class LeverForm(QWidget):
+    """Lets the user move thresholds and choose instances.
+
+    Emits ``lever_picked`` with a key and a value, ``choice_picked`` with a key and a place, by the
+    user's hand only.
+    """
+
+    lever_picked = Signal(str, float)
+    choice_picked = Signal(str, int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kind: tuple[object, ...] = ()
+        self._sliders: list[Slider] = []
+        self._numbers: list[QLabel] = []
+        self._combos: list[ComboBox] = []
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(em(0.6))
+        self._grid.setVerticalSpacing(em(0.25))
+        self._grid.setColumnStretch(1, 1)
+
+    def show_form(self, levers: Sequence[Lever], choices: Sequence[Choices]) -> None:
+        """Show these levers and choices; rows are made anew only when there are others."""
+        kind = (
+            *((lever.key, lever.name, lever.most) for lever in levers),
+            *((each.key, each.name, each.items) for each in choices),
+        )
+        if kind != self._kind:
+            self._kind = kind
+            self._renew(levers, choices)
+        for lever, slider, number in zip(levers, self._sliders, self._numbers, strict=True):
+            with QSignalBlocker(slider):
+                slider.setValue(round(lever.value / lever.most * STEPS))
+            number.setText(f"{lever.value:.2f}")
+            number.setProperty("tone", "muted" if lever.value == lever.stored else "heading")
+            number.style().unpolish(number)
+            number.style().polish(number)
+            slider.setToolTip(
+                plain_tip(
+                    f"{lever.tip}\n{tr('Judged with {value}').format(value=f'{lever.stored:.2f}')}"
+                )
+            )
+        for each, combo in zip(choices, self._combos, strict=True):
+            with QSignalBlocker(combo):
+                combo.setCurrentIndex(each.chosen)
+
+    def _renew(self, levers: Sequence[Lever], choices: Sequence[Choices]) -> None:
+        while (item := self._grid.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.hide()
+                old.deleteLater()
+        self._sliders, self._numbers, self._combos = [], [], []
+        for row, lever in enumerate(levers):
+            self._add_lever(row, lever)
+        for row, each in enumerate(choices, len(levers)):
+            self._add_choices(row, each)
+
+    def _add_lever(self, row: int, lever: Lever) -> None:
+        slider = Slider()
+        slider.setAccessibleName(lever.name)
+        slider.setRange(0, STEPS)
+        slider.setMinimumWidth(em(SLIDER_EM))
+        slider.valueChanged.connect(
+            lambda place: self.lever_picked.emit(lever.key, place / STEPS * lever.most)
+        )
+        number = PlainLabel()
+        self._grid.addWidget(_name(lever.name), row, 0)
+        self._grid.addWidget(slider, row, 1)
+        self._grid.addWidget(number, row, 2)
+        self._sliders.append(slider)
+        self._numbers.append(number)
+
+    def _add_choices(self, row: int, each: Choices) -> None:
+        combo = ComboBox()
+        combo.setAccessibleName(tr("Which {thing} is judged by").format(thing=each.name))
+        combo.addItems(each.items)
+        combo.setPlaceholderText(tr("none is sure enough"))
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        combo.activated.connect(partial(self.choice_picked.emit, each.key))
+        self._grid.addWidget(_name(each.name), row, 0)
+        self._grid.addWidget(combo, row, 1, 1, 2)
+        self._combos.append(combo)
+
+
+def _name(text: str) -> TextLabel:
+    label = TextLabel(text, Tone.MUTED)
+    label.setWordWrap(False)
+    return label

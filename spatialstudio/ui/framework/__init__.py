@@ -1,0 +1,1 @@
+"""Shared by all features: panels, bridge, actions, undo, toasts."""

@@ -1,0 +1,99 @@
+"""How the window looks, as the user wants it: colours, size of the text."""
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QApplication
+
+from spatialstudio.application.themes import load_theme
+from spatialstudio.domain.palette import Palette
+from spatialstudio.domain.resources import resources_folder
+from spatialstudio.ui.framework.window_settings import ThemeChoice, WindowSettings
+from spatialstudio.ui.theme.fonts import POINT_SIZE
+from spatialstudio.ui.theme.qt_palette import dress
+from spatialstudio.ui.theme.theme import Theme
+
+TEXT_PERCENTS = (80, 90, 100, 110, 125, 150, 175, 200)
+USUAL_PERCENT = 100
+
+
+class Appearance(QObject):
+    """Dresses the application as the settings say, and anew when they change.
+
+    Emits ``chosen`` when the colours were chosen or followed the desktop, ``text_resized`` when
+    the size of the text changed: what was laid out for another size is to be built anew then.
+
+    Args:
+        application: What is dressed.
+        settings: Where the user's choice is kept.
+    """
+
+    chosen = Signal()
+    text_resized = Signal()
+
+    def __init__(self, application: QApplication, settings: WindowSettings) -> None:
+        super().__init__()
+        self._application = application
+        self._settings = settings
+        self.theme = Theme(palette_of(self._wished()), resources_folder() / "icons")
+        self.theme.changed.connect(self._dress)
+        application.styleHints().colorSchemeChanged.connect(self._follow_desktop)
+        self._size_text()
+        self._dress()
+
+    @property
+    def choice(self) -> ThemeChoice:
+        """The colours the user chose."""
+        return self._settings.theme
+
+    def choose(self, choice: ThemeChoice) -> None:
+        """Take other colours, now and at the next start."""
+        self._settings.theme = choice
+        self._take_colours()
+
+    @property
+    def text_percent(self) -> int:
+        """Size of the text in percent of the usual."""
+        chosen = self._settings.text_percent
+        return USUAL_PERCENT if chosen is None else min(max(chosen, TEXT_PERCENTS[0]), 200)
+
+    def use_text_percent(self, percent: int) -> None:
+        """Take another size of text, now and at the next start."""
+        if percent != self.text_percent:
+            self._settings.text_percent = percent
+            self._size_text()
+            self._dress()
+            self.text_resized.emit()
+
+    def step_text(self, steps: int) -> None:
+        """Take the next larger or smaller size of text, as far as there is one."""
+        nearest = min(TEXT_PERCENTS, key=lambda percent: abs(percent - self.text_percent))
+        place = TEXT_PERCENTS.index(nearest) + steps
+        self.use_text_percent(TEXT_PERCENTS[min(max(place, 0), len(TEXT_PERCENTS) - 1)])
+
+    def _wished(self) -> ThemeChoice:
+        if self.choice is not ThemeChoice.SYSTEM:
+            return self.choice
+        scheme = self._application.styleHints().colorScheme()
+        return ThemeChoice.DARK if scheme is Qt.ColorScheme.Dark else ThemeChoice.LIGHT
+
+    def _follow_desktop(self) -> None:
+        if self.choice is ThemeChoice.SYSTEM:
+            self._take_colours()
+
+    def _take_colours(self) -> None:
+        palette = palette_of(self._wished())
+        if palette.name != self.theme.palette.name:
+            self.theme.use(palette)
+        self.chosen.emit()
+
+    def _size_text(self) -> None:
+        font = self._application.font()
+        font.setPointSizeF(POINT_SIZE * self.text_percent / USUAL_PERCENT)
+        self._application.setFont(font)
+
+    def _dress(self) -> None:
+        dress(self._application, self.theme)
+
+
+def palette_of(choice: ThemeChoice) -> Palette:
+    """Return the palette of a theme that comes along."""
+    return load_theme(resources_folder() / "themes" / f"{choice.value}.toml")

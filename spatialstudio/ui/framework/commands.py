@@ -1,0 +1,85 @@
+"""Commands of the window itself: files, edits, workspaces, looks, help."""
+
+from spatialstudio.ui.framework.command import Command, Menu
+
+OPEN_PICTURE = Command("open_picture", Menu.FILE, "Judge a picture…", "Ctrl+O", "picture")
+OPEN_RUN = Command("open_run", Menu.FILE, "Open a run…", "Ctrl+Shift+O", "folder")
+SHOW_FOLDER = Command("show_folder", Menu.FILE, "Show the run's folder", "Ctrl+Shift+F")
+SETTINGS = Command("settings", Menu.FILE, "Settings…", "Ctrl+,", "settings", starts_group=True)
+QUIT = Command("quit", Menu.FILE, "Quit", "Ctrl+Q", starts_group=True)
+
+UNDO = Command("undo", Menu.EDIT, "Undo", "Ctrl+Z", "undo")
+REDO = Command("redo", Menu.EDIT, "Redo", "Ctrl+Shift+Z", "redo")
+
+GENERATE_WORKSPACE = Command(
+    *("generate_workspace", Menu.VIEW, "Generate", "Ctrl+1"),
+    tip="Write a prompt and have it drawn",
+    is_switch=True,
+)
+INSPECT_WORKSPACE = Command(
+    *("inspect_workspace", Menu.VIEW, "Inspect", "Ctrl+2"),
+    tip="Look at attention and PoS, step by step",
+    is_switch=True,
+)
+EVALUATE_WORKSPACE = Command(
+    *("evaluate_workspace", Menu.VIEW, "Evaluate", "Ctrl+3"),
+    tip="Judge a picture and look at the evidence",
+    is_switch=True,
+)
+GALLERY_WORKSPACE = Command(
+    *("gallery_workspace", Menu.VIEW, "Gallery", "Ctrl+6"),
+    tip="Find, mark and compare kept runs, and take them along",
+    is_switch=True,
+)
+STAGE_ONLY = Command(
+    *("stage_only", Menu.VIEW, "Stage only", "F", "stage"),
+    tip="Hide every dock; once more brings them back",
+    is_switch=True,
+    starts_group=True,
+)
+NEXT_PART = Command(
+    *("next_part", Menu.VIEW, "Go to the next dock", "F6"),
+    tip="Give the keyboard to the next part of the window, the picture among them",
+)
+PREVIOUS_PART = Command("previous_part", Menu.VIEW, "Go to the dock before", "Shift+F6")
+RESET_LAYOUT = Command("reset_layout", Menu.VIEW, "Put the docks back in their places")
+ALL_CONTROLS = Command(
+    *("all_controls", Menu.VIEW, "Show all controls", "Ctrl+Shift+A"),
+    tip="Switch between the simple window and the full one",
+    is_switch=True,
+)
+DARK = Command(
+    *("dark", Menu.VIEW, "Dark colours", "Ctrl+Shift+D", "moon"),
+    is_switch=True,
+    starts_group=True,
+)
+HIGH_CONTRAST = Command("high_contrast", Menu.VIEW, "High contrast", "Ctrl+Shift+H", is_switch=True)
+LARGER_TEXT = Command("larger_text", Menu.VIEW, "Larger text", "Ctrl++")
+SMALLER_TEXT = Command("smaller_text", Menu.VIEW, "Smaller text", "Ctrl+-")
+NORMAL_TEXT = Command("normal_text", Menu.VIEW, "Normal text size", "Ctrl+0")
+
+PALETTE = Command(
+    *("palette", Menu.HELP, "Find a command…", "Ctrl+K", "search"),
+    tip="Type a few letters of what you want to do",
+)
+TOUR = Command(
+    *("tour", Menu.HELP, "Five-minute tour", "F1"),
+    tip="See in six pictures what the studio does",
+)
+SHORTCUTS = Command("shortcuts", Menu.HELP, "Keys and shortcuts", "?", "help")
+MESSAGES = Command("messages", Menu.HELP, "Earlier messages", "", "warning")
+
+COMMANDS = (
+    *(OPEN_PICTURE, OPEN_RUN, SHOW_FOLDER, SETTINGS, QUIT),
+    *(UNDO, REDO),
+    *(GENERATE_WORKSPACE, INSPECT_WORKSPACE, EVALUATE_WORKSPACE, GALLERY_WORKSPACE),
+    *(STAGE_ONLY, NEXT_PART, PREVIOUS_PART, RESET_LAYOUT, ALL_CONTROLS),
+    *(DARK, HIGH_CONTRAST, LARGER_TEXT, SMALLER_TEXT, NORMAL_TEXT),
+    *(PALETTE, TOUR, SHORTCUTS, MESSAGES),
+)
+
+
+LIBRARY_FOLDER = Command(
+    *("library_folder", Menu.GALLERY, "Folder of the library…"),
+    tip="Choose where pictures are kept",
+)

@@ -1,0 +1,1 @@
+"""The gallery: stored runs, comparing, exporting."""

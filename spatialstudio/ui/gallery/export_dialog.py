@@ -1,0 +1,255 @@
+"""What shall be taken along of some runs, in which form, and how far it is."""
+
+from collections.abc import Iterable, Mapping
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from spatialstudio.domain.export import (
+    FORMATS,
+    ExportKind,
+    ExportLayer,
+)
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.ui.framework.dialog_size import give_room
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.fields import ComboBox
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+SIZE_EM = (40, 27)
+LIST_EM = 14
+KIND = Qt.ItemDataRole.UserRole
+KINDS = {
+    ExportKind.ANNOTATED: ("Annotated picture", "The picture with its layers, legend and scale."),
+    ExportKind.ATTENTION: ("Attention sheet", "The maps of all words over the steps."),
+    ExportKind.STORYBOARD: ("Storyboard", "How the picture came about, step by step."),
+    ExportKind.CURVES: ("Curves", "PoS over the steps, a curve for each relation."),
+    ExportKind.SWEEP: ("Grid of a sweep", "The chosen runs of a sweep, its sides labelled."),
+    ExportKind.FILM: ("Film", "Picture, maps and PoS in step."),
+    ExportKind.PICTURE: ("Picture", "With all that it tells of its making."),
+    ExportKind.CLEAN: ("Clean copy", "The pixels alone, without a word of how they were made."),
+    ExportKind.TABLE: ("Table", "Numbers, a line for each relation; all runs in one file."),
+    ExportKind.MASKS: ("Masks", "As COCO's run lengths; all runs in one file."),
+    ExportKind.ARRAYS: ("Arrays", "Maps, marginals and masks for numpy."),
+    ExportKind.BUNDLE: ("Bundle", "The runs themselves, for another installation."),
+    ExportKind.REPORT: ("Report", "One page for the browser; it opens without a network."),
+}
+"""Title and meaning of each kind, untranslated, in the order of the list."""
+FIGURES = frozenset(
+    {
+        ExportKind.ANNOTATED,
+        ExportKind.ATTENTION,
+        ExportKind.STORYBOARD,
+        ExportKind.CURVES,
+        ExportKind.SWEEP,
+        ExportKind.FILM,
+        ExportKind.REPORT,
+    }
+)
+"""Kinds that have colours."""
+LAYERED = frozenset({ExportKind.ANNOTATED, ExportKind.REPORT})
+MARKED = (FIGURES - {ExportKind.CURVES}) | {ExportKind.PICTURE}
+"""Kinds that show a picture, and can say that a model drew it."""
+LAYERS = {
+    ExportLayer.MAPS: "Attention maps",
+    ExportLayer.MASKS: "Masks",
+    ExportLayer.BOXES: "Boxes",
+    ExportLayer.MARGINALS: "Marginals",
+}
+
+
+@frozen
+class ExportChoice:
+    """What the user wants.
+
+    Attributes:
+        kind: What of the runs.
+        ending: In which form: "png".
+        layers: What lies on the picture.
+        theme: Name of the colours.
+        is_marked: Whether pictures say that a model drew them.
+    """
+
+    kind: ExportKind
+    ending: str
+    layers: frozenset[ExportLayer]
+    theme: str
+    is_marked: bool
+
+
+class ExportDialog(QDialog):
+    """Lets the user choose; stays open and shows how far the export is.
+
+    Emits ``export_asked`` with an ``ExportChoice``, ``cancel_asked`` when the export shall stop.
+
+    Args:
+        count: How many runs.
+        layers: Those on the stage.
+        themes: Colours by their names, as titles; the first is chosen.
+        parent: The window.
+    """
+
+    export_asked = Signal(object)
+    cancel_asked = Signal()
+
+    def __init__(
+        self,
+        count: int,
+        layers: frozenset[ExportLayer],
+        themes: Mapping[str, str],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        title = tr("Export 1 run") if count == 1 else tr("Export {count} runs").format(count=count)
+        self.setWindowTitle(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._is_running = False
+        self._kinds = _kind_list()
+        self._meaning = TextLabel(tone=Tone.MUTED)
+        self._form = ComboBox()
+        self._form.setAccessibleName(tr("Format"))
+        self._colours = ComboBox()
+        self._colours.setAccessibleName(tr("Colours"))
+        for name, shown in themes.items():
+            self._colours.addItem(shown, name)
+        self._layers = {layer: QCheckBox(tr(text)) for layer, text in LAYERS.items()}
+        for layer, box in self._layers.items():
+            box.setChecked(layer in layers)
+        self._marked = QCheckBox(tr("Say in the file that a model drew it"))
+        self._marked.setChecked(True)
+        self._progress = QProgressBar()
+        self._progress.setTextVisible(False)
+        self._progress.setAccessibleName(tr("Progress of the export"))
+        self._told = TextLabel(tone=Tone.MUTED)
+        self._export = QPushButton(tr("Export…"))
+        self._export.setProperty("kind", "primary")
+        self._export.setDefault(True)
+        self._export.clicked.connect(self._ask)
+        self._lay_out()
+        self._kinds.currentRowChanged.connect(self._follow_kind)
+        self._kinds.setCurrentRow(0)
+        give_room(self, QSize(*(em(side) for side in SIZE_EM)))
+
+    @property
+    def choice(self) -> ExportChoice:
+        """What is chosen now."""
+        return ExportChoice(
+            kind=self._kind,
+            ending=self._form.currentData(),
+            layers=frozenset(each for each, box in self._layers.items() if box.isChecked()),
+            theme=self._colours.currentData(),
+            is_marked=self._marked.isChecked(),
+        )
+
+    def show_kind(self, kind: ExportKind) -> None:
+        """Choose what is exported."""
+        self._kinds.setCurrentRow(list(KINDS).index(kind))
+
+    def show_marked(self, is_marked: bool) -> None:
+        """Offer to say in files that a model drew them, or not to."""
+        self._marked.setChecked(is_marked)
+
+    def show_progress(self, done: int, total: int) -> None:
+        """Show how far the export is."""
+        self._begin(True)
+        self._progress.setRange(0, total)
+        self._progress.setValue(done)
+        self._told.setText(tr("{done} of {total}").format(done=done, total=total))
+
+    def show_running(self, running: bool) -> None:
+        """Show that an export goes on, or that none does."""
+        self._begin(running)
+        self._progress.setRange(0, 0 if running else 1)
+        self._told.setText(tr("Writing…") if running else "")
+
+    def reject(self) -> None:
+        """Stop the export; close when none goes on."""
+        if self._is_running:
+            self._told.setText(tr("Cancelling…"))
+            self.cancel_asked.emit()
+        else:
+            super().reject()
+
+    @property
+    def _kind(self) -> ExportKind:
+        return ExportKind(self._kinds.currentItem().data(KIND))
+
+    def _begin(self, running: bool) -> None:
+        self._is_running = running
+        self._progress.setVisible(running)
+        for part in (self._kinds, self._options, self._export):
+            part.setEnabled(not running)
+
+    def _ask(self) -> None:
+        self.export_asked.emit(self.choice)
+
+    def _follow_kind(self) -> None:
+        kind = self._kind
+        self._meaning.setText(tr(KINDS[kind][1]))
+        self._form.clear()
+        for ending in FORMATS[kind]:
+            self._form.addItem(ending.upper(), ending)
+        self._form.setEnabled(len(FORMATS[kind]) > 1)
+        self._show_rows(self._layers.values(), kind in LAYERED)
+        self._show_rows((self._colours,), kind in FIGURES)
+        self._show_rows((self._marked,), kind in MARKED)
+
+    def _show_rows(self, fields: Iterable[QWidget], shown: bool) -> None:
+        for field in fields:
+            self._rows.setRowVisible(field, shown)
+
+    def _lay_out(self) -> None:
+        self._options = QWidget()
+        self._rows = QFormLayout(self._options)
+        self._rows.setContentsMargins(0, 0, 0, 0)
+        self._rows.setVerticalSpacing(em(0.5))
+        self._rows.setHorizontalSpacing(em(0.8))
+        self._rows.addRow(self._meaning)
+        self._rows.addRow(tr("Format"), self._form)
+        self._rows.addRow(tr("Colours"), self._colours)
+        for place, box in enumerate(self._layers.values()):
+            self._rows.addRow("" if place else tr("Layers"), box)
+        self._rows.addRow(self._marked)
+        body = QHBoxLayout()
+        body.setSpacing(em(1.2))
+        body.addWidget(self._kinds)
+        body.addWidget(self._options, 1)
+        buttons = QDialogButtonBox()
+        buttons.addButton(self._export, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
+        buttons.rejected.connect(self.reject)
+        foot = QHBoxLayout()
+        foot.addWidget(self._told)
+        foot.addWidget(buttons)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(1), em(1), em(1), em(0.8))
+        column.setSpacing(em(0.6))
+        column.addLayout(body, 1)
+        column.addWidget(self._progress)
+        column.addLayout(foot)
+        self._begin(False)
+
+
+def _kind_list() -> QListWidget:
+    kinds = QListWidget()
+    kinds.setAccessibleName(tr("What to export"))
+    kinds.setFixedWidth(em(LIST_EM))
+    kinds.ensurePolished()  # else the rows get their heights before their style
+    for kind, (title, _) in KINDS.items():
+        item = QListWidgetItem(tr(title))
+        item.setData(KIND, kind.value)
+        kinds.addItem(item)
+    return kinds

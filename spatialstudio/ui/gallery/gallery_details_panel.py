@@ -1,0 +1,162 @@
+"""The chosen run: what it claims and how that was judged, its marks, how it was made."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from spatialstudio.application.storage.storage import Reproduced
+from spatialstudio.domain.library import LibraryEntry
+from spatialstudio.ui.framework.command import Command
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.gallery import commands as commands
+from spatialstudio.ui.gallery.gallery_presenter import (
+    claims_of,
+    facts_of_entry,
+    repetition_in_words,
+    reproduction_in_words,
+    runs_in_words,
+    tags_in,
+    trash_in_words,
+)
+from spatialstudio.ui.gallery.widgets.claim_list import ClaimList
+from spatialstudio.ui.gallery.widgets.star_row import StarRow
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.fact_list import FactList
+from spatialstudio.ui.widgets.fields import TextLine
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+
+class GalleryDetailsPanel(Panel):
+    """Shows the current run; what is written here goes to all that are chosen."""
+
+    title = "Run"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._context = context
+        self._view = context.gallery
+        self._waiting = TextLabel(tr("Choose a run to see how it was made."), Tone.MUTED)
+        self._prompt = TextLabel(tone=Tone.HEADING)
+        self._many = TextLabel(tone=Tone.MUTED, small=True)
+        self._claims = ClaimList(context.theme)
+        self._stars = StarRow(context.theme)
+        self._stars.stars_picked.connect(self._view.stars_picked)
+        self._tags = TextLine()
+        self._tags.setAccessibleName(tr("Tags"))
+        self._tags.setPlaceholderText(tr("Tags, divided by commas"))
+        self._tags.editingFinished.connect(self._write_tags)
+        self._tags.returnPressed.connect(self._view.grid_asked)
+        self._note = TextLine()
+        self._note.setAccessibleName(tr("Note"))
+        self._note.setPlaceholderText(tr("Note"))
+        self._note.editingFinished.connect(self._write_note)
+        self._note.returnPressed.connect(self._view.grid_asked)
+        self._again = TextLabel(tone=Tone.PLAIN)
+        self._deleted = TextLabel(tone=Tone.MUTED)
+        self._facts = FactList()
+        self._missing = self._buttons(
+            (commands.LOCATE, tr("Locate…")), (commands.FORGET, tr("Forget"))
+        )
+        self._trashed = self._buttons((commands.RESTORE, tr("Put back")))
+        self._content = QWidget()
+        self._lay_out()
+        self._view.chosen_changed.connect(self._draw)
+        self._view.tags_asked.connect(self._ask_for_tags)
+        self._draw()
+
+    def handle(self, event: object) -> None:
+        """Show whether the run came out the same when it was drawn again."""
+        if isinstance(event, Reproduced):
+            self._draw()
+
+    def _draw(self) -> None:
+        entry, count = self._view.current, len(self._view.ids)
+        self._waiting.setVisible(entry is None)
+        self._content.setVisible(entry is not None)
+        if entry is None:
+            return
+        self._prompt.setText(entry.summary.prompt or tr("No prompt is known"))
+        chosen = tr("{runs} chosen; marks go to all of them").format(runs=runs_in_words(count))
+        self._many.setText(chosen)
+        self._many.setVisible(count > 1)
+        self._claims.show_claims(claims_of(entry))
+        self._stars.show_stars(entry.marks.stars)
+        self._show_text(self._tags, ", ".join(entry.marks.tags))
+        self._show_text(self._note, entry.marks.note)
+        self._facts.show_facts(facts_of_entry(entry))
+        self._missing.setVisible(entry.is_missing)
+        self._trashed.setVisible(entry.deleted is not None)
+        deleted = entry.deleted and trash_in_words(entry.deleted, datetime.now(UTC))
+        self._show_words(self._deleted, deleted or "")
+        self._show_words(self._again, self._repetition_of(entry))
+
+    def _repetition_of(self, entry: LibraryEntry) -> str:
+        """Say how near the run came to the one it repeats; else, how near one came to it."""
+        if entry.repetition is not None:
+            return repetition_in_words(entry.summary.parent_run_id, entry.repetition)
+        for again in self._context.studio.library.repetitions(entry.summary):
+            if again.repetition is not None:
+                return reproduction_in_words(again.repetition)
+        return ""
+
+    def _show_words(self, label: TextLabel, words: str) -> None:
+        label.setText(words)
+        label.setVisible(bool(words))
+
+    def _show_text(self, field: QLineEdit, text: str) -> None:
+        if not field.hasFocus() or not field.isModified():
+            field.setText(text)
+
+    def _ask_for_tags(self) -> None:
+        self._tags.setFocus()
+        self._tags.selectAll()
+
+    def _write_tags(self) -> None:
+        if (entry := self._view.current) is not None and self._tags.isModified():
+            self._tags.setModified(False)
+            before, after = entry.marks.tags, tags_in(self._tags.text())
+            self._view.tags_written.emit(_without(after, before), _without(before, after))
+
+    def _write_note(self) -> None:
+        if self._note.isModified():
+            self._note.setModified(False)
+            self._view.note_written.emit(self._note.text())
+
+    def _buttons(self, *named: tuple[Command, str]) -> QWidget:
+        """Return buttons side by side, given by commands and short texts."""
+        row = QWidget()
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(0, 0, 0, 0)
+        for command, text in named:
+            button = QPushButton(text)
+            button.setToolTip(self._context.actions[command].toolTip())
+            button.clicked.connect(self._context.actions[command].trigger)
+            layout.addWidget(button)
+        layout.addStretch()
+        return row
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self._content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.6))
+        above: tuple[QWidget, ...] = (
+            *(self._prompt, self._many, self._claims),
+            *(self._missing, self._deleted, self._trashed),
+        )
+        below: tuple[QWidget, ...] = (self._tags, self._note, self._again, self._facts)
+        for part in above:
+            column.addWidget(part)
+        column.addWidget(self._stars, 0, Qt.AlignmentFlag.AlignLeft)
+        for part in below:
+            column.addWidget(part)
+        own = QVBoxLayout(self)
+        own.setContentsMargins(0, 0, 0, 0)
+        own.addWidget(self._waiting)
+        own.addWidget(self._content)
+
+
+def _without(tags: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    return tuple(tag for tag in tags if tag not in others)

@@ -1,0 +1,402 @@
+"""All kept runs: found by a line of text, seen in a grid, marked by single keys."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedLayout, QVBoxLayout, QWidget
+
+from spatialstudio.application.gallery.gallery import (
+    FilterRefused,
+    GalleryWish,
+    RunsFound,
+    TileRead,
+    TilesRead,
+)
+from spatialstudio.application.gallery.library import LibraryChanged
+from spatialstudio.application.jobs.background_jobs import ErrandEnded
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.library import (
+    Cells,
+    EntryId,
+    LibraryEntry,
+    Marks,
+)
+from spatialstudio.domain.sweep import SweepId
+from spatialstudio.ui.framework.actions import ScopedKeys
+from spatialstudio.ui.framework.command import Command, Scope
+from spatialstudio.ui.framework.command_button import command_button
+from spatialstudio.ui.framework.commands import GALLERY_WORKSPACE
+from spatialstudio.ui.framework.file_reading import Subject
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.gallery import commands as commands
+from spatialstudio.ui.gallery.gallery_presenter import (
+    IN_TRASH,
+    face_of,
+    face_with,
+    filter_words,
+    runs_in_words,
+    sections_of,
+    words_for_nothing,
+)
+from spatialstudio.ui.gallery.run_comparing import (
+    ComparedPictures,
+    pair_of,
+    pictures_of,
+)
+from spatialstudio.ui.gallery.run_exporting import RunExporting
+from spatialstudio.ui.gallery.run_keeping import RunKeeping
+from spatialstudio.ui.gallery.run_marking import OwnErrands, RunMarking
+from spatialstudio.ui.gallery.sweep_panel import SweepPanel
+from spatialstudio.ui.gallery.widgets.compare_view import CompareView
+from spatialstudio.ui.gallery.widgets.empty_gallery import EmptyGallery
+from spatialstudio.ui.gallery.widgets.filter_line import FilterLine
+from spatialstudio.ui.gallery.widgets.run_grid import RunGrid
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+GRID, NOTHING, COMPARISON, SWEEP = range(4)
+"""Pages of the panel."""
+
+GENERATE, INSPECT = "generate", "inspect"
+"""Ids of workspaces that are asked for."""
+
+IN_COMPARISON = (commands.COMPARE, commands.NEXT_COMPARISON)
+"""What the keyboard can do there as well."""
+
+OF_CHOSEN = (
+    *(commands.OPEN, commands.STACK, *commands.STARS, commands.STAR),
+    *(commands.REJECT, commands.TAG, commands.TRASH, commands.FORGET, commands.LOCATE),
+    *IN_COMPARISON,
+)
+"""What can be done only when runs are chosen."""
+
+IN_MENU: tuple[tuple[Command, ...], ...] = (
+    (commands.OPEN, commands.STACK, commands.COMPARE, commands.SWEEP),
+    (commands.STAR, commands.REJECT, commands.TAG),
+    (commands.EXPORT, commands.SAVE_AS, commands.CLEAN_COPY, commands.COPY_PICTURE),
+    (commands.RUN_AGAIN, commands.VERIFY, commands.RECHECK),
+    (commands.TRASH, commands.RESTORE),
+)
+"""Groups of the menu of a tile."""
+
+
+class GalleryPanel(Panel):
+    """Joins the filter line and the grid to the library."""
+
+    title = "Gallery"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._context = context
+        self._view = context.gallery
+        self._keeping = context.studio.keeping
+        self._is_awake = False
+        self._is_unseen = True
+        self._wish = GalleryWish()
+        self._cells = Cells()
+        self._entries: dict[EntryId, LibraryEntry] = {}
+        self._marking = RunMarking(context)
+        self._marking.marked.connect(self._show_marks)
+        self._errands = OwnErrands(self._keeping.errands)
+        self._exporting = RunExporting(context, self._errands, self)
+        self._looking_after = RunKeeping(context, self._exporting, self._errands, self)
+        self._looking_after.list_changed.connect(self._look_again)
+        self._line = FilterLine()
+        self._line.line_edited.connect(self._use_line)
+        self._line.left_downwards.connect(self._view.grid_asked)
+        self._count = TextLabel(tone=Tone.MUTED)
+        self._count.setWordWrap(False)
+        self._grid = RunGrid(context.theme)
+        self._grid.faces_wanted.connect(self._read)
+        self._grid.selection_picked.connect(self._show_chosen)
+        self._grid.opened.connect(self._open)
+        self._grid.stack_picked.connect(self._toggle_stack)
+        self._grid.menu_asked.connect(self._show_menu)
+        self._grid.drag_begun.connect(partial(self._exporting.drag_out, self._grid))
+        self._nothing = EmptyGallery(context.theme)
+        self._nothing.action_picked.connect(self._help_out)
+        self._comparison = CompareView(context.theme)
+        self._comparison.closed.connect(self._show_grid)
+        self._sweep = self._make_sweep()
+        self._pages = QStackedLayout()
+        self._lay_out()
+        self._bind()
+        self._view.chosen_changed.connect(self._follow_chosen)
+        self._view.line_offered.connect(self.use_line)
+        self._view.day_offered.connect(self._grid.show_section)
+        self._view.grid_asked.connect(self._focus_page)
+        self._view.sweep_asked.connect(self._show_sweep)
+        ScopedKeys(context.actions.of_scope(Scope.GALLERY), self._grid)
+        ScopedKeys([context.actions[way] for way in IN_COMPARISON], self._comparison.canvas)
+        self.setFocusProxy(self._grid)
+        self._follow_chosen()
+
+    @property
+    def grid(self) -> RunGrid:
+        """The grid of all runs that were found."""
+        return self._grid
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Look at the library when the gallery is first seen."""
+        super().showEvent(event)
+        if not self._is_awake:
+            self._is_awake = True
+            self._find()
+            self._keeping.library.watch()
+        self._grid.setFocus()
+
+    def handle(self, event: object) -> None:
+        """Take what was found and read; look again when the library has changed."""
+        self._sweep.handle(event)
+        self._exporting.handle(event)
+        self._looking_after.handle(event)
+        match event:
+            case RunsFound(wish=wish) if wish == self._wish:
+                self._show_found(event)
+            case FilterRefused(wish=wish, error=error) if wish == self._wish:
+                self._line.show_problem(f"{error.message} {error.hint}")
+            case TilesRead(tiles=tiles):
+                for tile in tiles:
+                    self._show_tile(tile)
+            case LibraryChanged() if self._is_awake:
+                self._look_again()
+            case ErrandEnded(errand_id=errand_id, error=error):
+                is_own = self._marking.end(errand_id) or self._errands.end(errand_id)
+                if is_own and error is not None:
+                    self.problem_met.emit(error)
+
+    def _make_sweep(self) -> SweepPanel:
+        sweep = SweepPanel(self._context)
+        sweep.closed.connect(self._show_grid)
+        sweep.opened.connect(self._open)
+        sweep.menu_asked.connect(self._show_menu)
+        sweep.export_asked.connect(self._exporting.ask_grid)
+        self._marking.marked.connect(sweep.show_marks)
+        return sweep
+
+    def use_line(self, line: str) -> None:
+        """Find what a line asks for that was chosen elsewhere."""
+        self._line.show_line(line)
+        self._use_line(line)
+
+    def _use_line(self, line: str) -> None:
+        are_single = IN_TRASH in line or not self._context.actions[commands.STACKS].isChecked()
+        self._wish = GalleryWish(line=line, is_stacked=not are_single)
+        self._view.show_line(line)
+        self._find()
+
+    def _find(self) -> None:
+        if self._is_awake:
+            self._keeping.gallery.find(self._wish)
+
+    def _look_again(self) -> None:
+        self._entries.clear()
+        self._grid.renew_faces()
+        self._find()
+
+    def _read(self, keys: Sequence[EntryId]) -> None:
+        self._keeping.gallery.read(keys)
+
+    def _show_found(self, found: RunsFound) -> None:
+        self._line.show_problem("")
+        self._cells = found.cells
+        sections = sections_of(found.days, datetime.now(UTC).date())
+        self._grid.show_cells(found.cells, sections)
+        self._count.setText(runs_in_words(found.runs))
+        titles = (section.title for section in sections)
+        self._view.show_days(tuple(zip(titles, (day.runs for day in found.days), strict=True)))
+        if self._pages.currentIndex() not in (COMPARISON, SWEEP):
+            self._pages.setCurrentIndex(GRID if found.runs else NOTHING)
+        if self._is_unseen and found.runs:  # before, there was no grid to give the keyboard to
+            self._is_unseen = False
+            self._grid.setFocus()
+        if not found.runs:
+            is_known = self._keeping.library.is_looked_through
+            self._nothing.show_words(*words_for_nothing(self._wish.line, is_known))
+        self._show_words()
+        self._show_chosen()
+
+    def _help_out(self) -> None:
+        if self._wish.line.strip():
+            self.use_line("")
+        else:
+            self._context.switchboard.workspace_asked.emit(GENERATE)
+
+    def _show_words(self) -> None:
+        models = [card.id for card in self._context.studio.models]
+        self._line.show_words(filter_words(self._keeping.library.tags(), models))
+
+    def _show_chosen(self) -> None:
+        key = self._grid.current
+        current = None if key is None else self._entry(EntryId(key))
+        if self._pages.currentIndex() != SWEEP:
+            self._view.show_chosen(tuple(EntryId(each) for each in self._grid.chosen), current)
+
+    def _show_tile(self, tile: TileRead) -> None:
+        entry = self._entries[tile.id] = self._marking.as_said(tile.entry)
+        self._grid.show_face(tile.id, face_of(entry, tile.thumbnail))
+
+    def _entry(self, entry_id: EntryId) -> LibraryEntry | None:
+        if entry_id not in self._entries:
+            for entry in self._keeping.library.entries([entry_id]):
+                self._entries[entry_id] = self._marking.as_said(entry)
+        return self._entries.get(entry_id)
+
+    def _show_marks(self, marks: Mapping[Path, Marks]) -> None:
+        """Show marks at once, before they are on disk."""
+        for entry_id, entry in tuple(self._entries.items()):
+            if entry.path in marks:
+                changed = self._entries[entry_id] = replace(entry, marks=marks[entry.path])
+                face = self._grid.face(entry_id)
+                if face is not None:
+                    self._grid.show_face(entry_id, face_with(changed, face.picture))
+        self._show_chosen()
+
+    def _open(self, key: int) -> None:
+        entry = self._entry(EntryId(key))
+        if entry is None:
+            return
+        self._context.reading.read(
+            Subject.STAGE,
+            tr("Opening the run"),
+            partial(self._context.studio.read_run, entry.path),
+            self._show_run,
+            self.problem_met.emit,
+        )
+
+    def _show_run(self, run: OpenRun) -> None:
+        self._context.studio.show_run(run)
+        self._context.switchboard.workspace_asked.emit(INSPECT)
+
+    def _toggle_stack(self, key: int) -> None:
+        cell = self._cells.of(EntryId(key))
+        if cell is None or len(cell.members) == 1:
+            return
+        opened = self._wish.opened
+        opened = opened.difference(cell.members) if cell.is_open else opened | {cell.id}
+        self._wish = GalleryWish(line=self._wish.line, opened=opened)
+        self._find()
+
+    def _use_stacks(self, _on: bool) -> None:
+        self._use_line(self._wish.line)
+
+    def _go_to_line(self) -> None:
+        self._context.actions[GALLERY_WORKSPACE].trigger()
+        self._line.setFocus()
+        self._line.select_all()
+
+    def _show_trash(self) -> None:
+        self._context.actions[GALLERY_WORKSPACE].trigger()
+        self.use_line(IN_TRASH)
+
+    def _show_menu(self, place: QPoint) -> None:
+        menu = QMenu(self)
+        for group in IN_MENU:
+            menu.addSeparator()
+            menu.addActions([self._context.actions[command] for command in group])
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(place)
+
+    def _compare(self) -> None:
+        """Compare what is chosen; once more goes back to the grid."""
+        if self._pages.currentIndex() == COMPARISON:
+            self._comparison.close_comparison()
+            return
+        library = self._keeping.library
+        pair = pair_of(library, self._view.ids)
+        if not pair:
+            self._show_pair(None)
+            return
+        self._context.reading.read(
+            Subject.COMPARISON,
+            tr("Comparing runs"),
+            partial(pictures_of, library, pair),
+            self._show_pair,
+            self.problem_met.emit,
+        )
+
+    def _show_pair(self, shown: ComparedPictures | None) -> None:
+        if shown is None:
+            hint = tr("A run drawn with its baseline is compared by itself.")
+            self._context.toasts.tell(tr("Choose two runs to compare."), hint)
+            return
+        self._comparison.show_pair(*shown)
+        self._pages.setCurrentIndex(COMPARISON)
+        self._comparison.setFocus()
+
+    def _next_way(self) -> None:
+        if self._pages.currentIndex() == COMPARISON:
+            self._comparison.show_way(self._comparison.way.next)
+        else:
+            self._compare()
+
+    def _show_grid(self) -> None:
+        self._pages.setCurrentIndex(GRID)
+        self._show_chosen()
+        self._grid.setFocus()
+
+    def _show_sweep(self, sweep_id: SweepId) -> None:
+        self._pages.setCurrentIndex(SWEEP)
+        self._sweep.show_sweep(sweep_id)
+        self._sweep.setFocus()
+
+    def _focus_page(self) -> None:
+        self._pages.currentWidget().setFocus()
+
+    def _bind(self) -> None:
+        actions = self._context.actions
+        actions.bind(commands.FIND, self._go_to_line)
+        actions.bind(commands.OPEN, self._open_current)
+        actions.bind(commands.STACK, self._toggle_current)
+        actions.bind_switch(commands.STACKS, self._use_stacks)
+        actions[commands.STACKS].setChecked(True)
+        actions.bind_switch(commands.DRAG_CLEAN, lambda _on: None)
+        actions.bind(commands.TAG, self._view.tags_asked.emit)
+        actions.bind(commands.SHOW_TRASH, self._show_trash)
+        actions.bind(commands.COMPARE, self._compare)
+        actions.bind(commands.NEXT_COMPARISON, self._next_way)
+
+    def _open_current(self) -> None:
+        grid = self._sweep.grid if self._pages.currentIndex() == SWEEP else self._grid
+        if (key := grid.current) is not None:
+            self._open(key)
+
+    def _toggle_current(self) -> None:
+        if (key := self._grid.current) is not None:
+            self._toggle_stack(key)
+
+    def _follow_chosen(self) -> None:
+        """Switch on what can be done with what is chosen."""
+        actions, current = self._context.actions, self._view.current
+        for command in OF_CHOSEN:
+            actions[command].setEnabled(bool(self._view.ids))
+        is_deleted = current is not None and current.deleted is not None
+        actions[commands.TRASH].setEnabled(current is not None and not is_deleted)
+        actions[commands.RESTORE].setEnabled(is_deleted)
+
+    def _lay_out(self) -> None:
+        bar = QHBoxLayout()
+        bar.setContentsMargins(em(0.9), 0, em(0.9), 0)
+        bar.setSpacing(em(0.6))
+        bar.addWidget(self._line, 1)
+        stacks = command_button(self._context.actions[commands.STACKS], "icon")
+        for part in (self._count, stacks):  # beside the line, whether or not words stand beneath
+            part.setFixedHeight(self._line.sizeHint().height())
+            bar.addWidget(part, 0, Qt.AlignmentFlag.AlignTop)
+        pages = QWidget()
+        pages.setLayout(self._pages)
+        self._pages.addWidget(self._grid)
+        self._pages.addWidget(self._nothing)
+        self._pages.addWidget(self._comparison)
+        self._pages.addWidget(self._sweep)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, em(0.7), 0, 0)
+        column.setSpacing(em(0.3))
+        column.addLayout(bar)
+        column.addWidget(pages, 1)

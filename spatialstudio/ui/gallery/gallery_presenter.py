@@ -1,0 +1,298 @@
+"""Turns kept runs into what the gallery's widgets show."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+
+from PySide6.QtGui import QImage
+
+from spatialstudio.application.gallery.library import TRASH_DAYS
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.generation import UNGUIDED
+from spatialstudio.domain.library import (
+    ClaimSummary,
+    Day,
+    EntryId,
+    Field,
+    Flag,
+    LibraryEntry,
+    RunSummary,
+)
+from spatialstudio.domain.record import Reproduction, Sameness
+from spatialstudio.domain.relation import relation_types
+from spatialstudio.domain.sweep import SweepCell, sides_of
+from spatialstudio.domain.verdict import Outcome
+from spatialstudio.ui.gallery.widgets.claim_list import Claim
+from spatialstudio.ui.gallery.widgets.run_grid import GridSection
+from spatialstudio.ui.gallery.widgets.run_tile import TileFace
+from spatialstudio.ui.gallery.widgets.sweep_grid import SweepTable
+from spatialstudio.ui.run.run_facts import setup_facts
+from spatialstudio.ui.widgets.array_images import rgb_image
+from spatialstudio.ui.widgets.texts import tr
+
+IN_TRASH = f"{Field.IS.value}:{Flag.TRASHED.value}"
+"""The filter line that shows deleted runs."""
+
+NUMBERED = (Field.POS, Field.PSE, Field.CONFIDENCE, Field.STARS, Field.STEPS, Field.STRENGTH)
+
+
+def face_of(entry: LibraryEntry, thumbnail: RgbImage | None) -> TileFace:
+    """Return what the tile of a run shows; None for a picture that cannot be read."""
+    return face_with(entry, None if thumbnail is None else rgb_image(thumbnail))
+
+
+def face_with(entry: LibraryEntry, picture: QImage | None) -> TileFace:
+    """Return what the tile of a run shows, with a picture that is known already."""
+    marks, told = entry.marks, entry.summary
+    return TileFace(
+        picture=picture,
+        outcome=told.outcome,
+        caption=_caption(entry),
+        brief=_brief(entry),
+        stars=marks.stars,
+        is_rejected=marks.is_rejected,
+        tags=" ".join(f"#{tag}" for tag in marks.tags),
+        is_missing=entry.is_missing,
+        place=str(entry.path),
+        words=in_words(entry),
+    )
+
+
+def in_words(entry: LibraryEntry) -> str:
+    """Say all that a tile shows: the textual twin of its drawing."""
+    told, marks = entry.summary, entry.marks
+    parts = [
+        *filter(None, [told.prompt]),
+        _caption(entry),
+        told.outcome.value if told.outcome else tr("not judged"),
+    ]
+    if marks.stars:
+        parts.append(tr("{count} of 5 stars").format(count=marks.stars))
+    if marks.is_rejected:
+        parts.append(tr("sorted out"))
+    if marks.tags:
+        parts.append(tr("tags: {tags}").format(tags=", ".join(marks.tags)))
+    if entry.is_missing:
+        parts.append(tr("the file is missing"))
+    if entry.is_damaged:
+        parts.append(tr("its files are damaged"))
+    if entry.deleted is not None:
+        parts.append(tr("in the trash"))
+    return "; ".join(parts)
+
+
+def sections_of(days: Sequence[Day], today: date) -> tuple[GridSection, ...]:
+    """Return the headings of a grid."""
+    return tuple(
+        GridSection(day_title(day.date, today), runs_in_words(day.runs), day.start) for day in days
+    )
+
+
+def day_title(day: date, today: date) -> str:
+    """Return what to call a day: "Today", "Yesterday", "20 November", of other years with it."""
+    if day == today:
+        return tr("Today")
+    if day == today - timedelta(days=1):
+        return tr("Yesterday")
+    return f"{day.day} {day:%B}" if day.year == today.year else f"{day.day} {day:%B %Y}"
+
+
+def runs_in_words(count: int) -> str:
+    """Return a number of runs in words."""
+    return tr("1 run") if count == 1 else tr("{count} runs").format(count=count)
+
+
+def nameless_in_words(count: int) -> str:
+    """Say how many pictures cannot be listed."""
+    if count == 1:
+        return tr("1 picture of the library is not listed.")
+    return tr("{count} pictures of the library are not listed.").format(count=count)
+
+
+def words_for_nothing(line: str, is_looked_through: bool) -> tuple[str, ...]:
+    """Say why there are no tiles: title, sentence, and what can be done where anything can.
+
+    Args:
+        line: The filter.
+        is_looked_through: Whether all files of the library are known by now.
+    """
+    if not is_looked_through:
+        return (
+            tr("Looking through the library…"),
+            tr("The runs appear as soon as their files have been read."),
+        )
+    if not line.strip():
+        return (
+            tr("No pictures yet"),
+            tr("Every picture that you draw is kept here, with all that it was made with."),
+            tr("Draw the first"),
+        )
+    if line.strip() == IN_TRASH:
+        wait = tr("Deleted runs wait here for {days} days.").format(days=TRASH_DAYS)
+        return tr("The trash is empty"), wait, tr("Show all runs")
+    nothing = tr("Nothing that was kept fits the filter.")
+    return tr("No run is like that"), nothing, tr("Show all runs")
+
+
+def filter_words(tags: Sequence[str], models: Sequence[str]) -> tuple[str, ...]:
+    """Return what the filter line offers to complete, fields before their values."""
+    words = [f"{field.value}:" for field in Field]
+    words += [f"{Field.VERDICT.value}:{outcome.value.lower()}" for outcome in Outcome]
+    words += [f"{Field.RELATION.value}:{kind.id}" for kind in relation_types]
+    words += [f"{Field.IS.value}:{flag.value}" for flag in Flag]
+    words += [f"{field.value}{sign}" for field in NUMBERED for sign in ("<", ">=")]
+    words += [f"{Field.TAG.value}:{quoted(tag)}" for tag in tags]
+    words += [f"{Field.MODEL.value}:{quoted(model)}" for model in models]
+    return tuple(sorted(words))
+
+
+def quoted(value: str) -> str:
+    """Return a value as the filter line takes it."""
+    return f'"{value}"' if " " in value else value
+
+
+def claims_of(entry: LibraryEntry) -> tuple[Claim, ...]:
+    """Return what a run claims, in words."""
+    return tuple(
+        Claim(sentence_of(claim), figures_of(claim), claim.outcome)
+        for claim in entry.summary.claims
+    )
+
+
+def sentence_of(claim: ClaimSummary) -> str:
+    """Return a relation in words: "dog to the left of car"."""
+    kind = next((each for each in relation_types if each.id == claim.type_id), None)
+    phrase = kind.phrase if kind is not None else claim.type_id.replace("_", " ")
+    return f"{claim.subject} {phrase} {claim.object}"
+
+
+def figures_of(claim: ClaimSummary) -> str:
+    """Return what was measured of a relation: "attention PoS 0.83, PSE 1.00, sure 0.98"."""
+    figures = ((tr("attention PoS"), claim.pos), ("PSE", claim.pse), (tr("sure"), claim.confidence))
+    return ", ".join(f"{name} {value:.2f}" for name, value in figures if value is not None)
+
+
+def trash_in_words(deleted: datetime, now: datetime) -> str:
+    """Say how long a deleted run can still be put back; both UTC."""
+    days = TRASH_DAYS - (now - deleted).days
+    left = tr("1 day") if days == 1 else tr("{days} days").format(days=max(days, 0))
+    return tr("In the trash; deleted for good in {left}.").format(left=left)
+
+
+def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
+    """Return what a run was made with, names and values."""
+    told = entry.summary
+    facts = [(tr("Model"), told.model_id or tr("not told"))]
+    if told.is_making_told:
+        facts = [
+            (tr("Seed"), str(told.seed)),
+            *facts,
+            (tr("Steps"), str(told.steps)),
+            (tr("Guidance"), guidance_in_words(told)),
+        ]
+    if told.width:
+        facts.append((tr("Size"), f"{told.width} × {told.height}"))  # noqa: RUF001 - the right sign
+    facts.append((tr("Drawn"), f"{told.created:%Y-%m-%d %H:%M} UTC"))
+    if told.device:
+        facts.append((tr("Device"), told.device))
+    facts += setup_facts(told.setup)
+    if entry.is_damaged:
+        facts.append((tr("Files"), tr("damaged; only the picture can be read")))
+    if entry.deleted is None:
+        facts.append((tr("Folder"), str(entry.path.parent)))
+    else:
+        facts.append((tr("Deleted"), f"{entry.deleted:%Y-%m-%d %H:%M} UTC"))
+    return tuple(facts)
+
+
+def guidance_in_words(told: RunSummary) -> str:
+    """Return what held the layout: "psg, step size 5"."""
+    if not _is_guided(told):
+        return tr("off")
+    return tr("{method}, step size {size:g}").format(method=told.method_id, size=told.strength)
+
+
+def _caption(entry: LibraryEntry) -> str:
+    """Tell a run from others of its prompt; a picture that tells nothing goes by its name."""
+    told = entry.summary
+    if not told.is_making_told:
+        return entry.path.name
+    words = tr("seed {seed}") if _is_guided(told) else tr("seed {seed}, unguided")
+    return words.format(seed=told.seed)
+
+
+def _brief(entry: LibraryEntry) -> str:
+    """Say the same in few letters; of a picture without guidance that it had none."""
+    told = entry.summary
+    if not told.is_making_told:
+        return entry.path.stem
+    return str(told.seed) if _is_guided(told) else tr("unguided")
+
+
+def _is_guided(told: RunSummary) -> bool:
+    return told.method_id != UNGUIDED and bool(told.strength)
+
+
+def tags_in(text: str) -> tuple[str, ...]:
+    """Return the tags of a line, divided by commas, each once."""
+    return tuple(dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip()))
+
+
+def reproduction_in_words(comparison: Reproduction) -> str:
+    """Say whether a run that was drawn again is the same, and why not."""
+    heads = {
+        Sameness.SAME: tr("Drawn again: the same, to the pixel."),
+        Sameness.CLOSE: tr("Drawn again: close, nobody would see the difference."),
+        Sameness.DIFFERENT: tr("Drawn again: different."),
+    }
+    return _with_reasons(heads[comparison.sameness], comparison)
+
+
+def repetition_in_words(first: str, comparison: Reproduction) -> str:
+    """Say of a repetition how near it came to the first run, given by its name."""
+    heads = {
+        Sameness.SAME: tr("Repeats {run}: the same, to the pixel."),
+        Sameness.CLOSE: tr("Repeats {run}: close, nobody would see the difference."),
+        Sameness.DIFFERENT: tr("Repeats {run}, and is different."),
+    }
+    return _with_reasons(heads[comparison.sameness].format(run=first), comparison)
+
+
+def _with_reasons(head: str, comparison: Reproduction) -> str:
+    parts = [head]
+    if comparison.largest_difference and comparison.mean_difference is not None:
+        numbers = tr("Pixels differ by {mean:.2f} of 255 in the mean, by {largest} at most.")
+        parts.append(
+            numbers.format(mean=comparison.mean_difference, largest=comparison.largest_difference)
+        )
+    if comparison.reasons:
+        reasons = tr("What was not the same: {reasons}.")
+        parts.append(reasons.format(reasons="; ".join(comparison.reasons)))
+    return " ".join(parts)
+
+
+def table_of(runs: Mapping[EntryId, LibraryEntry], awaited: Iterable[SweepCell] = ()) -> SweepTable:
+    """Return the grid of a sweep.
+
+    Args:
+        runs: Those that are kept, the newest first; of two in one cell the newer is shown.
+        awaited: Cells that have no picture yet.
+    """
+    cells = {key: run.summary.sweep for key, run in runs.items() if run.summary.sweep is not None}
+    known = (*cells.values(), *awaited)
+    if not known:
+        return SweepTable()
+    sides = sides_of(known)
+    keys: list[list[int | None]] = [[None] * len(sides.columns) for _ in sides.rows]
+    for key, cell in reversed(cells.items()):
+        row, column = sides.place(cell)
+        keys[row][column] = key
+    first = sides.rows[0]
+    sizes = [(run.summary.width, run.summary.height) for run in runs.values()]
+    return SweepTable(
+        column_title=tr(sides.columns[0].field.title),
+        columns=tuple(point.label for point in sides.columns),
+        row_title=tr(first.field.title) if first else "",
+        rows=tuple(point.label if point else "" for point in sides.rows),
+        keys=tuple(tuple(row) for row in keys),
+        ratio=max((width / height for width, height in sizes if width and height), default=1.0),
+    )

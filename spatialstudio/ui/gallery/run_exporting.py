@@ -1,0 +1,301 @@
+"""Takes runs out of the window as files, and brings bundles in."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, QObject, Qt, QTemporaryDir, QUrl
+from PySide6.QtGui import QDesktopServices, QDrag, QGuiApplication, QImage
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.gallery.exports import (
+    NEUTRAL_NAME,
+    ExportOrder,
+    Exports,
+)
+from spatialstudio.application.jobs.background_jobs import (
+    ErrandEnded,
+    ErrandId,
+    ErrandMoved,
+    Progress,
+)
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.export import (
+    FORMATS,
+    OF_MANY,
+    ExportKind,
+    ExportLayer,
+    ExportLook,
+)
+from spatialstudio.ui.framework.confirmation import may_write
+from spatialstudio.ui.framework.panel_api import WindowContext
+from spatialstudio.ui.gallery import commands as commands
+from spatialstudio.ui.gallery.export_dialog import ExportChoice, ExportDialog
+from spatialstudio.ui.gallery.gallery_presenter import runs_in_words
+from spatialstudio.ui.gallery.run_marking import OwnErrands
+from spatialstudio.ui.widgets.picture_layers import Layer
+from spatialstudio.ui.widgets.texts import tr
+
+EXPORTING = "Exporting"
+GALLERY = "gallery"
+ON_STAGE = {
+    Layer.MAPS: ExportLayer.MAPS,
+    Layer.MASKS: ExportLayer.MASKS,
+    Layer.BOXES: ExportLayer.BOXES,
+    Layer.MARGINALS: ExportLayer.MARGINALS,
+}
+THEMES = {"light": "Light", "dark": "Dark", "high_contrast": "High contrast"}
+"""Colours of figures: file names and titles, untranslated."""
+
+
+class RunExporting(QObject):
+    """Asks where to, has the files written beside the window, and tells what came of it.
+
+    Args:
+        context: Its commands are bound.
+        errands: Of the gallery.
+        parent: Stands behind the dialogs.
+    """
+
+    def __init__(self, context: WindowContext, errands: OwnErrands, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._window = parent
+        self._errands = errands
+        self._dialog: ExportDialog | None = None
+        self._copies = QTemporaryDir()
+        self._pulls = count(1)
+        self._notes: dict[ErrandId, list[str]] = {}
+        self._copying: ErrandId | None = None
+        self._exporting: ErrandId | None = None
+        self._importing: ErrandId | None = None
+        actions = context.actions
+        actions.bind(commands.SAVE_AS, partial(self._save, ExportKind.PICTURE))
+        actions.bind(commands.CLEAN_COPY, partial(self._save, ExportKind.CLEAN))
+        actions.bind(commands.COPY_PICTURE, self._copy)
+        actions.bind(commands.EXPORT, self.ask)
+        actions.bind(commands.IMPORT, self._import)
+
+    @property
+    def _exports(self) -> Exports:
+        return self._context.studio.exports
+
+    @property
+    def targets(self) -> tuple[Path, ...]:
+        """Pictures of the runs that are meant: those chosen in the gallery, or the open one."""
+        if self._context.settings.workspace == GALLERY:
+            entries = self._context.studio.library.entries(self._context.gallery.ids)
+            return tuple(entry.path for entry in entries if not entry.is_missing)
+        run = self._context.studio.session.run
+        return (run.path,) if run is not None and run.path is not None else ()
+
+    def handle(self, event: object) -> None:
+        """Follow what is being written."""
+        match event:
+            case ErrandMoved(errand_id=errand_id) if errand_id == self._exporting and self._dialog:
+                self._dialog.show_progress(event.done, event.total)
+            case ErrandEnded(errand_id=errand_id) if errand_id == self._exporting:
+                self._end_export(event)
+            case ErrandEnded(errand_id=errand_id, result=tuple(files)) if (
+                errand_id == self._copying
+            ):
+                self._end_copy(errand_id, files)
+            case ErrandEnded(errand_id=errand_id, result=tuple(files)) if (
+                errand_id == self._importing
+            ):
+                told = tr("Took in {runs}.").format(runs=runs_in_words(len(files)))
+                self._context.toasts.tell(told)
+
+    def ask(self) -> None:
+        """Open the dialog for the runs that are meant."""
+        self._ask(self._targets_or_news())
+
+    def ask_grid(self, runs: tuple[Path, ...]) -> None:
+        """Open the dialog for the runs of a sweep."""
+        self._ask(runs, ExportKind.SWEEP)
+
+    def _ask(self, targets: tuple[Path, ...], kind: ExportKind | None = None) -> None:
+        if targets:
+            on_stage = frozenset(
+                ON_STAGE[each] for each in self._context.stage.layers & set(ON_STAGE)
+            )
+            themes = {name: tr(title) for name, title in THEMES.items()}
+            dialog = ExportDialog(len(targets), on_stage, themes, self._window)
+            dialog.show_marked(self._context.settings.marks_pictures)
+            dialog.export_asked.connect(partial(self._export, targets))
+            dialog.cancel_asked.connect(self._cancel)
+            if kind is not None:
+                dialog.show_kind(kind)
+            dialog.finished.connect(self._forget_dialog)
+            self._dialog = dialog
+            dialog.open()
+
+    def drag_out(self, source: QWidget) -> None:
+        """Hand the files of the chosen runs to another program."""
+        pictures = self.targets
+        try:
+            if self._context.actions[commands.DRAG_CLEAN].isChecked():
+                pictures = self.clean_copies(pictures)
+        except StudioError as error:
+            self._context.toasts.report(report_on(error, tr("Pulling pictures out")))
+            return
+        if pictures:
+            data = QMimeData()
+            data.setUrls([QUrl.fromLocalFile(str(picture)) for picture in pictures])
+            drag = QDrag(source)
+            drag.setMimeData(data)
+            drag.exec(Qt.DropAction.CopyAction)
+
+    def clean_copies(self, pictures: Sequence[Path]) -> tuple[Path, ...]:
+        """Write pictures that tell nothing, to be pulled out; return the files.
+
+        Raises:
+            StudioError: A run is damaged, or there is no room.
+        """
+        folder = Path(self._copies.path()) / str(next(self._pulls))
+        return self._exports.export(pictures, ExportKind.CLEAN, folder)
+
+    def _targets_or_news(self) -> tuple[Path, ...]:
+        targets = self.targets
+        if not targets:
+            self._context.toasts.tell(
+                tr("There is no kept run to take along."),
+                tr("Draw a picture, or choose one in the gallery."),
+            )
+        return targets
+
+    def _save(self, kind: ExportKind) -> None:
+        if targets := self._targets_or_news():
+            choice = ExportChoice(
+                kind=kind,
+                ending=FORMATS[kind][0],
+                layers=frozenset(),
+                theme="light",
+                is_marked=self._context.settings.marks_pictures,
+            )
+            self._export(targets, choice)
+
+    def _export(self, runs: Sequence[Path], choice: ExportChoice) -> None:
+        chosen = self._ask_where(runs, choice)
+        if chosen is None:
+            return
+        is_named = bool(chosen.suffix) or chosen.is_dir()
+        target = chosen if is_named else chosen.with_name(f"{chosen.name}.{choice.ending}")
+        if not self._may_write(runs, choice, chosen, target):
+            return
+        self._exporting = self._start(runs, choice, target)
+        if self._dialog is not None:
+            self._dialog.show_running(True)
+
+    def _may_write(
+        self, runs: Sequence[Path], choice: ExportChoice, chosen: Path, target: Path
+    ) -> bool:
+        order = ExportOrder(ending=choice.ending)
+        try:
+            targets = self._exports.targets(runs, choice.kind, target, order)
+        except StudioError:
+            return True  # the export says what is wrong
+        return may_write(self._window, chosen, targets)
+
+    def _start(self, runs: Sequence[Path], choice: ExportChoice, target: Path) -> ErrandId:
+        look = self._look(choice)
+        notes: list[str] = []
+
+        def work(progress: Progress) -> tuple[Path, ...]:
+            order = ExportOrder(
+                ending=choice.ending, overwrite=True, progress=progress, note=notes.append
+            )
+            return self._exports.export(runs, choice.kind, target, look, order)
+
+        errand_id = self._errands.run(tr(EXPORTING), work)
+        self._notes[errand_id] = notes
+        return errand_id
+
+    def _look(self, choice: ExportChoice) -> ExportLook:
+        look = self._exports.look(choice.theme)
+        return replace(look, layers=choice.layers, is_marked=choice.is_marked)
+
+    def _ask_where(self, runs: Sequence[Path], choice: ExportChoice) -> Path | None:
+        """Return a file, or a folder when there will be several files; None for nowhere."""
+        kind, title = choice.kind, tr("Export to")
+        if len(runs) > 1 and kind not in OF_MANY:
+            folder = QFileDialog.getExistingDirectory(self._window, title)
+            return Path(folder) if folder else None
+        name = runs[0].stem if len(runs) == 1 else tr("runs")
+        name = NEUTRAL_NAME if kind is ExportKind.CLEAN else name
+        suffix = "" if kind in (ExportKind.PICTURE, ExportKind.CLEAN) else f"_{kind.value}"
+        endings = (choice.ending, *(e for e in FORMATS[kind] if e != choice.ending))
+        patterns = ";;".join(f"{ending.upper()} (*.{ending})" for ending in endings)
+        start = str(Path.home() / f"{name}{suffix}.{choice.ending}")
+        file, _ = QFileDialog.getSaveFileName(self._window, title, start, patterns)
+        if not file:
+            return None
+        return Path(file)
+
+    def _copy(self) -> None:
+        targets = self._targets_or_news()
+        if not targets:
+            return
+        run = self._context.studio.session.run
+        layers = self._context.stage.layers & set(ON_STAGE)
+        is_shown = run is not None and run.path == targets[0]
+        choice = ExportChoice(
+            kind=ExportKind.ANNOTATED,
+            ending="png",
+            layers=frozenset(ON_STAGE[layer] for layer in (layers if is_shown else ON_STAGE)),
+            theme="dark" if self._context.theme.palette.is_dark else "light",
+            is_marked=self._context.settings.marks_pictures,
+        )
+        target = Path(self._copies.path()) / "copied.png"
+        self._copying = self._start(targets[:1], choice, target)
+
+    def _tell_notes(self, errand_id: ErrandId) -> None:
+        for note in dict.fromkeys(self._notes.pop(errand_id, ())):
+            self._context.toasts.tell(note)
+
+    def _end_copy(self, errand_id: ErrandId, files: Sequence[Path]) -> None:
+        QGuiApplication.clipboard().setImage(QImage(str(files[0])))
+        self._tell_notes(errand_id)
+        self._context.toasts.tell(tr("The picture is on the clipboard, with its legend."))
+
+    def _end_export(self, ended: ErrandEnded) -> None:
+        self._exporting = None
+        if self._dialog is not None:
+            self._dialog.show_running(False)
+        if ended.is_cancelled:
+            self._context.toasts.tell(tr("The export was cancelled."))
+        if not isinstance(ended.result, tuple):
+            return
+        if self._dialog is not None:
+            self._dialog.accept()
+        self._tell_notes(ended.errand_id)
+        files = ended.result
+        told = tr("Wrote {name}.").format(name=files[0].name)
+        if len(files) > 1:
+            told = tr("Wrote {count} files.").format(count=len(files))
+        folder = QUrl.fromLocalFile(str(files[0].parent))
+        self._context.toasts.offer(told, tr("Show"), lambda: QDesktopServices.openUrl(folder))
+
+    def _cancel(self) -> None:
+        if self._exporting is not None:
+            self._errands.cancel(self._exporting)
+
+    def _forget_dialog(self) -> None:
+        self._dialog = None
+
+    def _import(self) -> None:
+        title, kinds = tr("Import a bundle"), f"{tr('Bundles')} (*.zip)"
+        file, _ = QFileDialog.getOpenFileName(self._window, title, "", kinds)
+        if file:
+            self._importing = self._errands.run(
+                tr("Importing a bundle"), partial(self._take_in, Path(file))
+            )
+
+    def _take_in(self, bundle: Path, _: Progress) -> tuple[Path, ...]:
+        library = self._context.studio.library
+        pictures = self._exports.open_bundle(bundle, library.root)
+        library.refresh()
+        return pictures

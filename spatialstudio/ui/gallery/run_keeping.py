@@ -1,0 +1,190 @@
+"""Looks after kept runs: verified, drawn again, found again when their files are gone."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.gallery.library import LibraryChanged, Recheck
+from spatialstudio.application.jobs.background_jobs import (
+    ErrandEnded,
+    ErrandId,
+    Progress,
+)
+from spatialstudio.application.storage.storage import Reproduced
+from spatialstudio.domain.errors import ErrorReport, StudioError
+from spatialstudio.domain.generation import GenerationRequest, new_request_id
+from spatialstudio.ui.framework.confirmation import is_confirmed
+from spatialstudio.ui.framework.file_reading import Subject
+from spatialstudio.ui.framework.panel_api import WindowContext
+from spatialstudio.ui.gallery import commands as commands
+from spatialstudio.ui.gallery.gallery_presenter import (
+    IN_TRASH,
+    nameless_in_words,
+    reproduction_in_words,
+    runs_in_words,
+)
+from spatialstudio.ui.gallery.run_exporting import RunExporting
+from spatialstudio.ui.gallery.run_marking import OwnErrands
+from spatialstudio.ui.widgets.texts import tr
+
+PICTURES = "*.png *.jpg *.jpeg *.webp"
+EMPTY = "The trash is empty."
+NOT_JUDGED = 'Verdicts were not judged again; "Verify and judge again" does that.'
+NAMELESS_HINT = "The names of their files hold bytes that are no letters. Rename them."
+
+
+class RunKeeping(QObject):
+    """Carries out what concerns the files of runs. Emits ``list_changed`` when runs went.
+
+    Args:
+        context: Its commands are bound.
+        exporting: Knows which runs are meant.
+        errands: Of the gallery.
+        parent: Stands behind the dialogs.
+    """
+
+    list_changed = Signal()
+
+    def __init__(
+        self,
+        context: WindowContext,
+        exporting: RunExporting,
+        errands: OwnErrands,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._exporting = exporting
+        self._window = parent
+        self._errands = errands
+        self._verifying: ErrandId | None = None
+        self._judges_again = False
+        self._reindexing: ErrandId | None = None
+        self._emptying: ErrandId | None = None
+        self._nameless = 0
+        actions = context.actions
+        actions.bind(commands.VERIFY, partial(self._verify, judges_again=False))
+        actions.bind(commands.RECHECK, partial(self._verify, judges_again=True))
+        actions.bind(commands.RUN_AGAIN, self._run_again)
+        actions.bind(commands.REINDEX, self._reindex)
+        actions.bind(commands.EMPTY_TRASH, self._empty_trash)
+        actions.bind(commands.LOCATE, self._guarded(self._locate))
+
+    def handle(self, event: object) -> None:
+        """Tell what came of it."""
+        match event:
+            case LibraryChanged(change=change) if change.nameless > self._nameless:
+                self._nameless = change.nameless
+                self._context.toasts.tell(nameless_in_words(change.nameless), tr(NAMELESS_HINT))
+            case Reproduced(comparison=comparison):
+                self._context.toasts.tell(reproduction_in_words(comparison))
+            case ErrandEnded(errand_id=errand_id, result=dict(checks)) if (
+                errand_id == self._verifying
+            ):
+                self._tell_checks(checks)
+            case ErrandEnded(errand_id=errand_id, result=int(count)) if (
+                errand_id == self._reindexing
+            ):
+                told = tr("{runs} are in the index.").format(runs=runs_in_words(count))
+                self._context.toasts.tell(told)
+                self.list_changed.emit()
+            case ErrandEnded(errand_id=errand_id, result=int()) if errand_id == self._emptying:
+                self._context.toasts.tell(tr(EMPTY))
+
+    def _verify(self, *, judges_again: bool) -> None:
+        targets, library = self._exporting.targets, self._context.studio.library
+
+        def work(progress: Progress) -> Mapping[Path, Recheck]:
+            checks = {}
+            for done, path in enumerate(targets):
+                progress(done, len(targets))
+                if judges_again:
+                    checks[path] = library.recheck(path)
+                else:
+                    checks[path] = Recheck(faults=library.verify(path))
+            return checks
+
+        self._judges_again = judges_again
+        self._verifying = self._errands.run(tr("Verifying runs"), work)
+
+    def _tell_checks(self, checks: Mapping[Path, Recheck]) -> None:
+        bad = {path: check.faults for path, check in checks.items() if check.faults}
+        count = runs_in_words(len(checks))
+        if not bad:
+            told = tr("{runs} verified: files are unchanged since written.").format(runs=count)
+            judged = runs_in_words(sum(check.is_judged for check in checks.values()))
+            hint = tr("{runs} judged again from the stored perception.").format(runs=judged)
+            self._context.toasts.tell(told, hint if self._judges_again else tr(NOT_JUDGED))
+            return
+        lines = [f"{path.name}: {fault.message}" for path, found in bad.items() for fault in found]
+        message = tr("{runs} verified, {bad} with faults.").format(runs=count, bad=len(bad))
+        report = ErrorReport(
+            title=tr("Verifying runs"), message=message, hint=lines[0], details="\n".join(lines)
+        )
+        self._context.toasts.report(report)
+
+    def _run_again(self) -> None:
+        for path in self._exporting.targets[:1]:
+            self._context.reading.read(
+                Subject.REPETITION,
+                tr("Looking after runs"),
+                partial(self._context.studio.keeping.again, path, new_request_id()),
+                self._draw_again,
+                self._context.toasts.report,
+            )
+
+    def _draw_again(self, request: GenerationRequest) -> None:
+        studio = self._context.studio
+        studio.generate(studio.devices.at_hand(request))
+
+    def _reindex(self) -> None:
+        library = self._context.studio.library
+        self._reindexing = self._errands.run(
+            tr("Building the index anew"), lambda _progress: library.reindex()
+        )
+
+    def _empty_trash(self) -> None:
+        """Delete for good what is in the trash, once the user has confirmed it."""
+        library = self._context.studio.library
+        count = len(library.list(IN_TRASH))
+        if not count:
+            self._context.toasts.tell(tr(EMPTY))
+        elif self._is_confirmed(count):
+            self._emptying = self._errands.run(
+                tr("Emptying the trash"), lambda _progress: library.empty_trash(days=0)
+            )
+
+    def _is_confirmed(self, count: int) -> bool:
+        return is_confirmed(
+            self._window,
+            tr("Delete {runs} for good?").format(runs=runs_in_words(count)),
+            tr("Their files leave the disk. This cannot be undone."),
+            tr("Delete for good"),
+        )
+
+    def _locate(self) -> None:
+        entry, library = self._context.gallery.current, self._context.studio.library
+        if entry is None or not entry.is_missing:
+            return
+        title = tr("Where is {name}?").format(name=entry.path.name)
+        kinds = f"{tr('Pictures')} ({PICTURES})"
+        file, _ = QFileDialog.getOpenFileName(self._window, title, "", kinds)
+        if file:
+            library.forget([entry.path])
+            library.move(Path(file), entry.path.parent)
+            self.list_changed.emit()
+
+    def _guarded(self, work: Callable[[], None]) -> Callable[[], None]:
+        """Return the work with its failures told."""
+
+        def do() -> None:
+            try:
+                work()
+            except StudioError as error:
+                self._context.toasts.report(report_on(error, tr("Looking after runs")))
+
+        return do

@@ -1,0 +1,219 @@
+"""What the user says of kept runs, and the trash; all of it can be undone."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.jobs.background_jobs import (
+    ErrandId,
+    Errands,
+    Progress,
+)
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.library import LibraryEntry, Marks
+from spatialstudio.ui.framework.panel_api import WindowContext
+from spatialstudio.ui.gallery import commands as commands
+from spatialstudio.ui.gallery.gallery_presenter import runs_in_words
+from spatialstudio.ui.widgets.texts import tr
+
+
+class RunMarking(QObject):
+    """Rates, sorts out, tags and deletes the chosen runs.
+
+    Emits ``marked`` with the new marks by path; they are on disk a moment later.
+
+    Args:
+        context: Its commands are bound.
+    """
+
+    marked = Signal(object)
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._context = context
+        self._keeping = context.studio.keeping
+        self._unwritten: dict[Path, tuple[ErrandId, Marks]] = {}
+        self._writing: set[ErrandId] = set()
+        context.gallery.stars_picked.connect(self.rate)
+        context.gallery.tags_written.connect(self.tag)
+        context.gallery.note_written.connect(self.note)
+        actions = context.actions
+        for stars, command in enumerate(commands.STARS):
+            actions.bind(command, partial(self.rate, stars))
+        actions.bind(commands.STAR, self.star)
+        actions.bind(commands.REJECT, self.reject)
+        actions.bind(commands.TRASH, self.trash)
+        actions.bind(commands.RESTORE, self.put_back)
+        actions.bind(commands.FORGET, self.forget)
+
+    @property
+    def chosen(self) -> tuple[LibraryEntry, ...]:
+        """The runs that are chosen, with what the user says of them now."""
+        entries = self._keeping.library.entries(self._context.gallery.ids)
+        return tuple(map(self.as_said, entries))
+
+    def as_said(self, entry: LibraryEntry) -> LibraryEntry:
+        """Return a run with marks that may not be on disk yet."""
+        _, marks = self._unwritten.get(entry.path, (None, entry.marks))
+        return replace(entry, marks=marks)
+
+    def end(self, errand_id: ErrandId) -> bool:
+        """Take note that marks are on disk, or not; say whether that was one of these errands."""
+        written = [path for path, (writing, _) in self._unwritten.items() if writing == errand_id]
+        for path in written:
+            del self._unwritten[path]
+        is_own = errand_id in self._writing
+        self._writing.discard(errand_id)
+        return is_own
+
+    def rate(self, stars: int) -> None:
+        """Give the chosen runs stars; a starred run is not sorted out."""
+        self._change(
+            tr("stars"),
+            lambda marks: replace(marks, stars=stars, is_rejected=marks.is_rejected and not stars),
+        )
+
+    def star(self) -> None:
+        """Give all a star, or take the stars when all have some."""
+        has_stars = all(entry.marks.stars for entry in self.chosen)
+        self.rate(0 if has_stars else 1)
+
+    def reject(self) -> None:
+        """Sort all out, or back in when all are out."""
+        are_out = all(entry.marks.is_rejected for entry in self.chosen)
+        self._change(
+            tr("back in") if are_out else tr("sorted out"),
+            lambda marks: replace(marks, is_rejected=not are_out),
+        )
+
+    def tag(self, add: Sequence[str], drop: Sequence[str]) -> None:
+        """Give the chosen runs tags and take others away."""
+
+        def changed(marks: Marks) -> Marks:
+            kept = (tag for tag in (*marks.tags, *add) if tag not in drop)
+            return replace(marks, tags=tuple(dict.fromkeys(kept)))
+
+        self._change(tr("tags"), changed)
+
+    def note(self, text: str) -> None:
+        """Write a note to the chosen runs."""
+        self._change(tr("note"), lambda marks: replace(marks, note=text.strip()))
+
+    def trash(self) -> None:
+        """Move the chosen runs into the trash, and offer to undo it."""
+        there = (entry for entry in self.chosen if not entry.is_missing)
+        pictures = [entry.path for entry in there if entry.deleted is None]
+        if not pictures:
+            return
+        deleting = Deleting(self._context, pictures)
+        count = runs_in_words(len(pictures))
+        self._context.edits.change(
+            tr("move to the trash"), before=False, after=True, apply=deleting.make
+        )
+        if deleting.is_deleted:
+            message = tr("{count} moved to the trash.").format(count=count)
+            self._context.toasts.offer(message, tr("Undo"), lambda: deleting.make(False))
+
+    def put_back(self) -> None:
+        """Take the chosen runs out of the trash."""
+        inside = [entry.path for entry in self.chosen if entry.deleted is not None]
+        if not inside:
+            return
+        deleting = Deleting(self._context, (), inside)
+        self._context.edits.change(tr("put back"), before=True, after=False, apply=deleting.make)
+        if not deleting.is_deleted:
+            told = tr("{runs} put back.").format(runs=runs_in_words(len(inside)))
+            self._context.toasts.tell(told)
+
+    def forget(self) -> None:
+        """Take those of the chosen runs off the list whose files are missing."""
+        library = self._keeping.library
+        gone = tuple(entry for entry in self.chosen if entry.is_missing)
+        if not gone:
+            return
+
+        def make(forgotten: bool) -> None:
+            if forgotten:
+                library.forget([entry.path for entry in gone])
+            else:
+                library.recall(gone)
+
+        self._context.edits.change(tr("take off the list"), before=False, after=True, apply=make)
+
+    def _change(self, name: str, change: Callable[[Marks], Marks]) -> None:
+        before = {entry.path: entry.marks for entry in self.chosen}
+        after = {path: change(marks) for path, marks in before.items()}
+        self._context.edits.change(name, before, after, self._write)
+
+    def _write(self, marks: Mapping[Path, Marks]) -> None:
+        writing = self._keeping.gallery.mark(marks)
+        self._writing.add(writing)
+        self._unwritten |= {path: (writing, said) for path, said in marks.items()}
+        self.marked.emit(marks)
+
+
+class Deleting:
+    """Runs on their way into the trash and back.
+
+    Args:
+        context: Of the window.
+        pictures: Of the runs.
+        inside: The same in the trash, where they are there already.
+    """
+
+    def __init__(
+        self, context: WindowContext, pictures: Sequence[Path], inside: Sequence[Path] = ()
+    ) -> None:
+        self._context = context
+        self._pictures = tuple(pictures)
+        self._inside = tuple(inside)
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether they are in the trash now."""
+        return bool(self._inside)
+
+    def make(self, deleted: bool) -> None:
+        """Delete them or put them back; says why when that cannot be done."""
+        library = self._context.studio.library
+        if deleted == self.is_deleted:
+            return
+        try:
+            if deleted:
+                self._inside = library.trash(self._pictures).inside
+            else:
+                self._pictures, self._inside = library.restore(self._inside), ()
+        except StudioError as error:
+            self._context.toasts.report(report_on(error, tr("Moving runs")))
+
+
+class OwnErrands:
+    """Runs errands and knows them again when they end.
+
+    Args:
+        errands: Does the work, for other panels as well.
+    """
+
+    def __init__(self, errands: Errands) -> None:
+        self._errands = errands
+        self._ids: set[ErrandId] = set()
+
+    def run(self, title: str, work: Callable[[Progress], object]) -> ErrandId:
+        """Have something done; returns at once."""
+        errand_id = self._errands.run(title, work)
+        self._ids.add(errand_id)
+        return errand_id
+
+    def cancel(self, errand_id: ErrandId) -> None:
+        """Stop an errand before its next part."""
+        self._errands.cancel(errand_id)
+
+    def end(self, errand_id: ErrandId) -> bool:
+        """Let go of an errand that is over; say whether it was one of these."""
+        is_own = errand_id in self._ids
+        self._ids.discard(errand_id)
+        return is_own

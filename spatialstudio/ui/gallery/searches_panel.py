@@ -1,0 +1,137 @@
+"""Saved searches, and the days on which runs were drawn."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QInputDialog,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+)
+
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.gallery.gallery_presenter import IN_TRASH
+from spatialstudio.ui.gallery.widgets.day_list import DayList
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.fitted_list import SnugList
+from spatialstudio.ui.widgets.text_label import (
+    TextLabel,
+    Tone,
+    plain_tip,
+)
+from spatialstudio.ui.widgets.texts import tr
+
+LINE = Qt.ItemDataRole.UserRole
+BUILT_IN = (
+    ("All runs", ""),
+    ("Starred", "is:starred"),
+    ("Failed", "verdict:fail"),
+    ("Undecidable", "verdict:undecidable"),
+    ("Sorted out", "is:rejected"),
+    ("Missing files", "is:missing"),
+    ("Trash", IN_TRASH),
+)
+"""Searches that are always there: names, untranslated, and lines."""
+
+
+class SearchesPanel(Panel):
+    """Lets the user go to a saved search or to a day."""
+
+    title = "Library"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._context = context
+        self._view = context.gallery
+        self._list = SnugList(tr("Saved searches"))
+        self._list.itemClicked.connect(self._use)
+        self._list.itemActivated.connect(self._use)
+        self._save = QPushButton(tr("Save…"))
+        self._save.setToolTip(tr("Save the filter in use under a name"))
+        self._drop = QPushButton(tr("Remove"))
+        self._drop.setToolTip(tr("Remove the saved search"))
+        for button, slot in ((self._save, self._ask_for_name), (self._drop, self._remove)):
+            button.setProperty("kind", "quiet")
+            button.clicked.connect(slot)
+        self._days_title = TextLabel(tr("Timeline"), Tone.HEADING)
+        self._days = DayList(context.theme)
+        self._days.day_picked.connect(self._view.day_offered)
+        self._view.days_changed.connect(self._show_days)
+        self._view.line_changed.connect(self._follow)
+        self._list.currentRowChanged.connect(self._follow_row)
+        self._lay_out()
+        self._fill()
+        self._show_days()
+
+    def _show_days(self) -> None:
+        self._days.show_days(self._view.days)
+        for part in (self._days_title, self._days):
+            part.setVisible(bool(self._view.days))
+
+    def _fill(self) -> None:
+        self._list.clear()
+        own = self._context.studio.library.searches()
+        searches = [(tr(name), line) for name, line in BUILT_IN] + sorted(own.items())
+        for name, line in searches:
+            item = QListWidgetItem(name)
+            item.setData(LINE, line)
+            item.setToolTip(plain_tip(line))
+            self._list.addItem(item)
+        self._follow()
+
+    def _follow(self) -> None:
+        """Mark the search that is in use, if it is one of these."""
+        lines = [self._list.item(row).data(LINE) for row in range(self._list.count())]
+        line = self._view.line.strip()
+        self._list.setCurrentRow(lines.index(line) if line in lines else -1)
+        self._save.setEnabled(bool(line) and line not in lines)
+        self._follow_row()
+
+    def _follow_row(self) -> None:
+        self._drop.setEnabled(self._list.currentRow() >= len(BUILT_IN))
+
+    def _use(self, item: QListWidgetItem) -> None:
+        self._view.line_offered.emit(item.data(LINE))
+
+    def _ask_for_name(self) -> None:
+        title, label = tr("Save this search"), tr("Name")
+        name, is_given = QInputDialog.getText(self, title, label, text=self._view.line)
+        if is_given and name.strip():
+            self._keep(name.strip(), self._view.line.strip())
+
+    def _remove(self) -> None:
+        if (item := self._list.currentItem()) is not None:
+            self._keep(item.text(), "")
+
+    def _keep(self, name: str, line: str) -> None:
+        """Save a search; an empty line drops it. Both can be undone."""
+        before = self._context.studio.library.searches().get(name, "")
+        self._context.edits.change(
+            tr("saved search"), before, line, lambda wanted: self._write(name, wanted)
+        )
+
+    def _write(self, name: str, line: str) -> None:
+        try:
+            self._context.studio.library.save_search(name, line)
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Saving the search")))
+        self._fill()
+
+    def _lay_out(self) -> None:
+        foot = QHBoxLayout()
+        foot.setSpacing(em(0.2))
+        foot.addWidget(self._save)
+        foot.addWidget(self._drop)
+        foot.addStretch()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
+        column.setSpacing(em(0.4))
+        column.addWidget(TextLabel(tr("Searches"), Tone.HEADING))
+        column.addWidget(self._list)
+        column.addLayout(foot)
+        column.addSpacing(em(0.4))
+        column.addWidget(self._days_title)
+        column.addWidget(self._days)
+        column.addStretch()

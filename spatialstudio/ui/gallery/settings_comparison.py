@@ -1,0 +1,183 @@
+"""What a picture tells of its making, beside what is set now; nothing is taken unasked."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from spatialstudio.domain.picture_settings import FieldDifference
+from spatialstudio.ui.framework.dialog_size import give_room
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+TOP = Qt.AlignmentFlag.AlignTop
+SIZE_EM = (48, 34)
+NAMES = {
+    "prompt": "Prompt",
+    "negative": "Not wanted",
+    "seed": "Seed",
+    "steps": "Steps",
+    "guidance_scale": "Guidance scale",
+    "sampler": "Sampler",
+    "scheduler": "Scheduler",
+    "width": "Width",
+    "height": "Height",
+    "model": "Model",
+    "model_hash": "Hash of the model",
+    "method": "Guidance",
+    "strength": "Step size",
+    "guidance": "Details of guidance",
+    "detail": "Attention kept",
+    "preview_every": "Steps between previews",
+    "search": "Search",
+    "savings": "Given up for memory",
+    "dtype": "Number format",
+    "device": "Device",
+    "relations": "Relations",
+}
+"""Fields by their names, untranslated."""
+USUAL = frozenset({"guidance", "dtype", "device"})
+"""Fields that are as usual where nothing is told; others are nothing then."""
+
+PROGRAMS = {
+    "a1111": "AUTOMATIC1111",
+    "comfyui": "ComfyUI",
+    "fooocus": "Fooocus",
+    "invokeai": "InvokeAI",
+    "swarmui": "SwarmUI",
+    "spatial studio": "Spatial Studio",
+}
+"""What the dialects are called by people."""
+
+
+class SettingsComparison(QDialog):
+    """Lets the user pick fields to take over.
+
+    Emits ``fields_taken`` with their names, ``judging_asked`` when the picture shall be judged
+    instead.
+
+    Args:
+        title: Of the picture.
+        dialect: Which program told it.
+        rows: Field by field.
+        usable: Names of those that can be taken over.
+        needs: Field to the one that it can only be taken with.
+        parent: The window.
+    """
+
+    fields_taken = Signal(object)
+    judging_asked = Signal()
+
+    def __init__(
+        self,
+        title: str,
+        dialect: str,
+        rows: Sequence[FieldDifference],
+        usable: Collection[str],
+        needs: Mapping[str, str],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Settings in {name}").format(name=title))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._boxes: dict[str, QCheckBox] = {}
+        told = [row for row in rows if row.is_told]
+        self._take = QPushButton(tr("Take over"))
+        self._take.setProperty("kind", "primary")
+        self._take.clicked.connect(self._tell)
+        judge = QPushButton(tr("Judge the picture"))
+        judge.clicked.connect(self._ask_to_judge)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        buttons.addButton(self._take, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.addButton(judge, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.rejected.connect(self.reject)
+        program = PROGRAMS.get(dialect, dialect)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(self._table(told, usable))
+        explanation = tr("Told in the way of {program}. What you tick replaces what is set now.")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(1), em(1), em(1), em(0.8))
+        column.setSpacing(em(0.7))
+        column.addWidget(TextLabel(explanation.format(program=program), Tone.MUTED))
+        column.addWidget(area, 1)
+        column.addWidget(buttons)
+        for name, needed in needs.items():
+            self._tie(name, needed)
+        self._follow()
+        give_room(self, QSize(*(em(side) for side in SIZE_EM)))
+
+    @property
+    def picked(self) -> frozenset[str]:
+        """Names of the fields that are ticked."""
+        return frozenset(name for name, box in self._boxes.items() if box.isChecked())
+
+    def _table(self, rows: Sequence[FieldDifference], usable: Collection[str]) -> QWidget:
+        table = QWidget()
+        grid = QGridLayout(table)
+        grid.setContentsMargins(0, 0, em(0.6), 0)
+        grid.setHorizontalSpacing(em(1.2))
+        grid.setVerticalSpacing(em(0.6))
+        for column, stretch in ((1, 1), (2, 1)):
+            grid.setColumnStretch(column, stretch)
+        for column, heading in enumerate((tr("Field"), tr("Now"), tr("In the picture"))):
+            grid.addWidget(TextLabel(heading, Tone.MUTED), 0, column)
+        for number, row in enumerate(rows, 1):
+            grid.addWidget(self._name(row, row.name in usable), number, 0, TOP)
+            tone = Tone.MUTED if row.is_same else Tone.PLAIN
+            mine, theirs = _in_words(row)
+            grid.addWidget(TextLabel(mine, tone), number, 1, TOP)
+            grid.addWidget(TextLabel(theirs, tone), number, 2, TOP)
+        grid.setRowStretch(len(rows) + 1, 1)
+        return table
+
+    def _name(self, row: FieldDifference, is_usable: bool) -> QWidget:
+        name = row.name if row.is_extra else tr(NAMES[row.name])
+        if row.is_same or row.is_extra or not is_usable:
+            label = TextLabel(name, Tone.MUTED)
+            label.setWordWrap(False)
+            label.setContentsMargins(em(1.5), 0, 0, 0)
+            return label
+        box = self._boxes[row.name] = QCheckBox(name)
+        box.setChecked(True)
+        mine, theirs = _in_words(row)
+        box.setAccessibleDescription(
+            tr("now {mine}, in the picture {theirs}").format(mine=mine, theirs=theirs)
+        )
+        box.toggled.connect(self._follow)
+        return box
+
+    def _tie(self, name: str, needed: str) -> None:
+        """Take a field with the one that it needs, and leave it when that is left."""
+        box, other = self._boxes.get(name), self._boxes.get(needed)
+        if box is not None and other is not None:
+            box.toggled.connect(lambda on: other.setChecked(on or other.isChecked()))
+            other.toggled.connect(lambda on: box.setChecked(on and box.isChecked()))
+
+    def _follow(self) -> None:
+        self._take.setEnabled(bool(self.picked))
+
+    def _tell(self) -> None:
+        self.fields_taken.emit(self.picked)
+        self.accept()
+
+    def _ask_to_judge(self) -> None:
+        self.judging_asked.emit()
+        self.accept()
+
+
+def _in_words(row: FieldDifference) -> tuple[str, str]:
+    """Return what is set now and what the picture tells; an extra field is not set here."""
+    empty = tr("the usual") if row.name in USUAL else tr("nothing")
+    return row.mine or ("" if row.is_extra else empty), row.theirs or empty

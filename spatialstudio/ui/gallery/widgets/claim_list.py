@@ -1,0 +1,60 @@
+"""What a run claims, one relation a line, each with the mark of its verdict."""
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.verdict import Outcome
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.outcome_mark import OutcomeMark
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+
+MARK_EM = 1.35
+
+
+@frozen(kw_only=False)
+class Claim:
+    """One relation in words.
+
+    Attributes:
+        sentence: "dog to the left of car".
+        figures: "PoS 0.83 · PSE 1.00"; empty when nothing was measured.
+        outcome: None when it was not judged.
+    """
+
+    sentence: str
+    figures: str
+    outcome: Outcome | None
+
+
+class ClaimList(QWidget):
+    """Shows claims, in order."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._claims: tuple[Claim, ...] = ()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(em(0.4))
+        self._grid.setVerticalSpacing(em(0.1))
+        self._grid.setColumnStretch(1, 1)
+
+    def show_claims(self, claims: tuple[Claim, ...]) -> None:
+        """Show these."""
+        if claims == self._claims:
+            return
+        self._claims = claims
+        while (item := self._grid.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.hide()
+                old.deleteLater()
+        for number, claim in enumerate(claims):
+            if claim.outcome is not None:
+                mark = OutcomeMark(self._theme, claim.outcome)
+                mark.setFixedSize(QSize(em(MARK_EM), em(MARK_EM)))
+                self._grid.addWidget(mark, 2 * number, 0, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(TextLabel(claim.sentence), 2 * number, 1)
+            if claim.figures:
+                self._grid.addWidget(TextLabel(claim.figures, Tone.MUTED), 2 * number + 1, 1)

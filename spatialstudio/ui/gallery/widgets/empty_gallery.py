@@ -1,0 +1,72 @@
+"""The gallery when it has nothing to show: a drawing, a sentence, a button."""
+
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+
+from spatialstudio.ui.theme.metrics import (
+    LARGE,
+    em,
+    font,
+)
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.small_drawing import LittleDrawing
+from spatialstudio.ui.widgets.text_label import (
+    PlainLabel,
+    TextLabel,
+    Tone,
+)
+
+DRAWING_EM = (12, 5.5)
+SENTENCE_EM = 24
+WIDTHS = (0.34, 0.24, 0.34), (0.24, 0.42, 0.26)
+"""Of the tiles in the two rows of the drawing, as shares."""
+
+
+class EmptyGrid(LittleDrawing):
+    """Shows two rows of tiles without pictures."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, DRAWING_EM)
+
+    def draw(self, painter: QPainter) -> None:
+        """Draw the tiles."""
+        gap = em(0.4)
+        height = (self.height() - gap) / 2 - 2
+        for row, widths in enumerate(WIDTHS):
+            left = 1.0
+            for width in widths:
+                size = width * (self.width() - 2 * gap - 2)
+                tile = QRectF(left, 1 + row * (height + gap), size, height)
+                painter.drawRoundedRect(tile, em(0.3), em(0.3))
+                left += size + gap
+
+
+class EmptyGallery(QWidget):
+    """Shows why there is nothing, and what to do. Emits ``action_picked``."""
+
+    action_picked = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._title = PlainLabel()
+        self._title.setFont(font(LARGE, bold=True))
+        self._sentence = TextLabel(tone=Tone.MUTED)
+        self._sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._sentence.setFixedWidth(em(SENTENCE_EM))
+        self._button = QPushButton()
+        self._button.clicked.connect(self.action_picked)
+        column = QVBoxLayout(self)
+        column.setSpacing(em(0.6))
+        column.addStretch(2)
+        for part in (EmptyGrid(theme), self._title, self._sentence, self._button):
+            column.addWidget(part, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(3)
+
+    def show_words(self, title: str, sentence: str, action: str = "") -> None:
+        """Say this, and offer this; empty for nothing that could be done."""
+        self._title.setText(title)
+        self._sentence.setText(sentence)
+        self._sentence.setMinimumHeight(self._sentence.heightForWidth(em(SENTENCE_EM)))
+        self._button.setText(action)
+        self._button.setVisible(bool(action))

@@ -1,0 +1,477 @@
+"""The grid of the gallery: thousands of tiles, of which only those in sight cost anything."""
+
+from collections.abc import Iterable, Sequence
+
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFocusEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QAbstractScrollArea
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.library import Cells
+from spatialstudio.ui.gallery.widgets.justified_rows import (
+    JustifiedRows,
+    RowSizes,
+    justify,
+)
+from spatialstudio.ui.gallery.widgets.run_tile import (
+    CAPTION_EM,
+    TileFace,
+    TilePainter,
+    TileState,
+)
+from spatialstudio.ui.theme.metrics import (
+    SMALL,
+    em,
+    font,
+)
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.texts import tr
+
+
+class GridSelection:
+    """Keys of chosen tiles; they stay chosen while other tiles come and go.
+
+    Attributes:
+        current: Where the keyboard is; None when there is nothing.
+        chosen: All that is chosen, the current one among them.
+    """
+
+    def __init__(self) -> None:
+        self.current: int | None = None
+        self.chosen: frozenset[int] = frozenset()
+        self._anchor: int | None = None
+
+    def keep(self, keys: Sequence[int], instead: int | None) -> bool:
+        """Let go of what is no longer there; say whether anything changed.
+
+        Args:
+            keys: Of all tiles.
+            instead: Becomes current when the current one is gone.
+        """
+        before = (self.current, self.chosen)
+        there = set(keys)
+        self.chosen &= there
+        if self.current not in there:
+            self.pick(instead)
+        if self._anchor not in there:
+            self._anchor = self.current
+        return before != (self.current, self.chosen)
+
+    def pick(self, key: int | None) -> None:
+        """Choose one alone; None for nothing."""
+        self.current = self._anchor = key
+        self.chosen = frozenset() if key is None else frozenset({key})
+
+    def toggle(self, key: int) -> None:
+        """Choose one more, or one less."""
+        self.chosen ^= {key}
+        self.current = self._anchor = key
+
+    def stretch(self, keys: Sequence[int], key: int) -> None:
+        """Choose all from where the choice began to this one."""
+        if self._anchor is None:
+            self.pick(key)
+            return
+        first, last = sorted((keys.index(self._anchor), keys.index(key)))
+        self.current = key
+        self.chosen = frozenset(keys[first : last + 1])
+
+    def pick_all(self, keys: Iterable[int]) -> None:
+        """Choose everything; the current one stays."""
+        self.chosen = frozenset(keys)
+
+
+class PictureGrid(QAbstractScrollArea):
+    """A frameless area that takes the keyboard; its children paint its viewport."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show where the keyboard is."""
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Show that the keyboard is elsewhere."""
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+
+TILE_EM = 9.5
+USUAL_WIDTH_EM = 60
+"""Of a grid; in a wider one pictures are larger, by as much as this at most:"""
+MOST_GROWTH = 1.5
+GAP_EM = 0.8
+HEADING_EM = 2.3
+SIDE_EM = 0.9
+STEP_EM = 2.5
+MOST_FACES = 1200
+AHEAD = 0.6
+"""How much more than what is in sight is asked for, in heights of the window."""
+
+SHIFT, CONTROL = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier
+LEFT = Qt.MouseButton.LeftButton
+
+
+@frozen(kw_only=False)
+class GridSection:
+    """Tiles under one heading.
+
+    Attributes:
+        title: The heading.
+        remark: Beside it, in a lower voice.
+        start: The first tile.
+    """
+
+    title: str
+    remark: str
+    start: int
+
+
+class RunGrid(PictureGrid):
+    """Shows tiles in justified rows under headings; one is current, several may be chosen.
+
+    Emits ``faces_wanted`` with the keys of tiles in sight that have no face yet;
+    ``selection_picked`` when the user chooses others; ``opened`` with a key on a double click,
+    ``stack_picked`` with one on a click on the number of a stack, ``drag_begun`` when tiles are
+    pulled, ``menu_asked`` with a place on the screen. ``show_*`` never emit the user's signals.
+    """
+
+    faces_wanted = Signal(object)
+    selection_picked = Signal()
+    opened = Signal(int)
+    stack_picked = Signal(int)
+    drag_begun = Signal()
+    menu_asked = Signal(QPoint)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._tiles = TilePainter(theme, self)
+        self._cells = Cells()
+        self._keys: list[int] = []
+        self._sections: tuple[GridSection, ...] = ()
+        self._rows = JustifiedRows(sizes=self._sizes())
+        self._faces: dict[int, TileFace] = {}
+        self._stale: set[int] = set()
+        self._selection = GridSelection()
+        self._pressed: tuple[QPointF, int, bool] | None = None
+        self._asking = QTimer(self)
+        self._asking.setSingleShot(True)
+        self._asking.setInterval(0)
+        self._asking.timeout.connect(self._ask_for_faces)
+        self.setAccessibleName(tr("Runs"))
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.verticalScrollBar().setAccessibleName(tr("Scroll through the runs"))
+        self.setMinimumSize(em(16), em(12))
+        theme.changed.connect(self.viewport().update)
+
+    @property
+    def current(self) -> int | None:
+        """Key of the tile that the keyboard is on; None when there is none."""
+        return self._selection.current
+
+    @property
+    def chosen(self) -> tuple[int, ...]:
+        """Keys of all chosen tiles, from top to bottom."""
+        return tuple(key for key in self._keys if key in self._selection.chosen)
+
+    def face(self, key: int) -> TileFace | None:
+        """Return what a tile shows; None when nobody told yet."""
+        return self._faces.get(key)
+
+    def place_of(self, key: int) -> QRectF:
+        """Return where the picture of a tile lies, in coordinates of the viewport."""
+        return self._rows.place(self._keys.index(key)).translated(self._origin())
+
+    def sizeHint(self) -> QSize:
+        """Ask for a few rows."""
+        return QSize(em(30), em(24))
+
+    def show_cells(self, cells: Cells, sections: Sequence[GridSection]) -> None:
+        """Show other tiles; what was chosen and in sight stays so, as far as it is there."""
+        anchor = self._first_in_sight()
+        before = self._keys.index(self.current) if self.current in self._keys else 0
+        self._cells, self._sections = cells, tuple(sections)
+        self._keys = cells.ids
+        near = self._keys[min(before, len(self._keys) - 1)] if self._keys else None
+        self._selection.keep(self._keys, near)
+        self._lay_out()
+        if anchor is not None and anchor[0] in self._keys:
+            top = self._rows.place(self._keys.index(anchor[0])).top()
+            self.verticalScrollBar().setValue(round(top) - anchor[1])
+        self._tell_screen_readers()
+
+    def show_face(self, key: int, face: TileFace) -> None:
+        """Show what a tile holds."""
+        self._faces.pop(key, None)
+        self._faces[key] = face
+        self._stale.discard(key)
+        while len(self._faces) > MOST_FACES:
+            oldest = next(iter(self._faces))
+            del self._faces[oldest]
+            self._tiles.forget(oldest)
+        self._update_tile(key)
+        if key == self.current:
+            self._tell_screen_readers()
+
+    def show_current(self, key: int) -> None:
+        """Choose a tile alone and bring it into sight."""
+        if key in self._keys:
+            self._selection.pick(key)
+            self._bring_into_sight(self._keys.index(key))
+
+    def show_section(self, number: int) -> None:
+        """Bring a heading to the top."""
+        if number < len(self._rows.headings):
+            self.verticalScrollBar().setValue(round(self._rows.headings[number]))
+
+    def renew_faces(self) -> None:
+        """Ask for all faces anew; the known ones are shown until then."""
+        self._stale |= self._faces.keys()
+        self._asking.start()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the headings and tiles in sight."""
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        origin = self._origin()
+        painter.translate(origin)
+        part = QRectF(event.rect()).translated(-origin)
+        for section, top in zip(self._sections, self._rows.headings, strict=True):
+            if part.top() - em(HEADING_EM) <= top <= part.bottom():
+                self._draw_heading(painter, section, top)
+        for row in self._rows.rows_between(part.top() - em(CAPTION_EM + 1), part.bottom() + em(1)):
+            for tile, place in enumerate(self._rows.places(row), self._rows.rows[row].start):
+                self._draw_tile(painter, tile, place)
+        painter.end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lay the rows out anew; what was at the top stays there."""
+        anchor = self._first_in_sight()
+        self._lay_out()
+        if anchor is not None:
+            top = self._rows.place(self._keys.index(anchor[0])).top()
+            self.verticalScrollBar().setValue(round(top) - anchor[1])
+        super().resizeEvent(event)
+
+    def scrollContentsBy(self, _across: int, down: int) -> None:
+        """Move what is drawn already, and draw only what came into sight."""
+        self.viewport().scroll(0, down)
+        self._asking.start()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go from tile to tile; Shift chooses all on the way."""
+        target = self._target(event)
+        if target is not None:
+            self._pick(target, stretched=bool(event.modifiers() & SHIFT))
+        elif event.key() == Qt.Key.Key_A and event.modifiers() & CONTROL:
+            self._selection.pick_all(self._keys)
+            self._tell()
+        else:
+            super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Choose what is under the pointer; a click on a stack's number opens the stack."""
+        tile = self._tile_at(event.position())
+        if tile is None:
+            self._pressed = None
+            return
+        key = self._keys[tile]
+        if self._is_on_badge(tile, event.position()) and event.button() is LEFT:
+            self.stack_picked.emit(key)
+            return
+        was_chosen = key in self._selection.chosen
+        self._pressed = (event.position(), tile, was_chosen)
+        if event.modifiers() & CONTROL:
+            self._selection.toggle(key)
+            self._tell()
+        elif event.modifiers() & SHIFT or not was_chosen:
+            self._pick(tile, stretched=bool(event.modifiers() & SHIFT))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Pull what is chosen out, once the pointer has moved far enough."""
+        if self._pressed is None or not event.buttons() & LEFT:
+            return
+        distance = (event.position() - self._pressed[0]).manhattanLength()
+        if distance >= QGuiApplication.styleHints().startDragDistance():
+            self._pressed = None
+            self.drag_begun.emit()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Choose one of many alone, now that nothing was pulled."""
+        pressed, self._pressed = self._pressed, None
+        is_plain = not event.modifiers() & (SHIFT | CONTROL) and event.button() is LEFT
+        if pressed is not None and pressed[2] and is_plain:
+            self._pick(pressed[1])
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Open a run."""
+        tile = self._tile_at(event.position())
+        if tile is not None and not self._is_on_badge(tile, event.position()):
+            self.opened.emit(self._keys[tile])
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Ask for the menu, at the pointer or at the current tile."""
+        place = event.globalPos()
+        if event.reason() is QContextMenuEvent.Reason.Keyboard and self.current is not None:
+            place = self.viewport().mapToGlobal(self.place_of(self.current).center().toPoint())
+        self.menu_asked.emit(place)
+
+    def _target(self, event: QKeyEvent) -> int | None:
+        """Return the tile that a key leads to; None when it leads nowhere."""
+        if self.current is None:
+            return None
+        now, last = self._keys.index(self.current), len(self._keys) - 1
+        row = self._tile_height() + em(CAPTION_EM + GAP_EM)
+        rows_in_sight = max(int(self.viewport().height() / row), 1)
+        match event.key():
+            case Qt.Key.Key_Left:
+                return max(now - 1, 0)
+            case Qt.Key.Key_Right:
+                return min(now + 1, last)
+            case Qt.Key.Key_Up:
+                return self._rows.above_or_below(now, -1)
+            case Qt.Key.Key_Down:
+                return self._rows.above_or_below(now, 1)
+            case Qt.Key.Key_PageUp:
+                return self._rows.above_or_below(now, -rows_in_sight)
+            case Qt.Key.Key_PageDown:
+                return self._rows.above_or_below(now, rows_in_sight)
+            case Qt.Key.Key_Home:
+                return 0
+            case Qt.Key.Key_End:
+                return last
+        return None
+
+    def _pick(self, tile: int, *, stretched: bool = False) -> None:
+        if stretched:
+            self._selection.stretch(self._keys, self._keys[tile])
+        else:
+            self._selection.pick(self._keys[tile])
+        self._bring_into_sight(tile)
+        self._tell()
+
+    def _tell(self) -> None:
+        self.viewport().update()
+        self._tell_screen_readers()
+        self.selection_picked.emit()
+
+    def _tell_screen_readers(self) -> None:
+        face = None if self.current is None else self._faces.get(self.current)
+        self.setAccessibleDescription("" if face is None else face.words)
+
+    def _bring_into_sight(self, tile: int) -> None:
+        place, bar = self._rows.place(tile), self.verticalScrollBar()
+        is_first = self._rows.row_of(tile) == 0
+        top = 0 if is_first else place.top() - em(HEADING_EM)
+        bottom = place.bottom() + em(CAPTION_EM) + em(GAP_EM) - self.viewport().height()
+        bar.setValue(round(min(max(bar.value(), bottom), max(top, 0))))
+        self.viewport().update()
+
+    def _tile_height(self) -> int:
+        """Return how high pictures are: larger in a wide grid, so that little is left empty."""
+        growth = min(max(self.width() / em(USUAL_WIDTH_EM), 1.0), MOST_GROWTH)
+        return round(em(TILE_EM) * growth)
+
+    def _sizes(self) -> RowSizes:
+        """Return sizes that leave room for the scroll bar, whether it is there or not."""
+        bar = self.verticalScrollBar().sizeHint().width()
+        return RowSizes(
+            width=max(self.width() - 2 * em(SIDE_EM) - bar, em(TILE_EM)),
+            height=self._tile_height(),
+            caption=em(CAPTION_EM),
+            gap=em(GAP_EM),
+            heading=em(HEADING_EM),
+        )
+
+    def _lay_out(self) -> None:
+        starts = [section.start for section in self._sections]
+        self._rows = justify(self._cells.ratios, starts, self._sizes())
+        bar, in_sight = self.verticalScrollBar(), self.viewport().height()
+        bar.setRange(0, max(round(self._rows.height) - in_sight, 0))
+        bar.setPageStep(in_sight)
+        bar.setSingleStep(em(STEP_EM))
+        self.viewport().update()
+        self._asking.start()
+
+    def _origin(self) -> QPointF:
+        return QPointF(em(SIDE_EM), -self.verticalScrollBar().value())
+
+    def _update_tile(self, key: int) -> None:
+        """Draw one tile anew, if it is in sight."""
+        seen = self._in_sight()
+        for tile in seen:
+            if self._keys[tile] == key:
+                place = self._rows.place(tile).translated(self._origin())
+                out = em(1)
+                self.viewport().update(
+                    place.adjusted(-out, -out, out, out + em(CAPTION_EM)).toRect()
+                )
+
+    def _in_sight(self, beyond: float = 0.0) -> range:
+        """Return the tiles in sight, and some beyond, given in heights of the viewport."""
+        if not self._rows.rows:
+            return range(0)
+        top, height = self.verticalScrollBar().value(), self.viewport().height()
+        rows = self._rows.rows_between(top - beyond * height, top + (1 + beyond) * height)
+        return range(self._rows.rows[rows[0]].start, self._rows.rows[rows[-1]].stop)
+
+    def _first_in_sight(self) -> tuple[int, int] | None:
+        """Return the key of the first tile in sight, and how far below the top it begins."""
+        tiles = self._in_sight()
+        if not tiles:
+            return None
+        top = self._rows.place(tiles[0]).top() - self.verticalScrollBar().value()
+        return self._keys[tiles[0]], round(top)
+
+    def _ask_for_faces(self) -> None:
+        seen = self._in_sight()
+        wanted = [self._keys[tile] for tile in seen]
+        wanted += [self._keys[t] for t in self._in_sight(AHEAD) if t not in seen]
+        missing = tuple(key for key in wanted if key not in self._faces or key in self._stale)
+        if missing:
+            self.faces_wanted.emit(missing)
+
+    def _tile_at(self, position: QPointF) -> int | None:
+        place = position - self._origin()
+        return self._rows.tile_at(place.x(), place.y()) if self._rows.rows else None
+
+    def _is_on_badge(self, tile: int, position: QPointF) -> bool:
+        count = self._cells[tile].stacked
+        badge = self._tiles.badge(self._rows.place(tile), count)
+        return bool(count) and badge.contains(position - self._origin())
+
+    def _draw_tile(self, painter: QPainter, tile: int, place: QRectF) -> None:
+        cell = self._cells[tile]
+        key = cell.id
+        state = TileState(
+            stack=cell.stacked,
+            is_open=cell.is_open,
+            is_chosen=key in self._selection.chosen,
+            is_current=key == self.current and self.hasFocus(),
+        )
+        self._tiles.draw(painter, key, self._faces.get(key), place, state)
+
+    def _draw_heading(self, painter: QPainter, section: GridSection, top: float) -> None:
+        line = QRectF(0, top, self._rows.sizes.width, em(HEADING_EM) - em(0.75))
+        painter.setFont(font(bold=True))
+        painter.setPen(self._theme.colour("text"))
+        low = Qt.AlignmentFlag.AlignBottom
+        drawn = painter.boundingRect(line, low, section.title)
+        painter.drawText(line, low, section.title)
+        painter.setFont(font(SMALL))
+        painter.setPen(self._theme.colour("muted"))
+        painter.drawText(line.adjusted(drawn.width() + em(0.6), 0, 0, 0), low, section.remark)

@@ -1,0 +1,264 @@
+"""One tile of the gallery: a small picture, its verdict, its seed and what the user says of it."""
+
+from math import cos, pi, sin
+
+from PySide6.QtCore import QObject, QPointF, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QImage,
+    QPainter,
+    QPainterPath,
+    QPen,
+    QPixmap,
+    QPolygonF,
+)
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.verdict import Outcome
+from spatialstudio.ui.theme.metrics import (
+    SMALL,
+    em,
+    font,
+)
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.outcome_mark import draw_outcome
+from spatialstudio.ui.widgets.texts import tr
+
+CAPTION_EM = 1.5
+ROUNDING_EM = 0.3
+MARGIN_EM = 0.28
+"""How far the ground of a chosen tile reaches beyond it."""
+STAR_EM = 0.68
+REJECTED_OPACITY = 0.3
+POINTS = 5
+INNER = 0.45
+
+
+@frozen(eq=False)
+class TileFace:
+    """What a tile shows.
+
+    Attributes:
+        picture: None while there is none, or when the file is gone.
+        outcome: Of all relations together; None when it was not judged.
+        caption: Beside the mark: "seed 7".
+        brief: The same where there is little room: "7", "unguided".
+        stars: How many.
+        is_rejected: Whether it was sorted out.
+        tags: In one line; empty for none.
+        is_missing: Whether the picture's file is gone.
+        place: Where the picture is, or was.
+        words: All of it in words, for screen readers and tips.
+    """
+
+    picture: QImage | None
+    outcome: Outcome | None
+    caption: str
+    brief: str
+    stars: int
+    is_rejected: bool
+    tags: str
+    is_missing: bool
+    place: str
+    words: str
+
+
+@frozen(kw_only=False)
+class TileState:
+    """How a tile stands among the others.
+
+    Attributes:
+        stack: How many runs lie under it; 0 for a run alone.
+        is_open: Whether it is one of an open stack.
+        is_chosen: Whether it is chosen.
+        is_current: Whether the keyboard is on it, and the grid has the focus.
+    """
+
+    stack: int
+    is_open: bool
+    is_chosen: bool
+    is_current: bool
+
+
+class TilePainter(QObject):
+    """Draws tiles; keeps them as they were drawn last.
+
+    Args:
+        theme: Colours and icons.
+        parent: Whose tiles they are.
+    """
+
+    def __init__(self, theme: Theme, parent: QObject) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._kept: dict[int, tuple[TileFace, QPixmap]] = {}
+        self._dress()
+        theme.changed.connect(self._dress)
+
+    def forget(self, key: int) -> None:
+        """Let go of a picture."""
+        self._kept.pop(key, None)
+
+    def draw(
+        self, painter: QPainter, key: int, face: TileFace | None, place: QRectF, state: TileState
+    ) -> None:
+        """Draw a tile; without a face, the ground that it will stand on."""
+        self._draw_ground(painter, place, state)
+        if state.stack:
+            self._draw_sheets(painter, place)
+        if face is None:
+            self._draw_empty(painter, place)
+        else:
+            scale = painter.device().devicePixelRatioF()
+            painter.drawPixmap(place.topLeft(), self._drawn(key, face, place.size(), scale))
+        if state.stack:
+            self._draw_badge(painter, place, str(state.stack))
+
+    def badge(self, place: QRectF, count: int) -> QRectF:
+        """Return where the number of a stack stands, to be clicked."""
+        measure = QFontMetricsF(font(SMALL, bold=True))
+        width = max(measure.horizontalAdvance(str(count)) + em(0.7), em(1.4))
+        inset = em(0.3)
+        return QRectF(place.right() - width - inset, place.top() + inset, width, em(1.25))
+
+    def _drawn(self, key: int, face: TileFace, size: QSizeF, scale: float) -> QPixmap:
+        """Return picture and caption as they were drawn last, if nothing has changed since."""
+        whole = QSizeF(size.width(), size.height() + em(CAPTION_EM))
+        pixels = (whole * scale).toSize()
+        known = self._kept.get(key)
+        if known is not None and known[0] is face and known[1].size() == pixels:
+            return known[1]
+        pixmap = QPixmap(pixels)
+        pixmap.setDevicePixelRatio(scale)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        place = QRectF(QPointF(0, 0), size)
+        if face.picture is None:
+            self._draw_empty(painter, place)
+            self._draw_missing(painter, place, face)
+        else:
+            self._draw_picture(painter, place, face, face.picture)
+        self._draw_caption(painter, place, face)
+        painter.end()
+        self._kept[key] = (face, pixmap)
+        return pixmap
+
+    def _draw_picture(
+        self, painter: QPainter, place: QRectF, face: TileFace, picture: QImage
+    ) -> None:
+        expanded = Qt.AspectRatioMode.KeepAspectRatioByExpanding
+        size = QSizeF(picture.size()).scaled(place.size(), expanded)
+        whole = QRectF(QPointF(0, 0), size)
+        whole.moveCenter(place.center())
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.setClipPath(_rounded(place))
+        painter.setOpacity(REJECTED_OPACITY if face.is_rejected else 1.0)
+        painter.drawImage(whole, picture)
+        painter.restore()
+
+    def _draw_ground(self, painter: QPainter, place: QRectF, state: TileState) -> None:
+        if not (state.is_chosen or state.is_current or state.is_open):
+            return
+        out = em(MARGIN_EM)
+        ground = place.adjusted(-out, -out, out, em(CAPTION_EM) + out / 2)
+        colour = self._theme.colour("line" if state.is_chosen else "hover")
+        painter.setPen(QPen(self._theme.colour("accent"), 2) if state.is_current else colour)
+        painter.setBrush(colour)
+        painter.drawRoundedRect(ground, em(ROUNDING_EM), em(ROUNDING_EM))
+
+    def _draw_sheets(self, painter: QPainter, place: QRectF) -> None:
+        """Draw the edge of a sheet that lies under the picture."""
+        painter.setPen(QPen(self._theme.colour("faint"), 1.2))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        up = em(0.2)
+        inset = em(0.5)
+        painter.drawLine(
+            QPointF(place.left() + inset, place.top() - up),
+            QPointF(place.right() - inset, place.top() - up),
+        )
+
+    def _draw_empty(self, painter: QPainter, place: QRectF) -> None:
+        painter.fillPath(_rounded(place), self._theme.colour("sunken"))
+
+    def _draw_missing(self, painter: QPainter, place: QRectF, face: TileFace) -> None:
+        side = em(1.6)
+        inner = place.adjusted(em(0.5), em(0.5), -em(0.5), -em(0.5))
+        corner = QPointF(inner.center().x() - side / 2, inner.top() + inner.height() * 0.1)
+        self._icon.paint(painter, QRectF(corner, QSize(side, side)).toRect())
+        painter.setFont(font(SMALL))
+        painter.setPen(self._theme.colour("muted"))
+        words = inner.adjusted(0, inner.height() * 0.1 + side, 0, 0)
+        title = tr("The file is missing") if face.is_missing else tr("Cannot be read")
+        middle = Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap
+        wraps_anywhere = Qt.TextFlag.TextWrapAnywhere
+        painter.drawText(words, middle, title)
+        below = words.adjusted(0, em(2.4), 0, 0)
+        if below.height() > em(1):
+            painter.drawText(below, Qt.AlignmentFlag.AlignHCenter | wraps_anywhere, face.place)
+
+    def _draw_badge(self, painter: QPainter, place: QRectF, text: str) -> None:
+        badge = self.badge(place, int(text))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.colour("raised", 0.92))
+        painter.drawRoundedRect(badge, badge.height() / 2, badge.height() / 2)
+        painter.setFont(font(SMALL, bold=True))
+        painter.setPen(self._theme.colour("text"))
+        painter.drawText(badge, Qt.AlignmentFlag.AlignCenter, text)
+
+    def _draw_caption(self, painter: QPainter, place: QRectF, face: TileFace) -> None:
+        line = QRectF(place.left(), place.bottom(), place.width(), em(CAPTION_EM))
+        left = line.left()
+        if face.outcome is not None:
+            side = em(1.05)
+            mark = QRectF(left, line.center().y() - side / 2, side, side)
+            draw_outcome(painter, self._theme, face.outcome, mark)
+            left += side + em(0.25)
+        right = line.right()
+        if face.is_rejected:
+            right -= em(1)
+            self._draw_cross(painter, QRectF(right, line.center().y() - em(0.3), em(0.6), em(0.6)))
+        for _ in range(face.stars):
+            right -= em(STAR_EM)
+            centre = QPointF(right + em(STAR_EM / 2), line.center().y())
+            self._draw_star(painter, centre, em(STAR_EM / 2))
+        painter.setFont(font(SMALL))
+        painter.setPen(self._theme.colour("muted"))
+        room = QRectF(left, line.top(), max(right - em(0.2) - left, 0), line.height())
+        measure = QFontMetricsF(painter.font())
+        texts = (f"{face.caption}  {face.tags}".rstrip(), face.caption, face.brief)
+        fitting = (text for text in texts if measure.horizontalAdvance(text) <= room.width())
+        text = next(fitting, face.brief)
+        elided = measure.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, elided)
+
+    def _dress(self) -> None:
+        self._kept.clear()
+        self._icon = self._theme.icon("warning", "muted")
+
+    def _draw_star(self, painter: QPainter, centre: QPointF, radius: float) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.colour("warning"))
+        painter.drawPolygon(star(centre, radius))
+
+    def _draw_cross(self, painter: QPainter, place: QRectF) -> None:
+        painter.setPen(QPen(self._theme.colour("bad"), em(0.12), c=Qt.PenCapStyle.RoundCap))
+        painter.drawLine(place.topLeft(), place.bottomRight())
+        painter.drawLine(place.topRight(), place.bottomLeft())
+
+
+def star(centre: QPointF, radius: float) -> QPolygonF:
+    """Return a star of five points, one of them up."""
+    corners = []
+    for corner in range(2 * POINTS):
+        reach = radius * (INNER if corner % 2 else 1.0)
+        angle = corner * pi / POINTS
+        corners.append(QPointF(centre.x() + reach * sin(angle), centre.y() - reach * cos(angle)))
+    return QPolygonF(corners)
+
+
+def _rounded(place: QRectF) -> QPainterPath:
+    path = QPainterPath()
+    path.addRoundedRect(place, em(ROUNDING_EM), em(ROUNDING_EM))
+    return path

@@ -1,0 +1,92 @@
+"""Stars in a row, to be given by a click or a key."""
+
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from spatialstudio.domain.library import MOST_STARS
+from spatialstudio.ui.gallery.widgets.run_tile import star
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.texts import tr
+
+STEP_EM = 1.3
+RADIUS_EM = 0.55
+
+
+class StarRow(QWidget):
+    """Shows 0 to ``MOST_STARS`` stars. Emits ``stars_picked`` with another number by the user.
+
+    A click on the last star given takes all away.
+    """
+
+    stars_picked = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._stars = 0
+        self.setAccessibleName(tr("Stars"))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+
+    @property
+    def stars(self) -> int:
+        """How many are shown."""
+        return self._stars
+
+    def sizeHint(self) -> QSize:
+        """Ask for room for all."""
+        return QSize(em(STEP_EM * MOST_STARS), em(STEP_EM))
+
+    def show_stars(self, stars: int) -> None:
+        """Show this many."""
+        self._stars = stars
+        self.setAccessibleDescription(tr("{count} of 5 stars").format(count=stars))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw full stars, then empty ones."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for place in range(MOST_STARS):
+            centre = QPointF(em(STEP_EM) * (place + 0.5), self.height() / 2)
+            is_full = place < self._stars
+            painter.setPen(QPen(self._theme.colour("warning" if is_full else "faint"), 1.2))
+            painter.setBrush(self._theme.colour("warning") if is_full else Qt.BrushStyle.NoBrush)
+            painter.drawPolygon(star(centre, em(RADIUS_EM)))
+        if self.hasFocus():
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(self._theme.colour("accent"))
+            painter.drawRoundedRect(self.rect().adjusted(0, 0, -1, -1), em(0.3), em(0.3))
+        painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Give as many as lie up to the pointer."""
+        picked = min(int(event.position().x() // em(STEP_EM)) + 1, MOST_STARS)
+        self._pick(0 if picked == self._stars else picked)
+
+    def event(self, event: QEvent) -> bool:
+        """Claim the digits before the window's shortcuts see them."""
+        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.ShortcutOverride:
+            event.setAccepted(0 <= event.key() - Qt.Key.Key_0 <= MOST_STARS)
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Give one more or one less, or as many as the digit says."""
+        digit = event.key() - Qt.Key.Key_0
+        if event.key() in (Qt.Key.Key_Right, Qt.Key.Key_Up):
+            self._pick(min(self._stars + 1, MOST_STARS))
+        elif event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Down):
+            self._pick(max(self._stars - 1, 0))
+        elif 0 <= digit <= MOST_STARS:
+            self._pick(digit)
+        else:
+            super().keyPressEvent(event)
+
+    def _pick(self, stars: int) -> None:
+        if stars != self._stars:
+            self.show_stars(stars)
+            self.stars_picked.emit(stars)

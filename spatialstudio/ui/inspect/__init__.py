@@ -1,0 +1,1 @@
+"""Inspecting: maps, layers, steps, numbers."""

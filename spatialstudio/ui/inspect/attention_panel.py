@@ -1,0 +1,100 @@
+"""Where each word is attended to, step by step, and what PoS makes of it."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+
+from spatialstudio.application.inspect.inspection import relation_in_words
+from spatialstudio.application.inspect.timeline import moment_in_words, moment_of
+from spatialstudio.application.session import (
+    BaselineChanged,
+    MentionPicked,
+    OpenRun,
+    RunChanged,
+    StepPicked,
+)
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.inspect import commands as inspect_commands
+from spatialstudio.ui.stage.map_presenter import step_at
+from spatialstudio.ui.stage.stage_presenter import word_maps
+from spatialstudio.ui.stage.widgets.map_strip import MapRoom, MapStrip
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+TRACE_EM = 6
+NOTHING_YET = "While a picture is drawn, each object word's attention map appears here."
+NO_TRACE = (
+    "This picture has no trace: it was not drawn here, or the run ended before its first step."
+)
+
+
+class AttentionPanel(Panel):
+    """Shows the maps of all words, live or replayed alike."""
+
+    title = "Attention"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._maps = context.maps
+        self._session = context.studio.session  # Qt holds a plain Python receiver weakly
+        self._strip = MapStrip(context.theme)
+        self._strip.word_picked.connect(self._pick_word)
+        self._area = MapRoom(self._strip)
+        self._empty = TextLabel(tr(NOTHING_YET), Tone.MUTED)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._words = TextLabel(tone=Tone.MUTED)
+        self._clock = SightClock(self._draw, self)
+        self._maps.changed.connect(self._clock.request)
+        self._lay_out()
+        context.actions.use_stage_keys(
+            self, without=(inspect_commands.PLAY,)
+        )  # Space presses buttons here
+
+    def handle(self, event: object) -> None:
+        """Follow the run, the picked step and word."""
+        match event:
+            case RunChanged() | BaselineChanged() | StepPicked() | MentionPicked():
+                self._clock.request()
+
+    def _draw(self) -> None:
+        run, baseline, step = self._session.run, self._session.baseline, self._session.step
+        if run is None:
+            return
+        self._empty.setText(tr(NO_TRACE if run.is_over else NOTHING_YET))
+        self._stack.setCurrentIndex(1 if run.steps else 0)
+        self._strip.show_words(word_maps(run, baseline, step, self._maps.look.moment))
+        self._strip.show_picked(self._session.mention_id or "")
+        self._words.setText(self._meaning(run, step))
+
+    def _pick_word(self, key: str) -> None:
+        self._session.pick_mention(MentionId(key) if key else None)
+
+    def _meaning(self, run: OpenRun, step: int) -> str:
+        """Say in plain words the PoS of the first relation, or the first of the picked word."""
+        event, picked = step_at(run, step), self._session.mention_id
+        if event is None:
+            return ""
+        wanted = self._maps.look.moment
+        pos = event.pos_at(moment_of(run, wanted))
+        measured = [relation for relation in run.scene.relations if relation.id in pos]
+        of_word = [relation for relation in measured if picked in relation.ends]
+        told = moment_in_words(run, wanted) if event.is_guided else ""
+        for relation in of_word or measured:
+            sentence = relation_in_words(relation, pos[relation.id], run.scene)
+            return f"{sentence} {tr(told)}." if told else sentence
+        return ""
+
+    def _lay_out(self) -> None:
+        stack = QWidget()
+        stack.setMinimumHeight(em(TRACE_EM))
+        stack.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
+        self._stack = QStackedLayout(stack)
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self._area)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
+        column.setSpacing(em(0.3))
+        column.addWidget(stack, 1)
+        column.addWidget(self._words)

@@ -1,0 +1,113 @@
+"""Turns what is told of a model's layers, by a run or before it, into blocks to pick."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.attention import ModelLayers, TextLayer
+from spatialstudio.ui.inspect.widgets.block_picker import Block, BlockState
+
+REPEATED = ".transformer_blocks"
+"""What stands before the number of a layer within one block of a UNet."""
+PARTS_OF_A_BLOCK = 2
+
+
+def guiding_layers(run: OpenRun) -> frozenset[str]:
+    """Return the layers whose mean travels with every step; none before the first one."""
+    for event in run.steps:
+        if event.attention is not None:
+            return frozenset(event.attention.layers)
+    return frozenset()
+
+
+def kept_layers(run: OpenRun) -> frozenset[str]:
+    """Return the layers that a run has kept one by one."""
+    return frozenset(file.layer for file in run.attention_files)
+
+
+def heads_of(run: OpenRun, layers: frozenset[str]) -> int:
+    """Return how many heads of some layers can be looked at one by one; 1 where none can."""
+    return max((file.heads for file in run.attention_files if file.layer in layers), default=1)
+
+
+def names_of(layers: Iterable[TextLayer]) -> frozenset[str]:
+    """Return the names of layers."""
+    return frozenset(layer.name for layer in layers)
+
+
+def layers_of(layers: Iterable[TextLayer], key: str) -> frozenset[str]:
+    """Return the layers of a block."""
+    return frozenset(layer.name for layer in layers if block_of(layer.name) == key)
+
+
+def layers_of_shape(layers: Iterable[TextLayer], shape: tuple[int, int]) -> frozenset[str]:
+    """Return the layers whose maps have a resolution, (h, w)."""
+    return frozenset(layer.name for layer in layers if layer.shape == shape)
+
+
+def shapes_of(layers: Iterable[TextLayer]) -> tuple[tuple[int, int], ...]:
+    """Return the resolutions of layers' maps, (h, w), the finest first."""
+    return tuple(sorted({layer.shape for layer in layers}, reverse=True))
+
+
+def blocks_of(run: OpenRun, chosen: frozenset[str]) -> tuple[Block, ...]:
+    """Return the blocks of a run's model.
+
+    Args:
+        run: Its model told of its layers when it started.
+        chosen: Layers that are averaged; empty for the guiding ones.
+    """
+    included = chosen or guiding_layers(run)
+    kept = kept_layers(run)
+    return _blocks(run.text_layers, lambda names: _state(names, included, kept))
+
+
+def blocks_to_come(model: ModelLayers, chosen: frozenset[str]) -> tuple[Block, ...]:
+    """Return the blocks of a model that has not drawn yet.
+
+    Args:
+        model: Its layers.
+        chosen: Those that shall be averaged; empty for the guiding ones.
+    """
+    wanted = chosen or model.guiding
+
+    def state_of(names: set[str]) -> BlockState:
+        return BlockState.LEFT_OUT if names.isdisjoint(wanted) else BlockState.WANTED
+
+    return _blocks(model.layers, state_of)
+
+
+def _blocks(
+    layers: Iterable[TextLayer], state_of: Callable[[set[str]], BlockState]
+) -> tuple[Block, ...]:
+    return tuple(
+        Block(
+            key=key,
+            name=key.replace("_", " "),
+            shape=own[0].shape,
+            layers=len(own),
+            state=state_of({layer.name for layer in own}),
+        )
+        for key, own in _grouped(layers)
+    )
+
+
+def block_of(name: str) -> str:
+    """Return the block of a layer: "up_blocks.1.attentions.0", or "transformer_blocks.7"."""
+    head, found, _ = name.partition(REPEATED)
+    if found and head:
+        return head
+    return ".".join(name.split(".")[:PARTS_OF_A_BLOCK])
+
+
+def _grouped(layers: Iterable[TextLayer]) -> Iterator[tuple[str, list[TextLayer]]]:
+    groups: dict[str, list[TextLayer]] = {}
+    for layer in layers:
+        groups.setdefault(block_of(layer.name), []).append(layer)
+    yield from groups.items()
+
+
+def _state(names: set[str], included: frozenset[str], kept: frozenset[str]) -> BlockState:
+    is_included = not names.isdisjoint(included)
+    if names <= kept:
+        return BlockState.INCLUDED if is_included else BlockState.AVAILABLE
+    return BlockState.MEAN_ONLY if is_included else BlockState.MISSING

@@ -1,0 +1,305 @@
+"""Which layers of the model the maps are averaged over, and what to capture next time."""
+
+from functools import partial
+
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from spatialstudio.application.inspect.layer_maps import LayersAveraged, LayersMissing
+from spatialstudio.application.jobs.messages import LayersListed
+from spatialstudio.application.session import (
+    BaselineChanged,
+    OpenRun,
+    RunChanged,
+)
+from spatialstudio.domain.attention import (
+    AttentionDetail,
+    LayerChoice,
+    ModelLayers,
+    TextLayer,
+)
+from spatialstudio.domain.ports import ModelCard
+from spatialstudio.ui.framework.bridge import FrameClock, SightClock
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.inspect.block_presenter import (
+    blocks_of,
+    blocks_to_come,
+    guiding_layers,
+    heads_of,
+    kept_layers,
+    layers_of,
+    layers_of_shape,
+    names_of,
+    shapes_of,
+)
+from spatialstudio.ui.inspect.widgets.block_picker import BlockPicker
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.choice_box import ChoiceBox
+from spatialstudio.ui.widgets.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.text_label import (
+    TextLabel,
+    Tone,
+    plain_tip,
+)
+from spatialstudio.ui.widgets.texts import tr
+
+UNTOLD = "This run does not tell which layers its model has."
+MEAN_ONLY = "Only the mean over the filled blocks was kept."
+NO_MODEL = "The model's blocks appear here as soon as they are known."
+TO_COME = "Pick blocks for the next picture: every layer's maps of every word are captured then."
+CAPTURE = "Capture next time"
+CAPTURE_TIP = "Keep every layer's maps of every word of the next picture, on disk"
+KEPT = "Click a block to take it in or out, double click for it alone."
+ALL_HEADS = "Mean of all heads"
+RUNNING = "Single layers can be picked once the picture is done."
+WILL_BE_KEPT = "The next picture will keep every layer's maps of every word."
+HEADS_WILL_BE_KEPT = "The next picture will keep every head of every layer."
+
+
+class BlocksPanel(Panel):
+    """Lets the user pick blocks and resolutions; has the maps averaged anew beside the window."""
+
+    title = "Layers of the model"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._context = context
+        self._session = context.studio.session
+        self._maps = context.maps
+        self._asked: tuple[object, ...] = ()
+        self._heads = ChoiceBox(tr("Head of the layers"))
+        self._heads.activated.connect(self._pick_head)
+        self._failures: dict[object, str] = {}
+        self._picker = BlockPicker(context.theme)
+        self._picker.block_toggled.connect(self._toggle)
+        self._picker.block_singled.connect(self._single)
+        self._picks = QWidget()
+        self._flow = FlowLayout(em(0.2))
+        self._picks.setLayout(self._flow)
+        self._shapes: tuple[tuple[int, int], ...] = ()
+        self._note = TextLabel(tone=Tone.MUTED, small=True)
+        self._capture = QPushButton(tr(CAPTURE))
+        self._capture.setToolTip(tr(CAPTURE_TIP))
+        self._capture.setAccessibleName(tr(CAPTURE_TIP))
+        self._capture.clicked.connect(self._ask_for_more)
+        self._clock = SightClock(self._draw, self)
+        self._averaging = FrameClock(self._average, self)
+        self._maps.changed.connect(self._follow)
+        for told in (context.switchboard.model_picked, context.switchboard.capture_asked):
+            told.connect(self._clock.request)
+        self._lay_out()
+        self._draw()
+
+    def handle(self, event: object) -> None:
+        """Follow the run; take what was averaged for it."""
+        match event:
+            case RunChanged() | BaselineChanged():
+                self._follow()
+            case LayersListed():
+                self._clock.request()
+            case LayersAveraged():
+                self._failures.pop(event.request_id, None)
+                self._maps.take(event)
+            case LayersMissing(request_id=request_id, error=error):
+                self._failures[request_id] = f"{error.message} {error.hint}"
+                self._clock.request()
+
+    def _follow(self) -> None:
+        """Draw when in sight; what is averaged lies on the stage, and comes all the same."""
+        self._clock.request()
+        self._averaging.request()
+
+    def _draw(self) -> None:
+        run = self._session.run
+        if run is None:
+            self._ask_layers()
+        layers, chosen = self._text_layers, self._maps.choice.layers
+        self._picker.setVisible(bool(layers))
+        self._picks.setVisible(bool(layers))
+        self._show_heads(run)
+        if run is not None:
+            self._picker.show_blocks(blocks_of(run, chosen))
+            self._show_shapes(shapes_of(layers) if kept_layers(run) else ())
+            self._note_on(run)
+        elif (model := self._model) is not None:
+            self._picker.show_blocks(blocks_to_come(model, chosen & names_of(layers)))
+            self._show_shapes(shapes_of(layers))
+            self._show_note(tr(self._note_to_come), offers_more=self._keeps_means)
+        else:
+            self._show_note(tr(NO_MODEL), offers_more=self._keeps_means)
+
+    @property
+    def _text_layers(self) -> tuple[TextLayer, ...]:
+        """The layers of the open run's model, or of the one that is chosen."""
+        if (run := self._session.run) is not None:
+            return run.text_layers
+        return self._model.layers if self._model is not None else ()
+
+    @property
+    def _guiding(self) -> frozenset[str]:
+        if (run := self._session.run) is not None:
+            return guiding_layers(run)
+        return self._model.guiding if self._model is not None else frozenset()
+
+    @property
+    def _model(self) -> ModelLayers | None:
+        """The layers of the chosen model; None while nobody has told."""
+        card = self._card
+        return None if card is None else self._context.studio.layers.of(card.id)
+
+    @property
+    def _card(self) -> ModelCard | None:
+        """The chosen model, the first where none was chosen; None where there is none."""
+        models = self._context.studio.models
+        settings = self._context.studio.keeping.drafts.newest.settings
+        chosen = (each for each in models if settings and each.id == settings.model_id)
+        return next(iter((*chosen, *models)), None)
+
+    def _ask_layers(self) -> None:
+        """Have the chosen model's layers listed, in pictures of the size that is set."""
+        if (card := self._card) is not None:
+            settings = self._context.studio.keeping.drafts.newest.settings
+            side = card.native_size
+            size = (settings.height, settings.width) if settings else (side, side)
+            self._context.studio.layers.ask(card, *size)
+
+    @property
+    def _detail(self) -> AttentionDetail:
+        settings = self._context.studio.keeping.drafts.newest.settings
+        return settings.detail if settings else AttentionDetail.RELATION_WORDS
+
+    @property
+    def _keeps_means(self) -> bool:
+        """Whether the next picture keeps no layer by itself."""
+        return self._detail is AttentionDetail.RELATION_WORDS
+
+    @property
+    def _note_to_come(self) -> str:
+        if self._keeps_means:
+            return TO_COME
+        return HEADS_WILL_BE_KEPT if self._detail is AttentionDetail.EVERYTHING else WILL_BE_KEPT
+
+    def _note_on(self, run: OpenRun) -> None:
+        if not run.text_layers:
+            self._show_note(tr(UNTOLD), offers_more=run.request is not None)
+        elif not kept_layers(run):
+            self._show_note(tr(MEAN_ONLY), offers_more=True)
+        elif failure := self._failures.get(run.id):
+            self._show_note(failure, offers_more=False)
+        else:
+            self._show_note(tr(KEPT if run.is_over else RUNNING), offers_more=False)
+
+    def _show_note(self, text: str, *, offers_more: bool) -> None:
+        self._note.setText(text)
+        self._capture.setVisible(offers_more)
+
+    def _show_shapes(self, shapes: tuple[tuple[int, int], ...]) -> None:
+        if shapes == self._shapes:
+            return
+        self._shapes = shapes
+        while (item := self._flow.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.hide()
+                old.deleteLater()
+        if shapes:
+            self._add_pick(tr("Guiding"), tr("The layers that guide"), self._pick_guiding)
+            self._add_pick(tr("All"), tr("Every layer that was kept"), self._pick_all)
+        for shape in shapes if len(shapes) > 1 else ():
+            name = f"{shape[1]}x{shape[0]}"
+            tip = tr("All layers of {resolution}").format(resolution=name)
+            self._add_pick(name, tip, partial(self._pick_shape, shape))
+
+    def _show_heads(self, run: OpenRun | None) -> None:
+        """Offer the heads one by one where a run has kept them so, or the next one can."""
+        if run is not None:
+            count = heads_of(run, self._layers(run))
+        else:
+            count = self._model.heads if self._model is not None else 1
+        self._heads.setVisible(count > 1)
+        if self._heads.count() != count + 1:
+            self._heads.clear()
+            self._heads.addItem(tr(ALL_HEADS))
+            self._heads.addItems([tr("Head {number}").format(number=n + 1) for n in range(count)])
+        head = self._maps.choice.head
+        self._heads.setCurrentIndex(0 if head is None else head + 1)
+
+    def _add_pick(self, text: str, tip: str, do: object) -> None:
+        button = QToolButton()
+        button.setText(text)
+        button.setToolTip(plain_tip(tip))
+        button.setAccessibleName(tip)
+        button.setProperty("kind", "pill")
+        button.clicked.connect(do)
+        self._flow.addWidget(button)
+
+    def _average(self) -> None:
+        """Have a finished run's maps averaged, once for every choice."""
+        if (run := self._session.run) is None:
+            return
+        layers = self._layers(run)
+        runs = [
+            each
+            for each in (run, self._session.baseline)
+            if each is not None and each.is_over and each.attention_files
+        ]
+        choice = LayerChoice(layers=layers, head=self._maps.choice.head)
+        asked = (tuple(each.id for each in runs), choice)
+        if not layers or not runs or asked == self._asked:
+            return
+        self._asked = asked
+        self._context.studio.keeping.layer_maps.average(runs, choice)
+
+    def _layers(self, run: OpenRun) -> frozenset[str]:
+        """Return those that are averaged of what a run has kept."""
+        kept = kept_layers(run)
+        return (self._maps.choice.layers & kept) or (guiding_layers(run) & kept)
+
+    def _toggle(self, key: str) -> None:
+        known = names_of(self._text_layers)
+        chosen = (self._maps.choice.layers & known) or self._guiding
+        own = layers_of(self._text_layers, key)
+        self._pick(chosen - own if own <= chosen else chosen | own)
+
+    def _single(self, key: str) -> None:
+        self._pick(layers_of(self._text_layers, key))
+
+    def _pick_head(self, index: int) -> None:
+        self._maps.show_head(index - 1 if index else None)
+        if index:
+            self._capture_at_least(AttentionDetail.EVERYTHING)
+
+    def _pick_guiding(self) -> None:
+        self._maps.average(frozenset())
+
+    def _pick_all(self) -> None:
+        run = self._session.run
+        self._pick(names_of(self._text_layers) if run is None else kept_layers(run))
+
+    def _pick_shape(self, shape: tuple[int, int]) -> None:
+        self._pick(layers_of_shape(self._text_layers, shape))
+
+    def _pick(self, layers: frozenset[str]) -> None:
+        """Average layers; where there is no run yet, the next one shall keep them."""
+        self._maps.average(layers)
+        self._capture_at_least(AttentionDetail.EVERY_WORD)
+
+    def _capture_at_least(self, detail: AttentionDetail) -> None:
+        details = list(AttentionDetail)
+        if self._session.run is None and details.index(self._detail) < details.index(detail):
+            self._context.switchboard.capture_asked.emit(detail)
+
+    def _ask_for_more(self) -> None:
+        self._context.switchboard.capture_asked.emit(AttentionDetail.EVERY_WORD)
+        self._context.toasts.tell(tr(WILL_BE_KEPT))
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.5))
+        column.addWidget(self._picker)
+        column.addWidget(self._picks)
+        column.addWidget(self._heads)
+        column.addWidget(self._note)
+        row = QHBoxLayout()
+        row.addWidget(self._capture)
+        row.addStretch()
+        column.addLayout(row)

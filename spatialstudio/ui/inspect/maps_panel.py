@@ -1,0 +1,167 @@
+"""How the words' maps are drawn, on which scale, and what they say of a relation."""
+
+from dataclasses import replace
+
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout
+
+from spatialstudio.application.inspect.view_script import view_script
+from spatialstudio.application.session import (
+    BaselineChanged,
+    RunChanged,
+    StepPicked,
+)
+from spatialstudio.domain.attention import MapScale, Moment
+from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.inspect import commands as inspect_commands
+from spatialstudio.ui.stage.map_presenter import (
+    legend_of,
+    maps_at,
+    moment_in_sight,
+    moment_told,
+    relation_in_sight,
+    sight_of,
+    words_in_sight,
+    words_to_script,
+)
+from spatialstudio.ui.stage.widgets.map_legend import MapLegend
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.fields import Slider
+from spatialstudio.ui.widgets.picture_layers import Layer
+from spatialstudio.ui.widgets.segments import Segments
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+FULL = 100
+TIPS = {
+    MapScale.PER_MAP: "Every map up to its own peak: shapes can be compared, strengths cannot",
+    MapScale.SHARED: "All words and steps up to one peak: strengths can be compared",
+    MapScale.ABSOLUTE: "Probabilities as they are, 0 to 1",
+}
+MOMENTS = {
+    Moment.BEFORE: ("Before updates", "Attention and PoS as the step finds them"),
+    Moment.AFTER: ("After updates", "Attention and PoS once the updates have moved the picture"),
+}
+NOT_STORED = "Only a run that is stored can be opened by a script."
+NO_MAPS = "There are no maps at this step to write a script about."
+COPIED = "Copied. The script runs with the Python that Spatial Studio is installed in."
+PIN_TWO = "Pin two words of one relation to see how sure the attention is of it."
+
+
+class MapsPanel(Panel):
+    """Lets the user choose opacity, scale and isolines; reads the relation of two pinned words."""
+
+    title = "Attention maps"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._session = context.studio.session
+        self._stage = context.stage
+        self._maps = context.maps
+        self._opacity = Slider()
+        self._opacity.setAccessibleName(tr("Opacity of the maps"))
+        self._opacity.setRange(0, FULL)
+        self._opacity.valueChanged.connect(self._fade)
+        self._scale = Segments(
+            tr("Colour scale"), {each: (tr(each.value), tr(TIPS[each])) for each in MapScale}
+        )
+        self._scale.choice_picked.connect(lambda scale: self._maps.show_look(scale=scale))
+        self._isolines = QCheckBox(tr("Isolines, 50 and 80 %"))
+        self._isolines.setToolTip(tr("The smallest areas that hold these shares of a map's mass"))
+        self._isolines.clicked.connect(lambda on: self._maps.show_look(has_isolines=on))
+        self._moment = Segments(
+            tr("Reading of guided steps"),
+            {each: (tr(text), tr(tip)) for each, (text, tip) in MOMENTS.items()},
+        )
+        self._moment.choice_picked.connect(lambda moment: self._maps.show_look(moment=moment))
+        self._told = TextLabel(tone=Tone.MUTED, small=True)
+        self._legend = MapLegend(context.theme)
+        self._sentence = TextLabel(tone=Tone.HEADING)
+        self._details = TextLabel(tone=Tone.MUTED, small=True)
+        copy = context.actions[inspect_commands.COPY_PYTHON]
+        self._copy = QPushButton(tr("Copy as Python"))
+        self._copy.setToolTip(copy.toolTip())
+        self._copy.clicked.connect(copy.trigger)
+        context.actions.bind(inspect_commands.COPY_PYTHON, self._copy_script)
+        self._tell = context.toasts.tell
+        self._clock = SightClock(self._draw, self)
+        self._maps.changed.connect(self._clock.request)
+        self._stage.layers_changed.connect(self._clock.request)
+        self._lay_out()
+        self._draw()
+
+    def handle(self, event: object) -> None:
+        """Follow the run and the step."""
+        match event:
+            case RunChanged() | BaselineChanged() | StepPicked():
+                self._clock.request()
+
+    def _fade(self, percent: int) -> None:
+        look = self._stage.look_of(Layer.MAPS)
+        self._stage.show_look(Layer.MAPS, replace(look, opacity=percent / FULL))
+
+    def _copy_script(self) -> None:
+        run, step = self._session.run, self._session.step
+        if run is None or run.path is None:
+            self._tell(tr(NOT_STORED))
+            return
+        sight = sight_of(self._maps, run, self._session.baseline)
+        words, choice = words_to_script(run, step, sight)
+        if not words:
+            self._tell(tr(NO_MAPS))
+            return
+        moment = moment_in_sight(run, sight)
+        script = view_script(run, words, step, self._maps.look.scale, choice, moment)
+        QGuiApplication.clipboard().setText(script)
+        self._tell(tr(COPIED))
+
+    def _draw(self) -> None:
+        with QSignalBlocker(self._opacity):
+            self._opacity.setValue(round(self._stage.look_of(Layer.MAPS).opacity * FULL))
+        self._scale.show_choice(self._maps.look.scale)
+        self._moment.show_choice(self._maps.look.moment)
+        self._isolines.setChecked(self._maps.look.has_isolines)
+        run, baseline = self._session.run, self._session.baseline
+        for part in (self._sentence, self._details, self._legend, self._told):
+            part.setVisible(run is not None)
+        if run is None:
+            return
+        sight = sight_of(self._maps, run, baseline)
+        maps = maps_at(run, self._session.step, sight)
+        words = words_in_sight(run.scene, sight)
+        told = moment_told(run, self._session.step, sight)
+        self._told.setText(told)
+        self._told.setVisible(bool(told))
+        self._legend.show_entries(legend_of(run.scene, maps, words, sight))
+        reading = relation_in_sight(run.scene, maps, words)
+        self._sentence.setText(reading.sentence if reading else "")
+        self._sentence.setVisible(reading is not None)
+        self._details.setText("\n".join(reading.details) if reading else tr(PIN_TWO))
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.5))
+        column.addWidget(self._sentence)
+        column.addWidget(self._details)
+        column.addSpacing(em(0.5))
+        column.addWidget(TextLabel(tr("Reading of guided steps"), Tone.HEADING))
+        column.addWidget(self._moment)
+        column.addWidget(self._told)
+        column.addWidget(TextLabel(tr("Colour scale"), Tone.HEADING))
+        column.addWidget(self._scale)
+        column.addWidget(self._legend)
+        row = QHBoxLayout()
+        row.setSpacing(em(0.6))
+        label = TextLabel(tr("Opacity"))
+        label.setWordWrap(False)
+        row.addWidget(label)
+        row.addWidget(self._opacity, 1)
+        column.addLayout(row)
+        column.addWidget(self._isolines)
+        foot = QHBoxLayout()
+        foot.addWidget(self._copy)
+        foot.addStretch()
+        column.addLayout(foot)

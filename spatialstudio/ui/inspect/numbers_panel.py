@@ -1,0 +1,148 @@
+"""The numbers of the open run, of the one beside it, or their difference, a row a step."""
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
+
+from spatialstudio.application.inspect.step_numbers import (
+    Column,
+    Measure,
+    StepNumbers,
+    StepTable,
+    difference,
+    tab_separated,
+)
+from spatialstudio.application.inspect.timeline import moment_in_words
+from spatialstudio.application.session import (
+    BaselineChanged,
+    OpenRun,
+    RunChanged,
+    StepPicked,
+)
+from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.map_view import Whose
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.inspect import commands as inspect_commands
+from spatialstudio.ui.inspect import replay_commands
+from spatialstudio.ui.inspect.widgets.number_table import NumberColumn, NumberTable
+from spatialstudio.ui.stage.map_presenter import whose_choices
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.segments import Segments
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+TIPS = {
+    Measure.ENTROPY: "Entropy of the map in bits: low where attention gathers in few places",
+    Measure.CENTRE_X: "Centre of the map, from the left, as a share of the width",
+    Measure.CENTRE_Y: "Centre of the map, from the top, as a share of the height",
+    Measure.SPREAD: "How far attention lies from its centre, as a share of the sides",
+    Measure.OVERLAP: "What the maps of both things share: 0 stand apart, 1 are the same",
+    Measure.POS: "How sure the attention is of the relation; ties count half",
+}
+TOLD = "Places and distances are shares of the picture's sides; entropy is in bits."
+NOTHING_YET = "The numbers of each step appear here once a picture has been drawn."
+KEYS_OF_TABLES = (
+    inspect_commands.PLAY,
+    inspect_commands.PREVIOUS,
+    inspect_commands.NEXT,
+    inspect_commands.FIRST,
+    inspect_commands.LAST,
+)
+
+
+class NumbersPanel(Panel):
+    """Shows entropy, centre and spread of each word's map, overlap and PoS of each relation."""
+
+    title = "Numbers"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._session = context.studio.session
+        self._maps = context.maps
+        self._toasts = context.toasts
+        self._numbers, self._numbers_beside = StepNumbers(), StepNumbers()
+        self._whose = Whose.FIRST
+        self._shown = StepTable()
+        self._table = NumberTable()
+        self._table.step_picked.connect(self._session.pick_step)
+        self._table.copy_asked.connect(self._copy)
+        self._choice = Segments(tr("Whose numbers"), whose_choices())
+        self._choice.choice_picked.connect(self._show_whose)
+        self._choice.show_choice(self._whose)
+        self._choice.hide()
+        self._told = TextLabel(tr(NOTHING_YET), Tone.MUTED, small=True)
+        self._button = QPushButton(tr("Copy all"))
+        self._button.setToolTip(tr(replay_commands.COPY_NUMBERS.tip))
+        self._button.setAccessibleName(tr(replay_commands.COPY_NUMBERS.text))
+        self._button.setEnabled(False)
+        self._button.clicked.connect(context.actions[replay_commands.COPY_NUMBERS].trigger)
+        self._clock = SightClock(self._draw, self)
+        self._maps.changed.connect(self._clock.request)
+        context.actions.bind(replay_commands.COPY_NUMBERS, self._copy)
+        context.actions.use_stage_keys(self, without=KEYS_OF_TABLES)
+        self._lay_out()
+
+    def handle(self, event: object) -> None:
+        """Follow the run and the picked step, while it is in sight."""
+        match event:
+            case RunChanged() | BaselineChanged() | StepPicked():
+                self._clock.request()
+
+    def _draw(self) -> None:
+        run = self._session.run
+        if run is None:
+            return
+        self._choice.setVisible(self._session.baseline is not None)
+        self._measure()
+        columns = tuple(_named(column) for column in self._shown.columns)
+        self._table.show_numbers(columns, self._shown.steps, self._shown.rows)
+        self._table.show_step(self._session.step)
+        self._told.setText(self._explained(run))
+        self._button.setEnabled(bool(self._shown.rows))
+
+    def _explained(self, run: OpenRun) -> str:
+        """Say what the numbers are of, and when within the steps they were read."""
+        if not self._shown.rows:
+            return tr(NOTHING_YET)
+        told = moment_in_words(run, self._maps.look.moment)
+        return f"{tr(told)}. {tr(TOLD)}" if told else tr(TOLD)
+
+    def _measure(self) -> None:
+        run, beside, moment = self._session.run, self._session.baseline, self._maps.look.moment
+        if run is None:
+            return
+        if beside is None or self._whose is Whose.FIRST:
+            self._shown = self._numbers.table(run, moment)
+            return
+        second = self._numbers_beside.table(beside, moment)
+        if self._whose is Whose.DIFFERENCE:
+            second = difference(self._numbers.table(run, moment), second)
+        self._shown = second
+
+    def _show_whose(self, whose: Whose) -> None:
+        self._whose = whose
+        self._draw()
+
+    def _copy(self, places: Iterable[int] | None = None) -> None:
+        self._measure()
+        if self._shown.rows:
+            QGuiApplication.clipboard().setText(tab_separated(self._shown, places))
+            self._toasts.tell(tr("The numbers are on the clipboard, ready for a spreadsheet."))
+
+    def _lay_out(self) -> None:
+        foot = QHBoxLayout()
+        foot.addWidget(self._told, 1)
+        foot.addWidget(self._button, 0, Qt.AlignmentFlag.AlignRight)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
+        column.setSpacing(em(0.4))
+        column.addWidget(self._choice)
+        column.addWidget(self._table, 1)
+        column.addLayout(foot)
+
+
+def _named(column: Column) -> NumberColumn:
+    name, tip = tr(column.measure.value), tr(TIPS[column.measure])
+    return NumberColumn(column.of, name, f"{column.of}: {tip}")

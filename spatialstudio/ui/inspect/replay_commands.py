@@ -1,0 +1,105 @@
+"""Commands for the clock of the steps: playing, a range, a second run, the storyboard."""
+
+from functools import partial
+
+from spatialstudio.ui.framework.command import (
+    Command,
+    Menu,
+    Scope,
+)
+
+_replay = partial(Command, menu=Menu.REPLAY)
+
+LOOP = _replay(
+    "loop",
+    text="Play again and again",
+    keys="Shift+L",
+    icon="loop",
+    is_switch=True,
+    starts_group=True,
+    scope=Scope.STAGE,
+)
+PING_PONG = _replay(
+    "ping_pong",
+    text="Play back and forth",
+    icon="ping_pong",
+    is_switch=True,
+    scope=Scope.STAGE,
+)
+FASTER = _replay("faster", text="Play faster", keys="Shift+Up", scope=Scope.STAGE)
+SLOWER = _replay("slower", text="Play slower", keys="Shift+Down", scope=Scope.STAGE)
+
+RANGE_FROM = _replay(
+    "range_from",
+    text="Begin a range at this step",
+    keys="[",
+    tip="PoS is averaged over the range; Shift and drag on the chart does the same",
+    starts_group=True,
+    scope=Scope.STAGE,
+)
+RANGE_TO = _replay("range_to", text="End the range at this step", keys="]", scope=Scope.STAGE)
+NO_RANGE = _replay("no_range", text="Let the range go", keys="\\", scope=Scope.STAGE)
+ZOOM_IN = _replay("zoom_steps_in", text="Show fewer steps", keys="Alt++", scope=Scope.STAGE)
+ZOOM_OUT = _replay("zoom_steps_out", text="Show more steps", keys="Alt+-", scope=Scope.STAGE)
+ALL_STEPS = _replay("all_steps", text="Show all steps", keys="Alt+0", scope=Scope.STAGE)
+
+BESIDE_BASELINE = _replay(
+    "beside_baseline",
+    text="Set the baseline beside this run",
+    tip="Draws the same seed without guidance, on the same clock",
+    starts_group=True,
+)
+BESIDE_SEED = _replay(
+    "beside_seed",
+    text="Set another seed beside this run",
+    tip="Draws the next seed with the same settings, on the same clock",
+)
+BESIDE_RUN = _replay(
+    "beside_run",
+    text="Set a stored run beside this one…",
+    icon="compare",
+    tip="A run's file can also be dropped on the chart",
+)
+BESIDE_NONE = _replay("beside_none", text="Put the second run away")
+BESIDE_ON_STAGE = _replay(
+    "beside_on_stage",
+    text="Show the second run on the stage",
+    keys="C",
+    tip="Picture and maps of the second run beside the first",
+    is_switch=True,
+    scope=Scope.STAGE,
+)
+LANES_TOGETHER = _replay(
+    "lanes_together", text="Both runs in one lane", is_switch=True, starts_group=True
+)
+LANES_APART = _replay("lanes_apart", text="A lane for each run", is_switch=True)
+LANES_DIFFERENCE = _replay("lanes_difference", text="The difference of both", is_switch=True)
+
+COPY_NUMBERS = Command(
+    *("copy_numbers", Menu.EDIT, "Copy the numbers of all steps", "Ctrl+Alt+C"),
+    tip="Entropy, centre, spread, overlap and PoS, tab-separated for a spreadsheet",
+)
+PIN_FRAME = _replay(
+    "pin_frame",
+    text="Pin this step to the storyboard",
+    keys="B",
+    icon="pin",
+    tip="Keeps picture, maps and PoS of the step side by side with others",
+    starts_group=True,
+)
+EXPORT_BOARD = _replay(
+    "export_board",
+    text="Export the storyboard…",
+    icon="export",
+    tip="As a sheet, a film, arrays or a table",
+)
+CLEAR_BOARD = _replay("clear_board", text="Clear the storyboard", icon="trash")
+
+COMMANDS = (
+    *(LOOP, PING_PONG, FASTER, SLOWER),
+    *(RANGE_FROM, RANGE_TO, NO_RANGE, ZOOM_IN, ZOOM_OUT, ALL_STEPS),
+    *(BESIDE_BASELINE, BESIDE_SEED, BESIDE_RUN, BESIDE_NONE, BESIDE_ON_STAGE),
+    *(LANES_TOGETHER, LANES_APART, LANES_DIFFERENCE),
+    *(PIN_FRAME, EXPORT_BOARD, CLEAR_BOARD),
+    COPY_NUMBERS,
+)

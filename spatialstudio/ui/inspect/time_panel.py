@@ -1,0 +1,298 @@
+"""PoS of every relation on the clock of the denoising steps, and the means to move along it."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QFileDialog, QStackedLayout, QVBoxLayout, QWidget
+
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.inspect.timeline import moment_in_words
+from spatialstudio.application.session import (
+    BaselineChanged,
+    OpenRun,
+    RunChanged,
+    StepPicked,
+)
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.ui.framework.actions import Actions
+from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.file_reading import Subject
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.inspect import commands as inspect_commands
+from spatialstudio.ui.inspect import replay_commands
+from spatialstudio.ui.inspect.trace_presenter import (
+    span_in_words,
+    step_name,
+    time_contents,
+)
+from spatialstudio.ui.inspect.widgets.pos_chart import (
+    ZOOM,
+    PosChart,
+    Span,
+)
+from spatialstudio.ui.inspect.widgets.pos_curve import Lanes
+from spatialstudio.ui.inspect.widgets.replay_bar import (
+    FASTER_BY,
+    PlayMode,
+    ReplayBar,
+)
+from spatialstudio.ui.inspect.widgets.time_header import TimeHeader
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+TRACE_EM = 7
+FAR_STEPS = 10_000
+STRIDES = {
+    inspect_commands.PREVIOUS: -1,
+    inspect_commands.NEXT: 1,
+    inspect_commands.BACK_FIVE: -5,
+    inspect_commands.ON_FIVE: 5,
+    inspect_commands.FIRST: -FAR_STEPS,
+    inspect_commands.LAST: FAR_STEPS,
+}
+MODES = {replay_commands.LOOP: PlayMode.LOOP, replay_commands.PING_PONG: PlayMode.PING_PONG}
+LANES = {
+    replay_commands.LANES_TOGETHER: Lanes.TOGETHER,
+    replay_commands.LANES_APART: Lanes.APART,
+    replay_commands.LANES_DIFFERENCE: Lanes.DIFFERENCE,
+}
+BESIDE = (
+    replay_commands.BESIDE_BASELINE,
+    replay_commands.BESIDE_SEED,
+    replay_commands.BESIDE_RUN,
+    replay_commands.BESIDE_NONE,
+    replay_commands.BESIDE_ON_STAGE,
+)
+NOTHING_YET = "The curve of each relation's PoS: how sure the attention is of it."
+
+
+class TimePanel(Panel):
+    """Shows curves and the scrubber, live or replayed alike; a second run on the same clock."""
+
+    title = "Time"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._studio = context.studio
+        self._reading = context.reading
+        self._session = context.studio.session  # Qt holds a plain Python receiver weakly
+        self._actions = context.actions
+        self._stage = context.stage
+        self._maps = context.maps
+        self._span: Span | None = None
+        self._run_id = ""
+        self._chart = PosChart(context.theme)
+        self._chart.step_picked.connect(self._session.pick_step)
+        self._chart.span_picked.connect(self._take_span)
+        self._header = TimeHeader(context.theme, self._menu(context.actions))
+        self._empty = TextLabel(tr(NOTHING_YET), Tone.MUTED)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._means = TextLabel(tone=Tone.MUTED, small=True)
+        self._means.hide()
+        self._moment = TextLabel(tone=Tone.MUTED, small=True)
+        self._moment.hide()
+        self._replay = ReplayBar(context.theme)
+        self._replay.step_picked.connect(self._session.pick_step)
+        self._replay.live_asked.connect(self._session.go_live)
+        self._replay.mode_picked.connect(self._show_mode)
+        self._runs_clock = SightClock(self._draw_runs, self)
+        self._maps.changed.connect(self._runs_clock.request)
+        self._lay_out()
+        self._bind_steps(context.actions)
+        self._bind_range(context.actions)
+        self._bind_second(context.actions)
+        self.setAcceptDrops(True)
+
+    def handle(self, event: object) -> None:
+        """Follow both runs and the picked step."""
+        match event:
+            case RunChanged(run=run):
+                if run.id != self._run_id:
+                    self._run_id = run.id
+                    self._take_span(None)
+                self._follow_runs()
+            case BaselineChanged():
+                self._follow_runs()
+            case StepPicked():
+                self._draw_step()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Welcome a run's file."""
+        if dropped_run(event) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Set the run that was dropped beside the open one."""
+        if (path := dropped_run(event)) is not None:
+            event.acceptProposedAction()
+            self._read_beside(path)
+
+    def _bind_steps(self, actions: Actions) -> None:
+        actions.bind(inspect_commands.PLAY, self._replay.toggle_play)
+        actions.bind(inspect_commands.LIVE, self._session.go_live)
+        for command, steps in STRIDES.items():
+            actions.bind(command, partial(self._replay.go_by, steps))
+        for command, mode in MODES.items():
+            actions.bind_switch(command, partial(self._use_mode, mode))
+        for command, change in (
+            (replay_commands.FASTER, FASTER_BY),
+            (replay_commands.SLOWER, -FASTER_BY),
+        ):
+            actions.bind(command, partial(self._play_faster, change))
+        actions.use_stage_keys(self, without=(inspect_commands.PLAY,))  # Space presses buttons here
+
+    def _bind_range(self, actions: Actions) -> None:
+        actions.bind(replay_commands.RANGE_FROM, lambda: self._mark(is_first=True))
+        actions.bind(replay_commands.RANGE_TO, lambda: self._mark(is_first=False))
+        actions.bind(replay_commands.NO_RANGE, lambda: self._take_span(None))
+        actions.bind(replay_commands.ZOOM_IN, lambda: self._chart.zoom(1 / ZOOM))
+        actions.bind(replay_commands.ZOOM_OUT, lambda: self._chart.zoom(ZOOM))
+        actions.bind(replay_commands.ALL_STEPS, self._chart.show_all_steps)
+
+    def _bind_second(self, actions: Actions) -> None:
+        second = self._studio.second
+        for command, do in (
+            (replay_commands.BESIDE_BASELINE, second.draw_baseline),
+            (replay_commands.BESIDE_SEED, second.draw_next_seed),
+        ):
+            actions.bind(command, partial(self._set_beside, do))
+        actions.bind(replay_commands.BESIDE_RUN, self._choose_second)
+        actions.bind(replay_commands.BESIDE_NONE, second.put_away)
+        for command, lanes in LANES.items():
+            actions.bind(command, partial(self._use_lanes, lanes))
+        self._use_lanes(Lanes.TOGETHER)
+        actions.bind_switch(replay_commands.BESIDE_ON_STAGE, self._stage.show_beside)
+        self._stage.beside_changed.connect(self._show_beside)
+        self._show_beside()
+
+    def _menu(self, actions: Actions) -> tuple[tuple[QAction, ...], ...]:
+        return tuple(
+            tuple(actions[command] for command in group) for group in (BESIDE, tuple(LANES))
+        )
+
+    def _use_mode(self, mode: PlayMode, on: bool) -> None:
+        self._replay.show_mode(mode if on else PlayMode.ONCE)
+        self._show_mode(mode if on else PlayMode.ONCE)
+
+    def _show_mode(self, mode: PlayMode) -> None:
+        for command, known in MODES.items():
+            self._actions[command].setChecked(known is mode)
+
+    def _play_faster(self, change: int) -> None:
+        self._replay.use_speed(self._replay.speed + change)
+
+    def _use_lanes(self, lanes: Lanes) -> None:
+        self._chart.show_lanes(lanes)
+        for command, known in LANES.items():
+            self._actions[command].setChecked(known is lanes)
+
+    def _show_beside(self) -> None:
+        self._actions[replay_commands.BESIDE_ON_STAGE].setChecked(self._stage.has_beside)
+
+    def _mark(self, *, is_first: bool) -> None:
+        here = self._session.step
+        first, last = self._span or (here, here)
+        span = (here, max(here, last)) if is_first else (min(first, here), here)
+        self._take_span(span)
+
+    def _take_span(self, span: Span | None) -> None:
+        self._span = span
+        self._chart.show_span(span)
+        self._draw_means()
+
+    def _set_beside(self, do: Callable[[], object]) -> None:
+        try:
+            do()
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Setting a run beside this one")))
+
+    def _choose_second(self) -> None:
+        kinds = f"{tr('Runs')} (*.strace *.png)"
+        start = str(self._studio.runs_folder)
+        path, _ = QFileDialog.getOpenFileName(self, tr("Set a run beside this one"), start, kinds)
+        if path:
+            self._read_beside(Path(path))
+
+    def _read_beside(self, path: Path) -> None:
+        self._reading.read(
+            Subject.BESIDE,
+            tr("Setting a run beside this one"),
+            partial(self._studio.read_run, path),
+            self._studio.second.show,
+            self.problem_met.emit,
+        )
+
+    def _follow_runs(self) -> None:
+        """Draw when in sight; the keys that lead along the steps work all the same."""
+        run, second = self._session.run, self._session.baseline
+        if run is not None:
+            self._replay.set_step_count(len(run.steps))
+            self._draw_step()
+            self._show_commands(has_run=run.request is not None, has_second=second is not None)
+        self._runs_clock.request()
+
+    def _draw_runs(self) -> None:
+        run, second = self._session.run, self._session.baseline
+        if run is None:
+            return
+        self._pages.setCurrentIndex(1 if run.steps else 0)
+        contents = time_contents(run, second, self._maps.look.moment)
+        self._show_moment(moment_in_words(run, self._maps.look.moment))
+        self._chart.show_contents(contents)
+        self._header.show_contents(contents)
+        self._chart.show_step(self._session.step)
+        self._draw_means()
+
+    def _draw_step(self) -> None:
+        run, step = self._session.run, self._session.step
+        if run is None:
+            return
+        self._chart.show_step(step)
+        self._replay.show_step(step, step_name(run, step))
+        self._replay.show_live(offered=not run.is_over and not self._session.follows_live)
+
+    def _draw_means(self) -> None:
+        run = self._session.run
+        told = "" if run is None else self._span_in_words(run)
+        self._means.setText(told)
+        self._means.setVisible(bool(told))
+
+    def _span_in_words(self, run: OpenRun) -> str:
+        return span_in_words(run, self._session.baseline, self._span, self._maps.look.moment)
+
+    def _show_moment(self, told: str) -> None:
+        self._moment.setText(tr("PoS {when}.").format(when=told[:1].lower() + told[1:]))
+        self._moment.setVisible(bool(told))
+
+    def _show_commands(self, *, has_run: bool, has_second: bool) -> None:
+        usable = dict.fromkeys((*LANES, replay_commands.BESIDE_NONE), has_second)
+        usable |= dict.fromkeys(
+            (replay_commands.BESIDE_BASELINE, replay_commands.BESIDE_SEED), has_run
+        )
+        for command, can in usable.items():
+            self._actions[command].setEnabled(can)
+
+    def _lay_out(self) -> None:
+        stack = QWidget()
+        stack.setMinimumHeight(em(TRACE_EM))
+        self._pages = QStackedLayout(stack)
+        self._pages.addWidget(self._empty)
+        self._pages.addWidget(self._chart)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(0.9), 0, em(0.9), em(0.5))
+        column.setSpacing(em(0.2))
+        column.addWidget(self._header)
+        column.addWidget(stack, 1)
+        column.addWidget(self._moment)
+        column.addWidget(self._means)
+        column.addWidget(self._replay)
+
+
+def dropped_run(event: QDropEvent) -> Path | None:
+    """Return the first file of a drag; None where it carries none."""
+    urls = (url for url in event.mimeData().urls() if url.isLocalFile())
+    return next((Path(url.toLocalFile()) for url in urls), None)

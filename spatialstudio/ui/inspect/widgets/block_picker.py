@@ -1,0 +1,241 @@
+"""A small drawing of a denoiser: where it attends to the text, and what of it is averaged."""
+
+from enum import Enum
+from itertools import pairwise
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QBrush,
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.ui.theme.metrics import (
+    SMALL,
+    em,
+    font,
+)
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.text_label import plain_tip
+from spatialstudio.ui.widgets.texts import tr
+
+ROW_EM = 1.9
+LABEL_EM = 3.4
+GAP_EM = 0.25
+WIDEST_EM = 2.6
+MOST_IN_A_ROW = 20
+ROUNDING_EM = 0.25
+FRAME_WIDTH = 2.0
+
+
+class BlockState(Enum):
+    """What can be done with a block; the value says it to people."""
+
+    INCLUDED = "averaged"
+    AVAILABLE = "kept, not averaged"
+    MEAN_ONLY = "averaged; only the mean of such blocks was kept"
+    MISSING = "not captured"
+    WANTED = "averaged in the next picture"
+    LEFT_OUT = "left out in the next picture"
+
+
+PICKABLE = frozenset(BlockState) - {BlockState.MEAN_ONLY, BlockState.MISSING}
+
+
+@frozen
+class Block:
+    """One place of the drawing.
+
+    Attributes:
+        key: Comes back when it is picked.
+        name: As the model calls it.
+        shape: (h, w) of its maps.
+        layers: Attention layers within it.
+        state: What can be done with it.
+    """
+
+    key: str
+    name: str
+    shape: tuple[int, int]
+    layers: int
+    state: BlockState
+
+
+class BlockPicker(QWidget):
+    """Shows blocks from the denoiser's input to its output, coarser ones lower: a U, or a line.
+
+    Emits ``block_toggled`` with a block's key (click, Space) and ``block_singled`` (double click,
+    Enter), by the user's hand only. Arrows go from block to block.
+    """
+
+    block_toggled = Signal(str)
+    block_singled = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._blocks: tuple[Block, ...] = ()
+        self._cursor = 0
+        self.setAccessibleName(tr("Blocks of the model"))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+
+    def show_blocks(self, blocks: tuple[Block, ...]) -> None:
+        """Show a model's blocks in the order in which they run."""
+        if blocks == self._blocks:
+            return
+        self._blocks = blocks
+        self._cursor = min(self._cursor, max(len(blocks) - 1, 0))
+        self._describe()
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Ask for a line for each resolution."""
+        return QSize(em(14), max(self._row_count(), 1) * em(ROW_EM))
+
+    def cell(self, place: int) -> QRectF:
+        """Return where a block is drawn, in widget coordinates."""
+        count = max(len(self._blocks), 1)
+        in_a_row = min(count, MOST_IN_A_ROW) if self._is_one_line() else count
+        width = min((self.width() - em(LABEL_EM)) / in_a_row, em(WIDEST_EM))
+        column = place % in_a_row if self._is_one_line() else place
+        gap = min(em(GAP_EM), width / 4)
+        left = em(LABEL_EM) + column * width
+        return QRectF(left, self._row_of(place) * em(ROW_EM), width - gap, em(ROW_EM) - gap)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the resolutions, the way through the model, and its blocks."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._draw_labels(painter)
+        painter.setPen(QPen(self._theme.colour("line"), FRAME_WIDTH))
+        middles = [self.cell(place).center() for place in range(len(self._blocks))]
+        for start, stop in pairwise(middles):
+            painter.drawLine(start, stop)
+        for place, block in enumerate(self._blocks):
+            self._draw_block(painter, self.cell(place), block)
+        if self.hasFocus() and self._blocks:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(self._theme.colour("text"), FRAME_WIDTH))
+            painter.drawRect(self.cell(self._cursor).adjusted(-1, -1, 1, 1))
+        painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Take the block under the pointer in or out."""
+        if (place := self._at(event.position())) is not None:
+            self._go_to(place)
+            self._tell(self.block_toggled)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Take the block under the pointer alone."""
+        if (place := self._at(event.position())) is not None:
+            self._go_to(place)
+            self._tell(self.block_singled)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go from block to block; take one in, out, or alone."""
+        last = len(self._blocks) - 1
+        match event.key():
+            case Qt.Key.Key_Left | Qt.Key.Key_Up:
+                self._go_to(max(self._cursor - 1, 0))
+            case Qt.Key.Key_Right | Qt.Key.Key_Down:
+                self._go_to(max(min(self._cursor + 1, last), 0))
+            case Qt.Key.Key_Space:
+                self._tell(self.block_toggled)
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                self._tell(self.block_singled)
+            case _:
+                super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Tell the name of the block under the pointer."""
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            place = self._at(QPointF(event.pos()))
+            text = "" if place is None else _in_words(self._blocks[place])
+            QToolTip.showText(event.globalPos(), plain_tip(text), self)
+            return True
+        return super().event(event)
+
+    def _shapes(self) -> list[tuple[int, int]]:
+        """Return the resolutions, the finest first."""
+        return sorted({block.shape for block in self._blocks}, reverse=True)
+
+    def _is_one_line(self) -> bool:
+        return len(self._shapes()) == 1
+
+    def _row_of(self, place: int) -> int:
+        if self._is_one_line():
+            return place // MOST_IN_A_ROW
+        return self._shapes().index(self._blocks[place].shape)
+
+    def _row_count(self) -> int:
+        if self._is_one_line():
+            return -(-len(self._blocks) // MOST_IN_A_ROW)
+        return len(self._shapes())
+
+    def _at(self, position: QPointF) -> int | None:
+        places = range(len(self._blocks))
+        return next((place for place in places if self.cell(place).contains(position)), None)
+
+    def _go_to(self, place: int) -> None:
+        self._cursor = place
+        self._describe()
+        self.update()
+
+    def _tell(self, signal: object) -> None:
+        if self._blocks and self._blocks[self._cursor].state in PICKABLE:
+            signal.emit(self._blocks[self._cursor].key)  # type: ignore[attr-defined]
+
+    def _draw_labels(self, painter: QPainter) -> None:
+        painter.setFont(font(SMALL))
+        painter.setPen(self._theme.colour("muted"))
+        measure = QFontMetricsF(painter.font())
+        for row, (height, width) in enumerate(self._shapes()):
+            line = QRectF(0, row * em(ROW_EM), em(LABEL_EM), em(ROW_EM) - em(GAP_EM))
+            text = measure.elidedText(
+                f"{width}x{height}", Qt.TextElideMode.ElideRight, line.width()
+            )
+            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+
+    def _draw_block(self, painter: QPainter, cell: QRectF, block: Block) -> None:
+        painter.setPen(QPen(self._theme.colour("faint"), 1))
+        painter.setBrush(self._theme.colour("surface"))
+        match block.state:
+            case BlockState.INCLUDED | BlockState.WANTED:
+                painter.setPen(QPen(self._theme.colour("accent"), 1))
+                painter.setBrush(self._theme.colour("accent"))
+            case BlockState.MEAN_ONLY:
+                painter.setPen(QPen(self._theme.colour("muted"), 1))
+                painter.setBrush(self._theme.colour("muted"))
+            case BlockState.AVAILABLE | BlockState.LEFT_OUT:
+                painter.setPen(QPen(self._theme.colour("accent"), 1))
+                painter.setBrush(self._theme.colour("raised"))
+        rounding = em(ROUNDING_EM)
+        painter.drawRoundedRect(cell, rounding, rounding)
+        if block.state is BlockState.MISSING:
+            painter.setBrush(QBrush(self._theme.colour("line"), Qt.BrushStyle.BDiagPattern))
+            painter.drawRoundedRect(cell, rounding, rounding)
+
+    def _describe(self) -> None:
+        said = _in_words(self._blocks[self._cursor]) if self._blocks else ""
+        self.setAccessibleDescription(said)
+
+
+def _in_words(block: Block) -> str:
+    height, width = block.shape
+    return tr("{name}: {layers} layers, {width} x {height}, {state}").format(
+        name=block.name,
+        layers=block.layers,
+        width=width,
+        height=height,
+        state=tr(block.state.value),
+    )

@@ -1,0 +1,197 @@
+"""A table of numbers, a row a step, that can be picked from and copied."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSizePolicy, QTableView, QWidget
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.ui.theme.metrics import (
+    SMALL,
+    em,
+    font,
+)
+from spatialstudio.ui.widgets.text_label import plain_tip
+from spatialstudio.ui.widgets.texts import tr
+
+Role = Qt.ItemDataRole
+Index = QModelIndex | QPersistentModelIndex
+NOT_MEASURED = "–"  # noqa: RUF001 - a dash
+USUAL_EM = (20, 8)
+LOWEST_EM = 6
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+@frozen(kw_only=False)
+class NumberColumn:
+    """A column.
+
+    Attributes:
+        group: Over it: the word or relation.
+        name: What is measured.
+        tip: What the number means.
+    """
+
+    group: str
+    name: str
+    tip: str
+
+
+class NumberModel(QAbstractTableModel):
+    """Rows of numbers; a step before each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.columns: tuple[NumberColumn, ...] = ()
+        self.steps: tuple[int, ...] = ()
+        self.rows: tuple[Sequence[float | None], ...] = ()
+
+    def take(
+        self,
+        columns: tuple[NumberColumn, ...],
+        steps: tuple[int, ...],
+        rows: tuple[Sequence[float | None], ...],
+    ) -> None:
+        """Hold other numbers; rows that only came on leave what is picked as it is."""
+        known = len(self.steps)
+        before = (self.columns, self.steps, self.rows)
+        grows = (columns, steps[:known], rows[:known]) == before
+        if not grows:
+            self.beginResetModel()
+            self.columns, self.steps, self.rows = columns, steps, rows
+            self.endResetModel()
+        elif len(steps) > len(self.steps):
+            self.beginInsertRows(QModelIndex(), len(self.steps), len(steps) - 1)
+            self.steps, self.rows = steps, rows
+            self.endInsertRows()
+
+    def rowCount(self, parent: Index | None = None) -> int:  # noqa: ARG002 - Qt's signature
+        """Return how many steps there are."""
+        return len(self.rows)
+
+    def columnCount(self, parent: Index | None = None) -> int:  # noqa: ARG002 - Qt's signature
+        """Return how many numbers a step has."""
+        return len(self.columns)
+
+    def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
+        """Return the number, or how it is shown."""
+        value = self.rows[index.row()][index.column()]
+        match role:
+            case Role.DisplayRole:
+                return NOT_MEASURED if value is None else f"{value:.3f}"
+            case Role.TextAlignmentRole:
+                return RIGHT
+            case Role.ToolTipRole:
+                return plain_tip(self.columns[index.column()].tip)
+            case Role.AccessibleTextRole:
+                column = self.columns[index.column()]
+                said = tr("not measured") if value is None else f"{value:.3f}"
+                return f"{column.group} {column.name}: {said}"
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Role.DisplayRole
+    ) -> Any:
+        """Return the names over and before the numbers."""
+        if orientation is Qt.Orientation.Vertical:
+            return str(self.steps[section] + 1) if role == Role.DisplayRole else None
+        column = self.columns[section]
+        match role:
+            case Role.DisplayRole:
+                return f"{column.group}\n{column.name}"
+            case Role.TextAlignmentRole:
+                return RIGHT
+            case Role.ToolTipRole:
+                return plain_tip(column.tip)
+        return None
+
+
+class NumberTable(QTableView):
+    """Shows numbers; the row of the step looked at is marked.
+
+    Emits ``step_picked`` when the user goes to another row, and ``copy_asked`` with the places of
+    the chosen rows on the keys for copying.
+    """
+
+    step_picked = Signal(int)
+    copy_asked = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = NumberModel()
+        self.setModel(self._model)
+        self.setAccessibleName(tr("Numbers of each step"))
+        self.setFont(font(SMALL))
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)  # Tab leads on, arrows go through the rows
+        self.setAlternatingRowColors(True)
+        self.verticalHeader().setDefaultSectionSize(em(1.5))
+        self.verticalHeader().setMinimumWidth(em(2))
+        across = self.horizontalHeader()
+        across.setFont(font(SMALL))
+        across.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        across.setHighlightSections(False)
+        across.setTextElideMode(Qt.TextElideMode.ElideRight)
+        across.setDefaultSectionSize(em(5.4))
+        across.setMinimumHeight(em(2.9))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        self.setMinimumHeight(em(LOWEST_EM))
+        self._is_showing = False
+        self.selectionModel().currentRowChanged.connect(self._tell)
+
+    def sizeHint(self) -> QSize:
+        """Ask for the names and a few rows; with less room the table scrolls, not what holds it."""
+        return QSize(em(USUAL_EM[0]), em(USUAL_EM[1]))
+
+    def show_numbers(
+        self,
+        columns: tuple[NumberColumn, ...],
+        steps: tuple[int, ...],
+        rows: tuple[Sequence[float | None], ...],
+    ) -> None:
+        """Show rows of numbers, each with the step that it belongs to."""
+        self._is_showing = True
+        self._model.take(columns, steps, rows)
+        self._is_showing = False
+
+    def show_step(self, step: int) -> None:
+        """Mark the row of a step, and bring it into sight."""
+        if step not in self._model.steps or self._current_step() == step:
+            return
+        self._is_showing = True
+        self.selectRow(self._model.steps.index(step))
+        self._is_showing = False
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the row of the step in sight."""
+        super().resizeEvent(event)
+        self.scrollTo(self.currentIndex())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy the chosen rows on the usual keys."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            rows = {index.row() for index in self.selectionModel().selectedRows()}
+            self.copy_asked.emit(sorted(rows))
+        else:
+            super().keyPressEvent(event)
+
+    def _current_step(self) -> int | None:
+        row = self.currentIndex().row()
+        return self._model.steps[row] if 0 <= row < len(self._model.steps) else None
+
+    def _tell(self) -> None:
+        step = self._current_step()
+        if step is not None and not self._is_showing:
+            self.step_picked.emit(step)

@@ -1,0 +1,272 @@
+"""The scrubber with what belongs to it: play, how and how fast, the step's name, back to live."""
+
+from enum import Enum
+
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QHBoxLayout,
+    QPushButton,
+    QSlider,
+    QSpinBox,
+    QToolButton,
+    QWidget,
+)
+
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.fields import NumberBox
+from spatialstudio.ui.widgets.text_label import PlainLabel, plain_tip
+from spatialstudio.ui.widgets.texts import tr
+
+PAGE = 5
+PAGES = {Qt.Key.Key_Left: -PAGE, Qt.Key.Key_Right: PAGE}
+
+
+class StepScrubber(QSlider):
+    """Lets the user pick one denoising step.
+
+    Emits ``step_picked`` by the user's hand only, ``play_asked`` on Space; ``show_step`` never
+    echoes. Knows no session.
+    """
+
+    step_picked = Signal(int)  # 0-based
+    play_asked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self.setAccessibleName(tr("Denoising step"))
+        self.setPageStep(PAGE)
+        self.valueChanged.connect(self.step_picked)
+        self.set_step_count(0)
+
+    def set_step_count(self, count: int) -> None:
+        """Set how many steps can be picked; 0 switches the scrubber off."""
+        with QSignalBlocker(self):
+            self.setRange(0, max(count - 1, 0))
+        self.setEnabled(count > 0)
+
+    def show_step(self, step: int) -> None:
+        """Show a step that someone else picked."""
+        with QSignalBlocker(self):
+            self.setValue(step)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Go one step a notch; down is later."""
+        self.setValue(self.value() + (1 if event.angleDelta().y() < 0 else -1))
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Play on Space; Shift with an arrow goes five steps; the rest is the slider's own."""
+        if event.key() == Qt.Key.Key_Space:
+            self.play_asked.emit()
+        elif event.modifiers() == Qt.KeyboardModifier.ShiftModifier and event.key() in PAGES:
+            self.setValue(self.value() + PAGES[Qt.Key(event.key())])
+        else:
+            super().keyPressEvent(event)
+
+
+SLOWEST, FASTEST, USUAL = 5, 60, 10
+"""Steps a second."""
+FASTER_BY = 5
+NAME_WIDTH_EM = 6.6
+SPEED_WIDTH_EM = 3.6
+SCRUBBER_EM = 4
+ICON_EM = 1.1
+GAP_EM = 0.6
+
+
+class PlayMode(Enum):
+    """What comes after the last step."""
+
+    ONCE = "once"
+    LOOP = "loop"
+    PING_PONG = "ping_pong"
+
+
+class ReplayBar(QWidget):
+    """Lets the user scrub and play the steps.
+
+    Emits ``step_picked`` for each step picked by hand or by playing, ``live_asked`` when the user
+    wants to follow the run again, ``mode_picked`` with another ``PlayMode``.
+    """
+
+    step_picked = Signal(int)
+    live_asked = Signal()
+    mode_picked = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._mode = PlayMode.ONCE
+        self._stride = 1
+        self._scrubber = StepScrubber()
+        self._scrubber.setMinimumWidth(em(SCRUBBER_EM))
+        self._scrubber.step_picked.connect(self.step_picked)
+        self._scrubber.play_asked.connect(self.toggle_play)
+        self._clock = QTimer(self)
+        self._clock.setTimerType(Qt.TimerType.PreciseTimer)
+        self._clock.timeout.connect(self._advance)
+        self._play = self._button("")
+        self._play.clicked.connect(self.toggle_play)
+        self._modes = {
+            PlayMode.LOOP: self._button(tr("Play again and again")),
+            PlayMode.PING_PONG: self._button(tr("Play back and forth")),
+        }
+        for mode, button in self._modes.items():
+            button.setCheckable(True)
+            button.clicked.connect(lambda on, mode=mode: self._take_mode(mode, on=on))
+        self._speed = self._speed_field()
+        self._name = PlainLabel()
+        self._name.setMinimumWidth(em(NAME_WIDTH_EM))
+        self._live = QPushButton(tr("Live"))
+        self._live.setProperty("kind", "quiet")
+        self._live.setAccessibleName(tr("Follow the newest step"))
+        self._live.setToolTip(tr("Follow the newest step again"))
+        self._live.clicked.connect(self.live_asked)
+        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._lay_out()
+        theme.changed.connect(self._dress)
+        self._dress()
+        self.use_speed(USUAL)
+        self.set_step_count(0)
+        self.show_live(offered=False)
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for the broader half: both stand one above the other where there is little room."""
+        return QSize(max(self._widths()), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the halves beside each other, or one above the other."""
+        super().resizeEvent(event)
+        is_narrow = self.width() < sum(self._widths()) + self._halves.spacing()
+        way = QBoxLayout.Direction
+        self._halves.setDirection(way.TopToBottom if is_narrow else way.LeftToRight)
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether the steps run by themselves."""
+        return self._clock.isActive()
+
+    @property
+    def speed(self) -> int:
+        """Steps a second while playing."""
+        return self._speed.value()
+
+    def set_step_count(self, count: int) -> None:
+        """Set how many steps can be picked; 0 switches all off."""
+        self._scrubber.set_step_count(count)
+        for widget in (self._play, self._speed, *self._modes.values()):
+            widget.setEnabled(count > 1)
+        if not count:
+            self._stop()
+            self._name.clear()
+
+    def show_step(self, step: int, name: str) -> None:
+        """Show a step that someone else picked, and what to call it."""
+        self._scrubber.show_step(step)
+        self._name.setText(name)
+
+    def show_live(self, *, offered: bool) -> None:
+        """Offer the way back to the newest step, or not."""
+        self._live.setVisible(offered)
+
+    def show_mode(self, mode: PlayMode) -> None:
+        """Play once, again and again, or back and forth."""
+        self._mode = mode
+        self._stride = 1
+        for known, button in self._modes.items():
+            button.setChecked(known is mode)
+
+    def use_speed(self, steps_a_second: int) -> None:
+        """Play that many steps a second, 5 to 60."""
+        with QSignalBlocker(self._speed):
+            self._speed.setValue(steps_a_second)
+        self._clock.setInterval(round(1000 / self.speed))
+
+    def toggle_play(self) -> None:
+        """Play from the picked step, from the start when it is the last; or stop."""
+        if self.is_playing:
+            self._stop()
+            return
+        self._stride = 1
+        if self._is_at_end and self._mode is not PlayMode.PING_PONG:
+            self._scrubber.setValue(0)
+        self._clock.start()
+        self._dress()
+
+    def go_by(self, steps: int) -> None:
+        """Go some steps on, or back when negative, as by hand."""
+        self._scrubber.setValue(self._scrubber.value() + steps)
+
+    @property
+    def _is_at_end(self) -> bool:
+        return self._scrubber.value() == self._scrubber.maximum()
+
+    def _advance(self) -> None:
+        if self._mode is PlayMode.PING_PONG:
+            if self._is_at_end:
+                self._stride = -1
+            elif not self._scrubber.value():
+                self._stride = 1
+        elif self._is_at_end:
+            self._scrubber.setValue(0)
+            return
+        self.go_by(self._stride)
+        if self._mode is PlayMode.ONCE and self._is_at_end:
+            self._stop()
+
+    def _stop(self) -> None:
+        self._clock.stop()
+        self._dress()
+
+    def _take_mode(self, mode: PlayMode, *, on: bool) -> None:
+        self.show_mode(mode if on else PlayMode.ONCE)
+        self.mode_picked.emit(self._mode)
+
+    def _button(self, name: str) -> QToolButton:
+        button = QToolButton()
+        button.setIconSize(QSize(em(ICON_EM), em(ICON_EM)))
+        button.setAccessibleName(name)
+        button.setToolTip(plain_tip(name))
+        return button
+
+    def _speed_field(self) -> NumberBox:
+        field = NumberBox()
+        field.setRange(SLOWEST, FASTEST)
+        field.setSingleStep(FASTER_BY)
+        field.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        field.setFixedWidth(em(SPEED_WIDTH_EM))
+        field.setSuffix(tr(" / s"))
+        field.setAccessibleName(tr("Steps a second"))
+        field.setToolTip(tr("Steps a second while playing"))
+        field.valueChanged.connect(self.use_speed)
+        return field
+
+    def _lay_out(self) -> None:
+        self._halves.setContentsMargins(0, 0, 0, 0)
+        self._halves.setSpacing(em(GAP_EM))
+        playing, scrubbing = QHBoxLayout(), QHBoxLayout()
+        for button in (self._play, *self._modes.values(), self._speed):
+            playing.addWidget(button)
+        playing.addStretch()
+        scrubbing.addWidget(self._scrubber, 1)
+        scrubbing.addWidget(self._name)
+        scrubbing.addWidget(self._live)
+        for half, stretch in ((playing, 0), (scrubbing, 1)):
+            half.setSpacing(em(GAP_EM) // 2)
+            self._halves.addLayout(half, stretch)
+
+    def _widths(self) -> tuple[int, ...]:
+        """Return how wide each half must be at least."""
+        halves = (self._halves.itemAt(place) for place in range(self._halves.count()))
+        return tuple(half.minimumSize().width() for half in halves if half is not None)
+
+    def _dress(self) -> None:
+        name, icon = (tr("Pause"), "pause") if self.is_playing else (tr("Play"), "play")
+        self._play.setIcon(self._theme.icon(icon))
+        self._play.setAccessibleName(tr("{name} the steps").format(name=name))
+        self._play.setToolTip(plain_tip(tr("{name} (Space)").format(name=name)))
+        for mode, button in self._modes.items():
+            button.setIcon(self._theme.icon(mode.value))

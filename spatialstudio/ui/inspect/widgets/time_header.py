@@ -1,0 +1,141 @@
+"""What stands over the chart: whose curves these are, how the lanes lie, and the second run."""
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QAction, QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
+
+from spatialstudio.ui.inspect.widgets.pos_curve import TimeContents
+from spatialstudio.ui.theme.metrics import (
+    SMALL,
+    em,
+    font,
+)
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.text_label import plain_tip
+from spatialstudio.ui.widgets.texts import tr
+
+SWATCH_EM = 1.1
+GAP_EM = 0.9
+TEXT_GAP_EM = 0.3
+LINE_EM = 1.4
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+class CurveLegend(QWidget):
+    """Names the relations in the hues of their curves, in as many lines as they need.
+
+    Args:
+        theme: Its colours.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._contents = TimeContents()
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(tr("Legend of the curves"))
+        self._fit()
+        theme.changed.connect(self.update)
+
+    def show_contents(self, contents: TimeContents) -> None:
+        """Name what a chart shows."""
+        self._contents = contents
+        named = "\n".join(name for name, _, _ in self._entries())
+        self.setToolTip(plain_tip(named))
+        self.setAccessibleDescription(named)
+        self._fit()
+        self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Break the lines anew."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw each entry at its place."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(font(SMALL))
+        for (name, ink, style), place in zip(self._entries(), self._places(), strict=True):
+            left, middle = place.left(), place.center().y()
+            painter.setPen(QPen(ink, 2, style))
+            painter.drawLine(QPointF(left, middle), QPointF(left + em(SWATCH_EM), middle))
+            place.setLeft(left + em(SWATCH_EM + TEXT_GAP_EM))
+            painter.setPen(self._theme.colour("muted"))
+            room, dots = round(place.width()), Qt.TextElideMode.ElideRight
+            painter.drawText(place, LEFT, painter.fontMetrics().elidedText(name, dots, room))
+        painter.end()
+
+    def _fit(self) -> None:
+        """Be as high as the lines are."""
+        lines = {place.top() for place in self._places()}
+        self.setFixedHeight(max(len(lines), 1) * em(LINE_EM))
+
+    def _places(self) -> list[QRectF]:
+        """Return where the entries lie, side by side and on the next line where none has room."""
+        metrics = QFontMetricsF(font(SMALL))
+        places: list[QRectF] = []
+        left, top = 0.0, 0.0
+        for name, _, _ in self._entries():
+            width = em(SWATCH_EM + TEXT_GAP_EM) + metrics.horizontalAdvance(name) + 2
+            if left and left + width > self.width():
+                left, top = 0.0, top + em(LINE_EM)
+            places.append(QRectF(left, top, min(width, self.width()), em(LINE_EM)))
+            left += width + em(GAP_EM)
+        return places
+
+    def _entries(self) -> list[tuple[str, QColor, Qt.PenStyle]]:
+        contents, solid, dashed = self._contents, Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine
+        entries = [
+            (curve.name, self._theme.mention(curve.hue), solid) for curve in contents.first.curves
+        ]
+        if contents.second is not None:
+            entries.append((contents.second.name, self._theme.colour("muted"), dashed))
+        if contents.goal is not None:
+            told = tr("goal {goal:g}").format(goal=contents.goal)
+            entries.append((told, self._theme.colour("good"), dashed))
+        return entries
+
+
+ICON_EM = 1.1
+
+
+class TimeHeader(QWidget):
+    """Shows the legend, and a menu of all that can be set beside the run.
+
+    Args:
+        theme: Its colours and icons.
+        groups: The actions of the menu; a line stands between groups.
+    """
+
+    def __init__(self, theme: Theme, groups: tuple[tuple[QAction, ...], ...]) -> None:
+        super().__init__()
+        self._theme = theme
+        self._legend = CurveLegend(theme)
+        self._menu = QMenu(self)
+        for group in groups:
+            self._menu.addActions(group)
+            self._menu.addSeparator()
+        self._button = QToolButton()
+        self._button.setAccessibleName(tr("Second run"))
+        self._button.setToolTip(tr("What is set beside this run"))
+        self._button.setIconSize(QSize(em(ICON_EM), em(ICON_EM)))
+        self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._button.setMenu(self._menu)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(em(0.6))
+        row.addWidget(self._legend, 1)
+        row.addWidget(self._button, 0, Qt.AlignmentFlag.AlignTop)
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    def show_contents(self, contents: TimeContents) -> None:
+        """Name the curves, and the run that stands beside."""
+        self._legend.show_contents(contents)
+        second = contents.second
+        self._button.setText(tr("Compare") if second is None else second.name)
+
+    def _dress(self) -> None:
+        self._button.setIcon(self._theme.icon("compare"))

@@ -1,0 +1,197 @@
+"""Over the stage: the prompt's words, whose maps are looked at, and picture or grid."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy
+
+from spatialstudio.application.session import (
+    BaselineChanged,
+    MentionPicked,
+    RelationPicked,
+    RunChanged,
+    StepPicked,
+)
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.inspect import commands as inspect_commands
+from spatialstudio.ui.stage.map_presenter import (
+    maps_at,
+    sight_of,
+    whose_choices,
+    word_tags,
+)
+from spatialstudio.ui.stage.widgets.word_chips import WordChips
+from spatialstudio.ui.theme.metrics import LOW_WINDOW_EM, em
+from spatialstudio.ui.widgets.segments import Segments
+from spatialstudio.ui.widgets.texts import tr
+
+
+class HeldKey(QObject):
+    """Switches an action off when the key that switched it on is let go.
+
+    Switched on from a menu or the palette it stays on until it is switched off there.
+    """
+
+    def __init__(self, action: QAction) -> None:
+        super().__init__(action)
+        self._action = action
+        action.setAutoRepeat(False)
+        action.toggled.connect(self._watch)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Look out for the key; it goes on to whom it was meant for."""
+        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyRelease:
+            is_own = self._action.shortcut() == QKeySequence(event.key())
+            if is_own and not event.isAutoRepeat() and self._action.isChecked():
+                self._action.trigger()
+        return super().eventFilter(watched, event)
+
+    def _watch(self, is_on: bool) -> None:
+        application = QCoreApplication.instance()
+        if application is not None and is_on:
+            application.installEventFilter(self)
+        elif application is not None:
+            application.removeEventFilter(self)
+
+
+WORDS_EM = 18
+"""With less beside the choices, the words have lines of their own."""
+
+
+class WordBar(Panel):
+    """Lets the user hover, pin, compare and single out words; keeps pins and selection alike."""
+
+    title = "Words"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._session = context.studio.session
+        self._maps = context.maps
+        self._prompt = ""
+        self._chips = WordChips(context.theme)
+        self._chips.pin_asked.connect(self.toggle)
+        self._chips.compare_asked.connect(lambda key: self._do(self._maps.compare, key))
+        self._chips.solo_asked.connect(lambda key: self._do(self._maps.pin, key))
+        self._chips.word_hovered.connect(self._hover)
+        self._views = Segments(
+            tr("View"),
+            {
+                False: (tr("Picture"), tr("The picked words' maps on the picture")),
+                True: (tr("Grid"), context.actions[inspect_commands.GRID].toolTip()),
+            },
+        )
+        self._views.choice_picked.connect(lambda grid: self._maps.show_look(is_grid=grid))
+        self._whose = Segments(tr("Whose maps"), whose_choices())
+        self._whose.choice_picked.connect(lambda whose: self._maps.show_look(whose=whose))
+        self._whose.hide()
+        self._clock = SightClock(self._draw, self)
+        self._maps.changed.connect(self._clock.request)
+        self._lay_out()
+        self._bind(context)
+
+    def handle(self, event: object) -> None:
+        """Follow the run, the step, and what is picked elsewhere."""
+        match event:
+            case RunChanged(run=run):
+                if run.scene.prompt.text != self._prompt:
+                    self._prompt = run.scene.prompt.text
+                    self._maps.pin()
+                self._clock.request()
+            case StepPicked() | BaselineChanged():
+                self._clock.request()
+            case MentionPicked(mention_id=None):
+                self._maps.pin()
+            case MentionPicked(mention_id=str(mention)) if mention not in self._maps.pins:
+                self._maps.pin(MentionId(mention))
+            case RelationPicked(relation_id=relation_id) if self._session.run is not None:
+                for relation in self._session.run.scene.relations:
+                    if relation.id == relation_id:
+                        self._maps.pin(*relation.ends)
+
+    def toggle(self, key: str) -> None:
+        """Pin a word beside the others, or let it go."""
+        self._do(self._maps.toggle, key)
+
+    def _bind(self, context: WindowContext) -> None:
+        maps, actions = self._maps, context.actions
+        actions.bind_switch(inspect_commands.GRID, lambda on: maps.show_look(is_grid=on))
+        actions.bind_switch(inspect_commands.ISOLINES, lambda on: maps.show_look(has_isolines=on))
+        actions.bind_switch(inspect_commands.PEEK, maps.peek)
+        HeldKey(actions[inspect_commands.PEEK])
+        actions.bind(inspect_commands.NEXT_SCALE, maps.show_next_scale)
+        actions.bind(inspect_commands.LET_GO, lambda: self._do(maps.pin))
+
+        def show() -> None:
+            actions[inspect_commands.GRID].setChecked(maps.look.is_grid)
+            actions[inspect_commands.ISOLINES].setChecked(maps.look.has_isolines)
+
+        maps.changed.connect(show)
+        show()
+
+    def _do(self, change: Callable[..., None], *keys: str) -> None:
+        """Change the pins, and select the thing that was pinned last everywhere."""
+        change(*(MentionId(key) for key in keys))
+        run = self._session.run
+        things = {mention.id for mention in run.scene.mentions} if run else set()
+        pinned = [word for word in self._maps.pins if word in things]
+        if pinned or not self._maps.pins:
+            self._session.pick_mention(pinned[-1] if pinned else None)
+
+    def _hover(self, key: str) -> None:
+        self._maps.hover(MentionId(key) if key else None)
+
+    def _draw(self) -> None:
+        run = self._session.run
+        look = self._maps.look
+        self._views.show_choice(look.is_grid)
+        self._whose.show_choice(look.whose)
+        self._whose.setVisible(look.is_grid and self._session.baseline is not None)
+        self._break_line()
+        if run is not None:
+            maps = maps_at(run, self._session.step, sight_of(self._maps, run))
+            self._chips.show_words(word_tags(run, maps))
+            self._chips.show_pins(self._maps.pins)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show few words where it is low; let them have lines of their own where it is narrow."""
+        super().resizeEvent(event)
+        self._chips.show_brief(self._is_low)
+        self._break_line()
+
+    def event(self, event: QEvent) -> bool:
+        """Break the line anew when the choices turn out wider: they are styled on being shown."""
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._break_line()
+        return super().event(event)
+
+    @property
+    def _is_low(self) -> bool:
+        return self.window().height() < em(LOW_WINDOW_EM)
+
+    def _break_line(self) -> None:
+        room = self.width() - self._choices.sizeHint().width() - em()
+        is_narrow = self._is_lower_in_lines(room) if self._is_low else room < em(WORDS_EM)
+        way = QBoxLayout.Direction.BottomToTop if is_narrow else QBoxLayout.Direction.LeftToRight
+        self._row.setDirection(way)
+        self._row.setSpacing(em(0.2) if is_narrow else em(1))
+
+    def _is_lower_in_lines(self, room: int) -> bool:
+        """Whether words over the choices take less height than beside them, with that room."""
+        choices = self._choices.sizeHint().height()
+        beside = max(self._chips.heightForWidth(max(room, em())), choices)
+        return self._chips.heightForWidth(self.width()) + choices < beside
+
+    def _lay_out(self) -> None:
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        self._row = row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, em(0.3))
+        row.addWidget(self._chips, 1)
+        self._choices = choices = QHBoxLayout()
+        choices.setSpacing(em(1))
+        choices.addStretch()
+        for choice in (self._whose, self._views):
+            choices.addWidget(choice, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(choices)

@@ -1,1 +1,0 @@
-"""Docks with a purpose: each joins widgets to the session."""

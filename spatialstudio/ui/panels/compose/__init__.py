@@ -1,1 +1,0 @@
-"""The prompt and its relations."""

@@ -1,1 +1,0 @@
-"""A session, turned into what widgets show."""

@@ -1,1 +1,0 @@
-"""Verdicts, their evidence, and other ways to judge."""

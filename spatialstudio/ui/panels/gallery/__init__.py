@@ -1,1 +1,0 @@
-"""Kept runs: found, marked, compared, taken along."""

@@ -1,1 +1,0 @@
-"""Attention and PoS, step by step."""

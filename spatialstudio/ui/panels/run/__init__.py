@@ -1,1 +1,0 @@
-"""What a run is asked for, and where it stands."""

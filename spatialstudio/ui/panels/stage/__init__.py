@@ -1,1 +1,0 @@
-"""The picture, and what lies on it."""

@@ -1,0 +1,1 @@
+"""Drawing: settings, queue, progress, results."""

@@ -1,0 +1,401 @@
+"""Stage 2, relations to image: how pictures are drawn; Generate and Cancel."""
+
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from spatialstudio.application.compose.layouts import things_of
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.jobs.messages import DevicesListed, MemoryEstimated
+from spatialstudio.application.models.model_settings import usual_settings, with_model
+from spatialstudio.application.run.choose_settings import (
+    last_guided_step,
+    moved_on,
+    presets_of,
+    recommended_strength,
+    settings_of,
+    with_method,
+    with_steps,
+)
+from spatialstudio.application.run.queue import Place, QueueChanged
+from spatialstudio.application.session import (
+    BaselineChanged,
+    OpenRun,
+    RunChanged,
+    SceneChanged,
+)
+from spatialstudio.application.storage.picture_settings import with_fields
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.devices import MemoryFix, size_in_words
+from spatialstudio.domain.errors import ErrorReport, StudioError
+from spatialstudio.domain.run_settings import (
+    Preset,
+    RunSettings,
+    SeedMode,
+)
+from spatialstudio.ui.compose import commands as compose_commands
+from spatialstudio.ui.compose.layout_dialog import LayoutDialog
+from spatialstudio.ui.framework.actions import Actions
+from spatialstudio.ui.framework.commands import ALL_CONTROLS
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.framework.window_settings import Density
+from spatialstudio.ui.framework.window_signals import OfferedSettings
+from spatialstudio.ui.run import commands as commands
+from spatialstudio.ui.run.presenters import (
+    A_MINUTE,
+    NO_MODEL,
+    device_choices,
+    estimate_in_words,
+    estimate_now,
+    format_choices,
+    model_choices,
+    sampler_choices,
+)
+from spatialstudio.ui.run.rescue import report_with_remedies
+from spatialstudio.ui.run.settings_files import SettingsFiles
+from spatialstudio.ui.run.sweep import Sweeping
+from spatialstudio.ui.run.widgets.generate_foot import GenerateFoot
+from spatialstudio.ui.run.widgets.run_form import RunForm
+from spatialstudio.ui.widgets.texts import tr
+
+A_FEW = 4
+GENERATE = "generate"
+"""Of what is only estimated."""
+
+
+class GenerationPanel(Panel):
+    """Lets the user set how pictures are drawn, and have them drawn or stopped.
+
+    Emits ``running_changed`` when work begins or ends, and when the next in the queue begins.
+    """
+
+    title = "Generation"
+    running_changed = Signal(bool)
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._studio = context.studio
+        self._context = context
+        self._run_id = ""
+        self._shown_run: tuple[bool, str | None] = (False, None)
+        self._unreadable: ErrorReport | None = None
+        self._form = RunForm(context.theme)
+        variants = tuple(context.actions[command] for command in commands.VARIANTS)
+        self._foot = GenerateFoot(context.theme, variants)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._form)
+        self._settings = self._first_settings()
+        self._show_models()
+        self._show()
+        if self._settings is not None:
+            context.switchboard.model_picked.emit(self._settings.model_id)
+        self._connect()
+        self._bind(context.actions)
+        self._sweeping = Sweeping(context, lambda: self._settings, self)
+        files = SettingsFiles(context, lambda: self._settings, self)
+        files.settings_opened.connect(partial(self._edit, tr("saved settings")))
+        files.problem_met.connect(self.problem_met)
+
+    @property
+    def buttons(self) -> QWidget:
+        """Generate and Cancel, to stand where they are always in sight."""
+        return self._foot
+
+    @property
+    def settings(self) -> RunSettings | None:
+        """What is set; None while there is no model."""
+        return self._settings
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a picture is being drawn or judged."""
+        session = self._studio.session
+        runs = [run for run in (session.run, session.baseline) if run is not None]
+        return self._studio.queue.running is not None or any(not run.is_over for run in runs)
+
+    def generate(self, place: Place = Place.LAST, pictures: int | None = None) -> None:
+        """Draw the scene with what is set, or as many pictures of it as are asked for."""
+        self._context.toasts.clear()
+        self._context.switchboard.prompt_wanted.emit()
+        if self._unreadable is not None:
+            self.problem_met.emit(self._unreadable)
+            return
+        try:
+            settings = self._settings or usual_settings(self._studio.model())
+            settings = replace(settings, pictures=pictures or settings.pictures)
+            requests = self._studio.requests(settings)
+            self._studio.queue.add(*requests, with_baseline=settings.with_baseline, place=place)
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Starting the run")))
+            return
+        self.use_seed(moved_on(settings).seed)
+        self._follow()
+
+    def cancel(self) -> None:
+        """Stop what runs."""
+        if self.is_running:
+            self._foot.show_cancelling()
+            queue = self._studio.queue
+            (queue if queue.running else self._studio).cancel()
+
+    def use_seed(self, seed: int) -> None:
+        """Take a seed that was chosen elsewhere."""
+        if self._settings is not None:
+            self._take(replace(self._settings, seed=seed))
+
+    def handle(self, event: object) -> None:
+        """Follow the scene, the queue, and which picture is looked at."""
+        self._sweeping.handle(event)
+        match event:
+            case SceneChanged(error=error):
+                self._unreadable = error
+                self._estimate()
+            case RunChanged(run=run):
+                if run.id != self._run_id:
+                    self._run_id = run.id
+                    self._reuse_seed(run)
+                self._follow()
+            case BaselineChanged():
+                self._follow()
+            case QueueChanged():
+                self._follow()
+                self._estimate()
+            case MemoryEstimated():
+                self._estimate()
+            case DevicesListed():
+                self._show_devices()
+
+    def use_density(self, density: Density) -> None:
+        """Show every setting, or only how firmly the layout is held."""
+        self._form.show_all(density is Density.FULL)
+
+    def _follow(self) -> None:
+        running = self.is_running
+        self._context.actions[commands.STOP_AFTER].setChecked(self._studio.queue.is_held)
+        entry = self._studio.queue.running
+        shown = (running, entry.id if entry else None)
+        if shown == self._shown_run:
+            return
+        self._shown_run = shown
+        self._foot.show_running(running)
+        self._context.actions[commands.CANCEL].setEnabled(running)
+        self.running_changed.emit(running)
+
+    def _connect(self) -> None:
+        self._form.settings_edited.connect(self._edit)
+        self._form.model_picked.connect(self._pick_model)
+        self._form.steps_picked.connect(self._pick_steps)
+        self._form.method_picked.connect(self._pick_method)
+        self._form.devices_wanted.connect(self._studio.devices.ask)
+        self._context.switchboard.seed_offered.connect(self.use_seed)
+        self._context.switchboard.capture_asked.connect(self._pick_detail)
+        self._foot.generate_picked.connect(self.generate)
+        self._foot.cancel_picked.connect(self.cancel)
+        self._foot.offer_picked.connect(self._use_small_model)
+        self._context.switchboard.model_wanted.connect(self._pick_model)
+        self._context.switchboard.fix_wanted.connect(self._save_memory)
+        self._context.switchboard.settings_offered.connect(self._take_offered)
+
+    def _show_tips(self) -> None:
+        told = (commands.GENERATE, commands.CANCEL)
+        self._foot.show_tips(*(self._context.actions[command].toolTip() for command in told))
+
+    def _bind(self, actions: Actions) -> None:
+        actions.keys_changed.connect(self._show_tips)
+        self._show_tips()
+        actions.bind(commands.GENERATE, self.generate)
+        actions.bind(commands.GENERATE_FOUR, lambda: self.generate(pictures=A_FEW))
+        actions.bind(commands.GENERATE_NEXT, lambda: self.generate(Place.FIRST))
+        actions.bind(commands.GENERATE_INSTEAD, lambda: self.generate(Place.INSTEAD))
+        actions.bind(commands.CANCEL, self.cancel)
+        actions[commands.CANCEL].setEnabled(False)
+        actions.bind_switch(commands.STOP_AFTER, self._studio.queue.hold)
+        actions.bind_switch(commands.BASELINE, self._switch_baseline)
+        actions.bind(commands.NEW_SEED, self._form.roll)
+        actions.bind(commands.TAKE_SETTINGS, self._take_settings)
+        actions.bind(compose_commands.LAYOUTS, self._offer_layouts)
+        actions.bind(commands.CHOOSE_MODEL, self._choose_model)
+        actions.bind(commands.FIND_MODELS, self._find_models)
+
+    def _switch_baseline(self, on: bool) -> None:
+        """Take what was chosen in menu or by key, and say so where no box shows it."""
+        if self._settings is None:
+            return
+        self._edit(tr("baseline"), replace(self._settings, with_baseline=on))
+        if self._context.settings.density is Density.SIMPLE:
+            told = tr("The baseline is drawn as well.") if on else tr("No baseline is drawn.")
+            self._context.toasts.tell(told)
+
+    def _pick_model(self, model_id: str) -> None:
+        if self._settings is not None:
+            chosen = with_model(self._settings, self._studio.model(model_id))
+            self._edit(tr("other model"), chosen)
+
+    def _pick_steps(self, steps: int) -> None:
+        if self._settings is not None:
+            model = self._studio.model(self._settings.model_id)
+            self._edit(tr("other steps"), with_steps(self._settings, model, steps))
+
+    def _pick_method(self, method_id: str, preset: Preset) -> None:
+        if self._settings is None:
+            return
+        model = self._studio.model(self._settings.model_id)
+        preset = preset if preset in presets_of(method_id, model) else Preset.RECOMMENDED
+        self._edit(tr("other method"), with_method(self._settings, model, method_id, preset))
+
+    def _save_memory(self, fix: MemoryFix) -> None:
+        if (settings := self._settings) is not None:
+            height, width = fix.size or (settings.height, settings.width)
+            savings = fix.savings or settings.savings
+            less = replace(settings, savings=savings, height=height, width=width)
+            self._edit(tr("less memory"), less)
+
+    def _pick_detail(self, detail: AttentionDetail) -> None:
+        if self._settings is not None:
+            self._edit(tr("other capture"), replace(self._settings, detail=detail))
+
+    def _use_small_model(self) -> None:
+        self._pick_model(self._studio.model().id)
+
+    def _edit(self, name: str, settings: RunSettings) -> None:
+        """Make what the user has just set an edit that can be undone."""
+        if (before := self._settings) is not None:
+            self._context.edits.change(name, before, settings, self._take, merge_key=name)
+
+    def _take(self, settings: RunSettings) -> None:
+        if not self._studio.models:
+            return
+        settings = self._drawable(settings)
+        before, self._settings = self._settings, settings
+        self._studio.keeping.drafts.keep_settings(settings)
+        self._show()
+        if before is None or before.model_id != settings.model_id:
+            self._context.switchboard.model_picked.emit(settings.model_id)
+
+    def _reuse_seed(self, run: OpenRun) -> None:
+        settings = self._settings
+        if settings and run.request and settings.seed_mode is SeedMode.REUSE:
+            seeded = replace(settings, seed=run.request.seed)
+            if run.is_over:  # it was opened by hand
+                self._edit(tr("a picture's seed"), seeded)
+            else:
+                self._take(seeded)
+
+    def _take_settings(self) -> None:
+        run = self._studio.session.run
+        if run is None or run.request is None or self._settings is None:
+            return
+        try:
+            model = self._studio.model(run.request.model.id)
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Taking the settings")))
+            return
+        scene = self._studio.session.scene
+        if scene is None or scene.prompt.text != run.scene.prompt.text:
+            self._context.switchboard.prompt_offered.emit(run.scene.prompt.text)
+        self._edit(tr("a picture's settings"), settings_of(run.request, model, self._settings))
+
+    def _take_offered(self, offered: OfferedSettings) -> None:
+        """Take what the user picked of what a picture tells."""
+        if self._settings is not None:
+            told, names = offered.settings, offered.names
+            model = self._studio.model(told.model) if "model" in names else None
+            taken = with_fields(self._settings, told, names, model, offered.request)
+            self._edit(tr("a picture's settings"), taken)
+
+    def _offer_layouts(self) -> None:
+        things = things_of(self._studio.session.scene)
+        dialog = LayoutDialog(self._context.theme, things, self.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.prompt_picked.connect(self._context.switchboard.prompt_offered)
+        dialog.open()
+
+    def _show_models(self) -> None:
+        choices = model_choices(self._studio.models, self._studio.model_list.damaged)
+        self._form.show_models(choices, self._settings.model_id if self._settings else NO_MODEL)
+
+    def _find_models(self) -> None:
+        """Look again which models there are; what is set stays as far as its model does."""
+        known = {card.id for card in self._studio.models}
+        models = self._studio.model_list.find()
+        if self._settings is None or not models:
+            self._settings = self._first_settings()
+        self._show_models()
+        if self._settings is not None:
+            self._take(self._settings)
+            self._context.switchboard.model_picked.emit(self._settings.model_id)
+        new = [card.title for card in models if card.id not in known]
+        told = tr("Found: {names}.") if new else tr("No other model was found.")
+        self._context.toasts.tell(told.format(names=", ".join(new)))
+
+    def _choose_model(self) -> None:
+        """Open the list of models, wherever the user is."""
+        self._context.switchboard.workspace_asked.emit(GENERATE)
+        if self._context.settings.density is Density.SIMPLE:
+            self._context.actions[ALL_CONTROLS].trigger()
+        self._form.open_models()
+
+    def _first_settings(self) -> RunSettings | None:
+        """Return what was set when the studio was last closed, else what the model recommends."""
+        models = self._studio.models
+        if not models:
+            return None
+        kept = self._studio.keeping.drafts.newest.settings
+        if kept is None:
+            return replace(usual_settings(models[0]), seed_mode=SeedMode.RANDOM)
+        return self._drawable(kept)
+
+    def _drawable(self, settings: RunSettings) -> RunSettings:
+        """Return settings whose model is there; say why where that has to be another one."""
+        try:
+            self._studio.model(settings.model_id)
+        except StudioError as error:
+            first = self._studio.models[0]
+            settings = with_model(settings, first)
+            self._studio.keeping.drafts.keep_settings(settings)
+            instead = tr("{model} is used instead.").format(model=first.title)
+            report = report_on(error, tr("Taking the model that was used last"))
+            report_with_remedies(self._context, replace(report, hint=instead))
+        return settings
+
+    def _show(self) -> None:
+        settings = self._settings
+        if settings is None:
+            return
+        model = self._studio.model(settings.model_id)
+        self._form.show_settings(
+            settings,
+            recommended=recommended_strength(settings, model),
+            presets=presets_of(settings.guidance.method_id, model),
+            last_step=last_guided_step(settings),
+            samplers=sampler_choices(model, settings.scheduler_id),
+        )
+        self._context.actions[commands.BASELINE].setChecked(settings.with_baseline)
+        self._show_devices()
+        self._estimate()
+
+    def _show_devices(self) -> None:
+        if (settings := self._settings) is not None:
+            known, chosen = self._studio.devices.known, settings.device
+            self._form.show_devices(device_choices(known, chosen), chosen)
+            self._form.show_formats(format_choices(known, chosen, settings.dtype))
+
+    def _estimate(self) -> None:
+        settings = self._settings
+        estimate = estimate_now(self._studio, settings)
+        if settings is None or estimate is None:
+            self._foot.show_estimate("")
+            return
+        model = self._studio.model(settings.model_id)
+        is_slow = estimate.device == "cpu" and (estimate.seconds or 0.0) > A_MINUTE
+        small = self._studio.model()
+        offer = tr("Use {model}").format(model=small.title) if model.id != small.id else ""
+        line = estimate_in_words(estimate, model.size_bytes)
+        if is_slow:
+            line = tr("Running on the processor. {line}").format(line=line)
+        self._foot.show_estimate(line, offer if is_slow else "")
+        on_disk = tr("About {size} on disk.").format(size=size_in_words(estimate.disk_bytes))
+        self._form.show_kept(on_disk if estimate.disk_bytes else "")

@@ -1,0 +1,286 @@
+"""Turns the devices of this machine into the choices of a field."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from spatialstudio.application.run.estimates import RunEstimate
+from spatialstudio.application.run.queue import (
+    EntryState,
+    QueueEntry,
+    outcome_of,
+)
+from spatialstudio.application.studio import Studio
+from spatialstudio.domain.devices import NUMBER_FORMATS, DeviceCard, size_in_words
+from spatialstudio.domain.errors import ModelNotFound, StudioError
+from spatialstudio.domain.generation import GenerationRequest, RequestId, has_baseline, unguided
+from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
+from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.run_settings import RunSettings
+from spatialstudio.domain.samplers import sampler_title
+from spatialstudio.domain.sweep import (
+    SweepCell,
+    SweepField,
+    SweepPoint,
+)
+from spatialstudio.ui.run.widgets.fields import Choice
+from spatialstudio.ui.run.widgets.queue_list import QueueRow
+from spatialstudio.ui.run.widgets.result_strip import Result
+from spatialstudio.ui.widgets.array_images import rgb_image
+from spatialstudio.ui.widgets.texts import tr
+
+FASTEST = ""
+
+
+def device_choices(devices: Sequence[DeviceCard], chosen: str) -> tuple[Choice, ...]:
+    """Return what can be chosen, with what is chosen; a device alone stands for the fastest.
+
+    Args:
+        devices: The fastest first; empty while nobody has told.
+        chosen: Id of a device, here or not; empty for the fastest.
+    """
+    known = tuple(_choice_of(card) for card in devices)
+    if len(known) == 1 and chosen in (FASTEST, known[0].id):
+        return (replace(known[0], id=chosen),)
+    fastest = Choice(id=FASTEST, title=tr("The fastest there is"))
+    if chosen in {FASTEST, *(choice.id for choice in known)}:
+        return (fastest, *known)
+    title = tr("{device}, not found").format(device=chosen) if known else chosen
+    return (fastest, *known, Choice(id=chosen, title=title))
+
+
+def format_choices(devices: Sequence[DeviceCard], device_id: str, chosen: str) -> tuple[str, ...]:
+    """Return the number formats that can be chosen: what a device computes, and what is chosen.
+
+    Args:
+        devices: The fastest first; empty while nobody has told.
+        device_id: Where pictures are drawn; empty for the fastest.
+        chosen: Of ``NUMBER_FORMATS``; empty for the model's own.
+    """
+    cards = [card for card in devices if device_id in (FASTEST, card.id)]
+    computed = cards[0].dtypes if cards else NUMBER_FORMATS
+    return tuple(name for name in NUMBER_FORMATS if name in (*computed, chosen))
+
+
+def device_in_words(device: DeviceCard) -> str:
+    """Return "NVIDIA H100, 78.1 GB free" or "CPU, 2 cores, 5.1 GB free"."""
+    parts = [device.name]
+    if device.cores is not None:
+        count = tr("1 core") if device.cores == 1 else tr("{count} cores")
+        parts.append(count.format(count=device.cores))
+    if device.free_bytes is not None:
+        parts.append(tr("{size} free").format(size=size_in_words(device.free_bytes)))
+    return ", ".join(parts)
+
+
+def _choice_of(device: DeviceCard) -> Choice:
+    tip = tr("{device}: computes {formats}").format(
+        device=device.id, formats=", ".join(device.dtypes)
+    )
+    return Choice(id=device.id, title=device_in_words(device), tip=tip)
+
+
+NO_MODEL = ""
+NOBODY = ""
+OWN = ""
+
+
+def detector_choices(
+    models: Sequence[PerceptionCard], damaged: Mapping[str, ModelNotFound], chosen: str
+) -> tuple[Choice, ...]:
+    """Return who can give a second opinion, nobody first; then what cannot be used.
+
+    Args:
+        models: All that look at pictures.
+        damaged: What is wrong with the others, by their names.
+        chosen: Id of a detector, here or not; empty for nobody.
+    """
+    detectors = [card for card in models if card.role is PerceptionRole.DETECTOR]
+    usable = tuple(
+        Choice(id=card.ref.id, title=card.ref.id, tip=card.architecture) for card in detectors
+    )
+    known = {NOBODY, *(choice.id for choice in usable), *damaged}
+    gone = () if chosen in known else (_gone(chosen),)
+    return (Choice(id=NOBODY, title=tr("Nobody")), *usable, *gone, *_unusable(damaged))
+
+
+def model_choices(
+    models: Sequence[ModelCard], damaged: Mapping[str, ModelNotFound]
+) -> tuple[Choice, ...]:
+    """Return what can be chosen, then what cannot be used; at least one choice.
+
+    Args:
+        models: Those that can draw.
+        damaged: What is wrong with the others, by their names.
+    """
+    none = (Choice(id=NO_MODEL, title=tr("No model found"), is_usable=False),)
+    usable = tuple(Choice(id=card.id, title=card.title) for card in models)
+    return (usable or none) + _unusable(damaged)
+
+
+def sampler_choices(model: ModelCard, chosen: str) -> tuple[Choice, ...]:
+    """Return what a model can be drawn with, its own first.
+
+    Args:
+        model: Whose samplers.
+        chosen: Name of one, known or not; empty for the model's own.
+    """
+    title = tr("The model's own")
+    if model.samplers:
+        title = tr("{sampler}, its own").format(sampler=sampler_title(model.samplers[0]))
+    names = dict.fromkeys((*model.samplers[1:], *filter(None, [chosen])))
+    others = (Choice(id=name, title=sampler_title(name)) for name in names)
+    return (Choice(id=OWN, title=title), *others)
+
+
+def _gone(name: str) -> Choice:
+    return Choice(id=name, title=tr("{model}, not found").format(model=name), is_usable=False)
+
+
+def _unusable(damaged: Mapping[str, ModelNotFound]) -> tuple[Choice, ...]:
+    return tuple(
+        Choice(id=name, title=why.message, tip=why.hint, is_usable=False)
+        for name, why in damaged.items()
+    )
+
+
+A_MINUTE = 60
+TENTHS_BELOW_S = 10
+BETWEEN_FACTS = " · "
+BASELINE = RequestId("baseline")
+
+
+def estimate_now(studio: Studio, settings: RunSettings | None) -> RunEstimate | None:
+    """Return what pictures of the prompt as it stands will take; None where none can be drawn."""
+    requests = list[GenerationRequest]()
+    if settings is not None:
+        with suppress(StudioError):  # it is told where it stands, and when one wants to draw
+            requests += studio.requests(settings)
+    if settings is None or not requests:
+        return None
+    if settings.with_baseline:
+        requests += [unguided(each, BASELINE) for each in requests if has_baseline(each)]
+    return studio.estimates.estimate(requests)
+
+
+def estimate_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
+    """Return a line like "About 4 s · 310 MB · guided steps 1 to 8".
+
+    Args:
+        estimate: What is known.
+        weights_bytes: Of the model; the least that it takes.
+    """
+    facts = [cost_in_words(estimate, weights_bytes)]
+    if estimate.guided_steps is not None:
+        first, last = (step + 1 for step in estimate.guided_steps)
+        facts.append(tr("guided steps {first} to {last}").format(first=first, last=last))
+    elif estimate.leaves_depth:
+        facts.append(tr("not guided, as depth takes a search"))
+    else:
+        facts.append(tr("not guided"))
+    if estimate.candidates > 1:
+        facts.append(tr("best of {count}").format(count=estimate.candidates))
+    return BETWEEN_FACTS.join(facts)
+
+
+def cost_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
+    """Return time and memory alone: "About 4 s · 310 MB"."""
+    if estimate.seconds is None:
+        time = tr("Time not known yet")
+    else:
+        time = tr("About {time}").format(time=time_in_words(estimate.seconds))
+    if estimate.memory_bytes is None:
+        memory = tr("at least {size}").format(size=size_in_words(weights_bytes))
+    else:
+        memory = size_in_words(estimate.memory_bytes)
+    return BETWEEN_FACTS.join((time, memory))
+
+
+def time_in_words(seconds: float) -> str:
+    """Return "4 s" or "3 min"."""
+    if seconds < TENTHS_BELOW_S:
+        return tr("{seconds} s").format(seconds=f"{max(seconds, 0.1):.1f}")
+    if seconds < A_MINUTE:
+        return tr("{seconds} s").format(seconds=round(seconds))
+    return tr("{minutes} min").format(minutes=round(seconds / A_MINUTE))
+
+
+LOOKS = {
+    EntryState.RUNNING: ("is drawn", "play", "accent"),
+    EntryState.WAITING: ("waits", "queue", "muted"),
+    EntryState.FAILED: ("failed", "warning", "bad"),
+    EntryState.CANCELLED: ("cancelled", "cancel", "muted"),
+    EntryState.INTERRUPTED: ("interrupted", "warning", "warning"),
+}
+"""The states that the queue lists: a word, an icon and its colour."""
+
+ORDER = (
+    EntryState.RUNNING,
+    EntryState.WAITING,
+    EntryState.INTERRUPTED,
+    EntryState.FAILED,
+    EntryState.CANCELLED,
+)
+
+
+def rows_of(entries: Sequence[QueueEntry]) -> tuple[QueueRow, ...]:
+    """Return what is not done: drawn, waiting, then what can be asked for again."""
+    listed = [entry for state in ORDER for entry in entries if entry.state is state]
+    return tuple(map(row_of, listed))
+
+
+def row_of(entry: QueueEntry) -> QueueRow:
+    """Return the row of an entry that is not done."""
+    state, icon, role = LOOKS[entry.state]
+    seed = tr("seed {seed}").format(seed=entry.seed)
+    image, prompt = entry.run.image, entry.run.scene.prompt.text
+    return QueueRow(
+        key=entry.id,
+        title=cell_in_words(entry.cell) if entry.cell else seed,
+        detail=tr("With baseline: {prompt}").format(prompt=prompt) if entry.baseline else prompt,
+        state=tr(state),
+        icon=icon,
+        role=role,
+        picture=None if image is None else rgb_image(image),
+        can_move=entry.state is EntryState.WAITING,
+    )
+
+
+def results_of(entries: Sequence[QueueEntry]) -> tuple[Result, ...]:
+    """Return the film strip of what has a picture, the newest first."""
+    over = (EntryState.DONE, EntryState.FAILED, EntryState.CANCELLED)
+    done = [entry for entry in entries if entry.state in over and entry.run.image is not None]
+    return tuple(map(result_of, reversed(done)))
+
+
+def result_of(entry: QueueEntry) -> Result:
+    """Return the place of an entry in the film strip."""
+    seen = [(run, run.image) for run in entry.runs if run.image is not None]
+    outcomes = tuple(outcome_of(run) for run, _ in seen)
+    seed = tr("seed {seed}").format(seed=entry.seed)
+    told = [tr("not judged") if each is None else each.value for each in outcomes]
+    verdict = (
+        tr("{guided}, baseline {plain}").format(guided=told[0], plain=told[1])
+        if len(told) > 1
+        else told[0]
+    )
+    return Result(
+        key=entry.id,
+        pictures=tuple(rgb_image(image) for _, image in seen),
+        outcomes=outcomes,
+        caption=str(entry.seed),
+        words=f"{seed}, {verdict}: {entry.run.scene.prompt.text}",
+    )
+
+
+def cell_in_words(cell: SweepCell) -> str:
+    """Return where a picture stands: "Step size 5, Seed 3"."""
+    points = [point for point in (cell.column, cell.row) if point is not None]
+    return ", ".join(map(point_in_words, points))
+
+
+def point_in_words(point: SweepPoint) -> str:
+    """Return one value with its name: "Step size 5"; a seed as everywhere, "seed 3"."""
+    if point.field is SweepField.SEED:
+        return tr("seed {seed}").format(seed=point.label)
+    return f"{tr(point.field.title)} {point.label}"

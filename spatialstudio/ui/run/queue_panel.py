@@ -1,0 +1,163 @@
+"""The queue: what is drawn, waits, failed or was interrupted, and what can be done about it."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, QSize
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout
+
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.run.queue import (
+    REPEATABLE,
+    EntryState,
+    QueueChanged,
+    QueueEntry,
+    entries_of,
+)
+from spatialstudio.application.storage.storage import InterruptedFound
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.run import commands as commands
+from spatialstudio.ui.run.presenters import rows_of
+from spatialstudio.ui.run.rescue import Rescue
+from spatialstudio.ui.run.widgets.queue_list import QueueList
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+TOOLS = (commands.STOP_AFTER, commands.RETRY, commands.CLEAR_QUEUE)
+UNDONE = (EntryState.FAILED, EntryState.INTERRUPTED)
+
+
+class QueuePanel(Panel):
+    """Lets the user see, reorder, take out and retry what is asked for."""
+
+    title = "Queue"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._queue = context.studio.queue
+        self._session = context.studio.session
+        self._edits = context.edits
+        self._toasts = context.toasts
+        self._actions = context.actions
+        self._rescue = Rescue(context, self)
+        self._count = TextLabel(tone=Tone.MUTED)
+        self._count.setMinimumWidth(em(4))
+        self._list = QueueList(context.theme)
+        self._list.order_picked.connect(self._reorder)
+        self._list.removal_picked.connect(self._take_out)
+        self._list.row_picked.connect(self._open)
+        self._list.menu_asked.connect(self._offer)
+        self._clock = SightClock(self._draw, self)
+        context.actions.bind(commands.CLEAR_QUEUE, self._clear)
+        context.actions.bind(commands.RETRY, self._retry_all)
+        self._lay_out(context)
+        self._switch_commands()
+        self._draw()
+
+    def handle(self, event: object) -> None:
+        """Follow the queue; tell of failures, and of what an earlier program left undone."""
+        self._rescue.handle(event)
+        match event:
+            case QueueChanged():
+                self._switch_commands()
+                self._clock.request()
+            case InterruptedFound(requests=requests):
+                count = len(entries_of(requests))
+                message = tr("Interrupted when the studio ended: {count} to draw.")
+                self._toasts.offer(message.format(count=count), tr("Draw again"), self._retry_all)
+
+    def _switch_commands(self) -> None:
+        """Offer what can be done about the queue, in sight or not."""
+        is_undone = any(entry.state in UNDONE for entry in self._queue.entries)
+        self._actions[commands.RETRY].setEnabled(is_undone)
+        self._actions[commands.CLEAR_QUEUE].setEnabled(bool(self._queue.waiting))
+
+    def _draw(self) -> None:
+        rows = rows_of(self._queue.entries)
+        waiting = len(self._queue.waiting)
+        words = tr("{count} waiting").format(count=waiting)
+        if self._queue.is_held and waiting:
+            words = tr("Stopped, {count} waiting").format(count=waiting)
+        self._count.setText(words if rows else tr("What waits to be drawn is listed here."))
+        self._list.setVisible(bool(rows))
+        self._list.show_rows(rows)
+
+    def _reorder(self, keys: Sequence[str]) -> None:
+        before = self._queue.waiting
+        by_id = {entry.id: entry for entry in before}
+        after = tuple(by_id[key] for key in keys if key in by_id)  # type: ignore[index]
+        self._rearrange(tr("order of the queue"), before, after)
+
+    def _take_out(self, keys: Sequence[str]) -> None:
+        before = self._queue.waiting
+        after = tuple(entry for entry in before if entry.id not in keys)
+        self._rearrange(tr("taken out of the queue"), before, after)
+        running = self._queue.running
+        if running is not None and running.id in keys:
+            self._queue.cancel()
+        waiting = {entry.id for entry in before}
+        self._queue.dismiss(*(key for key in keys if key not in waiting))
+
+    def _clear(self) -> None:
+        self._rearrange(tr("cleared queue"), self._queue.waiting, ())
+
+    def _rearrange(
+        self, name: str, before: tuple[QueueEntry, ...], after: tuple[QueueEntry, ...]
+    ) -> None:
+        self._edits.change(
+            name, before, after, lambda wanted: self._queue.rearrange(wanted, before)
+        )
+
+    def _retry_all(self) -> None:
+        undone = (entry.id for entry in self._queue.entries if entry.state in UNDONE)
+        self._retry(*undone)
+
+    def _retry(self, *keys: str) -> None:
+        try:
+            self._queue.retry(*keys)
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Drawing again")))
+
+    def _open(self, key: str) -> None:
+        entry = self._queue.entry(key)
+        if entry is None:
+            return
+        if entry.state in REPEATABLE:
+            self._retry(key)
+        elif entry.state is EntryState.RUNNING:
+            self._session.open(*entry.runs)
+
+    def _offer(self, key: str, place: QPoint) -> None:
+        entry = self._queue.entry(key)
+        if entry is None:
+            return
+        menu = QMenu(self)
+        menu.aboutToHide.connect(menu.deleteLater)
+        if entry.state in REPEATABLE:
+            menu.addAction(tr("Draw again"), lambda: self._retry(*self._list.picked))
+        if entry.state is EntryState.RUNNING:
+            menu.addAction(tr("Show on the stage"), lambda: self._open(key))
+        if entry.state is EntryState.WAITING:
+            menu.addAction(tr("Up (Alt+Up)"), lambda: self._list.move_picked(-1))
+            menu.addAction(tr("Down (Alt+Down)"), lambda: self._list.move_picked(1))
+        words = tr("Cancel") if entry.state is EntryState.RUNNING else tr("Remove (Del)")
+        menu.addAction(words, lambda: self._take_out(self._list.picked))
+        menu.popup(place)
+
+    def _lay_out(self, context: WindowContext) -> None:
+        head = QHBoxLayout()
+        head.addWidget(self._count, 1)
+        for command in TOOLS:
+            button = QToolButton()
+            button.setDefaultAction(context.actions[command])
+            button.setAccessibleName(tr(command.text))
+            button.setIconSize(QSize(em(1.1), em(1.1)))
+            head.addWidget(button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.7))
+        column.setSpacing(em(0.4))
+        column.addLayout(head)
+        column.addWidget(self._list, 1)
+        column.addStretch()

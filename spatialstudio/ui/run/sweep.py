@@ -1,0 +1,117 @@
+"""Asks which numbers a sweep goes over, says what it will take, and has it drawn or cancelled."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QWidget
+
+from spatialstudio.application.run.plan_sweep import (
+    plan_of,
+    read_axis,
+    suggested_values,
+    sweep_requests,
+)
+from spatialstudio.application.run.queue import PENDING, QueueChanged
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.run_settings import RunSettings
+from spatialstudio.domain.sweep import SweepId
+from spatialstudio.ui.framework.commands import GALLERY_WORKSPACE
+from spatialstudio.ui.framework.panel_api import WindowContext
+from spatialstudio.ui.run import commands as commands
+from spatialstudio.ui.run.presenters import cost_in_words
+from spatialstudio.ui.widgets.texts import tr
+
+if TYPE_CHECKING:
+    from spatialstudio.ui.run.sweep_dialog import SweepDialog
+
+
+class Sweeping(QObject):
+    """Joins the sweep's dialog to settings and queue.
+
+    Args:
+        context: Its commands are bound.
+        settings: Returns what is set; None while there is no model.
+        parent: Stands behind the dialog.
+    """
+
+    def __init__(
+        self, context: WindowContext, settings: Callable[[], RunSettings | None], parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._studio = context.studio
+        self._settings = settings
+        self._window = parent
+        context.actions.bind(commands.SWEEP, self.ask)
+        context.actions.bind(commands.CANCEL_SWEEP, self.cancel)
+        context.actions[commands.CANCEL_SWEEP].setEnabled(False)
+
+    def handle(self, event: object) -> None:
+        """Offer to cancel while pictures of a sweep are to be drawn."""
+        if isinstance(event, QueueChanged):
+            is_swept = self._pending_sweep is not None
+            self._context.actions[commands.CANCEL_SWEEP].setEnabled(is_swept)
+
+    def ask(self) -> None:
+        """Open the dialog."""
+        from spatialstudio.ui.run.sweep_dialog import SweepDialog
+
+        settings = self._settings()
+        if settings is None:
+            return
+        model = self._studio.model(settings.model_id)
+        dialog = SweepDialog(
+            lambda field: suggested_values(field, settings, model), self._window.window()
+        )
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.edited.connect(lambda: self._show_cost(dialog, settings))
+        dialog.asked.connect(lambda: self._draw(dialog, settings))
+        self._show_cost(dialog, settings)
+        dialog.open()
+
+    def cancel(self) -> None:
+        """Draw nothing more of the sweep that is in work, or waits first."""
+        if (sweep_id := self._pending_sweep) is not None:
+            self._studio.queue.cancel_sweep(sweep_id)
+
+    @property
+    def _pending_sweep(self) -> SweepId | None:
+        pending = (entry for entry in self._studio.queue.entries if entry.state in PENDING)
+        return next((entry.sweep_id for entry in pending if entry.sweep_id), None)
+
+    def _show_cost(self, dialog: "SweepDialog", settings: RunSettings) -> None:
+        try:
+            requests = self._requests(dialog, settings)
+        except StudioError as error:
+            dialog.show_problem(f"{error.message} {error.hint}".strip())
+            return
+        estimate = self._studio.estimates.estimate(requests)
+        weights = self._studio.model(settings.model_id).size_bytes
+        dialog.show_plan(len(requests), cost_in_words(estimate, weights))
+
+    def _draw(self, dialog: "SweepDialog", settings: RunSettings) -> None:
+        try:
+            requests = self._requests(dialog, settings)
+            self._studio.queue.add(*requests)
+        except StudioError as error:
+            dialog.show_problem(f"{error.message} {error.hint}".strip())
+            return
+        dialog.accept()
+        told = tr("A sweep of {count} pictures is drawn.").format(count=len(requests))
+        sweep = requests[0].sweep
+        assert sweep is not None
+        self._context.toasts.offer(told, tr("Show the grid"), lambda: self._show(sweep.sweep_id))
+
+    def _requests(
+        self, dialog: "SweepDialog", settings: RunSettings
+    ) -> tuple[GenerationRequest, ...]:
+        chosen = (dialog.columns, dialog.rows)
+        axes = [read_axis(axis.field, axis.values) for axis in chosen if axis.field is not None]
+        model = self._studio.model(settings.model_id)
+        return sweep_requests(plan_of(*axes), settings, model, self._studio.requests)
+
+    def _show(self, sweep_id: SweepId) -> None:
+        self._context.actions[GALLERY_WORKSPACE].trigger()
+        self._context.gallery.sweep_asked.emit(sweep_id)

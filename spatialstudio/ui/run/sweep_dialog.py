@@ -1,0 +1,165 @@
+"""Which numbers a sweep goes over, and what that will take."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.sweep import SweepField
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.fields import ComboBox
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+VALUES_EM = 18
+
+
+@frozen(kw_only=False)
+class AxisChoice:
+    """A field of a sweep and its values as typed; no field for an axis that is not wanted."""
+
+    field: SweepField | None
+    values: str
+
+
+class AxisFields:
+    """The two fields of one axis: what differs, and its values.
+
+    Args:
+        name: What the axis is called.
+        suggest: Returns the values that a field begins with.
+        can_be_none: Whether the axis may be left out.
+        changed: Told of every change by the user's hand.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        suggest: Callable[[SweepField], str],
+        changed: Callable[[], None],
+        *,
+        can_be_none: bool,
+    ) -> None:
+        self._suggest = suggest
+        self._changed = changed
+        self.field = ComboBox()
+        self.field.setAccessibleName(name)
+        if can_be_none:
+            self.field.addItem(tr("None"), None)
+        for field in SweepField:
+            self.field.addItem(tr(field.title), field.value)
+        self.values = QLineEdit()
+        self.values.setAccessibleName(tr("Values of the {axis}").format(axis=name.lower()))
+        self.values.setPlaceholderText(tr("0, 5, 10 or 0 to 20 by 5"))
+        self.values.setMinimumWidth(em(VALUES_EM))
+        self.field.currentIndexChanged.connect(self._take_field)
+        self.values.textEdited.connect(lambda _text: changed())
+
+    @property
+    def choice(self) -> AxisChoice:
+        """What is chosen now."""
+        value = self.field.currentData()
+        return AxisChoice(None if value is None else SweepField(value), self.values.text())
+
+    def show_field(self, field: SweepField) -> None:
+        """Show a field with the values that it begins with."""
+        with QSignalBlocker(self.field):
+            self.field.setCurrentIndex(self.field.findData(field.value))
+        self._fill()
+
+    def _take_field(self) -> None:
+        self._fill()
+        self._changed()
+
+    def _fill(self) -> None:
+        field = self.choice.field
+        self.values.setText("" if field is None else self._suggest(field))
+        self.values.setCursorPosition(0)
+        self.values.setEnabled(field is not None)
+
+
+class SweepDialog(QDialog):
+    """Lets the user choose one axis or two, and says what the sweep will take.
+
+    Emits ``edited`` when another choice is made, ``asked`` when the sweep shall be drawn.
+
+    Args:
+        suggest: Returns the values that a field begins with.
+        parent: The window.
+    """
+
+    edited = Signal()
+    asked = Signal()
+
+    def __init__(self, suggest: Callable[[SweepField], str], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Sweep over numbers"))
+        self._columns = AxisFields(tr("Columns"), suggest, self.edited.emit, can_be_none=False)
+        self._rows = AxisFields(tr("Rows"), suggest, self.edited.emit, can_be_none=True)
+        self._cost = TextLabel(tone=Tone.MUTED)
+        self._cost.setAccessibleName(tr("Estimate"))
+        self._draw = QPushButton()
+        self._draw.setProperty("kind", "primary")
+        self._draw.setDefault(True)
+        self._draw.clicked.connect(self.asked)
+        self._lay_out()
+        self._columns.show_field(SweepField.STRENGTH)
+        self._rows.show_field(SweepField.SEED)
+
+    @property
+    def columns(self) -> AxisChoice:
+        """What differs from column to column."""
+        return self._columns.choice
+
+    @property
+    def rows(self) -> AxisChoice:
+        """What differs from row to row."""
+        return self._rows.choice
+
+    def show_plan(self, pictures: int, cost: str) -> None:
+        """Say how many pictures it will be, and what they take."""
+        one, many = tr("Draw 1 picture"), tr("Draw {count} pictures").format(count=pictures)
+        self._draw.setText(one if pictures == 1 else many)
+        self._draw.setEnabled(True)
+        self._cost.setText(cost)
+
+    def show_problem(self, text: str) -> None:
+        """Say why this cannot be drawn."""
+        self._draw.setText(tr("Draw"))
+        self._draw.setEnabled(False)
+        self._cost.setText(text)
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(em(0.8))
+        grid.setVerticalSpacing(em(0.5))
+        grid.setColumnStretch(2, 1)
+        for row, (name, axis) in enumerate(
+            ((tr("Columns"), self._columns), (tr("Rows"), self._rows))
+        ):
+            label = TextLabel(name, Tone.MUTED)
+            label.setWordWrap(False)
+            label.setBuddy(axis.field)
+            grid.addWidget(label, row, 0)
+            grid.addWidget(axis.field, row, 1)
+            grid.addWidget(axis.values, row, 2)
+        words = tr("All else stays as it is set; baselines are not drawn.")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        buttons.addButton(self._draw, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(1.2), em(1), em(1.2), em(1))
+        column.setSpacing(em(0.9))
+        column.addWidget(TextLabel(words, Tone.MUTED))
+        column.addLayout(grid)
+        column.addWidget(self._cost)
+        column.addWidget(buttons)

@@ -1,0 +1,69 @@
+"""What the lists of runs share: how a cell is grounded and framed, and what an item tells."""
+
+from typing import ClassVar
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt
+from PySide6.QtGui import QPainter, QPen
+from PySide6.QtWidgets import QListWidgetItem, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.text_label import plain_tip
+
+ROLE = Qt.ItemDataRole.UserRole
+FRAME_WIDTH = 1.5
+
+
+class CellPainter(QStyledItemDelegate):
+    """Draws the ground of a cell and its frame under the keyboard; what is on it draws ``draw``."""
+
+    ground: ClassVar[str] = "hover"
+    """Colour of a cell that is chosen."""
+    rounding_em: ClassVar[float] = 0.2
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        """Draw a cell."""
+        place, rounding = QRectF(option.rect), em(self.rounding_em)
+        is_chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        if is_chosen:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._theme.colour(self.ground))
+            painter.drawRoundedRect(place, rounding, rounding)
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(self._theme.colour("accent"), FRAME_WIDTH))
+            painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), rounding, rounding)
+        self.draw(painter, place, index.data(ROLE), is_chosen)
+        painter.restore()
+
+    def draw(self, painter: QPainter, place: QRectF, content: object, is_chosen: bool) -> None:
+        """Draw what a cell shows.
+
+        Args:
+            painter: Its state is restored afterwards.
+            place: The whole cell.
+            content: What the item was made with.
+            is_chosen: Whether the cell is one of the chosen.
+        """
+        raise NotImplementedError
+
+
+def described_item(content: object, words: str) -> QListWidgetItem:
+    """Return the item of a cell, with the words for screen readers and tips."""
+    item = QListWidgetItem()
+    item.setData(ROLE, content)
+    item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
+    item.setToolTip(plain_tip(words))
+    return item

@@ -1,0 +1,391 @@
+"""A field of a run whose choices are found on this machine: models, devices."""
+
+import secrets
+
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QStandardItemModel, QValidator
+from PySide6.QtWidgets import (
+    QDoubleSpinBox,
+    QHBoxLayout,
+    QSpinBox,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.run_settings import SeedMode
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.choice_box import ChoiceBox
+from spatialstudio.ui.widgets.fields import DecimalBox, EditLine, NumberBox, Slider
+from spatialstudio.ui.widgets.text_label import PlainLabel, TextLabel, Tone, plain_tip
+from spatialstudio.ui.widgets.texts import tr
+
+
+@frozen
+class Choice:
+    """Something that is offered.
+
+    Attributes:
+        id: What is picked.
+        title: For people.
+        tip: What more there is to say.
+        is_usable: Whether it can be picked; it is greyed where not.
+    """
+
+    id: str
+    title: str
+    tip: str = ""
+    is_usable: bool = True
+
+
+class ChoiceField(ChoiceBox):
+    """Lets the user pick one of what was found.
+
+    By the user's hand only it emits ``choice_picked`` with an id, and ``list_opened`` when the
+    choices come in sight, so that what is there by then can be told.
+
+    Args:
+        name: For those who hear it read.
+    """
+
+    choice_picked = Signal(str)
+    list_opened = Signal()
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.currentIndexChanged.connect(self._tell)
+
+    def show_choices(self, choices: tuple[Choice, ...], chosen: str) -> None:
+        """Offer choices, in place where only their words have changed.
+
+        Args:
+            choices: At least one.
+            chosen: Id of one of them.
+        """
+        ids = [choice.id for choice in choices]
+        with QSignalBlocker(self):
+            if ids != [self.itemData(place) for place in range(self.count())]:
+                self.clear()
+                for choice in choices:
+                    self.addItem(choice.title, choice.id)
+            for place, choice in enumerate(choices):
+                self._show_choice(place, choice)
+        self.show_chosen(chosen)
+
+    def show_chosen(self, chosen: str) -> None:
+        """Show which of the choices was made elsewhere."""
+        with QSignalBlocker(self):
+            self.setCurrentIndex(self.findData(chosen))
+        self._show_tip()
+
+    def showPopup(self) -> None:
+        """Open the list."""
+        super().showPopup()
+        self.list_opened.emit()
+
+    def _show_choice(self, place: int, choice: Choice) -> None:
+        self.setItemText(place, choice.title)
+        self.setItemData(place, plain_tip(choice.tip), Qt.ItemDataRole.ToolTipRole)
+        self.setItemData(place, choice.tip, Qt.ItemDataRole.AccessibleDescriptionRole)
+        model = self.model()
+        if isinstance(model, QStandardItemModel):
+            model.item(place).setEnabled(choice.is_usable)
+
+    def _tell(self) -> None:
+        self._show_tip()
+        self.choice_picked.emit(self.currentData())
+
+    def _show_tip(self) -> None:
+        tip = self.currentData(Qt.ItemDataRole.AccessibleDescriptionRole)
+        self.setToolTip(plain_tip("\n".join(line for line in (self.currentText(), tip) if line)))
+
+
+def count_field(name: str, most: int) -> NumberBox:
+    """Return a field for 1 to ``most`` things, told of when it is left or stepped."""
+    field = NumberBox()
+    field.setAccessibleName(name)
+    field.setRange(1, most)
+    field.setKeyboardTracking(False)
+    field.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+    return field
+
+
+def share_field(name: str, largest: float) -> DecimalBox:
+    """Return a field for numbers from 0 to ``largest`` with two places."""
+    field = DecimalBox()
+    field.setAccessibleName(name)
+    field.setRange(0.0, largest)
+    field.setSingleStep(0.05)
+    field.setKeyboardTracking(False)
+    field.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
+    return field
+
+
+MODES = {
+    SeedMode.RANDOM: ("random", "Another seed by chance for each picture"),
+    SeedMode.FIXED: ("fixed", "The same seed for the next picture"),
+    SeedMode.INCREMENT: ("count up", "The seed that follows for the next picture"),
+    SeedMode.REUSE: ("reuse", "The seed of the picture that is looked at"),
+}
+
+
+class WholeNumber(QValidator):
+    """Lets only whole numbers from 0 to a largest be typed; Qt's own stops at 31 bits."""
+
+    def __init__(self, largest: int) -> None:
+        super().__init__()
+        self._largest = largest
+
+    def validate(self, text: str, position: int) -> object:
+        """Judge what stands in the field while one types."""
+        if not text:
+            return QValidator.State.Intermediate, text, position
+        fits = text.isascii() and text.isdigit() and int(text) <= self._largest
+        state = QValidator.State.Acceptable if fits else QValidator.State.Invalid
+        return state, text, position
+
+
+class SeedField(QWidget):
+    """Lets the user set the seed, or roll a new one.
+
+    Emits ``seed_picked`` by the user's hand only.
+
+    Args:
+        theme: The look.
+        largest: Largest seed.
+    """
+
+    seed_picked = Signal(object)  # a seed does not fit Qt's int
+
+    def __init__(self, theme: Theme, largest: int) -> None:
+        super().__init__()
+        self._theme = theme
+        self._largest = largest
+        self._validator = WholeNumber(largest)
+        self._number = EditLine()
+        self._number.setText("0")
+        self._number.setAccessibleName(tr("Seed"))
+        self._number.setValidator(self._validator)
+        self._number.setMinimumWidth(em(4))
+        self._number.textEdited.connect(self._tell)
+        self._dice = _tool(tr("Roll another seed"))
+        self._dice.clicked.connect(self.roll)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(em(0.2))
+        row.addWidget(self._number, 1)
+        row.addWidget(self._dice)
+        self.setFocusProxy(self._number)
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    @property
+    def seed(self) -> int:
+        """The seed as it stands; 0 when the field is empty."""
+        return int(self._number.text() or 0)
+
+    def show_seed(self, seed: int) -> None:
+        """Show a seed that someone else chose."""
+        if seed != self.seed or not self._number.text():
+            with QSignalBlocker(self._number):
+                self._number.setText(str(seed))
+                self._number.setCursorPosition(0)
+
+    def roll(self) -> None:
+        """Take a new seed by chance, as the user asked."""
+        self.show_seed(secrets.randbelow(self._largest + 1))
+        self._tell()
+
+    def _tell(self) -> None:
+        self.seed_picked.emit(self.seed)
+
+    def _dress(self) -> None:
+        self._dice.setIcon(self._theme.icon("dice"))
+
+
+class SeedModeField(ChoiceBox):
+    """Lets the user say which seed comes next.
+
+    Emits ``mode_picked`` with a ``SeedMode`` by the user's hand only.
+    """
+
+    mode_picked = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__(tr("Seed of the next picture"))
+        for place, (mode, (name, tip)) in enumerate(MODES.items()):
+            self.addItem(tr(name), mode)
+            self.setItemData(place, tr(tip), Qt.ItemDataRole.ToolTipRole)
+        self.currentIndexChanged.connect(self._tell)
+
+    @property
+    def mode(self) -> SeedMode:
+        """Which seed the next picture gets."""
+        return SeedMode(self.currentData())
+
+    def show_mode(self, mode: SeedMode) -> None:
+        """Show which seed comes next."""
+        with QSignalBlocker(self):
+            self.setCurrentIndex(list(MODES).index(mode))
+        self.setToolTip(tr(MODES[mode][1]))
+
+    def _tell(self) -> None:
+        self.setToolTip(tr(MODES[self.mode][1]))
+        self.mode_picked.emit(self.mode)
+
+
+def _tool(name: str) -> QToolButton:
+    button = QToolButton()
+    button.setAccessibleName(name)
+    button.setToolTip(plain_tip(name))
+    button.setIconSize(QSize(em(1.1), em(1.1)))
+    return button
+
+
+SIDE_EM = 2.8
+
+
+class SideField(NumberBox):
+    """One side in pixels; what is typed is brought to the nearest that can be drawn."""
+
+    def __init__(self, name: str, unit: int, largest: int) -> None:
+        super().__init__()
+        self._unit = unit
+        self.setAccessibleName(name)
+        self.setToolTip(
+            plain_tip(tr("{name} in pixels, a multiple of {unit}").format(name=name, unit=unit))
+        )
+        self.setRange(unit * unit, largest)
+        self.setSingleStep(unit)
+        self.setCorrectionMode(QSpinBox.CorrectionMode.CorrectToNearestValue)
+        self.setKeyboardTracking(False)
+        self.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        self.setMinimumWidth(em(SIDE_EM))
+
+    def valueFromText(self, text: str) -> int:
+        """Return the nearest multiple of the unit."""
+        return round(super().valueFromText(text) / self._unit) * self._unit
+
+
+class SizeField(QWidget):
+    """Lets the user set the picture's size. Emits ``size_picked`` by the user's hand only.
+
+    Args:
+        theme: The look.
+        unit: Sides are multiples of it, pixels.
+        largest: Longest side, pixels.
+    """
+
+    size_picked = Signal(int, int)
+
+    def __init__(self, theme: Theme, unit: int, largest: int) -> None:
+        super().__init__()
+        self._theme = theme
+        self._width = SideField(tr("Width"), unit, largest)
+        self._height = SideField(tr("Height"), unit, largest)
+        self._swap = QToolButton()
+        self._swap.setAccessibleName(tr("Swap width and height"))
+        self._swap.setToolTip(tr("Swap width and height"))
+        self._swap.setIconSize(QSize(em(1.1), em(1.1)))
+        self._swap.clicked.connect(self._turn)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(em(0.3))
+        row.addWidget(self._width, 1)
+        row.addWidget(PlainLabel("×"))  # noqa: RUF001 - the right sign
+        row.addWidget(self._height, 1)
+        row.addWidget(self._swap)
+        for side in (self._width, self._height):
+            side.valueChanged.connect(self._tell)
+        self.setFocusProxy(self._width)
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    def show_size(self, width: int, height: int) -> None:
+        """Show a size that someone else chose."""
+        with QSignalBlocker(self._width), QSignalBlocker(self._height):
+            self._width.setValue(width)
+            self._height.setValue(height)
+
+    def _turn(self) -> None:
+        self.show_size(self._height.value(), self._width.value())
+        self._tell()
+
+    def _tell(self) -> None:
+        self.size_picked.emit(self._width.value(), self._height.value())
+
+    def _dress(self) -> None:
+        self._swap.setIcon(self._theme.icon("swap"))
+
+
+FULL = 100
+RECOMMENDED = 50
+CAPTIONS = (
+    (0, "Off: the model places things as it likes. Fastest."),
+    (1, "Loose: a nudge, the picture stays close to the plain one."),
+    (34, "Balanced: most layouts hold, the style is kept."),
+    (67, "Strict: the layout wins, the picture may suffer."),
+)
+"""From this position on, what to expect."""
+
+
+class StrengthSlider(QWidget):
+    """Lets the user choose how firmly guidance holds the layout.
+
+    The slider runs from 0 to 100; 50 is the step size that is recommended. Emits
+    ``strength_picked`` with the step size, by the user's hand only.
+    """
+
+    strength_picked = Signal(float)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._recommended = 1.0
+        self._slider = Slider()
+        self._slider.setAccessibleName(tr("Hold layout"))
+        self._slider.setRange(0, FULL)
+        self._slider.valueChanged.connect(self._slide)
+        self._position = TextLabel()
+        self._position.setWordWrap(False)
+        self._caption = TextLabel(tone=Tone.MUTED, small=True)
+        self._caption.setMinimumHeight(2 * self._caption.fontMetrics().lineSpacing())
+        self._caption.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._lay_out()
+        self.show_strength(1.0, 1.0)
+
+    def show_strength(self, strength: float, recommended: float) -> None:
+        """Show a step size that someone else chose.
+
+        Args:
+            strength: Step size, >= 0; one beyond the end of the slider is shown at its end.
+            recommended: Step size in the middle of the slider, > 0.
+        """
+        self._recommended = recommended
+        with QSignalBlocker(self._slider):
+            self._slider.setValue(round(strength / recommended * RECOMMENDED))
+        self._say()
+
+    def _slide(self, position: int) -> None:
+        self._say()
+        self.strength_picked.emit(position / RECOMMENDED * self._recommended)
+
+    def _say(self) -> None:
+        position = self._slider.value()
+        self._position.setText(str(position))
+        caption = tr([text for start, text in CAPTIONS if position >= start][-1])
+        self._caption.setText(caption)
+        self._slider.setAccessibleDescription(caption)
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.addWidget(self._slider, 1)
+        top.addWidget(self._position)
+        self._position.setFixedWidth(self._position.fontMetrics().horizontalAdvance("100"))
+        self._position.setAlignment(Qt.AlignmentFlag.AlignRight)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.25))
+        column.addLayout(top)
+        column.addWidget(self._caption)

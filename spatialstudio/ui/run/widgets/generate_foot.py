@@ -1,0 +1,117 @@
+"""What stands under the settings: the estimate, Generate with its variants, Cancel."""
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.text_label import (
+    TextLabel,
+    Tone,
+    plain_tip,
+)
+from spatialstudio.ui.widgets.texts import tr
+
+
+class SteadyButton(QPushButton):
+    """Shows one of several texts and is as wide as the widest of them.
+
+    Args:
+        texts: All that it can show; it begins with the first.
+    """
+
+    def __init__(self, *texts: str) -> None:
+        super().__init__(texts[0])
+        self._texts = texts
+
+    def sizeHint(self) -> QSize:
+        """Ask for the room that the widest text takes."""
+        advance = self.fontMetrics().horizontalAdvance
+        room = max(map(advance, self._texts)) - advance(self.text())
+        return super().sizeHint() + QSize(max(room, 0), 0)
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for no less."""
+        return self.sizeHint()
+
+
+class GenerateFoot(QWidget):
+    """Shows what a run will take, and starts or stops it.
+
+    Emits ``generate_picked``, ``cancel_picked`` and ``offer_picked`` by the user's hand.
+
+    Args:
+        theme: The look.
+        variants: Other ways to generate, in a menu beside the button.
+    """
+
+    generate_picked = Signal()
+    cancel_picked = Signal()
+    offer_picked = Signal()
+
+    def __init__(self, theme: Theme, variants: tuple[QAction, ...]) -> None:
+        super().__init__()
+        self._theme = theme
+        self._estimate = TextLabel(tone=Tone.MUTED, small=True)
+        self._estimate.setAccessibleName(tr("Estimate"))
+        self._offer = QPushButton()
+        self._offer.setProperty("kind", "quiet")
+        self._offer.clicked.connect(self.offer_picked)
+        self._generate = SteadyButton(tr("Generate"), tr("Add to queue"))
+        self._generate.setProperty("kind", "primary")
+        self._generate.clicked.connect(self.generate_picked)
+        self._more = QToolButton()
+        self._more.setAccessibleName(tr("More ways to generate"))
+        self._more.setToolTip(tr("More ways to generate"))
+        self._more.setIconSize(QSize(em(0.9), em(0.9)))
+        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self._more)
+        menu.addActions(variants)
+        self._more.setMenu(menu)
+        self._cancel = SteadyButton(tr("Cancel"), tr("Cancelling…"))
+        self._cancel.clicked.connect(self.cancel_picked)
+        self._lay_out()
+        self.show_estimate("")
+        self.show_running(False)
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    def show_tips(self, generate: str, cancel: str) -> None:
+        """Say what the two buttons do, and by which keys."""
+        self._generate.setToolTip(plain_tip(generate))
+        self._cancel.setToolTip(plain_tip(cancel))
+
+    def show_estimate(self, text: str, offer: str = "") -> None:
+        """Say what the run will take, and offer something lighter where that is much."""
+        self._estimate.setText(text)
+        self._estimate.setVisible(bool(text))
+        self._offer.setText(offer)
+        self._offer.setVisible(bool(offer))
+
+    def show_running(self, running: bool) -> None:
+        """Show whether there is something to cancel, and that pictures can be queued behind it."""
+        self._cancel.setEnabled(running)
+        self._cancel.setText(tr("Cancel"))
+        self._generate.setText(tr("Add to queue") if running else tr("Generate"))
+
+    def show_cancelling(self) -> None:
+        """Show that the wish to stop was heard."""
+        self._cancel.setText(tr("Cancelling…"))
+
+    def _lay_out(self) -> None:
+        buttons = QHBoxLayout()
+        buttons.setSpacing(em(0.3))
+        buttons.addWidget(self._generate, 1)
+        buttons.addWidget(self._more)
+        buttons.addSpacing(em(0.2))
+        buttons.addWidget(self._cancel)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(0.9), em(0.5), em(0.9), em(0.8))
+        column.setSpacing(em(0.45))
+        column.addWidget(self._estimate)
+        column.addWidget(self._offer)
+        column.addLayout(buttons)
+
+    def _dress(self) -> None:
+        self._more.setIcon(self._theme.icon("chevron-neutral"))

@@ -1,0 +1,308 @@
+"""The paper's parameters: method, whose settings, step size, steps, updates, goal, attention."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QFormLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.devices import Saving
+from spatialstudio.domain.generation import (
+    ATTEND_EXCITE,
+    BOXDIFF,
+    INFSPLIGN,
+    PSG,
+    PSG_PRESENCE,
+    WEIGHTED_PRESENCE,
+)
+from spatialstudio.domain.run_settings import Preset, RunSettings
+from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField, count_field, share_field
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.choice_box import ChoiceBox
+from spatialstudio.ui.widgets.disclosure import Disclosure
+from spatialstudio.ui.widgets.text_label import (
+    PlainLabel,
+    TextLabel,
+    Tone,
+)
+from spatialstudio.ui.widgets.texts import tr
+
+METHODS = {
+    PSG: "PoS guidance",
+    PSG_PRESENCE: "PoS with presence",
+    ATTEND_EXCITE: "Attend-and-Excite",
+    WEIGHTED_PRESENCE: "Weighted presence",
+    BOXDIFF: "BoxDiff",
+    INFSPLIGN: "InfSplign",
+}
+PRESETS = {
+    Preset.RECOMMENDED: "Recommended",
+    Preset.PUBLISHED: "As published",
+    Preset.SPATIALBENCH_UC: "As in SpatialBench-UC, no refinement",
+}
+DETAILS = {
+    AttentionDetail.RELATION_WORDS: ("Words of relations", "About 1 kB a word and step."),
+    AttentionDetail.EVERY_WORD: ("Every word", "Every layer, mean of its heads; goes to disk."),
+    AttentionDetail.EVERYTHING: ("Everything", "Every head of every layer; goes to disk."),
+}
+SAVINGS = {
+    (): "As much as it needs",
+    (Saving.CHECKPOINTING,): "Keep less, compute twice",
+    (Saving.EVERY_SECOND_STEP,): "Guide every second step",
+    (Saving.SMALLER_MAPS,): "Read coarser attention",
+    (Saving.SEARCH,): "Search in place of gradients",
+    (Saving.TILING,): "Decode in tiles",
+    (Saving.OFFLOAD,): "Let parts wait in memory",
+    (Saving.PROCESSOR,): "Use the processor",
+}
+FORMATS = {
+    "": "Model's own",
+    "float32": "float32, the most exact",
+    "bfloat16": "bfloat16, half the memory",
+    "float16": "float16, half the memory",
+}
+LARGEST_STEP_SIZE = 100_000.0
+LARGEST_SCALE = 100.0
+MOST_UPDATES = 50
+MOST_BETWEEN = 100
+MOST_CANDIDATES = 64
+LOWEST_GOAL, NEVER = 0.51, 1.0
+
+
+class GuidanceForm(QWidget):
+    """Shows and changes how the layout is held, behind a disclosure.
+
+    Emits ``settings_edited`` with the name of the edit and the new ``RunSettings``, and
+    ``method_picked`` with a method's id and a ``Preset``; both by the user's hand only. Emits
+    ``devices_wanted`` when the user looks at what pictures can be drawn on.
+    """
+
+    settings_edited = Signal(str, object)
+    method_picked = Signal(str, object)
+    devices_wanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._settings: RunSettings | None = None
+        self._method = ChoiceBox(tr("Method of guidance"))
+        for method_id, name in METHODS.items():
+            self._method.addItem(tr(name), method_id)
+        self._preset = ChoiceBox(tr("Whose settings"))
+        self._strength = share_field(tr("Step size"), LARGEST_STEP_SIZE)
+        self._strength.setToolTip(tr("How far each guided step moves the latents"))
+        self._scale = share_field(tr("Guidance scale"), LARGEST_SCALE)
+        self._scale.setSingleStep(0.5)
+        self._scale.setSpecialValueText(tr("model's own"))
+        self._scale.setToolTip(tr("How firmly the whole prompt is followed; 1 is off"))
+        self._last = count_field(tr("Guided steps"), 1)
+        self._last.setPrefix(tr("the first "))
+        self._updates = count_field(tr("Inner updates"), MOST_UPDATES)
+        self._updates.setToolTip(tr("Updates of the latents at each guided step"))
+        self._candidates = count_field(tr("Pictures to choose from"), MOST_CANDIDATES)
+        self._candidates.setSpecialValueText(tr("off"))
+        self._candidates.setPrefix(tr("best of "))
+        self._candidates.setToolTip(
+            tr("Draws pictures from seeds that follow each other, keeps the best; depth counts too")
+        )
+        self._goal = share_field(tr("Rest at PoS"), NEVER)
+        self._goal.setMinimum(LOWEST_GOAL)
+        self._goal.setSingleStep(0.01)
+        self._goal.setToolTip(tr("Guidance rests while every relation's PoS is that high"))
+        self._detail = ChoiceBox(tr("Attention that is kept"))
+        for detail, (name, tip) in DETAILS.items():
+            self._detail.addItem(tr(name), detail)
+            self._detail.setItemData(self._detail.count() - 1, tr(tip), Qt.ItemDataRole.ToolTipRole)
+        self._preview = count_field(tr("Steps between previews"), MOST_BETWEEN)
+        self._preview.setPrefix(tr("every "))
+        self._preview.setToolTip(tr("How often the picture is shown while it is drawn, in steps"))
+        self._size = TextLabel(tone=Tone.MUTED, small=True)
+        self._memory = ChoiceBox(tr("Memory"))
+        self._device = ChoiceField(tr("Device"))
+        self._format = ChoiceBox(tr("Number format"))
+        self._format.setToolTip(tr("Of the weights; another one draws a slightly other picture"))
+        self._fields = QWidget()
+        self._disclosure = Disclosure(tr("Parameters of the method"), self._fields)
+        self._lay_out()
+        self._connect()
+
+    def show_settings(
+        self, settings: RunSettings, presets: tuple[Preset, ...], last_step: int
+    ) -> None:
+        """Show settings that someone else chose.
+
+        Args:
+            settings: All that is set.
+            presets: Whose settings there are of the method.
+            last_step: The last step that is guided, from 0.
+        """
+        self._settings = settings
+        guidance = settings.guidance
+        fields = (self._method, self._preset, self._strength, self._last, self._updates)
+        others = (self._candidates, self._goal, self._scale, self._detail, self._memory)
+        blocked = [QSignalBlocker(each) for each in (*fields, *others, self._preview)]
+        self._method.setCurrentIndex(self._method.findData(guidance.method_id))
+        self._preset.clear()
+        for preset in presets:
+            self._preset.addItem(tr(PRESETS[preset]), preset)
+        self._preset.setCurrentIndex(max(self._preset.findData(settings.preset), 0))
+        self._preset.setEnabled(len(presets) > 1)
+        self._strength.setValue(guidance.strength)
+        self._last.setRange(guidance.first_step + 1, settings.steps)
+        self._last.setValue(last_step + 1)
+        self._last.setSuffix(tr(" of {steps}").format(steps=settings.steps))
+        self._updates.setValue(guidance.inner_updates)
+        self._candidates.setValue(settings.candidates)
+        self._goal.setValue(guidance.goal)
+        self._scale.setValue(settings.guidance_scale or 0.0)
+        self._preview.setValue(settings.preview_every)
+        self._preview.setSuffix(tr(" step") if settings.preview_every == 1 else tr(" steps"))
+        self._detail.setCurrentIndex(self._detail.findData(settings.detail))
+        self._show_savings(settings.savings)
+        for blocker in blocked:
+            blocker.unblock()
+        self.show_kept("")
+
+    def show_devices(self, choices: tuple[Choice, ...], chosen: str) -> None:
+        """Offer what pictures can be drawn on; see ``ChoiceField.show_choices``."""
+        self._device.show_choices(choices, chosen)
+
+    def show_formats(self, formats: Sequence[str]) -> None:
+        """Offer number formats of the weights beside the model's own, and show what is set.
+
+        Args:
+            formats: Of ``NUMBER_FORMATS``, with the one that is set.
+        """
+        chosen = "" if self._settings is None else self._settings.dtype
+        with QSignalBlocker(self._format):
+            self._format.clear()
+            for name in ("", *formats):
+                self._format.addItem(tr(FORMATS[name]), name)
+            self._format.setCurrentIndex(self._format.findData(chosen))
+
+    def show_kept(self, size: str) -> None:
+        """Say how much attention goes to disk; empty for what is usual of the choice."""
+        if self._settings is not None:
+            self._size.setText(size or tr(DETAILS[self._settings.detail][1]))
+
+    def disclose(self, shown: bool) -> None:
+        """Show the fields, or put them away."""
+        self._disclosure.show_open(shown)
+
+    def _show_savings(self, savings: tuple[Saving, ...]) -> None:
+        offered = SAVINGS if savings in SAVINGS else {**SAVINGS, savings: savings_in_words(savings)}
+        self._memory.clear()
+        for choice, words in offered.items():
+            self._memory.addItem(tr(words), choice)
+        self._memory.setCurrentIndex(list(offered).index(savings))
+
+    def _connect(self) -> None:
+        self._method.currentIndexChanged.connect(self._pick_method)
+        self._preset.currentIndexChanged.connect(self._pick_method)
+        for field, name, key in (
+            (self._strength, tr("other strength"), "strength"),
+            (self._updates, tr("other inner updates"), "inner_updates"),
+            (self._goal, tr("other goal"), "goal"),
+        ):
+            field.valueChanged.connect(self._guide(name, key))
+        self._last.valueChanged.connect(
+            lambda count: self._guide(tr("other guided steps"), "last_step")(count - 1)
+        )
+        self._candidates.valueChanged.connect(self._pick_candidates)
+        self._scale.valueChanged.connect(self._pick_scale)
+        self._preview.valueChanged.connect(self._pick_preview)
+        self._detail.currentIndexChanged.connect(self._pick_detail)
+        self._memory.currentIndexChanged.connect(self._pick_savings)
+        self._device.choice_picked.connect(self._pick_device)
+        self._device.list_opened.connect(self.devices_wanted)
+        self._format.currentIndexChanged.connect(self._pick_format)
+
+    def _guide(self, name: str, key: str) -> Callable[[float], None]:
+        def tell(value: float) -> None:
+            if self._settings is not None:
+                change: dict[str, Any] = {key: value}
+                guidance = replace(self._settings.guidance, **change)
+                self._edit(name, replace(self._settings, guidance=guidance))
+
+        return tell
+
+    def _pick_method(self) -> None:
+        self.method_picked.emit(self._method.currentData(), self._preset.currentData())
+
+    def _pick_candidates(self, candidates: int) -> None:
+        if self._settings is not None:
+            changed = replace(self._settings, candidates=candidates)
+            self._edit(tr("other search"), changed)
+
+    def _pick_scale(self, scale: float) -> None:
+        if self._settings is not None:
+            changed = replace(self._settings, guidance_scale=scale or None)
+            self._edit(tr("other guidance scale"), changed)
+
+    def _pick_preview(self, every: int) -> None:
+        if self._settings is not None:
+            self._edit(tr("other previews"), replace(self._settings, preview_every=every))
+
+    def _pick_detail(self) -> None:
+        if self._settings is not None:
+            detail = AttentionDetail(self._detail.currentData())
+            self._edit(tr("attention that is kept"), replace(self._settings, detail=detail))
+
+    def _pick_savings(self) -> None:
+        if self._settings is not None:
+            savings = tuple(self._memory.currentData())
+            self._edit(tr("less memory"), replace(self._settings, savings=savings))
+
+    def _pick_device(self, device_id: str) -> None:
+        if self._settings is not None:
+            self._edit(tr("other device"), replace(self._settings, device=device_id))
+
+    def _pick_format(self) -> None:
+        if self._settings is not None:
+            changed = replace(self._settings, dtype=self._format.currentData())
+            self._edit(tr("other number format"), changed)
+
+    def _edit(self, name: str, settings: RunSettings) -> None:
+        self.settings_edited.emit(name, settings)
+
+    def _lay_out(self) -> None:
+        form = QFormLayout(self._fields)
+        form.setContentsMargins(0, em(0.3), 0, 0)
+        form.setHorizontalSpacing(em(0.8))
+        form.setVerticalSpacing(em(0.45))
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        for name, field in (
+            (tr("Method"), self._method),
+            (tr("Settings"), self._preset),
+            (tr("Step size"), self._strength),
+            (tr("Guided"), self._last),
+            (tr("Updates"), self._updates),
+            (tr("Rest at PoS"), self._goal),
+            (tr("Search"), self._candidates),
+            (tr("Scale"), self._scale),
+            (tr("Preview"), self._preview),
+            (tr("Device"), self._device),
+            (tr("Numbers"), self._format),
+            (tr("Memory"), self._memory),
+            (tr("Keep"), self._detail),
+        ):
+            label = PlainLabel(name)
+            label.setProperty("tone", "muted")
+            label.setBuddy(field)
+            label.setMinimumHeight(field.sizeHint().height())  # level with what stands beside it
+            form.addRow(label, field)
+        form.addRow(self._size)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._disclosure)
+
+
+def savings_in_words(savings: tuple[Saving, ...]) -> str:
+    """Return what is given up to save memory: "Decode in tiles, Use the processor"."""
+    return ", ".join(tr(SAVINGS[(saving,)]) for saving in savings)

@@ -1,0 +1,247 @@
+"""How pictures are drawn: model, size, steps, seed, how many, how firmly the layout is held."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFormLayout,
+    QHBoxLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from spatialstudio.domain.generation import MAX_SEED
+from spatialstudio.domain.run_settings import (
+    Preset,
+    RunSettings,
+    SeedMode,
+)
+from spatialstudio.ui.run.widgets.fields import (
+    Choice,
+    ChoiceField,
+    SeedField,
+    SeedModeField,
+    SizeField,
+    StrengthSlider,
+    count_field,
+)
+from spatialstudio.ui.run.widgets.guidance_form import GuidanceForm
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.fields import EditLine
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+MOST_STEPS = 200
+MOST_PICTURES = 64
+SIDE_UNIT = 8
+LONGEST_SIDE = 4096
+COUNT_EM = 2.45
+
+
+class RunForm(QWidget):
+    """Shows ``RunSettings`` and lets the user change them.
+
+    By the user's hand only it emits ``settings_edited`` with the name of the edit and the new
+    settings; and, where a choice brings others with it, ``model_picked`` with an id,
+    ``steps_picked``, and ``method_picked`` with a method's id and a ``Preset``. It emits
+    ``devices_wanted`` when the user looks at what pictures can be drawn on.
+    """
+
+    settings_edited = Signal(str, object)
+    model_picked = Signal(str)
+    steps_picked = Signal(int)
+    method_picked = Signal(str, object)
+    devices_wanted = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._settings: RunSettings | None = None
+        self._model = ChoiceField(tr("Model"))
+        self._size = SizeField(theme, SIDE_UNIT, LONGEST_SIDE)
+        self._steps = count_field(tr("Denoising steps"), MOST_STEPS)
+        self._sampler = ChoiceField(tr("Sampler"))
+        self._seed = SeedField(theme, MAX_SEED)
+        self._seed_mode = SeedModeField()
+        self._pictures = count_field(tr("Pictures"), MOST_PICTURES)
+        self._pictures.setToolTip(tr("How many are drawn at once, each from a seed of its own"))
+        self._negative = EditLine()
+        self._negative.setAccessibleName(tr("Not wanted"))
+        self._negative.setPlaceholderText(tr("as: fog, text"))
+        self._strength = StrengthSlider()
+        self._baseline = QCheckBox(tr("Also draw the baseline"))
+        self._baseline.setToolTip(tr("The same seed without guidance, for comparison (Ctrl+B)"))
+        self._guidance = GuidanceForm()
+        self._rows = QWidget()
+        self._parts: tuple[QWidget, ...] = ()
+        self._lay_out()
+        self._connect()
+
+    def show_models(self, choices: tuple[Choice, ...], chosen: str) -> None:
+        """Offer models; without one that can be used nothing can be set.
+
+        Args:
+            choices: At least one.
+            chosen: Id of one of them.
+        """
+        self._model.show_choices(choices, chosen)
+        can_draw = any(choice.is_usable for choice in choices)
+        for part in self._parts:
+            part.setEnabled(can_draw)
+
+    def open_models(self) -> None:
+        """Let a model be chosen."""
+        self._model.setFocus()
+        self._model.showPopup()
+
+    def show_settings(
+        self,
+        settings: RunSettings,
+        *,
+        recommended: float,
+        presets: tuple[Preset, ...],
+        last_step: int,
+        samplers: tuple[Choice, ...],
+    ) -> None:
+        """Show settings that someone else chose.
+
+        Args:
+            settings: All of them.
+            recommended: Step size in the middle of the slider, > 0.
+            presets: Whose settings there are of the method.
+            last_step: The last step that is guided, from 0.
+            samplers: What the model can be drawn with, the chosen one among them.
+        """
+        self._settings = settings
+        fields = (self._steps, self._pictures, self._baseline)
+        blocked = [QSignalBlocker(field) for field in fields]
+        self._model.show_chosen(settings.model_id)
+        self._steps.setValue(settings.steps)
+        self._pictures.setValue(settings.pictures)
+        self._baseline.setChecked(settings.with_baseline)
+        for blocker in blocked:
+            blocker.unblock()
+        self._size.show_size(settings.width, settings.height)
+        self._sampler.show_choices(samplers, settings.scheduler_id)
+        self._seed.show_seed(settings.seed)
+        self._seed_mode.show_mode(settings.seed_mode)
+        if self._negative.text() != settings.negative:
+            self._negative.setText(settings.negative)
+        self._strength.show_strength(settings.guidance.strength, recommended)
+        self._guidance.show_settings(settings, presets, last_step)
+
+    def show_devices(self, choices: tuple[Choice, ...], chosen: str) -> None:
+        """Offer what pictures can be drawn on.
+
+        Args:
+            choices: At least one.
+            chosen: Id of one of them.
+        """
+        self._guidance.show_devices(choices, chosen)
+
+    def show_formats(self, formats: Sequence[str]) -> None:
+        """Offer number formats of the weights; see ``GuidanceForm.show_formats``."""
+        self._guidance.show_formats(formats)
+
+    def show_kept(self, size: str) -> None:
+        """Say how much attention goes to disk; empty where nobody knows."""
+        self._guidance.show_kept(size)
+
+    def show_all(self, full: bool) -> None:
+        """Show every field, or only how firmly the layout is held."""
+        for part in (self._rows, self._baseline, self._guidance):
+            part.setVisible(full)
+
+    def roll(self) -> None:
+        """Take another seed by chance, as the user asked."""
+        self._seed.roll()
+
+    def _connect(self) -> None:
+        self._model.choice_picked.connect(self.model_picked)
+        self._steps.valueChanged.connect(self.steps_picked)
+        self._guidance.method_picked.connect(self.method_picked)
+        self._guidance.settings_edited.connect(self.settings_edited)
+        self._guidance.devices_wanted.connect(self.devices_wanted)
+        self._size.size_picked.connect(self._pick_size)
+        self._sampler.choice_picked.connect(
+            lambda name: self._edit(tr("other sampler"), scheduler_id=name)
+        )
+        self._seed.seed_picked.connect(lambda seed: self._edit(tr("other seed"), seed=seed))
+        self._seed_mode.mode_picked.connect(self._pick_mode)
+        self._pictures.valueChanged.connect(
+            lambda count: self._edit(tr("other number of pictures"), pictures=count)
+        )
+        self._negative.textEdited.connect(
+            lambda text: self._edit(tr("what is not wanted"), negative=text)
+        )
+        self._baseline.toggled.connect(lambda on: self._edit(tr("baseline"), with_baseline=on))
+        self._strength.strength_picked.connect(self._pick_strength)
+
+    def _pick_size(self, width: int, height: int) -> None:
+        self._edit(tr("other size"), width=width, height=height)
+
+    def _pick_mode(self, mode: SeedMode) -> None:
+        self._edit(tr("other use of seeds"), seed_mode=mode)
+
+    def _pick_strength(self, strength: float) -> None:
+        if self._settings is not None:
+            guidance = replace(self._settings.guidance, strength=strength)
+            self._edit(tr("other strength"), guidance=guidance)
+
+    def _edit(self, name: str, **changes: Any) -> None:
+        if self._settings is not None:
+            self.settings_edited.emit(name, replace(self._settings, **changes))
+
+    def _counts(self) -> QWidget:
+        """Return the numbers of steps and of pictures, side by side."""
+        both = QWidget()
+        for field in (self._steps, self._pictures):
+            field.setMinimumWidth(em(COUNT_EM))
+        row = QHBoxLayout(both)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(em(0.4))
+        row.addWidget(self._steps, 1)
+        row.addWidget(_label(tr("Pictures"), self._pictures))
+        row.addWidget(self._pictures, 1)
+        both.setFocusProxy(self._steps)
+        return both
+
+    def _lay_out(self) -> None:
+        form = QFormLayout(self._rows)
+        form.setContentsMargins(0, 0, 0, 0)
+        form.setHorizontalSpacing(em(0.6))
+        form.setVerticalSpacing(em(0.45))
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        fields: tuple[tuple[str, QWidget], ...] = (
+            (tr("Model"), self._model),
+            (tr("Size"), self._size),
+            (tr("Steps"), self._counts()),
+            (tr("Sampler"), self._sampler),
+            (tr("Seed"), self._seed),
+            (tr("Next seed"), self._seed_mode),
+            (tr("Not wanted"), self._negative),
+        )
+        for name, field in fields:
+            form.addRow(_label(name, field), field)
+        own = (field for _name, field in fields if field is not self._model)
+        self._parts = (*own, self._strength, self._baseline, self._guidance)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.6))
+        column.addWidget(self._rows)
+        column.addWidget(TextLabel(tr("Hold layout"), Tone.HEADING))
+        column.addWidget(self._strength)
+        column.addWidget(self._baseline)
+        column.addWidget(self._guidance)
+
+
+def _label(name: str, field: QWidget) -> TextLabel:
+    label = TextLabel(name, Tone.MUTED)
+    label.setWordWrap(False)
+    label.setBuddy(field)
+    return label

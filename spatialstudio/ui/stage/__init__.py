@@ -1,0 +1,1 @@
+"""The stage: the picture, its layers and overlays."""

@@ -1,0 +1,98 @@
+"""What is shown on the stage."""
+
+from dataclasses import replace
+from typing import TypeVar
+
+from PySide6.QtWidgets import QVBoxLayout
+
+from spatialstudio.application.session import OpenRun
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.framework.stage_view import StageView
+from spatialstudio.ui.framework.window_settings import Density
+from spatialstudio.ui.stage.widgets.layer_list import LayerList
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.picture_layers import (
+    PLAIN_LOOK,
+    BoxLayer,
+    DepthLayer,
+    Layer,
+    LayerLook,
+    MapLayer,
+    MaskLayer,
+    PictureScene,
+    Profile,
+)
+
+
+class LayersPanel(Panel):
+    """Lets the user switch layers, choose their looks, and have pictures scaled smoothly."""
+
+    title = "Layers"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._stage = context.stage
+        self._list = LayerList(context.theme)
+        self._list.layers_picked.connect(self._stage.show_layers)
+        self._list.look_picked.connect(self._stage.show_look)
+        self._list.solo_picked.connect(self._stage.show_solo)
+        self._list.smoothing_picked.connect(self._stage.show_smooth)
+        self._stage.layers_changed.connect(self._show)
+        self._stage.smoothing_changed.connect(self._show)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.2))
+        column.addWidget(self._list)
+        self._show()
+
+    def use_density(self, density: Density) -> None:
+        """Leave the eyes alone in the simple window."""
+        self._list.show_all(density is Density.FULL)
+
+    def _show(self) -> None:
+        self._list.show_layers(self._stage.layers)
+        self._list.show_solo(self._stage.solo)
+        self._list.show_smooth(self._stage.is_smooth)
+        for layer in Layer:
+            self._list.row(layer).show_look(self._stage.look_of(layer))
+
+
+LayerT = TypeVar("LayerT", MapLayer, MaskLayer, BoxLayer, Profile)
+
+DEPTH_OPACITY = 0.75
+"""Lets the things be seen through it."""
+
+
+def dressed(scene: PictureScene, run: OpenRun, stage: StageView) -> PictureScene:
+    """Return what a picture view shows, each layer in its look.
+
+    Args:
+        scene: What lies on the picture.
+        run: Whose picture it is.
+        stage: Knows the looks and what is in sight.
+    """
+    maps, masks, boxes, marginals = (
+        stage.look_of(layer) for layer in (Layer.MAPS, Layer.MASKS, Layer.BOXES, Layer.MARGINALS)
+    )
+    return replace(
+        scene,
+        depth=_depth(run, stage),
+        maps=tuple(_tinted(layer, maps) for layer in scene.maps),
+        masks=tuple(_tinted(layer, masks) for layer in scene.masks),
+        boxes=tuple(_tinted(layer, boxes) for layer in scene.boxes),
+        profiles=tuple(_tinted(profile, marginals) for profile in scene.profiles),
+    )
+
+
+def _tinted(layer: LayerT, look: LayerLook) -> LayerT:
+    if look == PLAIN_LOOK:
+        return layer  # what is cached by identity stays so
+    hue = layer.hue if look.hue is None else look.hue
+    return replace(layer, hue=hue, opacity=layer.opacity * look.opacity)
+
+
+def _depth(run: OpenRun, stage: StageView) -> DepthLayer | None:
+    depth = run.evaluation.perception.depth if run.evaluation else None
+    if depth is None or Layer.DEPTH not in stage.in_sight:
+        return None
+    return DepthLayer(depth.nearness, DEPTH_OPACITY * stage.look_of(Layer.DEPTH).opacity)

@@ -1,0 +1,322 @@
+"""Turns a run's attention into what the stage shows of it: words, maps, crossings, legends."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import field
+
+from spatialstudio.application.compose.prompt_words import PromptWord, words_of
+from spatialstudio.application.inspect.layer_maps import (
+    LayersAveraged,
+    layers_read,
+    peak_of_averages,
+)
+from spatialstudio.application.inspect.map_reading import (
+    Maps,
+    RelationReading,
+    difference_of,
+    isolines_of,
+    map_in_words,
+    peak_of,
+    read_relation,
+    reading_at,
+    relation_between,
+    top_of,
+)
+from spatialstudio.application.inspect.timeline import moment_of
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.arrays import FloatMap
+from spatialstudio.domain.attention import (
+    LayerChoice,
+    MapScale,
+    Moment,
+)
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import RequestId, StepEvent
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.ui.framework.map_view import (
+    MapLook,
+    MapView,
+    Whose,
+)
+from spatialstudio.ui.stage.widgets.map_grid import GridRow
+from spatialstudio.ui.stage.widgets.map_legend import LegendEntry
+from spatialstudio.ui.stage.widgets.word_chips import WordTag
+from spatialstudio.ui.widgets.picture_layers import (
+    Crossing,
+    IsolineLayer,
+    MapLayer,
+)
+from spatialstudio.ui.widgets.texts import tr
+
+PAIR = 2
+WHOSE_TIPS = {
+    Whose.FIRST: "The open run",
+    Whose.SECOND: "The baseline, or the run that is compared",
+    Whose.DIFFERENCE: "How far the open run is above the run beside it",
+}
+READ = {
+    Moment.BEFORE: "Read before the step's updates",
+    Moment.AFTER: "Read after the step's updates",
+}
+LAYERS_ONLY = "Captured layers were read at this moment alone."
+RUN_ONLY = "This run was read at this moment alone."
+NO_MAP = "No map of this word was kept: only those of things are, unless more is captured"
+
+
+@frozen
+class MapSight:
+    """Which maps are looked at, and how.
+
+    Attributes:
+        words: Asked for by hand; empty for those of the first relation.
+        look: How they are drawn.
+        peak: Of all maps that share one scale; 0 where none do.
+        averages: Maps over parts of the model, by run.
+        is_chosen: Whether these parts were chosen, and take the place of the guiding layers' maps.
+    """
+
+    words: tuple[MentionId, ...] = ()
+    look: MapLook = field(default_factory=MapLook)
+    peak: float = 0.0
+    averages: Mapping[RequestId, LayersAveraged] = field(default_factory=dict)
+    is_chosen: bool = False
+
+
+def sight_of(maps: MapView, *runs: OpenRun | None) -> MapSight:
+    """Return what is looked at now in runs that share one scale."""
+    there = [run for run in runs if run is not None]
+    averages = {run.id: maps.averages[run.id] for run in there if run.id in maps.averages}
+    is_chosen = maps.choice != LayerChoice()
+    peak = 0.0
+    if maps.look.scale is MapScale.SHARED:
+        peak = peak_of_averages(averages.values()) if is_chosen and averages else peak_of(there)
+    return MapSight(
+        words=maps.words,
+        look=maps.look,
+        peak=peak,
+        averages=averages,
+        is_chosen=is_chosen,
+    )
+
+
+def maps_at(run: OpenRun, step: int, sight: MapSight) -> Maps:
+    """Return a run's maps at a step, all of one reading; none where it was not captured."""
+    event = step_at(run, step)
+    own = _own_maps(event, moment_in_sight(run, sight))
+    average = sight.averages.get(run.id)
+    if average is None:
+        return own
+    every = average.at(step)
+    if sight.is_chosen:
+        return {**own, **every}
+    is_mixed = event is not None and event.is_guided
+    is_mixed = is_mixed and layers_read(run) is not moment_in_sight(run, sight)
+    return own if is_mixed else {**every, **own}
+
+
+def moment_in_sight(run: OpenRun, sight: MapSight) -> Moment:
+    """Return when within guided steps the maps in sight were read, captured layers or not."""
+    if sight.is_chosen and run.id in sight.averages:
+        return layers_read(run) or sight.look.moment
+    return moment_of(run, sight.look.moment)
+
+
+def moment_told(run: OpenRun, step: int, sight: MapSight) -> str:
+    """Say when within a step the maps in sight were read."""
+    event = step_at(run, step)
+    if event is None:
+        return ""
+    if not event.is_guided:
+        return tr("This step has no updates: it was read once.")
+    moment = moment_in_sight(run, sight)
+    told = f"{tr(READ[moment])}."
+    if moment is sight.look.moment:
+        return told
+    is_layers = sight.is_chosen and run.id in sight.averages
+    return f"{told} {tr(LAYERS_ONLY if is_layers else RUN_ONLY)}"
+
+
+def _own_maps(event: StepEvent | None, moment: Moment) -> Maps:
+    attention = None if event is None else event.attention_at(moment)
+    return {} if attention is None else attention.maps
+
+
+def step_at(run: OpenRun, step: int) -> StepEvent | None:
+    """Return what happened at a step; None when it did not happen (yet)."""
+    return next((event for event in run.steps if event.step == step), None)
+
+
+def words_in_sight(scene: SceneGraph, sight: MapSight) -> tuple[MentionId, ...]:
+    """Return the words asked for that are of this scene; else those of the first relation."""
+    known = {word.key for word in words_of(scene)}
+    if asked := tuple(word for word in sight.words if word in known):
+        return asked
+    if scene.relations:
+        return scene.relations[0].ends
+    return tuple(mention.id for mention in scene.mentions)
+
+
+def hues_of(scene: SceneGraph) -> Mapping[MentionId, int]:
+    """Return the hue of every word of a scene."""
+    return {word.key: word.hue for word in words_of(scene)}
+
+
+def map_layers(
+    scene: SceneGraph, maps: Maps, words: Iterable[MentionId], sight: MapSight
+) -> tuple[MapLayer, ...]:
+    """Return the maps of some words as they are drawn; words without a map are left out."""
+    hues = hues_of(scene)
+    return tuple(
+        MapLayer(
+            hue=hues[word],
+            weights=maps[word],
+            top=top_of(maps[word], sight.look.scale, sight.peak),
+            isolines=_isolines(maps[word]) if sight.look.has_isolines else (),
+        )
+        for word in words
+        if word in maps
+    )
+
+
+def relation_in_sight(
+    scene: SceneGraph, maps: Maps, words: tuple[MentionId, ...]
+) -> RelationReading | None:
+    """Return what the maps say of the relation of two words; None when they are not of one."""
+    if len(words) != PAIR:
+        return None
+    relation = relation_between(scene, *words)
+    return None if relation is None else read_relation(relation, scene, maps)
+
+
+def crossings_of(reading: RelationReading | None, scene: SceneGraph) -> tuple[Crossing, ...]:
+    """Return the cumulative curves of a relation as they are drawn."""
+    hues = hues_of(scene)
+    return tuple(
+        Crossing(
+            axis=axis.axis,
+            hues=(hues[axis.first], hues[axis.second]),
+            rising=axis.rising,
+            falling=axis.falling,
+            place=axis.line.place,
+            share=axis.line.share,
+        )
+        for axis in (reading.axes if reading else ())
+    )
+
+
+def maps_in_words(scene: SceneGraph, maps: Maps, words: Iterable[MentionId]) -> str:
+    """Say what the maps of some words show, and the relation of two."""
+    words = tuple(words)
+    texts = {word.key: word.text for word in words_of(scene)}
+    said = [map_in_words(texts[word], maps[word]) for word in words if word in maps]
+    reading = relation_in_sight(scene, maps, words)
+    if reading is not None and said:
+        said += [reading.sentence, *reading.details]
+    return " ".join(said)
+
+
+def words_to_script(
+    run: OpenRun, step: int, sight: MapSight
+) -> tuple[tuple[MentionId, ...], LayerChoice | None]:
+    """Return the words in sight that have maps, and what a script averages to make these.
+
+    None where the maps of the step itself are shown.
+    """
+    maps = maps_at(run, step, sight)
+    words = tuple(word for word in words_in_sight(run.scene, sight) if word in maps)
+    average = sight.averages.get(run.id)
+    own = _own_maps(step_at(run, step), moment_in_sight(run, sight))
+    if average is None or (not sight.is_chosen and own.keys() >= set(words)):
+        return words, None
+    return words, average.choice
+
+
+def word_tags(run: OpenRun, maps: Maps) -> tuple[WordTag, ...]:
+    """Return the chips of a run's words; those without a map say why."""
+    return tuple(_tag(word, maps) for word in words_of(run.scene))
+
+
+def whose_choices() -> dict[object, tuple[str, str]]:
+    """Return the choice between two runs and their difference, for ``Segments``."""
+    return {whose: (tr(whose.value), tr(tip)) for whose, tip in WHOSE_TIPS.items()}
+
+
+def grid_rows(
+    run: OpenRun, beside: OpenRun | None, sight: MapSight, pins: Collection[MentionId]
+) -> tuple[GridRow, ...]:
+    """Return a row for every word that has maps, things first.
+
+    Args:
+        run: The open run.
+        beside: The run beside it; None for none, whatever is wanted.
+        sight: Says of which of them the maps are wanted, or their difference.
+        pins: The words that are pinned.
+    """
+    whose = sight.look.whose if beside is not None else Whose.FIRST
+    shown = beside if beside is not None and whose is Whose.SECOND else run
+    by_step, words = _maps_by_step(shown, sight), words_of(shown.scene)
+    if beside is not None and whose is Whose.DIFFERENCE:
+        others = _maps_by_step(beside, sight)
+        both = by_step.keys() & others.keys()
+        by_step = {step: difference_of(by_step[step], others[step]) for step in sorted(both)}
+        names = {(word.key, word.text) for word in words_of(beside.scene)}
+        words = tuple(word for word in words if (word.key, word.text) in names)
+    rows = (
+        _row(word, by_step, sight, word.key in pins, is_signed=whose is Whose.DIFFERENCE)
+        for word in sorted(words, key=lambda word: not word.is_mention)
+    )
+    return tuple(row for row in rows if row.maps)
+
+
+def legend_of(
+    scene: SceneGraph, maps: Maps, words: Iterable[MentionId], sight: MapSight
+) -> tuple[LegendEntry, ...]:
+    """Return the colour scale of each map in sight."""
+    entries = {word.key: (word.text, word.hue) for word in words_of(scene)}
+    return tuple(
+        LegendEntry(*entries[word], top_of(maps[word], sight.look.scale, sight.peak))
+        for word in words
+        if word in maps
+    )
+
+
+def place_in_words(
+    scene: SceneGraph, maps: Maps, words: Iterable[MentionId], x: float, y: float
+) -> str:
+    """Say what the maps in sight hold at a place, x and y as shares of the picture's sides."""
+    texts = {word.key: word.text for word in words_of(scene)}
+    readings = ((texts[word], reading_at(maps[word], x, y)) for word in words if word in maps)
+    template = tr("{word} {value:.4f}, {share:.2%} of its mass")
+    return "   ".join(
+        template.format(word=text, value=reading.value, share=reading.share)
+        for text, reading in readings
+    )
+
+
+def _maps_by_step(run: OpenRun, sight: MapSight) -> Mapping[int, Maps]:
+    return {event.step: maps for event in run.steps if (maps := maps_at(run, event.step, sight))}
+
+
+def _row(
+    word: PromptWord,
+    by_step: Mapping[int, Maps],
+    sight: MapSight,
+    is_pinned: bool,
+    *,
+    is_signed: bool,
+) -> GridRow:
+    own = {step: maps[word.key] for step, maps in by_step.items() if word.key in maps}
+    tops = {step: top_of(abs(one), sight.look.scale, sight.peak) for step, one in own.items()}
+    return GridRow(
+        word.key, word.text, word.hue, own, tops, is_pinned=is_pinned, is_signed=is_signed
+    )
+
+
+def _isolines(weights: FloatMap) -> tuple[IsolineLayer, ...]:
+    return tuple(IsolineLayer(line.share, line.pieces) for line in isolines_of(weights))
+
+
+def _tag(word: PromptWord, maps: Maps) -> WordTag:
+    reason = "" if word.is_mention or word.key in maps else tr(NO_MAP)
+    is_quiet = not (word.is_mention or word.is_named_again)
+    return WordTag(word.key, word.text, word.hue, is_quiet=is_quiet, reason=reason)

@@ -1,0 +1,272 @@
+"""The stage: the picture, the baseline beside it, and everything that lies on them."""
+
+from pathlib import Path
+from typing import Protocol
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from spatialstudio.application.inspect.timeline import name_beside, name_first
+from spatialstudio.application.jobs.messages import JobFailed
+from spatialstudio.application.session import (
+    BaselineChanged,
+    MentionPicked,
+    OpenRun,
+    RelationPicked,
+    RunChanged,
+    StepPicked,
+)
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.ui.framework.bridge import FrameClock
+from spatialstudio.ui.framework.commands import ALL_CONTROLS
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.framework.window_settings import Density
+from spatialstudio.ui.stage.layers_panel import dressed
+from spatialstudio.ui.stage.map_presenter import (
+    MapSight,
+    grid_rows,
+    sight_of,
+)
+from spatialstudio.ui.stage.stage_presenter import picture_scene, step_seen
+from spatialstudio.ui.stage.widgets.empty_stage import EmptyStage
+from spatialstudio.ui.stage.widgets.map_grid import GridView
+from spatialstudio.ui.stage.widgets.picture_view import PictureView
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.picture_layers import Layer
+from spatialstudio.ui.widgets.stage_overlay import StageOverlay
+from spatialstudio.ui.widgets.texts import tr
+
+BARE = frozenset({Layer.PICTURE})
+
+
+class EvidenceLayer(Protocol):
+    """Draws the evidence of the selected verdict on the picture."""
+
+    @property
+    def overlay(self) -> StageOverlay:
+        """The overlay on the picture."""
+        ...
+
+    def draw(self, step: int, *, is_bare: bool = False) -> None:
+        """Show the marks of the selected verdict at a step; none where the picture is bare."""
+        ...
+
+
+@frozen
+class StageParts:
+    """What features contribute to the stage.
+
+    Attributes:
+        words: Chooses the words whose maps are shown; stands above the picture.
+        sketch: Replaces the picture while a layout is sketched.
+        evidence: Marks the selected verdict's evidence on the picture.
+    """
+
+    words: QWidget
+    sketch: QWidget
+    evidence: EvidenceLayer
+
+
+class StagePanel(Panel):
+    """Shows the run at the picked step; opens what is dropped on it.
+
+    Args:
+        context: What the window works with.
+        parts: What features contribute.
+
+    Emits ``pin_asked`` with the word of a map that the user wants pinned or released.
+    """
+
+    title = "Stage"
+    pin_asked = Signal(str)
+
+    def __init__(self, context: WindowContext, parts: StageParts) -> None:
+        super().__init__()
+        self._session = context.studio.session
+        self._stage = context.stage
+        self._maps = context.maps
+        self._switchboard = context.switchboard
+        self._empty = EmptyStage(context.theme)
+        self._empty.example_picked.connect(self._offer_example)
+        self._empty.sketch_asked.connect(lambda: self._stage.show_sketch(True))
+        self._empty.density_picked.connect(self._choose_density)
+        self._settings = context.settings
+        self._switch = context.actions[ALL_CONTROLS]
+        self._toasts = context.toasts
+        self.sketch = parts.sketch
+        self._stage.sketching_changed.connect(self._show_sketch)
+        self._picture = PictureView(context.theme, tr("Picture"))
+        self._beside = PictureView(context.theme, tr("Second picture"))
+        self._beside.hide()
+        self._shown: dict[PictureView, tuple[object, ...]] = {}
+        self._pictures = QWidget()
+        self._pictures.hide()
+        for view in (self._picture, self._beside):
+            view.view_picked.connect(self._stage.show_region)
+            view.place_pointed.connect(self._stage.place_pointed)
+        self.words = parts.words
+        self._grid = GridView(context.theme)
+        self._grid.map_picked.connect(lambda _, step: self._session.pick_step(step))
+        self._grid.pin_asked.connect(self.pin_asked)
+        self._clock = FrameClock(self._draw, self)
+        self._evidence = parts.evidence
+        self._judgement = context.judgement
+        self._judgement.changed.connect(self._clock.request)
+        self._stage.words_changed.connect(self._clock.request)
+        self._maps.changed.connect(lambda: self._clock.request(by_hand=True))
+        self._stage.layers_changed.connect(self._clock.request)
+        self._stage.beside_changed.connect(self._clock.request)
+        self._stage.ending_changed.connect(self._clock.request)
+        self._stage.region_changed.connect(self._show_region)
+        self._stage.smoothing_changed.connect(self._show_smoothing)
+        self._stage.overlays_changed.connect(self._show_overlays)
+        context.actions.use_stage_keys(self._pictures)
+        self._lay_out()
+        self._show_overlays()
+        self.setAcceptDrops(True)
+
+    def use_density(self, density: Density) -> None:  # noqa: ARG002 - the panel's signature
+        """Ask how much to show until the user has said so."""
+        self._empty.ask_density(not self._settings.is_density_chosen)
+
+    def leave_room(self, height: int) -> None:
+        """Keep the first things to click clear of messages that high, in pixels."""
+        self._empty.leave_room(height)
+
+    def take_focus(self) -> None:
+        """Give the keyboard to what is in sight: the picture, or what stands in its place."""
+        parts = (self._empty, self.sketch, self._grid, self._picture)
+        next(part for part in parts if not part.isHidden()).setFocus()
+
+    def handle(self, event: object) -> None:
+        """Follow the run, the picked step and word; tell of pictures that were not judged."""
+        match event:
+            case RunChanged() | BaselineChanged() | MentionPicked() | RelationPicked():
+                self._clock.request()
+            case StepPicked():
+                self._clock.request(by_hand=not self._session.follows_live)
+            case JobFailed():
+                self.problem_met.emit(event.error)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Welcome files."""
+        if event.mimeData().hasUrls():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Take the first file dropped."""
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if paths:
+            event.acceptProposedAction()
+            self._switchboard.path_offered.emit(Path(paths[0]))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let Esc end the lighting of evidence."""
+        if event.key() == Qt.Key.Key_Escape and self._judgement.lit is not None:
+            self._judgement.light(None)
+        else:
+            super().keyPressEvent(event)
+
+    def _offer_example(self, prompt: str, seed: int) -> None:
+        self._switchboard.prompt_offered.emit(prompt)
+        self._switchboard.seed_offered.emit(seed)
+
+    def _choose_density(self, is_full: bool) -> None:
+        self._switch.setChecked(not is_full)
+        self._switch.trigger()
+        keys = self._switch.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        hint = tr("The menu View switches at any time, and {keys}.").format(keys=keys)
+        self._toasts.tell(tr("The window shows what you chose."), hint)
+
+    def _show_region(self) -> None:
+        for view in (self._picture, self._beside):
+            view.show_view(self._stage.region)
+
+    def _show_smoothing(self) -> None:
+        for view in (self._picture, self._beside):
+            view.show_smooth(self._stage.is_smooth)
+
+    def _show_overlays(self) -> None:
+        self._picture.show_overlays((self._evidence.overlay, *self._stage.overlays))
+
+    def _show_sketch(self) -> None:
+        """Let the sketch stand in the place of all else, or all else come back."""
+        sketching, holder = self._stage.is_sketching, self._keyboard_holder()
+        for part in (self._empty, self.words, self._pictures, self._grid):
+            part.hide()
+        self.sketch.setVisible(sketching)
+        self._empty.setVisible(not sketching and self._session.run is None)
+        self._draw()
+        self._pass_keyboard_on(holder)
+
+    def _keyboard_holder(self) -> QWidget | None:
+        """Return which of the parts that take turns has the keyboard; None when none has."""
+        focus = self.window().focusWidget()
+        parts = (self._empty, self.sketch, self._grid, self._pictures)
+        return next((part for part in parts if focus and part.isAncestorOf(focus)), None)
+
+    def _pass_keyboard_on(self, holder: QWidget | None) -> None:
+        """Give the keyboard to what came in the place of the part that had it."""
+        if holder is not None and holder.isHidden():
+            self.take_focus()
+
+    def _draw(self) -> None:
+        run = self._session.run
+        baseline = self._session.baseline if self._stage.has_beside else None
+        if run is None or self._stage.is_sketching:
+            return
+        holder = self._keyboard_holder()
+        self._empty.hide()
+        shows_grid = self._stage.shows_words and self._maps.look.is_grid
+        self.words.setVisible(self._stage.shows_words)
+        self._grid.setVisible(shows_grid)
+        self._pictures.setVisible(not shows_grid)
+        self._pass_keyboard_on(holder)
+        if shows_grid:
+            self._draw_grid(run)
+            return
+        sight = sight_of(self._maps, run, baseline)
+        title = tr(name_first(run) if baseline else "Picture" if run.request else "Your picture")
+        self._show(self._picture, run, sight, title)
+        self._evidence.draw(self._step_of(run), is_bare=self._maps.is_peeking)
+        self._beside.setVisible(baseline is not None)
+        if baseline is not None:
+            self._show(self._beside, baseline, sight, tr(name_beside(run, baseline)))
+
+    def _show(self, view: PictureView, run: OpenRun, sight: MapSight, title: str) -> None:
+        """Show a run in a view, unless just that stands there: painting takes its time."""
+        stage, step = self._stage, self._step_of(run)
+        layers = BARE if self._maps.is_peeking else stage.in_sight
+        asked = (run, step, sight, title, layers, stage.looks, stage.in_sight)
+        if asked != self._shown.get(view):
+            self._shown[view] = asked
+            view.show_scene(dressed(picture_scene(run, step, sight, layers, title), run, stage))
+
+    def _step_of(self, run: OpenRun) -> int:
+        return step_seen(run, self._session.step, of_ending=self._stage.shows_ending)
+
+    def _draw_grid(self, run: OpenRun) -> None:
+        beside = self._session.baseline
+        sight = sight_of(self._maps, run, beside)
+        height, width = run.image.shape[:2] if run.image is not None else (1, 1)
+        rows = grid_rows(run, beside, sight, self._maps.pins)
+        self._grid.show_rows(rows, width / height)
+        self._grid.show_step(self._session.step)
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self._pictures)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(em(1))
+        row.addWidget(self._picture)
+        row.addWidget(self._beside)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(1), em(0.5), em(1), em(0.5))
+        column.addWidget(self.words)
+        column.addWidget(self._empty, 1)
+        column.addWidget(self.sketch, 1)
+        self.sketch.hide()
+        column.addWidget(self._pictures, 1)
+        column.addWidget(self._grid, 1)
+        self.words.hide()
+        self._grid.hide()

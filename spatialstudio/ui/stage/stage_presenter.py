@@ -1,0 +1,193 @@
+"""Turns an open run into what the picture views and the map strip show."""
+
+from collections.abc import Collection, Mapping
+
+from spatialstudio.application.inspect.inspection import marginals
+from spatialstudio.application.inspect.timeline import moment_of
+from spatialstudio.application.session import OpenRun, RunState
+from spatialstudio.domain.arrays import FloatMap
+from spatialstudio.domain.attention import Moment
+from spatialstudio.domain.generation import StepEvent
+from spatialstudio.domain.perception import Detection
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.verdict import AbstentionReason
+from spatialstudio.ui.stage.map_presenter import (
+    MapSight,
+    crossings_of,
+    map_layers,
+    maps_at,
+    maps_in_words,
+    moment_in_sight,
+    relation_in_sight,
+    step_at,
+    words_in_sight,
+)
+from spatialstudio.ui.stage.widgets.map_strip import WordMaps
+from spatialstudio.ui.widgets.picture_layers import (
+    BoxLayer,
+    Layer,
+    MapLayer,
+    MaskLayer,
+    PictureScene,
+    Profile,
+)
+from spatialstudio.ui.widgets.texts import tr
+
+WAITING = {
+    RunState.WAITING: "Waits for its turn",
+    RunState.RUNNING: "The model is being loaded",
+    RunState.FAILED: "This picture could not be drawn",
+    RunState.CANCELLED: "Cancelled",
+    RunState.DONE: "There is no picture",
+}
+HIDDEN = "The picture is hidden"
+FOUND = frozenset({Layer.MASKS, Layer.BOXES})
+
+
+def hue_of(scene: SceneGraph, mention_id: MentionId) -> int:
+    """Return a mention's hue, the same everywhere."""
+    return scene.hues[mention_id]
+
+
+def shows_result(run: OpenRun, step: int) -> bool:
+    """Whether at this step the finished picture is seen rather than a preview."""
+    return run.image is not None and step >= len(run.steps) - 1
+
+
+def step_seen(run: OpenRun, step: int, *, of_ending: bool) -> int:
+    """Return the step of a run that is in sight: never one that it has not reached yet.
+
+    Args:
+        run: Live, replayed, or only judged.
+        step: The picked one.
+        of_ending: Whether the last one is wanted, whichever is picked.
+    """
+    newest = max(len(run.steps) - 1, 0)
+    return newest if of_ending else min(step, newest)
+
+
+def picture_scene(
+    run: OpenRun,
+    step: int,
+    sight: MapSight,
+    layers: Collection[Layer],
+    title: str,
+) -> PictureScene:
+    """Return what one picture view shows of a run.
+
+    Once the picture is judged, masks and boxes take the place of maps that nobody asked for.
+
+    Args:
+        run: Live, replayed, or only judged.
+        step: The picked one.
+        sight: Which maps are looked at, and how.
+        layers: What is switched on.
+        title: Over the picture.
+    """
+    event = step_at(run, step)
+    at_result = shows_result(run, step)
+    picture = run.image if at_result else (event.preview if event else None)
+    words = words_in_sight(run.scene, sight)
+    found_things = at_result and not FOUND.isdisjoint(layers) and not sight.words
+    maps = maps_at(run, step, sight) if Layer.MAPS in layers and not found_things else {}
+    reading = relation_in_sight(run.scene, maps, words) if Layer.MARGINALS in layers else None
+    drawn = map_layers(run.scene, maps, words, sight)
+    return PictureScene(
+        title=title,
+        remark=_remark(run, step, at_result=at_result, read=_read(event, run, sight, drawn)),
+        picture=picture if Layer.PICTURE in layers else None,
+        waiting=tr(WAITING[run.state] if picture is None else HIDDEN),
+        maps=drawn,
+        masks=_masks(run, words) if at_result and Layer.MASKS in layers else (),
+        boxes=_boxes(run) if at_result and Layer.BOXES in layers else (),
+        profiles=_profiles(run, drawn, words) if Layer.MARGINALS in layers else (),
+        crossings=crossings_of(reading, run.scene) if sight.words else (),
+        words=maps_in_words(run.scene, maps, words),
+    )
+
+
+def word_maps(
+    run: OpenRun, baseline: OpenRun | None, step: int, wanted: Moment = Moment.AFTER
+) -> tuple[WordMaps, ...]:
+    """Return the tiles of the map strip at a step, of one reading."""
+    own = _maps_read(run, step, wanted)
+    beside = _maps_read(baseline, step, wanted) if baseline else {}
+    return tuple(
+        WordMaps(
+            key=mention.id,
+            phrase=mention.phrase,
+            hue=hue_of(run.scene, mention.id),
+            guided=own.get(mention.id),
+            baseline=beside.get(mention.id),
+            has_baseline=baseline is not None,
+        )
+        for mention in run.scene.mentions
+    )
+
+
+def _remark(run: OpenRun, step: int, *, at_result: bool, read: str) -> str:
+    if at_result or not run.steps:
+        told = tr("seed {seed}").format(seed=run.request.seed) if run.request else ""
+    else:
+        told = tr("step {step} of {total}").format(step=step + 1, total=run.total_steps)
+    return ", ".join(part for part in (told, read) if part)
+
+
+def _read(
+    event: StepEvent | None, run: OpenRun, sight: MapSight, drawn: tuple[MapLayer, ...]
+) -> str:
+    """Say when within a guided step the maps that are drawn were read."""
+    if event is None or not event.is_guided or not drawn:
+        return ""
+    return tr(moment_in_sight(run, sight).value)
+
+
+def _maps_read(run: OpenRun, step: int, wanted: Moment) -> Mapping[MentionId, FloatMap]:
+    event = step_at(run, step)
+    attention = None if event is None else event.attention_at(moment_of(run, wanted))
+    return {} if attention is None else attention.maps
+
+
+def _masks(run: OpenRun, words: tuple[MentionId, ...]) -> tuple[MaskLayer, ...]:
+    if run.evaluation is None:
+        return ()
+    best = (run.evaluation.perception.masks_of(word)[:1] for word in words)
+    return tuple(
+        MaskLayer(hue_of(run.scene, mask.mention_id), mask.pixels) for own in best for mask in own
+    )
+
+
+def _boxes(run: OpenRun) -> tuple[BoxLayer, ...]:
+    """Return each mention's best box that is sure enough; its rival where nobody could choose."""
+    if run.evaluation is None:
+        return ()
+    perception, least = run.evaluation.perception, run.evaluation.checker.detection_score
+    torn = {
+        mention_id
+        for verdict in run.evaluation.verdicts
+        if verdict.reason is AbstentionReason.AMBIGUOUS_OBJECT
+        for mention_id in verdict.about
+    }
+    return tuple(
+        _box(run.scene, found, is_rival=rank > 0)
+        for mention in run.scene.mentions
+        for rank, found in enumerate(perception.detections_of(mention.id)[:2])
+        if found.score >= least and (rank == 0 or mention.id in torn)
+    )
+
+
+def _box(scene: SceneGraph, found: Detection, *, is_rival: bool) -> BoxLayer:
+    label = f"{found.label} {found.score:.2f}"
+    return BoxLayer(hue_of(scene, found.mention_id), found.box, label, is_rival)
+
+
+def _profiles(
+    run: OpenRun, maps: tuple[MapLayer, ...], words: tuple[MentionId, ...]
+) -> tuple[Profile, ...]:
+    """Return the marginals of the maps; of the masks where nothing was attended to."""
+    weights = [(layer.hue, layer.weights) for layer in maps]
+    if not weights:
+        masks = _masks(run, words)
+        weights = [(mask.hue, mask.pixels.astype("float32")) for mask in masks]
+    return tuple(Profile(hue, *marginals(one)) for hue, one in weights)

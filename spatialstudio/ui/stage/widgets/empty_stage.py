@@ -1,0 +1,184 @@
+"""The stage before there is a picture: a drawing, a sentence, and something to click."""
+
+from functools import partial
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPen, QPolygonF, QResizeEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.ui.theme.metrics import (
+    LARGE,
+    em,
+    font,
+)
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.segments import Segments
+from spatialstudio.ui.widgets.small_drawing import LittleDrawing
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+
+@frozen
+class Example:
+    """A prompt to start from.
+
+    Attributes:
+        prompt: What to draw.
+        seed: With it, the embedded model fails the prompt unguided and meets it guided.
+    """
+
+    prompt: str
+    seed: int
+
+
+EXAMPLES = (
+    Example(prompt="a dog to the left of a car", seed=15),
+    Example(prompt="a sun above a house", seed=1),
+    Example(prompt="a clock to the right of a couch", seed=1),
+)
+WELCOME = (
+    "The studio draws your prompt, holds things in their places while it draws, shows how, "
+    "and judges the picture. Start with an example, or drop a picture here to judge it."
+)
+DRAWING_EM = (13, 6.5)
+COLUMN_EM, EDGE_EM = 26, 0.6
+"""Of the column in the middle: its width, and what is left free around it where there is room."""
+NARROWEST_EM = 22
+LOWEST_EM = 8
+BLOB_TINT = 0.25
+AS_BROKEN = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+AS_BROKEN.setHeightForWidth(True)
+"""Of a text that is as high as its lines are in the room it has, and never asks for more."""
+
+
+class SceneDrawing(LittleDrawing):
+    """Shows two things in a frame with an arrow between them: what the studio is about."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, DRAWING_EM)
+
+    def draw(self, painter: QPainter) -> None:
+        """Draw the frame, the two blobs, the arrow."""
+        frame = QRectF(self.rect()).adjusted(1, 1, -1, -1)
+        painter.drawRoundedRect(frame, em(0.6), em(0.6))
+        radius = frame.height() * 0.24
+        middle = frame.center().y()
+        left, right = frame.left() + frame.width() * 0.25, frame.left() + frame.width() * 0.75
+        for hue, x in ((0, left), (1, right)):
+            painter.setPen(QPen(self.theme.mention(hue), 2))
+            painter.setBrush(self.theme.mention(hue, BLOB_TINT))
+            painter.drawEllipse(QPointF(x, middle), radius, radius)
+        ink = self.theme.colour("faint")
+        painter.setPen(QPen(ink, 2, c=Qt.PenCapStyle.RoundCap))
+        start, end = left + radius + em(0.8), right - radius - em(0.8)
+        painter.drawLine(QPointF(start, middle), QPointF(end - em(0.3), middle))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(ink)
+        head = em(0.4)
+        corners = [
+            (end, middle),
+            (end - 1.5 * head, middle - head),
+            (end - 1.5 * head, middle + head),
+        ]
+        painter.drawPolygon(QPolygonF([QPointF(*corner) for corner in corners]))
+
+
+class EmptyStage(QScrollArea):
+    """Shows what to do first, scrolled where there is little room.
+
+    Emits ``example_picked`` with a prompt and its seed, ``sketch_asked``, or ``density_picked``
+    with True for all controls and False for few.
+    """
+
+    example_picked = Signal(str, int)
+    sketch_asked = Signal()
+    density_picked = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        content = QWidget()
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._column = column = QVBoxLayout(content)
+        column.setSpacing(em(0.5))
+        column.addStretch(2)
+        self._drawing = SceneDrawing(theme)
+        column.addWidget(self._drawing, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addSpacing(em(0.8))
+        title = TextLabel(tr("Say what stands where"))
+        title.setFont(font(LARGE * LARGE, bold=True))
+        for words in (title, TextLabel(tr(WELCOME), Tone.MUTED)):
+            words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            words.setSizePolicy(AS_BROKEN)
+            column.addWidget(words)
+        column.addSpacing(em(0.6))
+        for example in EXAMPLES:
+            button = QPushButton(example.prompt)
+            button.setAccessibleName(tr("Example: {prompt}").format(prompt=example.prompt))
+            button.clicked.connect(partial(self._tell, example))
+            column.addWidget(button)
+            if self.focusProxy() is None:
+                self.setFocusProxy(button)
+        sketch = QPushButton(tr("Sketch the layout instead"))
+        sketch.setProperty("kind", "quiet")
+        sketch.clicked.connect(self.sketch_asked)
+        column.addWidget(sketch, 0, Qt.AlignmentFlag.AlignHCenter)
+        self._question = self._density_question()
+        column.addWidget(self._question, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(3)
+
+    def ask_density(self, asked: bool) -> None:
+        """Ask how much of the window is to be in sight, or no longer."""
+        self._question.setVisible(asked)
+
+    def leave_room(self, height: int) -> None:
+        """Keep clear of what lies over the foot of the stage, that many pixels high."""
+        self.setViewportMargins(0, 0, 0, height)
+
+    def minimumSizeHint(self) -> QSize:
+        """Be smaller than the content would like, so that the docks keep their sizes."""
+        return QSize(em(NARROWEST_EM), em(LOWEST_EM))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the column narrow enough to read; do without the drawing where the stage is low."""
+        super().resizeEvent(event)
+        edge = em(EDGE_EM)
+        self._column.setContentsMargins(0, edge, 0, edge)
+        room = self.viewport().width()
+        spare = max(room - self._column.minimumSize().width(), 0)
+        beside = max((room - em(COLUMN_EM)) // 2, min(edge, spare // 2))
+        self._column.setContentsMargins(beside, edge, beside, edge)
+        self._drawing.hide()
+        words = self._column.heightForWidth(self.viewport().width())
+        spare = self.viewport().height() - words
+        self._drawing.setVisible(spare >= self._drawing.sizeHint().height() + em(1))
+
+    def _density_question(self) -> QWidget:
+        choices = Segments(
+            tr("Window"),
+            {
+                False: (tr("Simple"), tr("Prompt, relations, one slider, Generate")),
+                True: (tr("All controls"), tr("Every setting, queue, graph and table as well")),
+            },
+        )
+        choices.show_choice(False)
+        choices.choice_picked.connect(self.density_picked)
+        both = QWidget()
+        row = QHBoxLayout(both)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(TextLabel(tr("Begin with"), Tone.MUTED))
+        row.addWidget(choices, 1)
+        both.hide()
+        return both
+
+    def _tell(self, example: Example) -> None:
+        self.example_picked.emit(example.prompt, example.seed)

@@ -1,0 +1,344 @@
+"""What is shown on the picture: one row a layer."""
+
+from functools import partial
+
+from PySide6.QtCore import QEvent, QObject, QRectF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QActionGroup, QIcon, QKeyEvent, QPainter, QPixmap, QResizeEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QHBoxLayout,
+    QMenu,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.fields import Slider
+from spatialstudio.ui.widgets.picture_layers import (
+    PLAIN_LOOK,
+    Layer,
+    LayerLook,
+)
+from spatialstudio.ui.widgets.roving import DOWN_THE_ROWS, Roving
+from spatialstudio.ui.widgets.text_label import PlainLabel, plain_tip
+from spatialstudio.ui.widgets.texts import tr
+
+FULL = 100
+OWN_HUES = 3
+"""Dots that stand for "each word in its own hue"."""
+HUES = ("Orange", "Violet", "Green", "Pink", "Blue", "Olive", "Brown", "Slate")
+HUELESS = frozenset({Layer.PICTURE, Layer.DEPTH})
+SWATCH_SIDE = 48
+LEAST_OPACITY_EM, OPACITY_EM = 1.7, 2.6
+OPACITY_STEP = 10
+GAP_EM = 0.1
+HEARD = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
+KEYS = "Arrows: other layers, opacity. Space: show. S: alone. H: colour."
+
+
+class LayerRow(QWidget):
+    """Lets the user show a layer, alone or not, and choose its strength and hue.
+
+    Its eye alone takes the keyboard: Space shows or hides, left and right change the opacity, S
+    shows the layer alone, H opens its hues.
+
+    Emits ``shown_picked``, ``look_picked`` with a ``LayerLook`` and ``solo_picked``, by the user's
+    hand only.
+
+    Args:
+        theme: The look of the window.
+        layer: Which one.
+        key: On the keyboard, for the eye.
+    """
+
+    shown_picked = Signal(bool)
+    look_picked = Signal(object)
+    solo_picked = Signal(bool)
+
+    def __init__(self, theme: Theme, layer: Layer, key: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self._name = tr(layer.value)
+        self._look = PLAIN_LOOK
+        self._eye = self._eye_button()
+        self._opacity = self._opacity_slider()
+        self._hue = self._hue_button(layer)
+        self._has_hue = layer not in HUELESS
+        self._solo = self._solo_button()
+        for part in (self._opacity, self._hue, self._solo):
+            part.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._keys = {
+            Qt.Key.Key_Left: lambda: self._change_opacity(-OPACITY_STEP),
+            Qt.Key.Key_Right: lambda: self._change_opacity(OPACITY_STEP),
+            Qt.Key.Key_S: lambda: self._solo.click(),
+            Qt.Key.Key_H: lambda: self._open_hues(),
+        }
+        self._eye.installEventFilter(self)
+        self._keys_label = PlainLabel(key)
+        self._keys_label.setProperty("tone", "muted")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(em(GAP_EM))
+        row.addWidget(self._eye, 100)
+        row.addWidget(self._opacity, 1)
+        for widget in (self._hue, self._solo, self._keys_label):
+            row.addWidget(widget)
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    @property
+    def eye(self) -> QPushButton:
+        """What takes the keyboard."""
+        return self._eye
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether its eye is open."""
+        return self._eye.isChecked()
+
+    def show_shown(self, shown: bool) -> None:
+        """Open or close the eye."""
+        with QSignalBlocker(self._eye):
+            self._eye.setChecked(shown)
+        self._dress()
+
+    def show_look(self, look: LayerLook) -> None:
+        """Show how the layer is drawn."""
+        self._look = look
+        with QSignalBlocker(self._opacity):
+            self._opacity.setValue(round(look.opacity * FULL))
+        for action in self._hue.menu().actions():
+            if action.isCheckable():
+                action.setChecked(action.data() == look.hue)
+        self._dress()
+
+    def show_solo(self, solo: bool) -> None:
+        """Show whether the layer is alone on the picture."""
+        with QSignalBlocker(self._solo):
+            self._solo.setChecked(solo)
+
+    def show_all(self, shown: bool) -> None:
+        """Show opacity, hue and solo beside the eye, or the eye alone."""
+        self._opacity.setVisible(shown)
+        self._hue.setVisible(shown and self._has_hue)
+        self._solo.setVisible(shown)
+
+    @property
+    def breadth(self) -> int:
+        """The least width with all parts, in pixels."""
+        return self._breadth_of(self._opacity, self._hue, self._solo)
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for the eye and its key alone: the other parts have keys as well."""
+        return QSize(self._breadth_of(), super().minimumSizeHint().height())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Hear the keys of the row before the window does."""
+        if not isinstance(event, QKeyEvent) or event.type() not in HEARD or event.modifiers():
+            return super().eventFilter(watched, event)
+        do = self._keys.get(Qt.Key(event.key()))
+        if do is None:
+            return super().eventFilter(watched, event)
+        event.accept()
+        if event.type() is QEvent.Type.KeyPress:
+            do()
+        return True
+
+    def _breadth_of(self, *parts: QWidget) -> int:
+        shown = (self._eye, self._keys_label, *parts)
+        widths = (max(part.minimumSizeHint().width(), part.minimumWidth()) for part in shown)
+        return sum(widths) + em(GAP_EM) * (len(shown) - 1)
+
+    def _change_opacity(self, percent: int) -> None:
+        self._opacity.setValue(self._opacity.value() + percent)
+
+    def _open_hues(self) -> None:
+        if self._hue.isVisible():
+            self._hue.showMenu()
+
+    def _eye_button(self) -> QPushButton:
+        button = QPushButton(self._name)
+        button.setProperty("kind", "layer")
+        button.setCheckable(True)
+        button.setChecked(True)
+        button.setIconSize(QSize(em(), em()))
+        button.setAccessibleName(tr("Show {layer}").format(layer=self._name.lower()))
+        button.setAccessibleDescription(tr(KEYS))
+        button.setToolTip(tr(KEYS))
+        button.toggled.connect(self._dress)
+        button.toggled.connect(self.shown_picked)
+        return button
+
+    def _opacity_slider(self) -> Slider:
+        slider = Slider()
+        slider.setAccessibleName(tr("Opacity of {layer}").format(layer=self._name.lower()))
+        slider.setRange(0, FULL)
+        slider.setValue(FULL)
+        slider.setMinimumWidth(em(LEAST_OPACITY_EM))
+        slider.setMaximumWidth(em(OPACITY_EM))
+        slider.valueChanged.connect(self._pick_opacity)
+        return slider
+
+    def _hue_button(self, layer: Layer) -> QToolButton:
+        button = QToolButton()
+        button.setAccessibleName(tr("Colour of {layer}").format(layer=self._name.lower()))
+        button.setToolTip(plain_tip(button.accessibleName()))
+        button.setIconSize(QSize(em(), em()))
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(button)
+        group = QActionGroup(menu)
+        for hue, name in ((None, "Each word's own"), *enumerate(HUES)):
+            action = QAction(tr(name), group, checkable=True, checked=hue is None)
+            action.setData(hue)
+            menu.addAction(action)
+        group.triggered.connect(self._pick_hue)
+        menu.aboutToShow.connect(self._dress_hues)
+        button.setMenu(menu)
+        keeps_room = button.sizePolicy()
+        keeps_room.setRetainSizeWhenHidden(True)
+        button.setSizePolicy(keeps_room)
+        button.setHidden(layer in HUELESS)
+        return button
+
+    def _solo_button(self) -> QToolButton:
+        button = QToolButton()
+        button.setCheckable(True)
+        button.setIconSize(QSize(em(), em()))
+        button.setAccessibleName(tr("Show {layer} alone").format(layer=self._name.lower()))
+        button.setToolTip(plain_tip(button.accessibleName()))
+        button.toggled.connect(self.solo_picked)
+        return button
+
+    def _pick_opacity(self, percent: int) -> None:
+        self._pick(LayerLook(opacity=percent / FULL, hue=self._look.hue))
+
+    def _pick_hue(self, action: QAction) -> None:
+        self._pick(LayerLook(opacity=self._look.opacity, hue=action.data()))
+
+    def _pick(self, look: LayerLook) -> None:
+        self._look = look
+        self._dress()
+        self.look_picked.emit(look)
+
+    def _dress(self) -> None:
+        shown = self._eye.isChecked()
+        self._eye.setIcon(self._theme.icon("eye" if shown else "eye_off", _ink(shown)))
+        self._solo.setIcon(self._theme.icon("solo", "muted"))
+        self._hue.setIcon(self._swatch_of(self._look.hue))
+        percent = f"{self._look.opacity:.0%}"
+        self._opacity.setToolTip(plain_tip(tr("Opacity {percent}").format(percent=percent)))
+
+    def _dress_hues(self) -> None:
+        for action in self._hue.menu().actions():
+            action.setIcon(self._swatch_of(action.data()))
+
+    def _swatch_of(self, hue: int | None) -> QIcon:
+        """Return a dot in a hue; several small ones for each word's own."""
+        pixmap = QPixmap(SWATCH_SIDE, SWATCH_SIDE)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        side = SWATCH_SIDE / OWN_HUES
+        if hue is None:
+            for place in range(OWN_HUES):
+                painter.setBrush(self._theme.mention(place))
+                painter.drawEllipse(QRectF(place * side, side, side, side).adjusted(1, 1, -1, -1))
+        else:
+            painter.setBrush(self._theme.mention(hue))
+            painter.drawEllipse(
+                QRectF(pixmap.rect()).adjusted(side / 2, side / 2, -side / 2, -side / 2)
+            )
+        painter.end()
+        return QIcon(pixmap)
+
+
+def _ink(shown: bool) -> str:
+    return "text" if shown else "faint"
+
+
+class LayerList(QWidget):
+    """Lets the user switch layers, choose how each is drawn, and have pictures scaled smoothly.
+
+    All rows are one stop of Tab; up and down lead from row to row.
+
+    Emits ``layers_picked`` with the frozen set of layers that are switched on, ``look_picked`` with
+    a layer and its ``LayerLook``, ``solo_picked`` with the layer to show alone, None for all, and
+    ``smoothing_picked``, by the user's hand only.
+    """
+
+    layers_picked = Signal(object)
+    look_picked = Signal(object, object)
+    solo_picked = Signal(object)
+    smoothing_picked = Signal(bool)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._rows: dict[Layer, LayerRow] = {}
+        self._shows_all = True
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.1))
+        for place, layer in enumerate(Layer, 1):
+            row = LayerRow(theme, layer, str(place))
+            row.shown_picked.connect(self._tell)
+            row.look_picked.connect(partial(self.look_picked.emit, layer))
+            row.solo_picked.connect(partial(self._pick_solo, layer))
+            column.addWidget(row)
+            self._rows[layer] = row
+        Roving(self, DOWN_THE_ROWS).lead(*([row.eye] for row in self._rows.values()))
+        self._smooth = QCheckBox(tr("Smooth scaling"))
+        self._smooth.setChecked(True)
+        self._smooth.toggled.connect(self.smoothing_picked)
+        column.addSpacing(em(0.3))
+        column.addWidget(self._smooth)
+
+    @property
+    def layers(self) -> frozenset[Layer]:
+        """The layers that are switched on."""
+        return frozenset(layer for layer, row in self._rows.items() if row.is_shown)
+
+    def row(self, layer: Layer) -> LayerRow:
+        """Return the row of a layer."""
+        return self._rows[layer]
+
+    def show_layers(self, layers: frozenset[Layer]) -> None:
+        """Show which layers are switched on."""
+        for layer, row in self._rows.items():
+            row.show_shown(layer in layers)
+
+    def show_all(self, shown: bool) -> None:
+        """Show all that can be chosen of a layer where there is room for it, or its eye alone."""
+        self._shows_all = shown
+        self._smooth.setVisible(shown)
+        self._give_room()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show in all rows what there is room for."""
+        super().resizeEvent(event)
+        self._give_room()
+
+    def show_solo(self, alone: Layer | None) -> None:
+        """Show which layer is alone on the picture; None for none."""
+        for layer, row in self._rows.items():
+            row.show_solo(layer is alone)
+
+    def show_smooth(self, smooth: bool) -> None:
+        """Show whether pictures are scaled smoothly."""
+        with QSignalBlocker(self._smooth):
+            self._smooth.setChecked(smooth)
+
+    def _give_room(self) -> None:
+        fits = self.width() >= max(row.breadth for row in self._rows.values())
+        for row in self._rows.values():
+            row.show_all(self._shows_all and fits)
+
+    def _tell(self) -> None:
+        self.layers_picked.emit(self.layers)
+
+    def _pick_solo(self, layer: Layer, solo: bool) -> None:
+        self.show_solo(layer if solo else None)
+        self.solo_picked.emit(layer if solo else None)

@@ -1,0 +1,308 @@
+"""A picture on the stage: its overlays, and the marginals that share its axes."""
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtGui import (
+    QImage,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QTransform,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from spatialstudio.ui.stage.widgets.map_painter import MapPainter
+from spatialstudio.ui.stage.widgets.profile_bands import ProfileBands
+from spatialstudio.ui.theme.metrics import (
+    SMALL,
+    em,
+    font,
+)
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.array_images import (
+    heat_image,
+    mask_image,
+    mask_outline,
+    rgb_image,
+)
+from spatialstudio.ui.widgets.picture_label import PictureLabels
+from spatialstudio.ui.widgets.picture_layers import (
+    BoxLayer,
+    MaskLayer,
+    PictureScene,
+)
+from spatialstudio.ui.widgets.picture_region import (
+    WHOLE,
+    dragged,
+    zoomed,
+)
+from spatialstudio.ui.widgets.stage_overlay import PicturePlace, StageOverlay
+
+GAP_EM = 0.4
+LEAST_EM = 4
+TITLE_EM = 1.7
+MASK_TINT = 0.22
+ROUNDING_EM = 0.25
+
+
+class PictureView(QWidget):
+    """Shows one picture with what lies on it.
+
+    Emits ``view_picked`` with the part in sight, as shares of the picture, when the user zooms
+    (wheel) or drags; a double click shows the whole again. Emits ``place_pointed`` with the place
+    under the pointer, as shares of the picture, None when it leaves. ``show_*`` never emit.
+    """
+
+    view_picked = Signal(QRectF)
+    place_pointed = Signal(object)
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self._scene = PictureScene()
+        self._picture: QImage | None = None
+        self._outlines: tuple[QPainterPath, ...] = ()
+        self._view = QRectF(WHOLE)
+        self._smooth = True
+        self._grip: QPointF | None = None
+        self._overlays: tuple[StageOverlay, ...] = ()
+        self._held: StageOverlay | None = None
+        self._bands = ProfileBands(theme)
+        self._maps = MapPainter(theme)
+        self.setAccessibleName(name)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumSize(em(LEAST_EM), em(LEAST_EM))
+        self.setMouseTracking(True)
+        theme.changed.connect(self.update)
+
+    @property
+    def view(self) -> QRectF:
+        """The part in sight, as shares of the picture's sides."""
+        return QRectF(self._view)
+
+    def sizeHint(self) -> QSize:
+        """Ask for a comfortable square."""
+        return QSize(em(26), em(26))
+
+    def show_scene(self, scene: PictureScene) -> None:
+        """Show a picture and what lies on it."""
+        if scene.picture is not self._scene.picture:
+            self._picture = None if scene.picture is None else rgb_image(scene.picture)
+        if scene.masks != self._scene.masks:
+            self._outlines = tuple(mask_outline(mask.pixels) for mask in scene.masks)
+        self._scene = scene
+        self._maps.show_maps(scene.maps)
+        self._redraw()
+
+    def show_view(self, view: QRectF) -> None:
+        """Show a part of the picture, as shares of its sides."""
+        self._view = QRectF(view)
+        self.update()
+
+    def show_smooth(self, smooth: bool) -> None:
+        """Scale the picture smoothly, or show its pixels."""
+        self._smooth = smooth
+        self.update()
+
+    def show_overlays(self, overlays: tuple[StageOverlay, ...]) -> None:
+        """Draw these over the picture; the last one is on top and first asked for the mouse."""
+        for overlay in self._overlays:
+            overlay.changed.disconnect(self._redraw)
+        self._overlays, self._held = overlays, None
+        for overlay in overlays:
+            overlay.changed.connect(self._redraw)
+        self._redraw()
+
+    @property
+    def place(self) -> PicturePlace:
+        """Where the picture lies in this widget, for overlays."""
+        frame = self.frame()
+        return PicturePlace(frame, self._stretched(frame))
+
+    def frame(self) -> QRectF:
+        """Return where the picture is drawn, in widget coordinates."""
+        ratio = self._picture.width() / self._picture.height() if self._picture else 1.0
+        room = QSizeF(self.size()) - self._margins()
+        room.setHeight(room.height() - em(TITLE_EM))
+        width = max(min(room.width(), room.height() * ratio), 1.0)
+        height = width / ratio
+        left = (room.width() - width) / 2
+        top = em(TITLE_EM) + max((room.height() - height) / 2, 0)
+        return QRectF(round(left), round(top), round(width), round(height))
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the title, the picture, what lies on it, and the profiles."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        frame = self.frame()
+        self._draw_title(painter, frame)
+        rounding = em(ROUNDING_EM)
+        shape = QPainterPath()
+        shape.addRoundedRect(frame, rounding, rounding)
+        painter.fillPath(shape, self._theme.colour("sunken"))
+        painter.save()
+        painter.setClipPath(shape)
+        self._draw_inside(painter, frame)
+        painter.restore()
+        painter.setPen(QPen(self._theme.colour("line"), 1))
+        painter.drawPath(shape)
+        if self._scene.profiles:
+            scene = self._scene
+            self._bands.draw(
+                painter, frame, self._margins(), self._view, scene.profiles, scene.crossings
+            )
+        painter.end()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom around the pointer."""
+        if self._picture is None or not event.angleDelta().y():
+            event.ignore()
+            return
+        turned, place = event.angleDelta().y(), event.position()
+        self._pick_view(zoomed(self._view, turned, place, self.frame()))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Take hold of what an overlay offers there, or of the picture."""
+        for overlay in reversed(self._overlays):
+            if overlay.press(event, self.place):
+                self._held = overlay
+                return
+        self._grip = event.position()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Tell where the pointer is; drag what is held, or the picture."""
+        self._point(event.position())
+        if self._held is not None:
+            self._held.move(event, self.place)
+            return
+        if self._grip is None:
+            over = any(overlay.move(event, self.place) for overlay in reversed(self._overlays))
+            hand, arrow = Qt.CursorShape.PointingHandCursor, Qt.CursorShape.ArrowCursor
+            self.setCursor(hand if over else arrow)
+            return
+        moved, self._grip = event.position() - self._grip, event.position()
+        self._pick_view(dragged(self._view, moved, self.frame()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Tell that the pointer is elsewhere."""
+        self.place_pointed.emit(None)
+        super().leaveEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Let go."""
+        if self._held is not None:
+            self._held.release(event, self.place)
+        self._grip = self._held = None
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Show the whole picture again."""
+        self._pick_view(QRectF(WHOLE))
+
+    def _redraw(self) -> None:
+        """Draw anew, and say in words what is drawn."""
+        scene = self._scene
+        overlaid = (overlay.words() for overlay in self._overlays)
+        parts = (scene.title, scene.remark, scene.words or scene.waiting, *overlaid)
+        words = " ".join(part for part in parts if part)
+        if words != self.accessibleDescription():
+            self.setAccessibleDescription(words)
+        self.update()
+
+    def _point(self, position: QPointF) -> None:
+        inside = self._picture is not None and self.frame().contains(position)
+        self.place_pointed.emit(self.place.to_share(position) if inside else None)
+
+    def _margins(self) -> QSizeF:
+        return self._bands.margins(QSizeF(self.size()), self._scene.crossings)
+
+    def _pick_view(self, view: QRectF) -> None:
+        self.show_view(view)
+        self.view_picked.emit(view)
+
+    def _draw_title(self, painter: QPainter, frame: QRectF) -> None:
+        line = QRectF(frame.left(), frame.top() - em(TITLE_EM), frame.width(), em(TITLE_EM))
+        line.adjust(0, 0, 0, -em(GAP_EM))
+        low = Qt.AlignmentFlag.AlignBottom
+        painter.setFont(font(bold=True))
+        painter.setPen(self._theme.colour("text"))
+        painter.drawText(line, low | Qt.AlignmentFlag.AlignLeft, self._scene.title)
+        spare = line.width() - painter.fontMetrics().horizontalAdvance(self._scene.title) - em()
+        painter.setFont(font(SMALL))
+        painter.setPen(self._theme.colour("muted"))
+        if painter.fontMetrics().horizontalAdvance(self._scene.remark) <= spare:
+            painter.drawText(line, low | Qt.AlignmentFlag.AlignRight, self._scene.remark)
+
+    def _draw_inside(self, painter: QPainter, frame: QRectF) -> None:
+        if self._picture is None:
+            painter.setFont(font())
+            painter.setPen(self._theme.colour("muted"))
+            centred = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+            painter.drawText(frame.adjusted(em(), 0, -em(), 0), centred, self._scene.waiting)
+        else:
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, self._smooth)
+            painter.drawImage(self._stretched(frame), self._picture)
+        self._draw_depth(painter, frame)
+        self._maps.draw(painter, self._stretched(frame))
+        self._bands.draw_lines(painter, self._stretched(frame), self._scene.crossings)
+        for mask, outline in zip(self._scene.masks, self._outlines, strict=True):
+            self._draw_mask(painter, frame, mask, outline)
+        labels = PictureLabels(frame)
+        for box in self._scene.boxes:
+            self._draw_box(painter, frame, box, labels)
+        painter.setOpacity(1.0)
+        for overlay in self._overlays:
+            painter.save()
+            overlay.draw(painter, self.place, labels)
+            painter.restore()
+        labels.draw(painter)
+
+    def _draw_depth(self, painter: QPainter, frame: QRectF) -> None:
+        if (depth := self._scene.depth) is not None:
+            painter.setOpacity(depth.opacity)
+            heat = heat_image(depth.nearness, self._theme.heat_table())
+            painter.drawImage(self._stretched(frame), heat)
+            painter.setOpacity(1.0)
+
+    def _draw_mask(
+        self, painter: QPainter, frame: QRectF, mask: MaskLayer, outline: QPainterPath
+    ) -> None:
+        whole = self._stretched(frame)
+        painter.setOpacity(mask.opacity)
+        painter.drawImage(whole, mask_image(mask.pixels, self._theme.mention(mask.hue, MASK_TINT)))
+        height, width = mask.pixels.shape
+        place = QTransform.fromTranslate(whole.left(), whole.top())
+        place.scale(whole.width() / width, whole.height() / height)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        pen = QPen(self._theme.mention(mask.hue), 1.5, c=Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
+        painter.drawPath(place.map(outline))
+
+    def _draw_box(
+        self, painter: QPainter, frame: QRectF, layer: BoxLayer, labels: PictureLabels
+    ) -> None:
+        if self._picture is None:
+            return
+        whole = self._stretched(frame)
+        across = whole.width() / self._picture.width()
+        down = whole.height() / self._picture.height()
+        box = QRectF(
+            QPointF(whole.left() + layer.box.left * across, whole.top() + layer.box.top * down),
+            QPointF(whole.left() + layer.box.right * across, whole.top() + layer.box.bottom * down),
+        )
+        box = box.intersected(frame).adjusted(1, 1, -1, -1)
+        painter.setOpacity(layer.opacity)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        style = Qt.PenStyle.DashLine if layer.is_rival else Qt.PenStyle.SolidLine
+        painter.setPen(QPen(self._theme.mention(layer.hue), 2, style))
+        painter.drawRect(box)
+        colours = self._theme.mention(layer.hue), self._theme.on_mention(layer.hue)
+        labels.add_name(box, layer.label, colours, layer.opacity)
+
+    def _stretched(self, frame: QRectF) -> QRectF:
+        """Return where the whole picture would lie when only a part is in the frame."""
+        width, height = frame.width() / self._view.width(), frame.height() / self._view.height()
+        left = frame.left() - self._view.left() * width
+        return QRectF(left, frame.top() - self._view.top() * height, width, height)

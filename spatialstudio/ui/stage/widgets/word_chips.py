@@ -1,0 +1,246 @@
+"""The words of a prompt as chips: hovered, pinned, compared or alone, each in its hue."""
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QEnterEvent,
+    QFocusEvent,
+    QFontMetricsF,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.ui.theme.metrics import em, font
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.roving import ALONG_THE_LINE, Roving
+from spatialstudio.ui.widgets.text_label import plain_tip
+from spatialstudio.ui.widgets.texts import tr
+
+HEIGHT_EM = 1.55
+PAD_EM = 0.55
+DOT_EM = 0.5
+GAP_EM = 0.3
+TINT = 0.2
+HELP = "Click pins its map, Shift+click compares, double click shows it alone"
+KEYBOARD_REASONS = (
+    Qt.FocusReason.TabFocusReason,
+    Qt.FocusReason.BacktabFocusReason,
+    Qt.FocusReason.ShortcutFocusReason,
+)
+
+
+@frozen(kw_only=False)
+class WordTag:
+    """What one chip shows.
+
+    Attributes:
+        key: Comes back when the chip is picked.
+        text: The word.
+        hue: Its hue.
+        is_quiet: Whether it names no thing and stands back.
+        reason: Why there is no map of it; empty when there is one.
+    """
+
+    key: str
+    text: str
+    hue: int
+    is_quiet: bool = False
+    reason: str = ""
+
+
+class WordChip(QAbstractButton):
+    """Shows one word; checked while it is pinned.
+
+    Emits ``pin_asked`` (click, Space), ``compare_asked`` (the same with Shift), ``solo_asked``
+    (double click, Enter), and ``hovered`` with whether pointer or keyboard have come to it.
+    """
+
+    pin_asked = Signal()
+    compare_asked = Signal()
+    solo_asked = Signal()
+    hovered = Signal(bool)
+
+    def __init__(self, theme: Theme, tag: WordTag) -> None:
+        super().__init__()
+        self._theme = theme
+        self.tag = tag
+        self.setCheckable(True)
+        self.setText(tag.text)
+        self.setEnabled(not tag.reason)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(tr("Map of {word}").format(word=tag.text))
+        self.setToolTip(
+            plain_tip(
+                tag.reason
+                or tr("Click pins its map, Shift+click compares, double click shows it alone")
+            )
+        )
+        if not tag.reason:
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+        theme.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        """Ask for the word, and for a dot before a thing."""
+        width = QFontMetricsF(font(bold=not self.tag.is_quiet)).horizontalAdvance(self.tag.text)
+        pad = PAD_EM if not self.tag.is_quiet else PAD_EM / 2
+        dot = em(DOT_EM) + em(GAP_EM) if not self.tag.is_quiet else 0
+        return QSize(round(width) + 2 * em(pad) + dot + 2, em(HEIGHT_EM))
+
+    def nextCheckState(self) -> None:
+        """Leave the pins to who shows them."""
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Tell that the pointer has come."""
+        super().enterEvent(event)
+        self.hovered.emit(True)
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Tell that the pointer has gone."""
+        super().leaveEvent(event)
+        self.hovered.emit(False)
+        self.update()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Tell that the keyboard has come; a click is not meant as a look in passing."""
+        super().focusInEvent(event)
+        if event.reason() in KEYBOARD_REASONS:
+            self.hovered.emit(True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Tell that the keyboard has gone."""
+        super().focusOutEvent(event)
+        self.hovered.emit(False)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Pin, or compare with Shift."""
+        was_down = self.isDown()
+        super().mouseReleaseEvent(event)
+        if was_down and self.rect().contains(event.position().toPoint()):
+            self._ask(event.modifiers())
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Show the word alone."""
+        if event.button() is Qt.MouseButton.LeftButton:
+            self.solo_asked.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Pin by Space, compare by Shift and Space, show alone by Enter."""
+        match event.key():
+            case Qt.Key.Key_Space:
+                self._ask(event.modifiers())
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                self.solo_asked.emit()
+            case _:
+                super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the pill, the dot and the word."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._draw_pill(painter)
+        left = em(PAD_EM if not self.tag.is_quiet else PAD_EM / 2)
+        if not self.tag.is_quiet:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._theme.mention(self.tag.hue))
+            dot, middle = em(DOT_EM), self.height() / 2
+            painter.drawEllipse(QRectF(left, middle - dot / 2, dot, dot))
+            left += em(DOT_EM) + em(GAP_EM)
+        painter.setFont(font(bold=not self.tag.is_quiet))
+        painter.setPen(self._theme.colour(self._ink()))
+        room = QRectF(left, 0, self.width() - left, self.height())
+        painter.drawText(
+            room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text()
+        )
+        painter.end()
+
+    def _draw_pill(self, painter: QPainter) -> None:
+        if self.tag.is_quiet and not (self.isChecked() or self.hasFocus() or self._is_lit()):
+            return
+        edge, width = self._theme.colour("line"), 1.0
+        if self.isChecked():
+            edge, width = self._theme.mention(self.tag.hue), 1.6
+        if self.hasFocus():
+            edge, width = self._theme.colour("accent"), 1.6
+        painter.setPen(QPen(edge, width))
+        ground = self._theme.colour("hover" if self._is_lit() else "raised")
+        painter.setBrush(self._theme.mention(self.tag.hue, TINT) if self.isChecked() else ground)
+        pill = QRectF(self.rect()).adjusted(1, 1, -1, -1)
+        painter.drawRoundedRect(pill, pill.height() / 2, pill.height() / 2)
+
+    def _ink(self) -> str:
+        return "text" if self.isEnabled() else "muted"
+
+    def _is_lit(self) -> bool:
+        return self.underMouse() and self.isEnabled()
+
+    def _ask(self, modifiers: Qt.KeyboardModifier) -> None:
+        if modifiers & Qt.KeyboardModifier.ShiftModifier:
+            self.compare_asked.emit()
+        else:
+            self.pin_asked.emit()
+
+
+class WordChips(QWidget):
+    """Shows the words of a prompt, line by line; one stop of Tab, arrows lead along the words.
+
+    Emits, with the word's key and by the user's hand only, ``pin_asked``, ``compare_asked`` and
+    ``solo_asked``; ``word_hovered`` with the key of the word in passing, empty for none.
+    """
+
+    pin_asked = Signal(str)
+    compare_asked = Signal(str)
+    solo_asked = Signal(str)
+    word_hovered = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._chips: tuple[WordChip, ...] = ()
+        self._is_brief = False
+        self._flow = FlowLayout(em(GAP_EM))
+        self._roving = Roving(self, ALONG_THE_LINE)
+        self.setLayout(self._flow)
+
+    def show_words(self, tags: tuple[WordTag, ...]) -> None:
+        """Show these words; chips are kept while the words stay the same."""
+        if tuple(chip.tag for chip in self._chips) == tags:
+            return
+        for chip in self._chips:
+            self._flow.removeWidget(chip)
+            chip.hide()
+            chip.deleteLater()
+        self._chips = tuple(self._made(tag) for tag in tags)
+        self._roving.lead([chip for chip in self._chips if chip.isEnabled()])
+        self._show_brief()
+
+    def show_brief(self, is_brief: bool) -> None:
+        """Leave out the words that have no map, where there is little room."""
+        if is_brief != self._is_brief:
+            self._is_brief = is_brief
+            self._show_brief()
+
+    def show_pins(self, keys: tuple[str, ...]) -> None:
+        """Mark the words that are pinned."""
+        for chip in self._chips:
+            chip.setChecked(chip.tag.key in keys)
+
+    def _show_brief(self) -> None:
+        for chip in self._chips:
+            chip.setVisible(chip.isEnabled() or not self._is_brief)
+        self.updateGeometry()
+
+    def _made(self, tag: WordTag) -> WordChip:
+        chip = WordChip(self._theme, tag)
+        chip.pin_asked.connect(lambda: self.pin_asked.emit(tag.key))
+        chip.compare_asked.connect(lambda: self.compare_asked.emit(tag.key))
+        chip.solo_asked.connect(lambda: self.solo_asked.emit(tag.key))
+        chip.hovered.connect(lambda here: self.word_hovered.emit(tag.key if here else ""))
+        self._flow.addWidget(chip)
+        return chip

@@ -1,1 +1,0 @@
-"""Parts that all others use."""

@@ -1,0 +1,35 @@
+"""A list to choose from that is as narrow as the form around it."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter
+
+from spatialstudio.ui.widgets.fields import ComboBox
+
+SHORTEST = 6
+"""Letters that are always in sight; dots stand for the rest."""
+
+
+class ChoiceBox(ComboBox):
+    """A combo box whose choice ends in dots where it is too long; its list shows all of it.
+
+    Args:
+        name: For those who hear it read.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(SHORTEST)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Paint the frame and as much of the choice as there is room for."""
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        control, part = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+        painter.drawComplexControl(control, option)
+        room = self.style().subControlRect(control, option, part, self).width()
+        whole, dots = option.currentText, Qt.TextElideMode.ElideRight
+        option.currentText = self.fontMetrics().elidedText(whole, dots, room)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)

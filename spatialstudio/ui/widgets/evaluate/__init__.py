@@ -1,1 +1,0 @@
-"""Parts of verdicts and their evidence."""

@@ -1,0 +1,58 @@
+"""Names and values, one a line: what a run was made with."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.text_label import PlainLabel, TextLabel
+
+
+@contextmanager
+def out_of_sight(widget: QWidget) -> Iterator[None]:
+    """Take a widget out of sight while its parts are changed; nobody sees it gone."""
+    was_seen = widget.isVisible()
+    if was_seen:
+        widget.hide()
+    try:
+        yield
+    finally:
+        if was_seen:
+            widget.show()
+
+
+class FactList(QWidget):
+    """Shows facts; the values can be selected and copied."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(em(0.8))
+        self._grid.setVerticalSpacing(em(0.2))
+        self._grid.setColumnStretch(1, 1)
+        self._facts: tuple[tuple[str, str], ...] = ()
+        self._lines: list[tuple[QLabel, TextLabel]] = []
+
+    def show_facts(self, facts: tuple[tuple[str, str], ...]) -> None:
+        """Show these names and values, in order; lines are made for what is more than before."""
+        if facts == self._facts:
+            return
+        self._facts = facts
+        with out_of_sight(self):
+            while len(self._lines) < len(facts):
+                self._add_line()
+            for place, line in enumerate(self._lines):
+                is_used = place < len(facts)
+                for label, text in zip(line, facts[place] if is_used else ("", ""), strict=True):
+                    label.setText(text)
+                    label.setVisible(is_used)
+
+    def _add_line(self) -> None:
+        name, value = PlainLabel(), TextLabel()
+        name.setProperty("tone", "muted")
+        self._grid.addWidget(name, len(self._lines), 0, Qt.AlignmentFlag.AlignTop)
+        self._grid.addWidget(value, len(self._lines), 1)
+        self._lines.append((name, value))

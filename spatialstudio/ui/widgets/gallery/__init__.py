@@ -1,1 +1,0 @@
-"""Parts of the grid of kept runs."""

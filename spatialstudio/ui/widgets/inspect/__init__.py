@@ -1,1 +1,0 @@
-"""Parts of attention and PoS, step by step."""

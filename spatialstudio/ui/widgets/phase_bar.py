@@ -1,0 +1,196 @@
+"""Where a job is: its phases in a row, each over a thin bar, and the time that is left."""
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QProgressBar,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.text_label import PlainLabel
+from spatialstudio.ui.widgets.texts import tr
+
+FINE = 1000
+BAR_EM = 0.25
+SHORTEST_EM = 1.5
+"""Of a bar; the names of phases that do not go on give way to that."""
+NARROWEST_EM = 12
+GAP_EM, EDGE_EM = 0.9, 0.9
+UNBOUND = 16_777_215
+"""Qt's word for no largest width."""
+
+
+@frozen(kw_only=False)
+class Progress:
+    """How far a job is.
+
+    Attributes:
+        job: What is done, "Guided", "Baseline" or "Seed 8"; empty when it needs no name.
+        phases: Names in order.
+        current: Index of the phase that goes on; None when nothing runs.
+        detail: Beside the phase's name: "7 of 16".
+        share: Of the phase, [0, 1]; None when nobody knows.
+        remaining: "about 4 s left"; empty when nobody knows.
+        queue: "3 waiting"; empty when nothing waits.
+        message: Shown when nothing runs.
+    """
+
+    job: str = ""
+    phases: tuple[str, ...] = ()
+    current: int | None = None
+    detail: str = ""
+    share: float | None = None
+    remaining: str = ""
+    queue: str = ""
+    message: str = ""
+
+
+class PhaseMeter(QWidget):
+    """One phase: its name over a thin bar, which is empty, fills, moves or is full."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown: tuple[str, float | None, bool] | None = None
+        self._name = PlainLabel()
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self._bar.setFixedHeight(em(BAR_EM))
+        self._bar.setMinimumWidth(em(SHORTEST_EM))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.2))
+        column.addWidget(self._name)
+        column.addWidget(self._bar)
+
+    @classmethod
+    def usual_height(cls) -> int:
+        """Measure how high the phase that goes on will be, in pixels."""
+        meter = cls()
+        meter.show_phase("0", None, is_current=True)
+        meter._name.ensurePolished()
+        return meter.sizeHint().height()
+
+    @property
+    def named_width(self) -> int:
+        """How wide it is at least with its name, in pixels."""
+        return max(self._name.sizeHint().width(), em(SHORTEST_EM))
+
+    def show_name(self, shown: bool) -> None:
+        """Show the name over the bar, or keep its place free."""
+        self._name.setMaximumWidth(UNBOUND if shown else 0)
+
+    def show_phase(self, name: str, share: float | None, *, is_current: bool) -> None:
+        """Show how far the phase is; None for a share that nobody knows."""
+        if (name, share, is_current) == self._shown:
+            return
+        self._shown = (name, share, is_current)
+        self._name.setText(name)
+        tone = "heading" if is_current else "muted"
+        if self._name.property("tone") != tone:
+            self._name.setProperty("tone", tone)
+            self._name.style().unpolish(self._name)
+            self._name.style().polish(self._name)
+        self._bar.setAccessibleName(name)
+        self._bar.setUpdatesEnabled(False)  # Qt would paint the whole window now, not soon
+        self._bar.setRange(0, 0 if share is None else FINE)
+        self._bar.setValue(round((share or 0.0) * FINE))
+        self._bar.setUpdatesEnabled(True)
+
+
+class PhaseBar(QWidget):
+    """Shows the progress of the running job, or a quiet message."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName(tr("Progress"))
+        self._message = PlainLabel()
+        self._message.setProperty("tone", "muted")
+        self._job = PlainLabel()
+        self._job.setProperty("tone", "heading")
+        self._meters: list[PhaseMeter] = []
+        self._current = 0
+        self._remaining = PlainLabel()
+        self._remaining.setProperty("tone", "muted")
+        self._queue = PlainLabel()
+        self._queue.setProperty("tone", "muted")
+        self._running = QWidget()
+        self._row = QHBoxLayout(self._running)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(em(GAP_EM))
+        self._row.addWidget(self._job)
+        self._row.addStretch()
+        self._row.addWidget(self._remaining)
+        self._row.addWidget(self._queue)
+        whole = QHBoxLayout(self)
+        whole.setContentsMargins(em(EDGE_EM), em(0.35), em(EDGE_EM), em(0.35))
+        whole.setSpacing(0)
+        whole.addWidget(self._message)
+        whole.addWidget(self._running)
+        whole.addStrut(PhaseMeter.usual_height())  # as high when nothing runs
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.show_progress(Progress())
+
+    def show_progress(self, progress: Progress) -> None:
+        """Show how far the job is."""
+        runs = progress.current is not None
+        if runs:
+            self._job.setText(progress.job)
+            self._job.setVisible(bool(progress.job))
+            self._show_phases(progress)
+            self._remaining.setText(progress.remaining)
+            self._queue.setText(progress.queue)
+            self._queue.setVisible(bool(progress.queue))
+        self._message.setText(progress.message)
+        self._message.setVisible(not runs)
+        self._running.setVisible(runs)
+        if runs:
+            self._name_phases()
+        self.setAccessibleDescription(self._said(progress))
+
+    def minimumSizeHint(self) -> QSize:
+        """Give way to a narrow window: a run never widens it."""
+        least = super().minimumSizeHint()
+        return QSize(min(least.width(), em(NARROWEST_EM)), least.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Name the phases that there is room for."""
+        super().resizeEvent(event)
+        self._name_phases()
+
+    def _name_phases(self) -> None:
+        """Name all phases where there is room, else the one that goes on."""
+        meters = [meter for meter in self._meters if not meter.isHidden()]
+        words = [each for each in (self._job, self._remaining, self._queue) if not each.isHidden()]
+        parts = [meter.named_width for meter in meters] + [
+            each.sizeHint().width() for each in words
+        ]
+        needed = sum(parts) + len(parts) * em(GAP_EM) + 2 * em(EDGE_EM)
+        for place, meter in enumerate(meters):
+            meter.show_name(needed <= self.width() or place == self._current)
+
+    def _show_phases(self, progress: Progress) -> None:
+        while len(self._meters) < len(progress.phases):
+            meter = PhaseMeter()
+            self._row.insertWidget(1 + len(self._meters), meter)
+            self._meters.append(meter)
+        for meter in self._meters[len(progress.phases) :]:
+            meter.hide()
+        current = self._current = progress.current or 0
+        for place, (meter, phase) in enumerate(zip(self._meters, progress.phases, strict=False)):
+            is_current = place == current
+            name = f"{phase} {progress.detail}".strip() if is_current else phase
+            share = progress.share if is_current else float(place < current)
+            meter.show_phase(name, share, is_current=is_current)
+            meter.show()
+
+    def _said(self, progress: Progress) -> str:
+        if progress.current is None:
+            return progress.message
+        phase = progress.phases[progress.current]
+        parts = (progress.job, phase, progress.detail, progress.remaining, progress.queue)
+        return " ".join(filter(None, parts))

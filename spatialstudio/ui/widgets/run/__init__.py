@@ -1,1 +1,0 @@
-"""Parts of the settings of a run, and of where it stands."""

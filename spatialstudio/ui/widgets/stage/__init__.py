@@ -1,1 +1,0 @@
-"""Parts of the picture, and of what lies on it."""

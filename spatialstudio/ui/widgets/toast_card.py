@@ -1,0 +1,191 @@
+"""One message over the stage: sentence, hint, details, and what can be done about it."""
+
+from collections.abc import Callable
+from enum import Enum
+from functools import partial
+
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QEnterEvent, QGuiApplication
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+)
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.text_label import (
+    PlainLabel,
+    RemarkLabel,
+    TextLabel,
+    Tone,
+)
+from spatialstudio.ui.widgets.texts import tr
+
+DETAILS_LINES = 9
+NEWS_MS = 6000
+OFFER_MS = 12_000
+
+
+class ToastKind(Enum):
+    """What a message is about; the value is the name of its mark and of its card's look."""
+
+    NEWS = "tick"
+    PROBLEM = "warning"
+
+
+@frozen(kw_only=False)
+class Offer:
+    """What a button of a message does.
+
+    Attributes:
+        text: On the button: "Undo".
+        accept: Does it.
+    """
+
+    text: str
+    accept: Callable[[], object]
+
+
+@frozen
+class Toast:
+    """What one message says.
+
+    Attributes:
+        kind: News goes by itself after a while, a problem stays until it is closed.
+        message: One sentence.
+        hint: What to try; may be empty.
+        details: For those who want to know, a traceback for example; may be empty.
+        report: The text to copy for a bug report; empty when there is nothing to report.
+        offers: What can be done about it, a button each.
+    """
+
+    kind: ToastKind
+    message: str
+    hint: str = ""
+    details: str = ""
+    report: str = ""
+    offers: tuple[Offer, ...] = ()
+
+
+class ToastCard(QFrame):
+    """Shows one message. Emits ``closed`` when the user or time takes it away.
+
+    While the pointer or the focus is on it, time stands still.
+    """
+
+    closed = Signal()
+
+    def __init__(self, theme: Theme, toast: Toast) -> None:
+        super().__init__()
+        self._theme = theme
+        self._toast = toast
+        is_problem = toast.kind is ToastKind.PROBLEM
+        self.setProperty("kind", "error" if is_problem else "toast")
+        self.setAccessibleName(tr("Problem") if is_problem else tr("Message"))
+        self.setAccessibleDescription(f"{toast.message} {toast.hint}".strip())
+        self._mark = PlainLabel()
+        self._mark.setFixedSize(em(1.4), em(1.4))
+        self._details = QPlainTextEdit(toast.details)
+        self._details.setReadOnly(True)
+        self._details.setAccessibleName(tr("Details of the problem"))
+        self._details.setFixedHeight(em(DETAILS_LINES))
+        self._details.hide()
+        self._close = QToolButton()
+        self._close.setAccessibleName(tr("Close the message"))
+        self._close.setToolTip(tr("Close"))
+        self._close.setIconSize(QSize(em(0.9), em(0.9)))
+        self._close.clicked.connect(self.closed)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(OFFER_MS if toast.offers else NEWS_MS)
+        self._timer.timeout.connect(self.closed)
+        self._lay_out()
+        theme.changed.connect(self._dress)
+        self._dress()
+        self._go_on()
+
+    @property
+    def toast(self) -> Toast:
+        """What it says."""
+        return self._toast
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Wait: someone may be reading."""
+        self._timer.stop()
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Go after a while."""
+        self._go_on()
+        super().leaveEvent(event)
+
+    def _go_on(self) -> None:
+        if self._toast.kind is ToastKind.NEWS:
+            self._timer.start()
+
+    def _lay_out(self) -> None:
+        words = QVBoxLayout()
+        words.setSpacing(em(0.15))
+        words.addWidget(TextLabel(self._toast.message, Tone.HEADING))
+        if self._toast.hint:
+            words.addWidget(RemarkLabel(self._toast.hint))
+        row = QHBoxLayout()
+        row.setSpacing(em(0.6))
+        row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(words, 1)
+        row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(0.7), em(0.55), em(0.5), em(0.55))
+        column.setSpacing(em(0.4))
+        column.addLayout(row)
+        if buttons := self._buttons():
+            foot = QVBoxLayout() if len(self._toast.offers) > 1 else QHBoxLayout()
+            foot.setSpacing(em(0.3))
+            if len(self._toast.offers) > 1:
+                buttons.sort(key=lambda button: button.property("kind") == "quiet")
+            foot.addStretch()
+            for button in buttons:
+                foot.addWidget(button)
+            column.addLayout(foot)
+        column.addWidget(self._details)
+
+    def _buttons(self) -> list[QPushButton]:
+        buttons: list[QPushButton] = []
+        if self._toast.details:
+            more = QPushButton(tr("Details"))
+            more.setCheckable(True)
+            more.toggled.connect(self._show_details)
+            buttons.append(more)
+        if self._toast.report:
+            copy = QPushButton(tr("Copy report"))
+            copy.clicked.connect(self._copy)
+            buttons.append(copy)
+        for button in buttons:
+            button.setProperty("kind", "quiet")
+        for offer in self._toast.offers:
+            accept = QPushButton(offer.text)
+            accept.clicked.connect(partial(self._accept, offer))
+            buttons.append(accept)
+        return buttons
+
+    def _show_details(self, shown: bool) -> None:
+        self._details.setVisible(shown)
+        self.adjustSize()
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._toast.report)
+
+    def _accept(self, offer: Offer, _checked: bool = False) -> None:
+        offer.accept()
+        self.closed.emit()
+
+    def _dress(self) -> None:
+        role = "bad" if self._toast.kind is ToastKind.PROBLEM else "good"
+        side = em(1.4)
+        self._mark.setPixmap(self._theme.icon(self._toast.kind.value, role).pixmap(side, side))
+        self._close.setIcon(self._theme.icon("close"))

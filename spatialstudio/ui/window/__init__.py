@@ -1,0 +1,1 @@
+"""The frame: main window, docks, menus, settings, tour."""

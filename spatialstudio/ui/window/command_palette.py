@@ -1,0 +1,213 @@
+"""Find a command by typing some of its letters."""
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, QSortFilterProxyModel, Qt
+from PySide6.QtGui import (
+    QIcon,
+    QKeyEvent,
+    QPalette,
+    QPixmap,
+    QShowEvent,
+    QStandardItem,
+    QStandardItemModel,
+)
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QHeaderView,
+    QLayout,
+    QLineEdit,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from spatialstudio.ui.framework.actions import Actions
+from spatialstudio.ui.framework.command import Command
+from spatialstudio.ui.framework.command_button import ICON_EM
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.window.command_table import TABLE
+
+WIDTH_EM = 36
+TOP_EM = 3
+"""From the window's upper edge: below the bar that has the button of it."""
+AROUND_EM = 5
+"""What the field, the edges and what stays free under them take of the window."""
+MOST_ROWS = 12
+COMMAND_ROLE = Qt.ItemDataRole.UserRole
+LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+
+
+class LetterFilter(QSortFilterProxyModel):
+    """Lets through rows that hold the typed letters or words, in name or tip, best match first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._wanted = ""
+        self.setDynamicSortFilter(True)
+        self.sort(0)
+
+    def look_for(self, text: str) -> None:
+        """Take what was typed."""
+        self._wanted = text.casefold().strip()
+        self.invalidate()
+
+    def filterAcceptsRow(self, row: int, parent: object) -> bool:  # noqa: ARG002 - Qt's
+        """Say whether a row holds the letters."""
+        return match_rank(self._wanted, *self._texts(row)) is not None
+
+    def lessThan(self, left: object, right: object) -> bool:
+        """Put the better match first; equals stay in the order of the menus."""
+        rows = [index.row() for index in (left, right)]  # type: ignore[attr-defined]
+        ranks = [(match_rank(self._wanted, *self._texts(row)) or 0, row) for row in rows]
+        return ranks[0] < ranks[1]
+
+    def _texts(self, row: int) -> tuple[str, str]:
+        model = self.sourceModel()
+        name = " ".join(str(model.index(row, column).data()) for column in (0, 1))
+        tip = str(model.index(row, 0).data(Qt.ItemDataRole.ToolTipRole))
+        return name.casefold(), tip.casefold()
+
+
+def match_rank(wanted: str, text: str, tip: str = "") -> int | None:
+    """Return how well a text answers what was typed, 0 best; None when it does not.
+
+    Args:
+        wanted: What was typed, in lower case.
+        text: What is looked through, in lower case: the name and its menu.
+        tip: What it does, in lower case. Only whole beginnings of its words count, in any order.
+    """
+    if text.startswith(wanted):
+        return 0
+    if any(word.startswith(wanted) for word in text.split()):
+        return 1
+    if wanted in text:
+        return 2
+    words = f"{text} {tip}".split()
+    if all(any(word.startswith(part) for word in words) for part in wanted.split()):
+        return 3
+    letters = iter(text)
+    return 4 if all(letter in letters for letter in wanted.replace(" ", "")) else None
+
+
+class CommandPalette(QDialog):
+    """Lists all commands that can be carried out now; Return does the chosen one."""
+
+    def __init__(self, actions: Actions, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
+        self.setWindowTitle(tr("Find a command"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._window = parent
+        self._actions = actions
+        self._rows = QStandardItemModel(self)
+        self._search = QLineEdit()
+        self._search.setPlaceholderText(tr("What do you want to do?"))
+        self._search.setAccessibleName(tr("Find a command"))
+        self._search.installEventFilter(self)
+        self._filter = LetterFilter()
+        self._blank = _blank_icon()
+        self._filter.setSourceModel(self._model())
+        self._list = QTreeView()
+        self._none = TextLabel(tr("No command is called so."), Tone.MUTED)
+        self._lay_out()
+        self._search.textChanged.connect(self._look_for)
+        self._search.returnPressed.connect(self._do_chosen)
+        actions.dressed.connect(self._dress)
+        self._dress()
+        self._look_for("")
+
+    def _lay_out(self) -> None:
+        frame = QFrame()
+        frame.setProperty("kind", "popup")
+        column = QVBoxLayout(frame)
+        for part in (self._search, self._none, self._list):
+            column.addWidget(part)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(frame)
+        around.setSizeConstraint(QLayout.SizeConstraint.SetFixedSize)
+        frame.setFixedWidth(em(WIDTH_EM))
+        self._list.setIconSize(QSize(em(ICON_EM), em(ICON_EM)))
+        self._list.setAccessibleName(tr("Commands"))
+        self._list.setModel(self._filter)
+        self._list.setHeaderHidden(True)
+        self._list.setRootIsDecorated(False)
+        self._list.setUniformRowHeights(True)
+        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._list.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
+        self._list.clicked.connect(self._do_chosen)
+        header = self._list.header()
+        header.setStretchLastSection(False)
+        header.resizeSections(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Stand at the top of the window, in its middle."""
+        across = (self._window.width() - self.width()) // 2
+        self.move(self._window.mapToGlobal(QPoint(across, em(TOP_EM))))
+        super().showEvent(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Let the arrows walk the list while one types."""
+        if not isinstance(event, QKeyEvent) or event.type() is not QEvent.Type.KeyPress:
+            return super().eventFilter(watched, event)
+        if event.key() not in LIST_KEYS:
+            return False
+        self._list.keyPressEvent(event)
+        return True
+
+    def _model(self) -> QStandardItemModel:
+        for command in TABLE:
+            if self._actions[command].isEnabled():
+                self._rows.appendRow(self._row(command))
+        return self._rows
+
+    def _row(self, command: Command) -> list[QStandardItem]:
+        action = self._actions[command]
+        item = QStandardItem(action.text().replace("&", ""))
+        item.setToolTip(action.toolTip())
+        item.setData(command, COMMAND_ROLE)
+        menu = QStandardItem(tr(command.menu.value).replace("&", ""))
+        keys = QStandardItem(self._actions.keys_in_words(command))
+        keys.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        return [item, menu, keys]
+
+    def _dress(self) -> None:
+        """Take on the ink of the theme."""
+        quiet = self.palette().brush(QPalette.ColorRole.PlaceholderText)
+        for row in range(self._rows.rowCount()):
+            name, menu = self._rows.item(row, 0), self._rows.item(row, 1)
+            icon = self._actions[name.data(COMMAND_ROLE)].icon()
+            name.setIcon(self._blank if icon.isNull() else icon)
+            menu.setForeground(quiet)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the colours of the application."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange:
+            self._dress()
+
+    def _look_for(self, text: str) -> None:
+        self._filter.look_for(text)
+        height = self._list.sizeHintForRow(0)
+        room = self._window.height() - em(TOP_EM + AROUND_EM)
+        rows = min(self._filter.rowCount(), MOST_ROWS, room // max(height, 1))
+        self._none.setVisible(rows == 0)
+        self._list.setVisible(rows > 0)
+        self._list.setFixedHeight(rows * height + 2 * self._list.frameWidth())
+        self._list.setCurrentIndex(self._filter.index(0, 0))
+
+    def _do_chosen(self) -> None:
+        index = self._list.currentIndex().siblingAtColumn(0)
+        command = index.data(COMMAND_ROLE)
+        if isinstance(command, Command):
+            self.accept()
+            self._actions[command].trigger()
+
+
+def _blank_icon() -> QIcon:
+    """Return what stands before names without an icon, so that all begin at one edge."""
+    pixmap = QPixmap(em(ICON_EM), em(ICON_EM))
+    pixmap.fill(Qt.GlobalColor.transparent)
+    return QIcon(pixmap)

@@ -1,0 +1,19 @@
+"""The one table of all commands, in the order of menus and palette."""
+
+from spatialstudio.ui.compose import commands as compose_commands
+from spatialstudio.ui.evaluate import commands as evaluate_commands
+from spatialstudio.ui.framework import commands as framework_commands
+from spatialstudio.ui.gallery import commands as gallery_commands
+from spatialstudio.ui.inspect import commands as inspect_commands
+from spatialstudio.ui.inspect import replay_commands
+from spatialstudio.ui.run import commands as run_commands
+
+TABLE = (
+    *framework_commands.COMMANDS,
+    *compose_commands.COMMANDS,
+    *run_commands.COMMANDS,
+    *inspect_commands.COMMANDS,
+    *replay_commands.COMMANDS,
+    *evaluate_commands.COMMANDS,
+    *gallery_commands.COMMANDS,
+)

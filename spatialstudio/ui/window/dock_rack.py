@@ -1,0 +1,290 @@
+"""The docks: made when first needed, put up as a workspace plans them or as the user left them."""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QWidget
+
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.framework.window_settings import LAYOUT_VERSION, Density
+from spatialstudio.ui.framework.workspace import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    DockArea,
+    DockPlan,
+    Workspace,
+)
+from spatialstudio.ui.theme.metrics import LOW_WINDOW_EM, em
+from spatialstudio.ui.widgets.dock_column import DockTitle
+from spatialstudio.ui.widgets.texts import tr
+
+USUAL_SIZE_EM = (90, 56)
+"""Of a window in which docks have the sizes that are planned."""
+NARROW_EM = 52
+"""Of a window too narrow for its text: docks share places there, as in one that is too low."""
+LOW, NARROW = "low", "narrow"
+SHARING: dict[tuple[str, ...], tuple[DockArea, ...]] = {
+    (): (),
+    (LOW,): (BOTTOM,),
+    (NARROW,): (LEFT, RIGHT),
+    (LOW, NARROW): (LEFT, RIGHT, BOTTOM),
+}
+"""The sides of the stage whose docks share one place in such a window."""
+MOST_GROWTH = 1.3
+WIDEST_SHARE, HIGHEST_SHARE = 0.34, 0.38
+"""Of the window, for a dock at a side and one at the bottom: the stage stays the largest."""
+BROADEST_SHARE = 0.6
+"""Of the room at the bottom, for a dock beside others that take what it leaves."""
+
+
+class DockRack:
+    """Keeps one dock for each plan.
+
+    Args:
+        window: Whose docks they are.
+        context: Handed to what the docks hold.
+        serve: Takes each new panel in.
+    """
+
+    def __init__(
+        self, window: QMainWindow, context: WindowContext, serve: Callable[[Panel], None]
+    ) -> None:
+        self._window = window
+        self._context = context
+        self._serve = serve
+        self._docks: dict[str, QDockWidget] = {}
+        self._shed = QWidget(window)  # Qt would put up every dock among the window's own children
+        self._shed.hide()
+        self._up: Workspace | None = None
+        self._density = Density.FULL
+        self._cramped: tuple[str, ...] = ()
+        self._are_hidden = False
+        self._outgrown: set[str] = set()
+
+    @property
+    def switches(self) -> tuple[QAction, ...]:
+        """What hides and shows each dock of the workspace."""
+        plans = () if self._up is None else self._up.docks
+        return tuple(self._docks[plan.id].toggleViewAction() for plan in plans)
+
+    def make(self, plan: DockPlan) -> QDockWidget:
+        """Return the dock of a plan, with its content; it is made at the first call."""
+        dock = self._frame_of(plan)
+        if dock.widget() is None:
+            content = plan.make(self._context)
+            policy = content.sizePolicy()
+            policy.setRetainSizeWhenHidden(True)
+            content.setSizePolicy(policy)
+            dock.setWidget(content)
+            content.setHidden(dock.visibleRegion().isEmpty())
+            dock.visibilityChanged.connect(content.setVisible)
+            panels = content.findChildren(Panel)
+            for panel in [content, *panels] if isinstance(content, Panel) else panels:
+                self._serve(panel)
+        return dock
+
+    def put_up(self, workspace: Workspace, density: Density) -> None:
+        """Take down the docks in sight and put up those of a workspace."""
+        self.keep_layout()
+        is_seen = self._window.updatesEnabled()
+        self._window.setUpdatesEnabled(False)
+        for dock in self._docks.values():
+            self._window.removeDockWidget(dock)
+            dock.setParent(self._shed)
+        self._clear_tabs()
+        self._up, self._density, self._are_hidden = workspace, density, False
+        self._cramped = self._cramped_now()
+        stored = self._context.settings.layout_of(self._layout_name())
+        if stored.isEmpty() or not self._restore(workspace, stored):
+            self._arrange(workspace)
+        if self._layout_name() in self._outgrown:
+            self._outgrown.discard(self._layout_name())
+            self.size_docks()
+        self._name_tabs()
+        self._window.setUpdatesEnabled(is_seen)
+
+    def outgrow(self, workspaces: Sequence[Workspace]) -> None:
+        """Size docks anew as the text is now: those in sight at once, others when put up."""
+        self.size_docks()
+        self._outgrown = {
+            _layout_name(each, density, cramped)
+            for each in workspaces
+            for density in Density
+            for cramped in SHARING
+        } - {self._layout_name()}
+
+    def take_down(self) -> None:
+        """Throw all docks away."""
+        for dock in self._docks.values():
+            self._window.removeDockWidget(dock)
+            dock.setParent(self._shed)  # else layouts are given back to it, not to its successor
+        self._docks = {}
+        self._shed.deleteLater()
+        self._up = None
+
+    def put_back(self) -> None:
+        """Arrange the docks in sight as their workspace plans them, in all workspaces."""
+        if (workspace := self._up) is not None:
+            self._up = None
+            self._context.settings.forget_layouts()
+            self.put_up(workspace, self._density)
+
+    def hide_all(self, hidden: bool) -> None:
+        """Leave the stage alone, or bring back what was in sight."""
+        if hidden == self._are_hidden or self._up is None:
+            return
+        if hidden:
+            self.keep_layout()
+            self._are_hidden = True
+            for plan in self._up.docks:
+                self._docks[plan.id].hide()
+        else:
+            self.put_up(self._up, self._density)
+
+    def keep_layout(self) -> None:
+        """Remember where the docks in sight stand."""
+        if self._up is not None and not self._are_hidden:
+            layout = self._window.saveState(LAYOUT_VERSION)
+            self._context.settings.keep_layout(self._layout_name(), layout)
+
+    def _frame_of(self, plan: DockPlan) -> QDockWidget:
+        if plan.id not in self._docks:
+            dock = QDockWidget(tr(plan.title), self._shed)
+            dock.setObjectName(plan.id)
+            bare = plan.is_across  # a low dock has no room for a title
+            dock.setTitleBarWidget(QWidget() if bare else DockTitle(self._context.theme, dock))
+            dock.hide()
+            self._docks[plan.id] = dock
+        return self._docks[plan.id]
+
+    def _tab_bars(self) -> list[QTabBar]:
+        ours = Qt.FindChildOption.FindDirectChildrenOnly
+        return self._window.findChildren(QTabBar, options=ours)
+
+    def _clear_tabs(self) -> None:
+        """Hide the tabs of docks taken down: Qt forgets some when a layout is restored (6.10)."""
+        for tabs in self._tab_bars():
+            while tabs.count():
+                tabs.removeTab(0)
+            tabs.hide()
+
+    def _name_tabs(self) -> None:
+        """Tell screen readers what Qt's own tabs are for."""
+        for tabs in self._tab_bars():
+            tabs.setAccessibleName(tr("Docks in this place"))
+            tabs.setElideMode(Qt.TextElideMode.ElideNone)  # what has no room is scrolled to
+            tabs.setUsesScrollButtons(True)
+
+    def _layout_name(self) -> str:
+        up = self._up
+        return "" if up is None else _layout_name(up, self._density, self._cramped)
+
+    def _restore(self, workspace: Workspace, layout: QByteArray) -> bool:
+        """Put docks where the user left them; False where a layout does not tell of all of them.
+
+        They must not stand anywhere yet; see ``_clear_tabs``.
+        """
+        for plan in workspace.docks:
+            self._frame_of(plan).setParent(self._window)
+            self._make_in_place(plan)
+        docks = [self._docks[plan.id] for plan in workspace.docks]
+        if self._window.restoreState(layout, LAYOUT_VERSION):
+            nowhere = Qt.DockWidgetArea.NoDockWidgetArea
+            return all(self._window.dockWidgetArea(dock) is not nowhere for dock in docks)
+        return False
+
+    def _make_in_place(self, plan: DockPlan) -> None:
+        """Fill a dock where it stands: Qt styles anew all that moves with it."""
+        if self._window.isVisible() or not plan.can_wait:
+            self.make(plan)
+
+    def _arrange(self, workspace: Workspace) -> None:
+        for plan in workspace.docks:
+            dock = self._frame_of(plan)
+            dock.setFloating(False)
+            if plan.is_across:
+                self._window.addDockWidget(plan.area, dock, Qt.Orientation.Vertical)
+            else:
+                self._window.addDockWidget(plan.area, dock)
+            self._make_in_place(plan)
+            if (front := self._front_of(plan)) != plan:
+                self._window.tabifyDockWidget(self._docks[front.id], dock)
+            dock.setVisible(self._is_wanted(plan))
+        self.size_docks()
+        for plan in workspace.docks:
+            if self._front_of(plan) == plan:
+                self._docks[plan.id].raise_()
+
+    def _cramped_now(self) -> tuple[str, ...]:
+        is_low = self._window.height() < em(LOW_WINDOW_EM)
+        is_narrow = self._window.width() < em(NARROW_EM)
+        return (LOW,) * is_low + (NARROW,) * is_narrow
+
+    def _is_wanted(self, plan: DockPlan) -> bool:
+        return plan.in_simple or self._density is Density.FULL
+
+    def _front_of(self, plan: DockPlan) -> DockPlan:
+        """Return whose place a dock shares as a tab; the plan itself where it has its own."""
+        plans = () if self._up is None else self._up.docks
+        sharing = SHARING[self._cramped]
+        for other in plans:
+            does_share = plan.area in sharing and other.area in sharing
+            is_before = other.id == plan.tab_of or does_share
+            if is_before and (other == plan or self._is_wanted(other)):
+                return other
+        return plan
+
+    def size_docks(self) -> None:
+        """Give the docks in sight the sizes that their workspace plans, as the window allows."""
+        for plan in () if self._up is None else self._up.docks:
+            front = self._front_of(plan)
+            down = front.area is BOTTOM
+            way = Qt.Orientation.Vertical if down else Qt.Orientation.Horizontal
+            size = em(plan.size_em) if front.is_across else self._fitting(front.size_em, way)
+            self._window.resizeDocks([self._docks[plan.id]], [size], way)
+        self._share_breadth()
+
+    def take_window(self) -> None:
+        """Arrange docks for the size that the window has been given, but where the user did."""
+        if self._up is not None and self._cramped != self._cramped_now():
+            workspace, self._up = self._up, None
+            self.put_up(workspace, self._density)
+        if self._context.settings.layout_of(self._layout_name()).isEmpty():
+            self.size_docks()
+
+    def _fitting(self, size_em: float, way: Qt.Orientation) -> int:
+        """Return a little more than planned in a large window, never more than a dock's share."""
+        size, usual, share = self._window.width(), USUAL_SIZE_EM[0], WIDEST_SHARE
+        if way is Qt.Orientation.Vertical:
+            size, usual, share = self._window.height(), USUAL_SIZE_EM[1], HIGHEST_SHARE
+        growth = min(max(size / em(usual), 1.0), MOST_GROWTH)
+        return round(min(em(size_em) * growth, size * share))
+
+    def _share_breadth(self) -> None:
+        """Give docks that stand beside each other at the bottom their shares of it."""
+        if self._up is None or LOW in self._cramped:
+            return
+        plans = [plan for plan in self._up.docks if plan.area is BOTTOM and not plan.is_across]
+        growth = max(self._window.width() / em(USUAL_SIZE_EM[0]), 1.0)
+        wanted = {plan.id: em(plan.breadth_em) * growth for plan in plans if plan.breadth_em}
+        room = self._window.width() * (1 - WIDEST_SHARE)
+        most = room * BROADEST_SHARE if len(wanted) == 1 else room
+        scale = min(1.0, most / max(sum(wanted.values()), 1))
+        sizes = {name: round(size * scale) for name, size in wanted.items()}
+        rest = [plan.id for plan in plans if plan.id not in sizes and self._front_of(plan) == plan]
+        left = self._window.width() - self._breadth_of_left() - sum(sizes.values())
+        sizes |= dict.fromkeys(rest, left // max(len(rest), 1))  # Qt shares out what it is not told
+        docks = [self._docks[name] for name in sizes]
+        self._window.resizeDocks(docks, list(sizes.values()), Qt.Orientation.Horizontal)
+
+    def _breadth_of_left(self) -> int:
+        """Return how wide the docks at the left are planned, beside which those below stand."""
+        plans = () if self._up is None else self._up.docks
+        planned = max((plan.size_em for plan in plans if plan.area is LEFT), default=0)
+        return self._fitting(planned, Qt.Orientation.Horizontal)
+
+
+def _layout_name(workspace: Workspace, density: Density, cramped: tuple[str, ...]) -> str:
+    return "-".join((workspace.id, density.value, *cramped))

@@ -1,0 +1,195 @@
+"""Which language model reads prompts as well: server, model and key, and whether it answers."""
+
+from PySide6.QtCore import SignalInstance
+from PySide6.QtWidgets import (
+    QFormLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from spatialstudio.application.compose.language_model import (
+    KeyLookedUp,
+    LanguageModel,
+    ServerKept,
+    ServerTried,
+)
+from spatialstudio.domain.servers import ServerChoice, crosses_network_in_plain
+from spatialstudio.ui.framework.confirmation import is_confirmed
+from spatialstudio.ui.framework.window_signals import LANGUAGE_MODEL_PAGE
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.fields import ComboBox
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.window.settings_dialog import SettingsPage
+
+NOBODY, OTHER = "", "other"
+"""Entries of the list of servers that are no presets."""
+
+
+class LanguageModelPage(SettingsPage):
+    """Lets the user choose a server, try it out, and use it; nothing here waits for an answer.
+
+    Args:
+        language_model: Asked for everything.
+        told: A signal of what became of it: ``ServerTried``, ``ServerKept``, ``KeyLookedUp``.
+    """
+
+    title = LANGUAGE_MODEL_PAGE
+
+    def __init__(self, language_model: LanguageModel, told: SignalInstance) -> None:
+        super().__init__()
+        self._language_model = language_model
+        self._server = ComboBox()
+        self._server.addItem(tr("None: the grammar alone"), NOBODY)
+        for name, preset in language_model.presets.items():
+            self._server.addItem(preset.title, name)
+        self._server.addItem(tr("Another server"), OTHER)
+        self._url, self._model, self._key = QLineEdit(), QLineEdit(), QLineEdit()
+        self._key.setEchoMode(QLineEdit.EchoMode.Password)
+        self._test = QPushButton(tr("Test"))
+        self._use = QPushButton(tr("Use this server"))
+        self._forget = QPushButton(tr("Forget the key"))
+        self._forget.setProperty("kind", "quiet")
+        self._forget.hide()
+        self._plain_http = ""
+        """The address to which a key may be sent unencrypted."""
+        self._status = TextLabel()
+        self._lay_out()
+        self._show_choice(language_model.choice)
+        self._server.activated.connect(self._take_server)
+        self._url.textEdited.connect(self._show_server)
+        self._url.editingFinished.connect(self._look_up_key)
+        self._test.clicked.connect(self._try_out)
+        self._use.clicked.connect(self._use_server)
+        self._forget.clicked.connect(lambda: self._keep(""))
+        told.connect(self.hear)
+        self.destroyed.connect(language_model.cancel)
+
+    def hear(self, event: object) -> None:
+        """Show what became of a test, of keeping, or of looking for a key."""
+        match event:
+            case ServerTried(message=message, works=works):
+                self._tell(message if works else tr("It does not work. {why}").format(why=message))
+                self._allow_test()
+            case ServerKept(problem=""):
+                self._key.clear()
+                self._tell(tr("This holds from now on."))
+                self._look_up_key()
+            case ServerKept(problem=problem):
+                self._tell(problem)
+            case KeyLookedUp(url=url, is_known=is_known) if url == self._url.text():
+                words = tr("A key is known; it is not shown.") if is_known else tr("None")
+                self._key.setPlaceholderText(words)
+                self._forget.setVisible(is_known)
+
+    @property
+    def _choice(self) -> ServerChoice:
+        url = self._url.text().strip()
+        return ServerChoice(
+            url=url,
+            model=self._model.text().strip(),
+            allows_plain_http=bool(url) and url == self._plain_http,
+        )
+
+    def _show_choice(self, choice: ServerChoice) -> None:
+        self._plain_http = choice.url if choice.allows_plain_http else ""
+        self._url.setText(choice.url)
+        self._model.setText(choice.model)
+        self._show_server()
+        self._look_up_key()
+
+    def _show_server(self) -> None:
+        """Point the list at the server with this address."""
+        by_url = {each.url: name for name, each in self._language_model.presets.items()}
+        url = self._url.text()
+        name = by_url.get(url, OTHER if url else NOBODY)
+        self._server.setCurrentIndex(self._server.findData(name))
+        self._allow_test()
+
+    def _allow_test(self) -> None:
+        self._test.setEnabled(bool(self._choice.url))
+
+    def _take_server(self) -> None:
+        name = self._server.currentData()
+        presets = self._language_model.presets
+        if name in presets:
+            self._url.setText(presets[name].url)
+        elif name == NOBODY:
+            self._url.clear()
+        self._allow_test()
+        self._look_up_key()
+
+    def _look_up_key(self) -> None:
+        self._forget.hide()
+        self._key.setPlaceholderText(tr("None"))
+        if url := self._choice.url:
+            self._language_model.look_up_key(url)
+
+    def _may_send_key(self) -> bool:
+        """Ask before a key crosses a network unencrypted; True where none does."""
+        choice = self._choice
+        has_key = bool(self._key.text()) or not self._forget.isHidden()
+        if choice.allows_plain_http or not (has_key and crosses_network_in_plain(choice.url)):
+            return True
+        if is_confirmed(
+            self,
+            tr("Send the key to {url} unencrypted?").format(url=choice.url),
+            tr("Everybody on the way to this server can read it. An https address encrypts it."),
+            tr("Send it"),
+        ):
+            self._plain_http = choice.url
+        return self._choice.allows_plain_http
+
+    def _try_out(self) -> None:
+        if not self._may_send_key():
+            return
+        self._test.setEnabled(False)
+        self._tell(tr("Asking …"))
+        self._language_model.try_out(self._choice, self._key.text() or None)
+
+    def _use_server(self) -> None:
+        if self._may_send_key():
+            self._keep(self._key.text() or None)
+
+    def _keep(self, key: str | None) -> None:
+        self._language_model.keep(self._choice, key)
+
+    def _tell(self, words: str) -> None:
+        self._status.setText(words)
+        self._status.setAccessibleDescription(words)
+
+    def _lay_out(self) -> None:
+        form = QFormLayout()
+        form.setVerticalSpacing(em(0.8))
+        form.setHorizontalSpacing(em(1))
+        fields: tuple[tuple[str, QWidget], ...] = (
+            (tr("Server"), self._server),
+            (tr("Address"), self._url),
+            (tr("Model"), self._model),
+            (tr("Key"), self._key),
+        )
+        for name, field in fields:
+            field.setAccessibleName(name)
+            form.addRow(name, field)
+        buttons = QHBoxLayout()
+        for button in (self._test, self._use, self._forget):
+            buttons.addWidget(button)
+        buttons.addStretch()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.8))
+        column.addLayout(form)
+        column.addLayout(buttons)
+        column.addWidget(self._status)
+        if names := self._language_model.overriding:
+            note = tr("The environment goes before what is set here: {names}.")
+            column.addWidget(TextLabel(note.format(names=", ".join(names)), Tone.MUTED))
+        note = tr(
+            "The grammar reads at once; what the model reads differently is offered. "
+            "Prompts are sent to this server. The key stays in the system's keyring."
+        )
+        column.addWidget(TextLabel(note, Tone.MUTED))
+        column.addStretch()

@@ -1,0 +1,397 @@
+"""The window: one stage, workspaces around it, all that happens told to all who care."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QActionGroup,
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QKeyEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import (
+    QDialog,
+    QDockWidget,
+    QMainWindow,
+    QStackedWidget,
+    QStatusBar,
+    QWidget,
+)
+
+from spatialstudio.application.evaluate.pictures import ForeignPicture
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.ui.compose.prompt_panel import PromptPanel
+from spatialstudio.ui.compose.sketch_panel import SketchPanel
+from spatialstudio.ui.evaluate.evidence_stage import EvidenceStage
+from spatialstudio.ui.framework import commands as framework_commands
+from spatialstudio.ui.framework.actions import Actions
+from spatialstudio.ui.framework.appearance import Appearance
+from spatialstudio.ui.framework.bridge import Bridge
+from spatialstudio.ui.framework.file_reading import Subject
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.framework.window_settings import Density
+from spatialstudio.ui.framework.workspace import Workspace
+from spatialstudio.ui.inspect.readout_panel import ReadoutPanel
+from spatialstudio.ui.inspect.word_bar import WordBar
+from spatialstudio.ui.run.generation_panel import GenerationPanel
+from spatialstudio.ui.run.progress_panel import ProgressPanel
+from spatialstudio.ui.run.rescue import remedies_for, report_with_remedies
+from spatialstudio.ui.stage.stage_panel import StagePanel, StageParts
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.toast_card import Offer
+from spatialstudio.ui.widgets.toast_stack import ToastStack
+from spatialstudio.ui.window.command_table import TABLE
+from spatialstudio.ui.window.dock_rack import USUAL_SIZE_EM, DockRack
+from spatialstudio.ui.window.picture_offer import offer_picture, read_file
+from spatialstudio.ui.window.window_bar import WindowBar
+from spatialstudio.ui.window.window_commands import WindowCommands, open_settings, settings_in_sight
+from spatialstudio.ui.window.workspaces import WORKSPACES
+
+Kind = TypeVar("Kind", bound=Panel)
+
+LEAST_CENTRE_EM = (16, 9)
+
+
+class Centre(QStackedWidget):
+    """What stands in the middle; asks for the room of the page in sight alone, and for little."""
+
+    def minimumSizeHint(self) -> QSize:
+        """Let no hidden page widen the window, and no page push it beyond the screen."""
+        page = self.currentWidget()
+        least = page.minimumSizeHint() if page is not None else super().minimumSizeHint()
+        return least.boundedTo(QSize(*(em(side) for side in LEAST_CENTRE_EM)))
+
+
+class MainWindow(QMainWindow):
+    """Joins stage, workspaces, commands and the studio.
+
+    Emits ``settled`` once all docks are made, a moment after the window was first seen.
+
+    Args:
+        context: What the panels work with.
+        appearance: Colours and size of the text.
+    """
+
+    settled = Signal()
+
+    def __init__(self, context: WindowContext, appearance: Appearance) -> None:
+        super().__init__()
+        self.setWindowTitle("Spatial Studio")
+        self.setDockNestingEnabled(True)
+        self.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
+        self.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
+        self.setAcceptDrops(True)
+        self._workspace: Workspace = WORKSPACES[0]
+        self._appearance = appearance
+        appearance.text_resized.connect(self._rebuild_soon)
+        self._place(context.settings.geometry)
+        self._build(context)
+
+    @property
+    def prompt(self) -> PromptPanel:
+        """Where the prompt is written."""
+        return self.panel(PromptPanel)
+
+    @property
+    def generation(self) -> GenerationPanel:
+        """Where a picture is asked for."""
+        return self.panel(GenerationPanel)
+
+    def panel(self, kind: type[Kind]) -> Kind:
+        """Return the panel of a kind; its dock is made when it was never needed before.
+
+        Raises:
+            LookupError: No dock of any workspace holds one.
+        """
+        plans = iter(plan for workspace in WORKSPACES for plan in workspace.docks)
+        while True:
+            for panel in self._panels:
+                if isinstance(panel, kind):
+                    return panel
+            if (plan := next(plans, None)) is None:
+                raise LookupError(kind.__name__)
+            self._rack.make(plan)
+
+    def serve(self, panel: Panel) -> None:
+        """Take in one more panel: tell it what happens, and tell of its problems."""
+        self._panels.append(panel)
+        panel.problem_met.connect(partial(report_with_remedies, self.context))
+        panel.use_density(self.context.settings.density)
+        self._bridge.serve(panel)
+
+    def get_ready(self) -> None:
+        """Start the engine, read the prompt that stood there last, fill the docks one by one."""
+        self.context.studio.start()
+        self.context.studio.devices.ask()
+        self.context.studio.keeping.find_interrupted()
+        self.prompt.restore()
+        QTimer.singleShot(0, self, self._make_next)
+
+    def make_docks(self) -> None:
+        """Make what is not made yet, so that no workspace keeps the user waiting."""
+        while self._due:
+            self._make_first()
+
+    def use_workspace(self, workspace: Workspace) -> None:
+        """Show a workspace's docks, tools and overlays; picture, step and zoom stay."""
+        settings, stage = self.context.settings, self.context.stage
+        self._layers[self._workspace.id] = stage.layers
+        self._workspace = workspace
+        settings.workspace = workspace.id
+        self._rack.put_up(workspace, settings.density)
+        self._centre.setCurrentWidget(self._centre_of(workspace))
+        self._bar.show_workspace(workspace)
+        self.context.actions[framework_commands.STAGE_ONLY].setChecked(False)
+        stage.show_layers(self._layers[workspace.id])
+        stage.show_overlays(self._overlays[workspace.id])
+        stage.show_words(workspace.shows_words)
+        stage.show_ending(workspace.shows_ending)
+        (self.prompt.setFocus if workspace.begins_at_prompt else self.focus_centre)()
+
+    def focus_centre(self) -> None:
+        """Give the keyboard to what stands in the middle."""
+        centre = self._centre_of(self._workspace)
+        (self.stage.take_focus if centre is self.stage else centre.setFocus)()
+
+    def hide_docks(self, hidden: bool) -> None:
+        """Leave the stage alone, or bring back what was in sight."""
+        self._rack.hide_all(hidden)
+
+    def put_docks_back(self) -> None:
+        """Arrange the docks as they were at the first start, in all workspaces."""
+        self._rack.put_back()
+        self.context.toasts.tell(tr("All docks are in their places again."))
+
+    def use_density(self, density: Density) -> None:
+        """Show the simple window or the full one."""
+        self.context.settings.density = density
+        self.context.actions[framework_commands.ALL_CONTROLS].setChecked(density is Density.FULL)
+        for panel in self._panels:
+            panel.use_density(density)
+        self._rack.put_up(self._workspace, density)
+
+    def show_settings(self, page: str = "") -> None:
+        """Open the settings, at the page with this title."""
+        open_settings(self.context, self._appearance, self, page)
+
+    def open_path(self, path: Path) -> None:
+        """Open what was dropped or chosen: a run's files or folder, or any picture."""
+        self.context.toasts.clear()
+        self.context.reading.read(
+            Subject.STAGE,
+            tr("Opening {name}").format(name=path.name),
+            partial(read_file, self.context.studio, path),
+            self._show_file,
+            self._tell_unreadable,
+        )
+
+    def _show_file(self, file: OpenRun | ForeignPicture) -> None:
+        if isinstance(file, OpenRun):
+            self.context.studio.show_run(file)
+        else:
+            offer_picture(self.context, file, self)
+
+    def _tell_unreadable(self, report: ErrorReport) -> None:
+        another = Offer(
+            tr("Open another…"), self.context.actions[framework_commands.OPEN_PICTURE].trigger
+        )
+        offers = remedies_for(self.context, report) or (another,)
+        self.context.toasts.report(report, *offers)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Lead Tab past docks that lie behind others: Qt counts them as visible."""
+        start = self.focusWidget()
+        while super().focusNextPrevChild(forward):
+            if (now := self.focusWidget()) is start or not _is_behind(now):
+                return True
+        return False
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let Esc lead back to the middle, from wherever nothing else wants it."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.focus_centre()
+        else:
+            super().keyPressEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Welcome files anywhere."""
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the first file dropped."""
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if paths:
+            event.acceptProposedAction()
+            self.open_path(Path(paths[0]))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Size the docks once the window has its own size."""
+        super().showEvent(event)
+        if not event.spontaneous():
+            self._rack.take_window()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Remember how things stand and stop all work before the window goes."""
+        self._due.clear()
+        self._rack.keep_layout()
+        self.context.settings.geometry = self.saveGeometry()
+        self.context.settings.write()
+        self._bridge.close()
+        self.context.edits.blockSignals(True)  # it would tell of its own end
+        self.context.studio.close()
+        super().closeEvent(event)
+
+    def _build(self, context: WindowContext) -> None:
+        """Fill the window; what is open in the session is shown at once."""
+        self.context = context
+        self._panels: list[Panel] = []
+        self._bridge = Bridge(context.studio.bus, context.studio, context.reading)
+        self._rack = DockRack(self, context, self.serve)
+        self._layers = {workspace.id: workspace.layers for workspace in WORKSPACES}
+        self._overlays = {each.id: each.make_overlays(context) for each in WORKSPACES}
+        self.words = WordBar(context)
+        self.sketch = SketchPanel(context)
+        evidence = EvidenceStage(context)
+        parts = StageParts(words=self.words, sketch=self.sketch, evidence=evidence)
+        self.stage = StagePanel(context, parts)
+        evidence.setParent(self.stage)
+        self.stage.pin_asked.connect(self.words.toggle)
+        self._centre = Centre()
+        self.setCentralWidget(self._centre)
+        self._centre.addWidget(self.stage)
+        self._centres: dict[str, Panel] = {}
+        self._toasts = ToastStack(context.theme, self._centre)
+        progress = ProgressPanel(context)
+        self.statusBar().setSizeGripEnabled(False)
+        self.statusBar().addWidget(progress, 1)
+        readout = ReadoutPanel(context)
+        self.statusBar().addPermanentWidget(readout)
+        self._bar = WindowBar(self, context.actions, self._rack, WORKSPACES)
+        for panel in (self.stage, self.words, self.sketch, progress, readout):
+            self.serve(panel)
+        self._connect()
+        self._commands = WindowCommands(self, context, self._appearance)
+        self._bind_views(context.actions)
+        self._workspace = self._last_workspace()
+        context.stage.show_layers(self._workspace.layers)
+        self.use_workspace(self._workspace)
+        self.prompt.setFocus()
+        self._due = self._makers()
+
+    def _makers(self) -> list[Callable[[], object]]:
+        """Return what makes all docks and centres, those in sight first."""
+        in_order = (self._workspace, *WORKSPACES)
+        docks: list[Callable[[], object]] = []
+        for each in in_order:
+            docks += [partial(prepare, self.context) for prepare in each.prepare]
+            docks += [partial(self._rack.make, plan) for plan in each.docks]
+        return [*docks, *(partial(self._centre_of, each) for each in WORKSPACES)]
+
+    def _make_next(self) -> None:
+        """Make one dock at a time, so that the user's hand never waits for all of them."""
+        if self._due:
+            self._make_first()
+            QTimer.singleShot(0, self, self._make_next)
+
+    def _make_first(self) -> None:
+        self._due.pop(0)()
+        if not self._due:
+            self.settled.emit()
+
+    def _centre_of(self, workspace: Workspace) -> Panel:
+        """Return what stands in the middle; it is made when it is first needed."""
+        if workspace.make_centre is None:
+            return self.stage
+        if workspace.id not in self._centres:
+            centre = self._centres[workspace.id] = workspace.make_centre(self.context)
+            self._centre.addWidget(centre)
+            self.serve(centre)
+        return self._centres[workspace.id]
+
+    def _last_workspace(self) -> Workspace:
+        known = {workspace.id: workspace for workspace in WORKSPACES}
+        return known.get(self.context.settings.workspace, WORKSPACES[0])
+
+    def _bind_views(self, actions: Actions) -> None:
+        group = QActionGroup(self._commands)
+        for workspace in WORKSPACES:
+            group.addAction(actions[workspace.command])
+            actions.bind(workspace.command, partial(self.use_workspace, workspace))
+        actions.bind_switch(framework_commands.STAGE_ONLY, self.hide_docks)
+        actions.bind(framework_commands.RESET_LAYOUT, self.put_docks_back)
+        actions.bind_switch(
+            framework_commands.ALL_CONTROLS,
+            lambda full: self.use_density(Density.FULL if full else Density.SIMPLE),
+        )
+        is_full = self.context.settings.density is Density.FULL
+        actions[framework_commands.ALL_CONTROLS].setChecked(is_full)
+
+    def _connect(self) -> None:
+        toasts, switchboard = self.context.toasts, self.context.switchboard
+        toasts.told.connect(self._toasts.show_toast)
+        toasts.cleared.connect(self._toasts.clear)
+        self._toasts.covered.connect(self.stage.leave_room)
+        switchboard.path_offered.connect(self.open_path)
+        switchboard.settings_asked.connect(self.show_settings)
+        switchboard.library_moved.connect(self._rebuild_soon)
+        switchboard.workspace_asked.connect(self._go_to)
+
+    def _rebuild_soon(self) -> None:
+        QTimer.singleShot(0, self, self._rebuild)  # the asking dialog is closed meanwhile
+
+    def _rebuild(self) -> None:
+        """Build all anew, for another size of text or another library: parts counted on the old."""
+        old, size, places = self.context, self.size(), self.sketch.places
+        self.setUpdatesEnabled(False)  # else parts are seen before they have their places
+        pages = settings_in_sight(self)
+        for dialog in self.findChildren(QDialog):
+            dialog.close()
+        self._rack.keep_layout()
+        self._bridge.close()
+        old.edits.blockSignals(True)
+        self._commands.deleteLater()
+        self._rack.take_down()
+        self.takeCentralWidget().deleteLater()
+        self._bar.take_down()
+        self.setStatusBar(QStatusBar())
+        old.actions.deleteLater()
+        self._build(WindowContext.of(old.studio, old.theme, old.settings, TABLE))
+        self.make_docks()
+        self.prompt.restore()
+        self.context.stage.show_region(old.stage.region)
+        self.sketch.use_places(places)
+        self.context.stage.show_sketch(old.stage.is_sketching)
+        QTimer.singleShot(0, self, partial(self._settle, size))
+        for page in pages:
+            self.show_settings(page)
+
+    def _settle(self, size: QSize) -> None:
+        """Take a size again, once new docks have been laid out, and be seen."""
+        self.resize(size)
+        self._rack.outgrow(WORKSPACES)
+        self.setUpdatesEnabled(True)
+
+    def _place(self, geometry: QByteArray) -> None:
+        if geometry.isEmpty() or not self.restoreGeometry(geometry):
+            size = QSize(*(em(side) for side in USUAL_SIZE_EM))
+            self.resize(size.boundedTo(self.screen().availableSize()))
+
+    def _go_to(self, workspace_id: str) -> None:
+        for workspace in WORKSPACES:
+            if workspace.id == workspace_id:
+                self.use_workspace(workspace)
+
+
+def _is_behind(widget: QWidget | None) -> bool:
+    """Whether a widget stands in a dock that is a tab not chosen."""
+    while widget is not None and not isinstance(widget, QDockWidget):
+        widget = widget.parentWidget()
+    return widget is not None and widget.visibleRegion().isEmpty()

@@ -1,0 +1,163 @@
+"""A picture that came from outside: offers the settings that it tells, else has it judged."""
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtWidgets import QWidget
+
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.evaluate.pictures import ForeignPicture
+from spatialstudio.application.session import OpenRun
+from spatialstudio.application.storage.picture_settings import (
+    NEEDS,
+    OF_SCENE,
+    PROMPT,
+    RELATIONS,
+    scene_to_take,
+    usable_fields,
+)
+from spatialstudio.application.studio import Studio
+from spatialstudio.domain.errors import ModelNotFound, StoreError, StudioError
+from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.picture_settings import PictureSettings
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.ui.framework.panel_api import WindowContext
+from spatialstudio.ui.framework.window_signals import OfferedSettings
+from spatialstudio.ui.gallery.settings_comparison import NAMES, SettingsComparison
+from spatialstudio.ui.widgets.texts import tr
+
+LONGEST = 60
+"""Characters of a prompt that fit into a message."""
+
+
+def read_file(studio: Studio, path: Path) -> OpenRun | ForeignPicture:
+    """Read a run's file or folder, or any picture; from any thread, nothing is opened.
+
+    Raises:
+        StoreError: The run is damaged, or the path cannot be opened.
+        ImageError: The file is not a picture that can be read.
+    """
+    try:
+        if path.is_dir() or studio.is_run(path):
+            return studio.read_run(path)
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            "The file cannot be opened: its name cannot be used.", hint="Rename or copy it."
+        ) from error
+    return studio.pictures.read(path)
+
+
+def open_picture(context: WindowContext, picture: ForeignPicture) -> None:
+    """Open a picture that no run belongs to.
+
+    One of our own brings its prompt along. Another is judged by the prompt that stands there; when
+    it tells one itself, that is offered. Without any it is shown until somebody says what it shows;
+    so it is where there is no model to judge it.
+
+    Args:
+        context: Of the window.
+        picture: As it was read.
+
+    Raises:
+        ModelNotFound: There is no model, so that nobody can read what it claims.
+    """
+    pictures, scene = context.studio.pictures, context.studio.session.scene
+    told = picture.told
+    try:
+        claim = pictures.claim_of(told)
+    except ModelNotFound:
+        pictures.show(picture)
+        raise
+    if claim is not None and told is not None and told.record:
+        context.studio.edit_scene(claim)
+        pictures.judge_picture(picture, claim)
+    elif scene is not None and scene.relations:
+        pictures.judge_picture(picture, scene)
+        _offer(context, picture, claim)
+    else:
+        pictures.show(picture)
+        _offer(context, picture, claim)
+
+
+def _offer(context: WindowContext, picture: ForeignPicture, claim: SceneGraph | None) -> None:
+    if claim is None:
+        return
+    text = claim.prompt.text
+    short = text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()}…"
+    context.toasts.offer(
+        tr("The picture tells a prompt of its own: “{prompt}”").format(prompt=short),
+        tr("Judge by it"),
+        partial(_judge_picture, context, picture, claim),
+    )
+
+
+def _judge_picture(context: WindowContext, picture: ForeignPicture, claim: SceneGraph) -> None:
+    context.studio.edit_scene(claim)
+    context.studio.pictures.judge_picture(picture, claim)
+
+
+EVALUATE = "evaluate"
+"""Id of the workspace in which every picture is judged."""
+
+
+def offer_picture(context: WindowContext, picture: ForeignPicture, parent: QWidget) -> None:
+    """Show what a picture tells beside what is set now; judge it when it tells nothing.
+
+    Args:
+        context: Of the window.
+        picture: As it was read.
+        parent: Stands behind the dialog.
+
+    Raises:
+        ModelNotFound: There is no model, so that nobody can read what it claims.
+    """
+    theirs = picture.told
+    if theirs is not None and theirs.left_out:
+        context.toasts.tell(left_out_in_words(theirs))
+    if theirs is None or context.settings.workspace == EVALUATE:
+        open_picture(context, picture)
+        return
+    rows = context.studio.compare_picture(theirs)
+    if rows is None:
+        open_picture(context, picture)
+        return
+    request = context.studio.keeping.request_in(theirs)
+    usable = usable_fields(theirs, [card.id for card in context.studio.models], request)
+    dialog = SettingsComparison(picture.name, theirs.dialect, rows, usable, NEEDS, parent)
+    dialog.fields_taken.connect(partial(_take, context, theirs, request))
+    dialog.judging_asked.connect(partial(_judge, context, picture))
+    dialog.open()
+
+
+def left_out_in_words(theirs: PictureSettings) -> str:
+    """Say what in a picture's metadata is too long to be used."""
+    names = ", ".join(tr(NAMES.get(name, name)).lower() for name in theirs.left_out)
+    return tr("Too long to be used, so left out: {names}.").format(names=names)
+
+
+def _judge(context: WindowContext, picture: ForeignPicture) -> None:
+    try:
+        open_picture(context, picture)
+    except StudioError as error:
+        context.toasts.report(report_on(error, tr("Opening the picture")))
+
+
+def _take(
+    context: WindowContext,
+    theirs: PictureSettings,
+    request: GenerationRequest | None,
+    names: frozenset[str],
+) -> None:
+    if PROMPT in names:
+        context.switchboard.prompt_offered.emit(theirs.prompt)
+    if RELATIONS in names and request is not None:
+        _take_scene(context, scene_to_take(request))
+    if names - OF_SCENE:
+        context.switchboard.settings_offered.emit(OfferedSettings(theirs, names, request))
+
+
+def _take_scene(context: WindowContext, scene: SceneGraph) -> None:
+    """Work on a picture's scene, with all that was set in it by hand."""
+    before = context.studio.session.scene
+    if before is not None and before != scene:
+        context.edits.change(tr("a picture's relations"), before, scene, context.studio.edit_scene)

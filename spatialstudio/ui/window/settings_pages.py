@@ -1,0 +1,181 @@
+"""The pages of the settings, in order."""
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QPushButton, QVBoxLayout, QWidget
+
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.ui.framework.appearance import TEXT_PERCENTS, Appearance
+from spatialstudio.ui.framework.commands import ALL_CONTROLS, RESET_LAYOUT
+from spatialstudio.ui.framework.panel_api import WindowContext
+from spatialstudio.ui.framework.window_settings import Density, ThemeChoice
+from spatialstudio.ui.framework.window_signals import PICTURES_PAGE
+from spatialstudio.ui.gallery.commands import MARK_PICTURES
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.fields import ComboBox
+from spatialstudio.ui.widgets.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.text_label import (
+    TextLabel,
+    Tone,
+    plain_tip,
+)
+from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.window.language_model_page import LanguageModelPage
+from spatialstudio.ui.window.settings_dialog import SettingsPage
+from spatialstudio.ui.window.shortcuts import ShortcutsPage
+
+NAMES = {
+    ThemeChoice.SYSTEM: "As the desktop",
+    ThemeChoice.LIGHT: "Light",
+    ThemeChoice.DARK: "Dark",
+    ThemeChoice.HIGH_CONTRAST: "High contrast",
+}
+
+
+class AppearancePage(SettingsPage):
+    """Lets the user choose the looks; each choice is seen at once."""
+
+    title = "Appearance"
+
+    def __init__(self, context: WindowContext, appearance: Appearance) -> None:
+        super().__init__()
+        self._appearance = appearance
+        self._colours = ComboBox()
+        for choice, name in NAMES.items():
+            self._colours.addItem(tr(name), choice)
+        self._show_colours()
+        appearance.chosen.connect(self._show_colours)
+        self._colours.activated.connect(self._take_colours)
+        self._size = ComboBox()
+        for percent in sorted({*TEXT_PERCENTS, appearance.text_percent}):
+            self._size.addItem(f"{percent} %", percent)
+        self._size.setCurrentText(f"{appearance.text_percent} %")
+        self._size.activated.connect(self._take_size)
+        self._all = QCheckBox(tr("Show all controls"))
+        self._all.setToolTip(context.actions[ALL_CONTROLS].toolTip())
+        self._all.setChecked(context.settings.density is Density.FULL)
+        self._all.clicked.connect(context.actions[ALL_CONTROLS].trigger)
+        reset = QPushButton(tr("Put the docks back in their places"))
+        reset.clicked.connect(context.actions[RESET_LAYOUT].trigger)
+        form = QFormLayout(self)
+        form.setContentsMargins(0, 0, 0, 0)
+        form.setVerticalSpacing(em(0.8))
+        form.setHorizontalSpacing(em(1))
+        self._add(form, tr("Colours"), self._colours)
+        self._add(form, tr("Size of the text"), self._size)
+        self._add(form, tr("Controls"), self._all)
+        self._add(form, tr("Docks"), reset)
+        note = tr("Outcomes differ by shape and word as well, and maps by lightness.")
+        form.addRow(TextLabel(note, Tone.MUTED))
+
+    def _add(self, form: QFormLayout, name: str, field: QWidget) -> None:
+        field.setAccessibleName(name)
+        form.addRow(name, field)
+
+    def _show_colours(self) -> None:
+        self._colours.setCurrentIndex(list(NAMES).index(self._appearance.choice))
+
+    def _take_colours(self) -> None:
+        self._appearance.choose(self._colours.currentData())
+
+    def _take_size(self) -> None:
+        self._appearance.use_text_percent(self._size.currentData())
+
+
+class LibraryFolderForm(QWidget):
+    """Lets the user choose the library's folder; it holds at once and at every later start."""
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._keeping = context.studio.keeping
+        self._moved = context.switchboard.library_moved
+        folder, usual = self._keeping.runs_folder, context.studio.paths.runs
+        self._problem = TextLabel()
+        self._problem.hide()
+        choose = QPushButton(tr("Choose a folder…"))
+        choose.clicked.connect(self._choose)
+        show = QPushButton(tr("Show it"))
+        show.setAccessibleName(tr("Show the folder of the library"))
+        show.setEnabled(folder.is_dir())
+        url = QUrl.fromLocalFile(str(folder))
+        show.clicked.connect(partial(QDesktopServices.openUrl, url))
+        back = QPushButton(tr("Use the usual folder"))
+        back.setProperty("kind", "quiet")
+        back.setVisible(folder != usual)
+        back.setToolTip(plain_tip(str(usual)))
+        back.clicked.connect(lambda: self._use(None))
+        buttons = FlowLayout(em(0.4))
+        for button in (choose, show, back):
+            buttons.addWidget(button)
+        meaning = tr("The gallery shows what lies here. Earlier pictures stay where they are.")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.5))
+        column.addWidget(TextLabel(tr("Folder of the library"), Tone.HEADING))
+        column.addWidget(TextLabel(str(folder)))
+        column.addLayout(buttons)
+        column.addWidget(self._problem)
+        column.addWidget(TextLabel(meaning, Tone.MUTED))
+
+    def _choose(self) -> None:
+        start = str(self._keeping.runs_folder)
+        folder = QFileDialog.getExistingDirectory(self, tr("Folder of the library"), start)
+        if folder:
+            self._use(Path(folder))
+
+    def _use(self, folder: Path | None) -> None:
+        try:
+            self._keeping.use_library(folder)
+        except StudioError as error:
+            self._problem.setText(f"{error.message} {error.hint}".strip())
+            self._problem.show()
+            return
+        self._moved.emit()
+
+
+class PicturesPage(SettingsPage):
+    """Lets the user choose where pictures are kept, and whether they say that a model drew them."""
+
+    title = PICTURES_PAGE
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        action = context.actions[MARK_PICTURES]
+        box = QCheckBox(tr("Say in new pictures that a model drew them"))
+        box.setChecked(action.isChecked())
+        box.clicked.connect(action.trigger)
+        meaning = tr(
+            "The mark is a line in the file (XMP, DigitalSourceType) that websites and other "
+            "programs look for; nothing is seen in the picture. Pictures that are kept already "
+            "stay as they are."
+        )
+        kept = tr(
+            "Prompt, settings and verdicts stand in the file in any case. A clean copy from the "
+            "menu File tells neither them nor the mark."
+        )
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.8))
+        column.addWidget(LibraryFolderForm(context))
+        column.addSpacing(em(0.8))
+        column.addWidget(TextLabel(tr("Marks"), Tone.HEADING))
+        column.addWidget(box)
+        column.addWidget(TextLabel(meaning, Tone.MUTED))
+        column.addWidget(TextLabel(kept, Tone.MUTED))
+        column.addStretch()
+
+
+def settings_pages(context: WindowContext, appearance: Appearance) -> tuple[SettingsPage, ...]:
+    """Return new pages for one dialog."""
+    language_model = LanguageModelPage(
+        context.studio.language_model, context.switchboard.server_told
+    )
+    return (
+        AppearancePage(context, appearance),
+        PicturesPage(context),
+        ShortcutsPage(context.actions),
+        language_model,
+    )

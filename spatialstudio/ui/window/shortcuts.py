@@ -1,0 +1,266 @@
+"""The user's own keys: every command with its keys, and a field to give it others."""
+
+from itertools import pairwise, product
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QKeySequenceEdit,
+    QLineEdit,
+    QPushButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from spatialstudio.ui.framework.actions import Actions
+from spatialstudio.ui.framework.command import Command, Menu
+from spatialstudio.ui.framework.dialog_size import give_room, room_for
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.dock_column import DockRoom
+from spatialstudio.ui.widgets.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.text_label import (
+    PlainLabel,
+    TextLabel,
+    Tone,
+)
+from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.window.command_table import TABLE
+from spatialstudio.ui.window.settings_dialog import SettingsPage
+
+MOST_KEYS = 2
+COMMAND_ROLE = Qt.ItemDataRole.UserRole
+KEYS_EM = 10
+
+
+class ShortcutsPage(SettingsPage):
+    """Lets the user choose keys. Keys that belong to another command are told before they move."""
+
+    title = "Shortcuts"
+
+    def __init__(self, actions: Actions) -> None:
+        super().__init__()
+        self._actions = actions
+        self._find = QLineEdit()
+        self._find.setPlaceholderText(tr("Find a command or its keys"))
+        self._find.setAccessibleName(tr("Find a command or its keys"))
+        self._find.setClearButtonEnabled(True)
+        self._find.textChanged.connect(self._filter)
+        self._tree = QTreeWidget()
+        self._tree.setAccessibleName(tr("Commands and their keys"))
+        self._tree.setHeaderHidden(True)
+        self._tree.setColumnCount(2)
+        self._tree.setRootIsDecorated(False)
+        self._tree.setUniformRowHeights(True)
+        head = self._tree.header()
+        head.setStretchLastSection(False)
+        head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        head.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)  # keys are never cut
+        self._tree.ensurePolished()  # else the rows get their heights before their style
+        self._tree.currentItemChanged.connect(self._show_command)
+        self._keys = QKeySequenceEdit()
+        self._keys.setAccessibleName(tr("Keys"))
+        self._keys.setMaximumSequenceLength(MOST_KEYS)
+        self._keys.keySequenceChanged.connect(self._look_for_clash)
+        self._use = _button(tr("Use these keys"), self._take)
+        self._none = _button(tr("No keys"), self._take_none)
+        self._usual = _button(tr("Usual keys"), self._take_usual)
+        self._all = _button(tr("Usual keys for all"), actions.use_usual_keys)
+        self._clash = TextLabel(tone=Tone.MUTED)
+        self._lay_out()
+        self._fill()
+        actions.keys_changed.connect(self._show_keys)
+
+    def _lay_out(self) -> None:
+        self._keys.setMinimumWidth(em(KEYS_EM))
+        self._all.setProperty("kind", "quiet")
+        foot = FlowLayout(em(0.4))
+        for part in (self._keys, self._use, self._none, self._usual, self._all):
+            foot.addWidget(part)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.5))
+        column.addWidget(self._find)
+        column.addWidget(self._tree, 1)
+        column.addLayout(foot)
+        column.addWidget(self._clash)
+
+    def _fill(self) -> None:
+        for command in TABLE:
+            item = QTreeWidgetItem([tr(command.text).rstrip("…")])
+            item.setData(0, COMMAND_ROLE, command)
+            menu = tr(command.menu.value).replace("&", "")
+            item.setToolTip(0, f"{menu}: {tr(command.tip or command.text)}")
+            self._tree.addTopLevelItem(item)
+        self._show_keys()
+        self._tree.setCurrentItem(self._items()[0][0])
+
+    def _items(self) -> list[tuple[QTreeWidgetItem, Command]]:
+        rows = (self._tree.topLevelItem(row) for row in range(self._tree.topLevelItemCount()))
+        return [(item, item.data(0, COMMAND_ROLE)) for item in rows if item is not None]
+
+    def _show_keys(self) -> None:
+        for item, command in self._items():
+            item.setText(1, self._actions.keys_in_words(command))
+        self._show_command()
+
+    def _filter(self, text: str) -> None:
+        wanted = text.casefold()
+        for item, _ in self._items():
+            words = f"{item.text(0)} {item.text(1)}".casefold()
+            item.setHidden(wanted not in words)
+
+    @property
+    def _command(self) -> Command | None:
+        item = self._tree.currentItem()
+        command = None if item is None else item.data(0, COMMAND_ROLE)
+        return command if isinstance(command, Command) else None
+
+    def _show_command(self) -> None:
+        if (command := self._command) is not None:
+            self._keys.setKeySequence(self._actions[command].shortcut())
+            self._look_for_clash()
+
+    def _look_for_clash(self) -> None:
+        command, keys = self._command, self._keys.keySequence()
+        if command is None:
+            return
+        owner = self._actions.clash(command, keys)
+        said = "" if owner is None else tr("These keys belong to “{name}”.")
+        self._clash.setText(said.format(name=tr(owner.text).rstrip("…")) if owner else "")
+        self._clash.setVisible(owner is not None)
+        self._use.setText(tr("Take them from there") if owner else tr("Use these keys"))
+        self._use.setEnabled(keys != self._actions[command].shortcut())
+
+    def _take(self) -> None:
+        command, keys = self._command, self._keys.keySequence()
+        if command is None:
+            return
+        while (owner := self._actions.clash(command, keys)) is not None:
+            self._actions.use_keys(owner, QKeySequence())
+        self._actions.use_keys(command, keys)
+
+    def _take_none(self) -> None:
+        self._keys.clear()
+        self._take()
+
+    def _take_usual(self) -> None:
+        if (command := self._command) is not None:
+            self._keys.setKeySequence(QKeySequence(command.keys))
+            self._look_for_clash()
+            if self._use.isEnabled() and not self._clash.text():
+                self._take()
+
+
+def _button(text: str, do: object) -> QPushButton:
+    button = QPushButton(text)
+    button.setAutoDefault(False)
+    button.clicked.connect(do)
+    return button
+
+
+MOST_COLUMNS = 3
+GAP_EM, EDGE_EM, BAR_EM = 2, 1.5, 0.8
+"""Between columns, around them, and beside them for a scroll bar."""
+BELOW_EM, FOOT_EM = 1, 5.5
+"""Below a menu's keys, and below them all: the foot of the sheet and its edges."""
+
+
+class ShortcutSheet(QDialog):
+    """Shows every action that has a key, by menu."""
+
+    def __init__(self, actions: Actions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Keys and shortcuts"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        sheet = self._sheet_of(actions)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        note = tr(
+            "Replay keys work on the stage and the attention dock; letters rest while you type."
+        )
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(EDGE_EM), em(1.1), em(EDGE_EM), em(1))
+        room = DockRoom(sheet)
+        room.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # where it is larger than the window
+        room.setAccessibleName(self.windowTitle())
+        column.addWidget(room, 1)
+        foot = QHBoxLayout()
+        foot.addWidget(TextLabel(note, Tone.MUTED), 1)
+        foot.addWidget(buttons)
+        column.addLayout(foot)
+        bar = QSize(em(1), 0)  # for scrolling down, where the window is low
+        give_room(self, self.sizeHint() + bar)
+
+    def _sheet_of(self, actions: Actions) -> QWidget:
+        """Return all keys by menu, in as many columns as there is room for."""
+        parts = [_keys_of(actions, menu) for menu in Menu]
+        room = room_for(self) - QSize(em(2 * EDGE_EM + BAR_EM), em(FOOT_EM))
+        counts = range(MOST_COLUMNS, 0, -1)
+        fitting = (columns for count in counts if (columns := _broken(parts, count, room)))
+        sheet = QWidget()
+        row = QHBoxLayout(sheet)
+        row.setContentsMargins(0, 0, em(BAR_EM), 0)
+        row.setSpacing(em(GAP_EM))
+        for column in next(fitting, [parts]):
+            down = QVBoxLayout()
+            down.setSpacing(em(BELOW_EM))
+            for part in column:
+                down.addWidget(part)
+            down.addStretch()
+            row.addLayout(down)
+        return sheet
+
+
+def _broken(parts: list[QWidget], count: int, room: QSize) -> list[list[QWidget]]:
+    """Return parts in that many columns, not too high and in order, as far as that can be.
+
+    Empty where no way to break them is narrow enough.
+    """
+    below, breadth = em(BELOW_EM), room.width() - em(GAP_EM) * (count - 1)
+    hints = (part.sizeHint() for part in parts)
+    sizes = [(size.width(), size.height() + below) for size in hints]
+    best: tuple[int, int, tuple[int, ...]] | None = None
+    for places in product(range(count), repeat=len(parts)):
+        width, height = _extent(sizes, places, count)
+        if width <= breadth:
+            leaps = sum(after < before for before, after in pairwise(places))
+            found = max(height, room.height()), leaps, places
+            best = found if best is None else min(best, found)
+    if best is None:
+        return []
+    placed = list(zip(parts, best[2], strict=True))
+    return [[part for part, place in placed if place == number] for number in range(count)]
+
+
+def _extent(sizes: list[tuple[int, int]], places: tuple[int, ...], count: int) -> tuple[int, int]:
+    """Return how wide columns are together, and how high the highest is; thousands are tried."""
+    widths, heights = [0] * count, [0] * count
+    for (width, height), place in zip(sizes, places, strict=True):
+        widths[place] = max(widths[place], width)
+        heights[place] += height
+    return sum(widths), max(heights)
+
+
+def _keys_of(actions: Actions, menu: Menu) -> QWidget:
+    """Return the keys of one menu under its title."""
+    part = QWidget()
+    grid = QGridLayout(part)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(em(1.2))
+    grid.setVerticalSpacing(em(0.08))
+    grid.setColumnStretch(0, 1)
+    grid.addWidget(TextLabel(tr(menu.value).replace("&", ""), Tone.HEADING), 0, 0, 1, 2)
+    for row, (command, action) in enumerate(actions.of_menu(menu), start=1):
+        if keys := actions.keys_in_words(command):
+            grid.addWidget(PlainLabel(action.text()), row, 0)
+            label = PlainLabel(keys)
+            label.setProperty("tone", "muted")
+            grid.addWidget(label, row, 1, Qt.AlignmentFlag.AlignRight)
+    return part

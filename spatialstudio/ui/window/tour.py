@@ -1,0 +1,191 @@
+"""The five-minute tour: its stations, in words; ``packaging/play_tour.py`` takes their pictures."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QKeyEvent, QPixmap
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.ui.framework.dialog_size import room_for
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.text_label import (
+    PlainLabel,
+    TextLabel,
+    Tone,
+)
+from spatialstudio.ui.widgets.texts import tr
+
+PROMPT, SEED = "a cat to the left of a dog, a lamp above the dog", 4
+"""Drawn in the pictures: unguided, the cat comes out on the right; guided, both relations hold."""
+FOLDER = Path("samples", "tour")
+"""Within the resources; a folder for light and one for dark pictures lies in it."""
+
+
+@frozen(kw_only=False)
+class Station:
+    """One thing to see.
+
+    Attributes:
+        id: Names its picture.
+        title: What is done there, untranslated.
+        text: How, in a few sentences, untranslated.
+    """
+
+    id: str
+    title: str
+    text: str
+
+    def picture(self, resources: Path, *, is_dark: bool) -> Path:
+        """Return the file of its picture."""
+        return resources / FOLDER / ("dark" if is_dark else "light") / f"{self.id}.png"
+
+
+STATIONS = (
+    Station(
+        "write",
+        "Write",
+        "Type what you want to see. Objects are underlined in their colours, and every relation "
+        "appears as a chip: click its middle to change it, drag its ends to other words, "
+        "right-click it for more.",
+    ),
+    Station(
+        "watch",
+        "Watch",
+        "Generate with Ctrl+Return. The preview clears step by step. With all controls "
+        "(Ctrl+Shift+A) maps show where the model attends to each word, and the PoS curve shows "
+        "how sure the attention is of each relation; the verdict judges the picture itself. The "
+        "same seed without guidance is drawn beside it; Ctrl+B turns that on or off.",
+    ),
+    Station(
+        "inspect",
+        "Inspect",
+        "Ctrl+2 lays the words' maps over the picture. Along its edges stand their marginals: "
+        "where their cumulative curves cross is what PoS measures. The arrows step through the "
+        "run, Space plays it.",
+    ),
+    Station(
+        "judge",
+        "Judge",
+        "Ctrl+3 shows what was found in the finished picture, how far apart it is and how sure "
+        "that is: PASS, FAIL, or UNDECIDABLE with its reason. Click a reason to see its evidence; "
+        "drag the band or a threshold to try another judgement beside the stored one.",
+    ),
+    Station(
+        "keep",
+        "Keep",
+        "Ctrl+6 holds every picture you ever drew, with all that made it. Find them by words, "
+        "relations, verdicts and PoS; rate, compare and export them. Nothing is lost, even when "
+        "the program is stopped in the middle.",
+    ),
+    Station(
+        "find",
+        "Find",
+        "Ctrl+K finds any command by a few of its letters, ? shows all keys, Esc leads back to the "
+        "picture. Drop any picture on the window to judge it, or to get back the settings that it "
+        "was made with.",
+    ),
+)
+
+
+PICTURE_EM = (58, 36.25)
+AROUND_EM = (3, 12)
+"""What edges, words and buttons take beside and under a picture."""
+STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+
+
+class TourDialog(QDialog):
+    """Shows the stations; buttons and arrow keys go from one to the next.
+
+    Args:
+        resources: Where the pictures lie.
+        theme: The look of the window, that the pictures follow.
+        parent: The window.
+    """
+
+    def __init__(self, resources: Path, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Five-minute tour"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._resources = resources
+        self._theme = theme
+        self._number = 0
+        self._picture = PlainLabel()
+        self._picture.setFixedSize(self._room())
+        self._picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._title = TextLabel("", Tone.HEADING)
+        self._text = TextLabel("")
+        self._text.setMinimumHeight(em(4.5))
+        self._text.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._place = TextLabel("", Tone.MUTED)
+        self._back = QPushButton(tr("Back"))
+        self._next = QPushButton()
+        self._next.setDefault(True)
+        self._back.clicked.connect(lambda: self._go(-1))
+        self._next.clicked.connect(lambda: self._go(1))
+        self._lay_out()
+        self._show()
+        theme.changed.connect(self._show)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let the arrows turn the pages."""
+        step = STEPS.get(Qt.Key(event.key()))
+        if step is None:
+            super().keyPressEvent(event)
+        elif 0 <= self._number + step < len(STATIONS):
+            self._go(step)
+
+    def _lay_out(self) -> None:
+        foot = QHBoxLayout()
+        foot.addWidget(self._place)
+        foot.addStretch()
+        foot.addWidget(self._back)
+        foot.addWidget(self._next)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(1.5), em(1.3), em(1.5), em(1))
+        column.setSpacing(em(0.8))
+        column.addWidget(self._picture)
+        column.addWidget(self._title)
+        column.addWidget(self._text)
+        column.addLayout(foot)
+
+    def _room(self) -> QSize:
+        """Return how large pictures are, so that words and buttons stay in sight under them."""
+        wanted, around = (QSize(*(em(side) for side in each)) for each in (PICTURE_EM, AROUND_EM))
+        most = wanted.boundedTo(room_for(self) - around)
+        return wanted.scaled(most, Qt.AspectRatioMode.KeepAspectRatio)
+
+    def _go(self, step: int) -> None:
+        if self._number + step == len(STATIONS):
+            self.accept()
+            return
+        self._number += step
+        self._show()
+
+    def _show(self) -> None:
+        station, is_last = STATIONS[self._number], self._number == len(STATIONS) - 1
+        self._title.setText(tr(station.title))
+        self._text.setText(tr(station.text))
+        self._picture.setPixmap(self._pixmap())
+        self._picture.setAccessibleName(
+            tr("Picture of the window: {text}").format(text=station.title)
+        )
+        self._place.setText(
+            tr("{number} of {count}").format(number=self._number + 1, count=len(STATIONS))
+        )
+        self._back.setEnabled(self._number > 0)
+        self._next.setText(tr("Done") if is_last else tr("Next"))
+
+    def _pixmap(self) -> QPixmap:
+        station, ratio = STATIONS[self._number], self.devicePixelRatioF()
+        pixmap = QPixmap(str(station.picture(self._resources, is_dark=self._theme.palette.is_dark)))
+        if pixmap.isNull():
+            return pixmap
+        scaled = pixmap.scaled(
+            self._picture.size() * ratio,
+            Qt.AspectRatioMode.KeepAspectRatio,
+            Qt.TransformationMode.SmoothTransformation,
+        )
+        scaled.setDevicePixelRatio(ratio)
+        return scaled

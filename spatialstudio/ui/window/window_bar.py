@@ -1,0 +1,179 @@
+"""The top of the window: menus made from the commands, workspaces, tools, and the search."""
+
+from functools import partial
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QMainWindow,
+    QMenu,
+    QStackedWidget,
+    QToolButton,
+    QWidget,
+)
+
+from spatialstudio.ui.framework import commands as framework_commands
+from spatialstudio.ui.framework.actions import Actions, KeysOfOthers
+from spatialstudio.ui.framework.command import Menu, Scope
+from spatialstudio.ui.framework.command_button import ICON_EM, command_button
+from spatialstudio.ui.framework.workspace import Workspace
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.window.dock_rack import DockRack
+
+SWITCHES = (
+    framework_commands.STAGE_ONLY,
+    framework_commands.DARK,
+    framework_commands.SETTINGS,
+    framework_commands.SHORTCUTS,
+)
+"""Buttons that a narrow bar does without: the menus and the search have them as well."""
+
+
+class WindowBar(QObject):
+    """Fills the menu bar of a window.
+
+    Where it is narrow, buttons make room for the menus, then the menus become parts of one.
+
+    Args:
+        window: Whose menu bar is filled.
+        actions: What stands in the menus.
+        rack: Its docks are in the View menu.
+        workspaces: Each gets a button.
+    """
+
+    def __init__(
+        self,
+        window: QMainWindow,
+        actions: Actions,
+        rack: DockRack,
+        workspaces: tuple[Workspace, ...],
+    ) -> None:
+        super().__init__(window.menuBar())
+        self._actions = actions
+        self._rack = rack
+        self._docks = QMenu(tr("&Docks"), window)
+        self._docks.aboutToShow.connect(self._list_docks)
+        self._bar = window.menuBar()
+        self._menus = tuple(self._menu_of(menu) for menu in Menu)
+        self._menu_of_all = QMenu(tr("&Menu"), self._bar)
+        for each in self._menus:
+            self._menu_of_all.addMenu(each)
+        self._corner = corner = QWidget(self._bar)
+        self._tools = QStackedWidget()
+        self._row = row = QHBoxLayout(corner)
+        row.setContentsMargins(0, em(0.1), em(0.5), 0)  # in line with the menus
+        row.setSpacing(em(0.2))
+        row.addWidget(self._tools)
+        row.addSpacing(em(0.8))
+        self._pages = {each.id: self._page_of_tools(each) for each in workspaces}
+        for workspace in workspaces:
+            row.addWidget(command_button(actions[workspace.command], "segment"))
+        row.addSpacing(em(0.8))
+        self._switches = [command_button(actions[command], "icon") for command in SWITCHES]
+        for button in self._switches:
+            row.addWidget(button)
+        self._search = self._search_button()
+        row.addWidget(self._search)
+        self._keep_keys_out()
+        self._give_room()
+        corner.show()
+        self._bar.installEventFilter(self)
+
+    def show_workspace(self, workspace: Workspace) -> None:
+        """Mark the workspace that is chosen, and show its tools."""
+        self._actions[workspace.command].setChecked(True)
+        self._tools.setCurrentWidget(self._pages[workspace.id])
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Show what there is room for."""
+        if event.type() is QEvent.Type.Resize:
+            self._give_room()
+        return super().eventFilter(watched, event)
+
+    def take_down(self) -> None:
+        """Empty the menu bar."""
+        self._bar.removeEventFilter(self)
+        for menu in self._bar.findChildren(QMenu):
+            menu.deleteLater()
+        self._corner.hide()
+        self._corner.deleteLater()
+        self._docks.deleteLater()
+        self._bar.clear()
+
+    def _page_of_tools(self, workspace: Workspace) -> QWidget:
+        """Return a workspace's tools; all pages are as wide, so nothing beside them moves."""
+        page = QWidget()
+        row = QHBoxLayout(page)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addStretch()
+        for command in workspace.tools:
+            row.addWidget(command_button(self._actions[command], "icon"))
+        self._tools.addWidget(page)
+        return page
+
+    def _keep_keys_out(self) -> None:
+        own = self._actions.of_scope(Scope.WINDOW)
+        places = [scope for scope in Scope if scope is not Scope.WINDOW]
+        others = [action for place in places for action in self._actions.of_scope(place)]
+        for button in self._corner.findChildren(QToolButton):
+            KeysOfOthers(others, own, button)
+
+    def _give_room(self) -> None:
+        """Show all that fits: buttons that can be done without give way first, then the menus."""
+        for buttons, menus in (
+            (True, self._menus),
+            (False, self._menus),
+            (False, (self._menu_of_all,)),
+        ):
+            self._show_menus(menus)
+            self._show_buttons(buttons)
+            if self._bar.sizeHint().width() <= self._bar.width():
+                return
+
+    def _show_menus(self, menus: tuple[QMenu, ...]) -> None:
+        wanted = [menu.menuAction() for menu in menus]
+        if self._bar.actions() != wanted:
+            self._bar.clear()
+            self._bar.addActions(wanted)
+
+    def _show_buttons(self, shown: bool) -> None:
+        for button in self._switches:
+            button.setVisible(shown)
+        words = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+        self._search.setToolButtonStyle(words if shown else Qt.ToolButtonStyle.ToolButtonIconOnly)
+        self._row.activate()
+        self._bar.setCornerWidget(self._corner, Qt.Corner.TopRightCorner)  # gives it room anew
+
+    def _menu_of(self, menu: Menu) -> QMenu:
+        made = QMenu(tr(menu.value), self._bar)
+        made.aboutToShow.connect(partial(self._actions.draw_icons, menu))
+        for command, action in self._actions.of_menu(menu):
+            if command.starts_group:
+                made.addSeparator()
+            made.addAction(action)
+            if command == framework_commands.RESET_LAYOUT:
+                made.addMenu(self._docks)
+        return made
+
+    def _list_docks(self) -> None:
+        self._docks.clear()
+        self._docks.addActions(self._rack.switches)
+
+    def _search_button(self) -> QToolButton:
+        action = self._actions[framework_commands.PALETTE]
+        button = QToolButton()
+        button.setProperty("kind", "search")
+        button.setAccessibleName(action.text())
+        button.setIconSize(QSize(em(ICON_EM), em(ICON_EM)))
+        button.clicked.connect(action.trigger)
+
+        def show_action() -> None:
+            button.setIcon(action.icon())
+            button.setToolTip(action.toolTip())
+            button.setText(self._actions.keys_in_words(framework_commands.PALETTE) or tr("Find"))
+
+        action.changed.connect(show_action)
+        show_action()
+        return button

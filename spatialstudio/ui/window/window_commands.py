@@ -1,0 +1,245 @@
+"""What belongs to no dock and can be done all the same: files, edits, looks, help."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QPoint, Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QApplication, QDockWidget, QFileDialog, QMainWindow, QWidget
+
+from spatialstudio.domain.resources import resources_folder
+from spatialstudio.ui.evaluate import commands as evaluate_commands
+from spatialstudio.ui.framework import commands as framework_commands
+from spatialstudio.ui.framework.actions import Actions
+from spatialstudio.ui.framework.appearance import USUAL_PERCENT, Appearance
+from spatialstudio.ui.framework.command import Command
+from spatialstudio.ui.framework.panel_api import WindowContext
+from spatialstudio.ui.framework.toasts import Toasts
+from spatialstudio.ui.framework.window_settings import ThemeChoice
+from spatialstudio.ui.framework.window_signals import PICTURES_PAGE
+from spatialstudio.ui.gallery import commands as gallery_commands
+from spatialstudio.ui.run import commands as run_commands
+from spatialstudio.ui.widgets.texts import tr
+
+
+def open_palette(actions: Actions, window: QWidget) -> None:
+    """Let a command be found by its letters."""
+    from spatialstudio.ui.window.command_palette import CommandPalette
+
+    CommandPalette(actions, window).open()
+
+
+def open_shortcuts(actions: Actions, window: QWidget) -> None:
+    """Show all keys on one sheet."""
+    from spatialstudio.ui.window.shortcuts import ShortcutSheet
+
+    ShortcutSheet(actions, window).open()
+
+
+def open_tour(looks: Appearance, window: QWidget) -> None:
+    """Show the tour, in pictures as light or dark as the window."""
+    from spatialstudio.ui.window.tour import TourDialog
+
+    TourDialog(resources_folder(), looks.theme, window).open()
+
+
+def open_messages(toasts: Toasts, window: QWidget) -> None:
+    """Show earlier messages."""
+    from spatialstudio.ui.window.message_list import MessageList
+
+    MessageList(toasts.earlier, window).open()
+
+
+def open_settings(context: WindowContext, looks: Appearance, window: QWidget, page: str) -> None:
+    """Open the settings, at the page with this title; at the first for none."""
+    from spatialstudio.ui.window.settings_dialog import SettingsDialog
+    from spatialstudio.ui.window.settings_pages import settings_pages
+
+    dialog = SettingsDialog(settings_pages(context, looks), window)
+    dialog.show_page(page)
+    dialog.open()
+
+
+def settings_in_sight(window: QWidget) -> tuple[str, ...]:
+    """Return the titles of the pages of the settings that are open."""
+    from spatialstudio.ui.window.settings_dialog import SettingsDialog
+
+    dialogs = window.findChildren(SettingsDialog)
+    return tuple(dialog.page for dialog in dialogs if dialog.isVisible())
+
+
+def go_to_part(window: QMainWindow, by: int) -> None:
+    """Give the keyboard to the first control of the next part in sight.
+
+    Args:
+        window: Whose parts.
+        by: 1 for the next part, -1 for the one before.
+    """
+    parts = [part for part in _parts_of(window) if _first_stop(part) is not None]
+    now = QApplication.focusWidget()
+    own = [n for n, part in enumerate(parts) if now and (now is part or part.isAncestorOf(now))]
+    start = own[0] if own else (-1 if by > 0 else 0)
+    if parts and (stop := _first_stop(parts[(start + by) % len(parts)])) is not None:
+        stop.setFocus(Qt.FocusReason.TabFocusReason)
+
+
+def _parts_of(window: QMainWindow) -> Sequence[QWidget]:
+    """List what is in sight: the middle, then what the docks hold, at the sides and below."""
+    docks = [
+        each for each in window.findChildren(QDockWidget) if not each.visibleRegion().isEmpty()
+    ]
+    docks.sort(key=lambda dock: (_side_of(window, dock), dock.y(), dock.x()))
+    return [part for part in (window.centralWidget(), *(dock.widget() for dock in docks)) if part]
+
+
+def _side_of(window: QMainWindow, dock: QDockWidget) -> int:
+    sides = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
+    area = window.dockWidgetArea(dock)
+    return sides.index(area) if area in sides else len(sides)
+
+
+def _first_stop(part: QWidget) -> QWidget | None:
+    """Return the uppermost widget of a part at which Tab stops; None where there is none."""
+    if _is_stop(part):
+        return part
+    stops = [widget for widget in part.findChildren(QWidget) if _is_stop(widget)]
+    return min(stops, key=lambda widget: _place(part, widget), default=None)
+
+
+def _place(part: QWidget, widget: QWidget) -> tuple[int, int]:
+    corner = widget.mapTo(part, QPoint(0, 0))
+    return corner.y(), corner.x()
+
+
+def _is_stop(widget: QWidget) -> bool:
+    takes_keys = bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
+    return takes_keys and widget.isVisible() and widget.isEnabled()
+
+
+PICTURES = "*.png *.jpg *.jpeg *.webp *.bmp *.tif *.tiff"
+
+
+class WindowCommands(QObject):
+    """Binds the commands that belong to no dock: files, edits, looks, help.
+
+    Args:
+        window: Stands behind the dialogs.
+        context: Its actions are bound.
+        appearance: Colours and size of the text.
+    """
+
+    def __init__(self, window: QMainWindow, context: WindowContext, appearance: Appearance) -> None:
+        super().__init__()
+        self._window = window
+        self._context = context
+        self._looks = appearance
+        self._bind_files()
+        self._bind_edits()
+        self._bind_stage()
+        self._bind_looks()
+        self._bind_help()
+        appearance.chosen.connect(self._show_looks)
+        self._show_looks()
+
+    def _bind_files(self) -> None:
+        actions, window = self._context.actions, self._window
+        actions.bind(framework_commands.OPEN_PICTURE, self._choose_picture)
+        actions.bind(framework_commands.OPEN_RUN, self._choose_run)
+        actions.bind(framework_commands.SHOW_FOLDER, self._show_folder)
+        actions.bind(run_commands.MODELS_FOLDER, self._show_models_folder)
+        settings_asked = self._context.switchboard.settings_asked
+        actions.bind(framework_commands.SETTINGS, lambda: settings_asked.emit(""))
+        actions.bind(framework_commands.QUIT, window.close)
+        actions.bind(framework_commands.LIBRARY_FOLDER, lambda: settings_asked.emit(PICTURES_PAGE))
+        actions.bind_switch(gallery_commands.MARK_PICTURES, self._mark_pictures)
+        self._mark_pictures(self._context.settings.marks_pictures)
+
+    def _bind_edits(self) -> None:
+        actions, edits = self._context.actions, self._context.edits
+        for command, do, can in (
+            (framework_commands.UNDO, edits.undo, edits.canUndoChanged),
+            (framework_commands.REDO, edits.redo, edits.canRedoChanged),
+        ):
+            actions.bind(command, do)
+            actions[command].setEnabled(False)
+            can.connect(actions[command].setEnabled)
+        edits.undoTextChanged.connect(partial(self._name_edit, framework_commands.UNDO))
+        edits.redoTextChanged.connect(partial(self._name_edit, framework_commands.REDO))
+
+    def _name_edit(self, command: Command, name: str) -> None:
+        text = tr(command.text)
+        self._context.actions[command].setText(f"{text}: {name}" if name else text)
+
+    def _bind_stage(self) -> None:
+        actions, stage = self._context.actions, self._context.stage
+        actions.bind(evaluate_commands.FIT, stage.fit)
+        for command, layer in evaluate_commands.LAYER_COMMANDS.items():
+            actions.bind(command, partial(stage.toggle, layer))
+
+    def _bind_looks(self) -> None:
+        actions, looks = self._context.actions, self._looks
+        actions.bind_switch(
+            framework_commands.DARK,
+            lambda on: looks.choose(ThemeChoice.DARK if on else ThemeChoice.LIGHT),
+        )
+        actions.bind_switch(
+            framework_commands.HIGH_CONTRAST,
+            lambda on: looks.choose(ThemeChoice.HIGH_CONTRAST if on else ThemeChoice.SYSTEM),
+        )
+        actions.bind(framework_commands.LARGER_TEXT, partial(looks.step_text, 1))
+        actions.bind(framework_commands.SMALLER_TEXT, partial(looks.step_text, -1))
+        actions.bind(framework_commands.NORMAL_TEXT, partial(looks.use_text_percent, USUAL_PERCENT))
+
+    def _bind_help(self) -> None:
+        actions, window, toasts = self._context.actions, self._window, self._context.toasts
+        actions.bind(framework_commands.NEXT_PART, partial(go_to_part, window, 1))
+        actions.bind(framework_commands.PREVIOUS_PART, partial(go_to_part, window, -1))
+        actions.bind(framework_commands.PALETTE, partial(open_palette, actions, window))
+        actions.bind(framework_commands.TOUR, partial(open_tour, self._looks, window))
+        actions.bind(framework_commands.SHORTCUTS, partial(open_shortcuts, actions, window))
+        actions.bind(framework_commands.MESSAGES, partial(open_messages, toasts, window))
+
+    def _show_looks(self) -> None:
+        actions, looks = self._context.actions, self._looks
+        high = looks.choice is ThemeChoice.HIGH_CONTRAST
+        actions[framework_commands.HIGH_CONTRAST].setChecked(high)
+        actions[framework_commands.DARK].setChecked(looks.theme.palette.is_dark and not high)
+
+    def _mark_pictures(self, marks: bool) -> None:
+        """Have new pictures say that a model drew them, now and at the next start."""
+        self._context.settings.marks_pictures = marks
+        self._context.studio.keeping.marks_pictures = marks
+        self._context.actions[gallery_commands.MARK_PICTURES].setChecked(marks)
+
+    def _choose_picture(self) -> None:
+        kinds = f"{tr('Pictures')} ({PICTURES})"
+        path, _ = QFileDialog.getOpenFileName(self._window, tr("Judge a picture"), "", kinds)
+        if path:
+            self._context.switchboard.path_offered.emit(Path(path))
+
+    def _choose_run(self) -> None:
+        start = str(self._context.studio.runs_folder)
+        folder = QFileDialog.getExistingDirectory(self._window, tr("Open a run"), start)
+        if folder:
+            self._context.switchboard.path_offered.emit(Path(folder))
+
+    def _show_folder(self) -> None:
+        run = self._context.studio.session.run
+        if run is not None and run.folder is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(run.folder)))
+
+    def _show_models_folder(self) -> None:
+        """Show where the user's models are looked for; the folder is made on first need."""
+        folder = self._context.studio.paths.models
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            told = tr("The folder for models cannot be made: {why}.").format(why=error.strerror)
+            self._context.toasts.tell(told)
+            return
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+        put = tr("Models that you put there are found once they are looked for again.")
+        self._context.toasts.offer(
+            put, tr("Look again"), self._context.actions[run_commands.FIND_MODELS].trigger
+        )

@@ -1,1 +1,0 @@
-"""Workspaces: which docks, tools and overlays are in sight around the one stage."""

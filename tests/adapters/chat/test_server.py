@@ -1,0 +1,76 @@
+import pytest
+
+from spatialstudio.adapters.chat.answers import ServerFailure
+from spatialstudio.adapters.chat.client import ChatClient, ChatQuestion
+from spatialstudio.adapters.chat.server import (
+    KEY_VARIABLE,
+    MODEL_VARIABLE,
+    SERVER_VARIABLE,
+    is_address,
+    read_presets,
+    settings_of_user,
+)
+from spatialstudio.application.paths import resources_folder
+
+PRESETS = read_presets(resources_folder() / "prompts" / "servers.toml")
+
+
+@pytest.fixture
+def user(monkeypatch):
+    """Choose a server as a user does."""
+
+    def choose(server="", model="", key=""):
+        monkeypatch.setenv(SERVER_VARIABLE, server)
+        monkeypatch.setenv(MODEL_VARIABLE, model)
+        monkeypatch.setenv(KEY_VARIABLE, key)
+        return settings_of_user(PRESETS)
+
+    return choose
+
+
+@pytest.mark.parametrize(("server", "model"), [("", ""), ("ollama", ""), ("", "llama3")])
+def test_without_server_and_model_nobody_is_asked(user, server, model):
+    assert user(server, model) is None
+
+
+@pytest.mark.parametrize(
+    ("server", "host", "is_local"),
+    [
+        ("ollama", "127.0.0.1", True),
+        (" Ollama ", "127.0.0.1", True),
+        ("openai", "api.openai.com", False),
+        ("http://localhost:9/v1", "localhost", True),
+        ("https://models.example.org/v1", "models.example.org", False),
+    ],
+)
+def test_a_server_is_chosen_by_name_or_address(user, server, host, is_local):
+    settings = user(server, "m", "sk-1")
+    assert (settings.host, settings.is_local, settings.key) == (host, is_local, "sk-1")
+    assert "sk-1" not in repr(settings)
+
+
+def test_without_a_key_there_is_none(user):
+    assert user("ollama", "m").key is None
+
+
+@pytest.mark.parametrize(
+    ("url", "is_usable"),
+    [
+        ("http://127.0.0.1:11434/v1", True),
+        ("https://models.example.org/v1", True),
+        ("olama", False),
+        ("127.0.0.1:11434", False),
+        ("ftp://models.example.org", False),
+        ("http://", False),
+        ("http://[::1", False),
+        ("http://host:notaport/v1", False),
+        ("http://user:secret@host/v1", False),
+    ],
+)
+def test_an_address_is_told_from_what_is_none(url, is_usable):
+    assert is_address(url) is is_usable
+
+
+def test_an_unknown_name_is_told_with_those_that_are_known(user):
+    with pytest.raises(ServerFailure, match="known by name are openai, ollama, llamacpp"):
+        ChatClient(user("olama", "m")).ask(ChatQuestion(instruction="", text=""))

@@ -1,0 +1,71 @@
+import pytest
+import torch
+
+from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
+from spatialstudio.adapters.diffusion.load_pipeline import load_pipeline
+from spatialstudio.domain.generation import (
+    CaptureSettings,
+    GenerationRequest,
+    ModelRef,
+    RequestId,
+)
+from spatialstudio.domain.ports import ModelCard
+from tests.adapters.diffusion.tiny_pipeline import save_tiny_pipeline, tiny_unet
+from tests.fakes import scene_of
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    save_tiny_pipeline(folder)
+    return card_of(folder)
+
+
+@pytest.fixture(scope="session")
+def loaded(tiny_model):
+    return load_pipeline(tiny_model, torch.device("cpu"))
+
+
+@pytest.fixture(scope="session")
+def backend(tmp_path_factory):
+    return DiffusersBackend(tmp_path_factory.mktemp("archives"))
+
+
+@pytest.fixture(scope="session")
+def unet():
+    torch.manual_seed(0)
+    return tiny_unet().eval().requires_grad_(False)
+
+
+@pytest.fixture
+def tiny_request():
+    return GenerationRequest(
+        id=RequestId("run"),
+        scene=scene_of("dog", "car"),
+        backend_id="diffusers",
+        model=ModelRef(id="tiny"),
+        seed=7,
+        steps=4,
+        capture=CaptureSettings(attention_every=1, preview_every=0),
+    )
+
+
+@pytest.fixture
+def make_card():
+    return card_of
+
+
+def card_of(folder):
+    return ModelCard(
+        id="tiny",
+        title="Tiny",
+        backend_id="diffusers",
+        folder=folder,
+        size_bytes=0,
+        licence="MIT",
+        native_size=128,
+        steps=4,
+        guidance_scale=4.0,
+        strength=5.0,
+        known_objects={},
+    )

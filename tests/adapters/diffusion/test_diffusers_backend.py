@@ -1,0 +1,398 @@
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from spatialstudio.adapters.diffusion import load_pipeline as loading
+from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend, model_setup
+from spatialstudio.adapters.diffusion.load_pipeline import files_read
+from spatialstudio.adapters.models.weight_hashes import hash_beside, hash_of_weights
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.errors import (
+    BackendError,
+    Cancelled,
+    ModelNotFound,
+    OutOfMemory,
+    PromptError,
+    RequestError,
+)
+from spatialstudio.domain.generation import (
+    CaptureSettings,
+    GenerationFinished,
+    GenerationStarted,
+    GuidanceSettings,
+    PromptEncoded,
+    StepEvent,
+)
+from spatialstudio.domain.relation import IN_FRONT_OF
+from tests.adapters.diffusion.tiny_pipeline import save_tiny_pipeline
+from tests.fakes import CountingToken, scene_of
+
+pytestmark = pytest.mark.filterwarnings(  # diffusers 0.42 with numpy 2
+    "ignore:__array_:DeprecationWarning"
+)
+
+STRONG = GuidanceSettings(method_id="psg", strength=500.0)
+
+
+@pytest.fixture
+def draw(backend, tiny_model):
+    def run(request, model=tiny_model):
+        return list(backend.generate(request, model, CountingToken()))
+
+    return run
+
+
+def picture_of(events):
+    return events[-1].image
+
+
+def test_a_run_starts_steps_and_finishes(draw, tiny_request):
+    started, encoded, *steps, finished = draw(tiny_request)
+    assert isinstance(started, GenerationStarted)
+    assert encoded == PromptEncoded(request_id=tiny_request.id)
+    assert [type(step) for step in steps] == [StepEvent] * started.total_steps
+    assert [step.step for step in steps] == [0, 1, 2, 3]
+    assert isinstance(finished, GenerationFinished)
+    assert (finished.image.shape, finished.image.dtype) == ((128, 128, 3), np.uint8)
+    assert finished.peak_memory_bytes > 0
+
+
+def test_a_run_tells_how_its_model_computed(draw, tiny_request, tiny_model):
+    setup = draw(tiny_request)[-1].setup
+    assert setup.dtype == "float32"
+    assert "AttnProcessor" in setup.attention
+    assert setup.weights_sha256 == hash_of_weights(files_read(tiny_model))
+
+
+def test_a_device_with_kernels_to_choose_from_tells_them(loaded):
+    told = model_setup(loaded.denoiser, torch.device("cuda"), loaded.weights_hash)
+    assert told.attention.endswith("math)")
+
+
+def test_weights_that_have_gone_have_no_hash(loaded, tmp_path):
+    gone = hash_beside([tmp_path / "gone.safetensors"])
+    assert model_setup(loaded.denoiser, loaded.device, gone).weights_sha256 == ""
+
+
+def test_steps_tell_timestep_pos_and_maps_of_every_mention(draw, tiny_request):
+    _, _, first, *_, last, _ = draw(tiny_request)
+    assert first.timestep > last.timestep
+    assert 0 < first.pos["r1"] < 1
+    assert {weights.shape for weights in first.attention.maps.values()} == {(16, 16)}
+    assert set(first.attention.maps) == {"m1", "m2"}
+    assert not first.attention.maps["m1"].flags.writeable
+    assert first.guidance_loss is None
+
+
+@pytest.mark.parametrize("detail", AttentionDetail, ids=lambda detail: detail.value)
+def test_what_a_run_takes_is_told_before_it(draw, backend, tiny_model, tiny_request, detail):
+    request = replace(tiny_request, capture=CaptureSettings(detail=detail))
+    told = backend.estimate(request, tiny_model)
+    started, *_ = draw(request)
+    assert told == started.memory
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_another_number_format_is_told_without_loading_it(
+    draw, backend, tiny_model, tiny_request, dtype
+):
+    full = draw(tiny_request)[0].memory
+    halved = replace(tiny_request, dtype=dtype)
+    told = backend.estimate(halved, tiny_model)
+    assert told.weights_bytes == full.weights_bytes // 2
+    assert told == draw(halved)[0].memory
+    assert backend.estimate(tiny_request, tiny_model) == full
+
+
+def test_no_model_is_pushed_out_for_an_estimate(draw, backend, tiny_model, tiny_request, tmp_path):
+    draw(tiny_request)
+    assert backend.estimate(tiny_request, replace(tiny_model, folder=tmp_path)) is None
+
+
+def test_a_large_model_is_not_loaded_for_an_estimate(tiny_model, tiny_request, tmp_path):
+    large = replace(tiny_model, size_bytes=2 * 1024**3)
+    assert DiffusersBackend(tmp_path).estimate(tiny_request, large) is None
+
+
+def test_the_same_seed_gives_the_same_picture(draw, tiny_request):
+    assert np.array_equal(picture_of(draw(tiny_request)), picture_of(draw(tiny_request)))
+
+
+def test_another_seed_gives_another_picture(draw, tiny_request):
+    other = replace(tiny_request, seed=8)
+    assert not np.array_equal(picture_of(draw(tiny_request)), picture_of(draw(other)))
+
+
+def test_the_picture_is_that_of_the_untouched_pipeline(draw, tiny_request, loaded):
+    loaded.set_scheduler("")
+    untouched = loaded.pipeline(
+        prompt=tiny_request.scene.prompt.text,
+        num_inference_steps=4,
+        guidance_scale=4.0,
+        generator=torch.Generator("cpu").manual_seed(7),
+    ).images[0]
+    assert np.array_equal(picture_of(draw(tiny_request)), np.asarray(untouched))
+
+
+@pytest.mark.parametrize("guidance", [GuidanceSettings(), STRONG], ids=["plain", "guided"])
+@pytest.mark.parametrize(
+    "capture",
+    [
+        CaptureSettings(attention_every=0, preview_every=0),
+        CaptureSettings(attention_every=2, preview_every=1),
+    ],
+    ids=["off", "on"],
+)
+def test_recording_never_changes_the_picture(draw, tiny_request, guidance, capture):
+    request = replace(tiny_request, guidance=guidance)
+    recorded = draw(replace(request, capture=capture))
+    assert np.array_equal(picture_of(recorded), picture_of(draw(request)))
+
+
+def test_guidance_of_no_strength_gives_the_unguided_picture(draw, tiny_request):
+    idle = replace(tiny_request, guidance=GuidanceSettings(method_id="psg", strength=0.0))
+    assert np.array_equal(picture_of(draw(idle)), picture_of(draw(tiny_request)))
+
+
+def test_guidance_changes_the_picture_and_tells_its_loss_and_length(draw, tiny_request):
+    _, _, first, *_, last, finished = draw(replace(tiny_request, guidance=STRONG))
+    assert first.guidance_loss > 0
+    assert first.step_size == 500.0
+    assert last.guidance_loss is None
+    assert not np.array_equal(finished.image, picture_of(draw(tiny_request)))
+
+
+def test_attention_and_previews_come_as_often_as_asked(draw, tiny_request):
+    capture = CaptureSettings(attention_every=2, preview_every=3)
+    _, _, *steps, _ = draw(replace(tiny_request, capture=capture))
+    assert [step.attention is not None for step in steps] == [True, False, True, False]
+    assert [step.preview is not None for step in steps] == [True, False, False, True]
+    assert steps[0].preview.shape == (128, 128, 3)
+
+
+def test_a_relation_of_depth_cannot_guide_and_changes_nothing(draw, tiny_request):
+    scene = scene_of("dog", "car", IN_FRONT_OF)
+    request = replace(tiny_request, scene=scene)
+    guided = draw(replace(request, guidance=STRONG))
+    assert guided[2].pos == {}
+    assert np.array_equal(picture_of(guided), picture_of(draw(request)))
+
+
+def test_one_given_side_leaves_the_other_as_the_model_has_it(draw, tiny_request):
+    assert picture_of(draw(replace(tiny_request, width=64))).shape == (128, 64, 3)
+
+
+@pytest.mark.parametrize(
+    ("scheduler_id", "steps", "calls"),
+    [
+        ("DDIMScheduler", 4, 4),
+        ("PNDMScheduler", 5, 5),
+        ("HeunDiscreteScheduler", 4, 7),
+        ("KDPM2DiscreteScheduler", 4, 7),
+        ("KDPM2AncestralDiscreteScheduler", 4, 7),
+    ],
+)
+def test_a_step_is_told_once_however_many_calls_the_sampler_makes_of_it(
+    draw, backend, tiny_request, scheduler_id, steps, calls
+):
+    capture = CaptureSettings(attention_every=2, preview_every=1, detail=AttentionDetail.EVERY_WORD)
+    request = replace(tiny_request, scheduler_id=scheduler_id, capture=capture)
+    draw(tiny_request)
+    made = []
+    hook = backend._loaded.denoiser.register_forward_pre_hook(lambda *_: made.append(1))
+    started, _, *told, _ = draw(request)
+    hook.remove()
+    assert started.total_steps == steps
+    assert [event.step for event in told] == list(range(steps))
+    assert [event.attention is not None for event in told] == [n % 2 == 0 for n in range(steps)]
+    assert all(event.preview is not None for event in told)
+    assert {file.shape[0] for file in started.attention_files} == {-(-steps // 2)}
+    assert len(made) == calls
+
+
+@pytest.mark.parametrize("scheduler_id", ["", "HeunDiscreteScheduler", "KDPM2DiscreteScheduler"])
+def test_half_of_the_steps_is_half_of_the_run_under_any_sampler(draw, tiny_request, scheduler_id):
+    request = replace(tiny_request, scheduler_id=scheduler_id, guidance=STRONG)
+    _, _, *steps, _ = draw(request)
+    assert [step.guiding_passes for step in steps] == [1, 1, 0, 0]
+    assert [step.step_size is not None for step in steps] == [True, True, False, False]
+
+
+def test_cancelling_after_a_step_ends_the_run_before_the_next_model_call(
+    backend, tiny_model, tiny_request
+):
+    token = CountingToken()
+    events = backend.generate(tiny_request, tiny_model, token)
+    taken = [next(events) for _ in ("started", "encoded", "first step")]
+    asked_before = token.asked
+    token.stop_at = asked_before + 1
+    with pytest.raises(Cancelled):
+        next(events)
+    assert isinstance(taken[-1], StepEvent)
+    assert token.asked == asked_before + 1
+
+
+def test_after_a_cancelled_run_the_next_one_is_as_ever(backend, draw, tiny_model, tiny_request):
+    whole = draw(tiny_request)
+    with pytest.raises(Cancelled):
+        list(backend.generate(tiny_request, tiny_model, CountingToken(stop_at=3)))
+    assert np.array_equal(picture_of(draw(tiny_request)), picture_of(whole))
+
+
+def test_a_user_who_stops_listening_ends_the_run(backend, tiny_model, tiny_request, draw):
+    events = backend.generate(tiny_request, tiny_model, CountingToken())
+    next(events)
+    events.close()
+    assert isinstance(draw(tiny_request)[-1], GenerationFinished)
+
+
+def test_the_model_is_loaded_once(draw, backend, tiny_model, tiny_request):
+    draw(tiny_request)
+    loaded = backend._loaded
+    draw(tiny_request)
+    assert backend._loaded is loaded
+
+
+def test_an_unknown_sampler_is_refused(draw, tiny_request):
+    with pytest.raises(RequestError, match="cannot be sampled") as refusal:
+        draw(replace(tiny_request, scheduler_id="FlowMatchEulerDiscreteScheduler"))
+    assert "DDIMScheduler" in refusal.value.hint
+
+
+def test_a_sampler_that_needs_more_steps_is_told(draw, backend, tiny_request, monkeypatch):
+    draw(tiny_request)
+    begins_slowly = loading.diffusers.PNDMScheduler(skip_prk_steps=False)
+    own = replace(backend._loaded, own_scheduler=begins_slowly)
+    monkeypatch.setattr(backend, "_loaded", own)
+    with pytest.raises(RequestError, match="in 2 steps"):
+        draw(replace(tiny_request, steps=2))
+
+
+def test_a_sampler_that_lacks_its_library_is_told(draw, tiny_request, loaded, monkeypatch):
+    def lacking(_config):
+        raise ImportError("torchsde")
+
+    monkeypatch.setattr(loading.diffusers.DDPMScheduler, "from_config", lacking)
+    with pytest.raises(RequestError, match="library that is not installed"):
+        draw(replace(tiny_request, scheduler_id="DDPMScheduler"))
+
+
+def test_an_unknown_guidance_method_is_refused(draw, tiny_request):
+    with pytest.raises(RequestError, match='"magic" is not known'):
+        draw(replace(tiny_request, guidance=GuidanceSettings(method_id="magic")))
+
+
+def test_a_mention_beyond_the_encoders_limit_is_refused(draw, tiny_request):
+    scene = scene_of("dog" + " of the left" * 8, "car")
+    with pytest.raises(PromptError, match=r'does not read .*"car"'):
+        draw(replace(tiny_request, scene=scene))
+
+
+def test_too_strong_guidance_is_told_when_numbers_turn_invalid(draw, tiny_request):
+    broken = GuidanceSettings(method_id="psg", strength=1e38)
+    with pytest.raises(BackendError, match="invalid numbers") as told:
+        draw(replace(tiny_request, guidance=broken))
+    assert "strength" in told.value.hint
+
+
+@pytest.fixture
+def copied_model(tiny_model, tmp_path, make_card):
+    folder = tmp_path / "copy"
+    shutil.copytree(tiny_model.folder, folder)
+    return make_card(folder)
+
+
+def test_a_missing_folder_is_told(draw, tiny_request, make_card, tmp_path):
+    with pytest.raises(ModelNotFound, match="not where it was"):
+        draw(tiny_request, make_card(tmp_path / "nowhere"))
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "unet/diffusion_pytorch_model.safetensors",
+        "text_encoder/model.safetensors",
+        "unet/config.json",
+        "tokenizer/tokenizer.json",
+        "model_index.json",
+    ],
+)
+def test_a_truncated_file_is_told_and_the_next_job_works(draw, tiny_request, copied_model, file):
+    path = copied_model.folder / file
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(ModelNotFound, match="damaged") as refusal:
+        draw(tiny_request, copied_model)
+    assert refusal.value.hint
+    assert isinstance(draw(tiny_request)[-1], GenerationFinished)
+
+
+@pytest.mark.parametrize("part", ["unet", "vae", "text_encoder", "tokenizer", "scheduler"])
+def test_a_missing_part_is_told(draw, tiny_request, copied_model, part):
+    shutil.rmtree(copied_model.folder / part)
+    with pytest.raises(ModelNotFound, match="damaged"):
+        draw(tiny_request, copied_model)
+
+
+def test_pickled_weights_are_never_loaded(draw, tiny_request, make_card, tmp_path):
+    save_tiny_pipeline(tmp_path / "pickled", uses_safetensors=False)
+    with pytest.raises(ModelNotFound, match="no safetensors"):
+        draw(tiny_request, make_card(tmp_path / "pickled"))
+
+
+def test_a_pipeline_of_an_unknown_kind_is_told(draw, tiny_request, copied_model):
+    index = copied_model.folder / "model_index.json"
+    text = index.read_text(encoding="utf-8")
+    index.write_text(text.replace('"StableDiffusionPipeline"', '"SomePipeline"'), encoding="utf-8")
+    with pytest.raises(BackendError, match="SomePipeline"):
+        draw(tiny_request, copied_model)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("CUDA out of memory."),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory"),
+        MemoryError(),
+    ],
+    ids=["device", "processor", "python"],
+)
+def test_too_little_memory_is_told(tiny_request, tiny_model, tmp_path, monkeypatch, error):
+    def exhausted(*_args, **_kwargs):
+        raise error
+
+    monkeypatch.setattr(loading.diffusers.StableDiffusionPipeline, "from_pretrained", exhausted)
+    with pytest.raises(OutOfMemory, match="too little memory"):
+        list(DiffusersBackend(tmp_path).generate(tiny_request, tiny_model, CountingToken()))
+
+
+def test_tokens_are_located_without_weights(backend, tiny_model, tiny_request):
+    spans = backend.token_spans(tiny_request.scene, tiny_model)
+    assert [span.mention_id for span in spans] == ["m1", "m2"]
+    assert spans[0].indices < spans[1].indices
+
+
+def test_tokenizers_of_the_loaded_model_are_not_read_again(
+    draw, backend, tiny_model, tiny_request, monkeypatch
+):
+    def refuse(*_args, **_kwargs):
+        pytest.fail("The tokenizers are read again.")
+
+    draw(tiny_request)
+    monkeypatch.setattr(loading, "read_tokenizers", refuse)
+    (reading,) = backend.read_tokens(tiny_request.scene.prompt.text, tiny_model)
+    assert reading.tokens
+    assert backend.token_spans(tiny_request.scene, tiny_model)
+
+
+@pytest.mark.parametrize("asked", ["bfloat16", "float16"])
+def test_a_request_can_ask_for_a_number_format(tmp_path, tiny_model, tiny_request, asked):
+    backend = DiffusersBackend(tmp_path)
+    told = []
+    for dtype in (asked, ""):
+        request = replace(tiny_request, dtype=dtype, guidance=STRONG)
+        *_, finished = backend.generate(request, tiny_model, CountingToken())
+        told.append(finished.setup.dtype)
+    assert told == [asked, "float32"]

@@ -1,0 +1,399 @@
+"""Every family from a folder of random weights: what holds for one holds for all."""
+
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from diffusers import EDMDPMSolverMultistepScheduler, EDMEulerScheduler
+
+from spatialstudio.adapters.diffusion.attention_reader import AttentionReader
+from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
+from spatialstudio.adapters.diffusion.families import FAMILIES
+from spatialstudio.adapters.diffusion.guidance_hook import Guidance, GuidanceHook
+from spatialstudio.adapters.diffusion.pipeline_arguments import pipeline_arguments
+from spatialstudio.adapters.diffusion.token_spans import in_denoiser, token_spans
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.errors import Cancelled, RequestError
+from spatialstudio.domain.generation import (
+    ATTEND_EXCITE,
+    BOXDIFF,
+    INFSPLIGN,
+    PSG_PRESENCE,
+    WEIGHTED_PRESENCE,
+    CaptureSettings,
+    GenerationRequest,
+    GuidanceSettings,
+    ModelRef,
+    RequestId,
+    StepEvent,
+)
+from spatialstudio.science.guidance.losses import PsgLoss
+from spatialstudio.science.guidance.schedule import GuidanceSchedule
+from tests.adapters.diffusion.conftest import card_of
+from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, save_tiny_family
+from tests.fakes import CountingToken, scene_of
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:__array_:DeprecationWarning"),  # diffusers 0.42, numpy 2
+    pytest.mark.filterwarnings("ignore:`clean_caption"),
+    pytest.mark.filterwarnings("ignore:`upcast_vae"),  # which its own pipeline calls
+]
+
+STEPS = 2
+SCENE = scene_of()
+SILENT = CaptureSettings(attention_every=0, preview_every=0)
+IDLE = GuidanceSettings(method_id="psg", strength=0.0, last_step=1)
+STRONG = GuidanceSettings(method_id="psg", strength=2000.0, last_step=1)
+NINE_SAMPLERS = (
+    "DDIMScheduler",
+    "DDPMScheduler",
+    "DEISMultistepScheduler",
+    "DPMSolverMultistepScheduler",
+    "EulerAncestralDiscreteScheduler",
+    "EulerDiscreteScheduler",
+    "HeunDiscreteScheduler",
+    "PNDMScheduler",
+    "UniPCMultistepScheduler",
+)
+
+
+class Drawn:
+    """A family whose model is loaded, and what the denoiser was given in the last run."""
+
+    def __init__(self, tiny, folder):
+        save_tiny_family(tiny, folder)
+        self.tiny = tiny
+        self.card = card_of(folder)
+        self.archives = folder.parent / "archives"
+        self.backend = DiffusersBackend(self.archives)
+        self.inputs = []
+
+    @property
+    def loaded(self):
+        return self.backend._loaded
+
+    def draw(self, request, token=None):
+        with self._listening():
+            return list(self.backend.generate(request, self.card, token or CountingToken()))
+
+    def draw_untouched(self, request, **more):
+        arguments = pipeline_arguments(self.loaded, request)
+        self.loaded.set_scheduler(request.scheduler_id)
+        with self._listening():
+            return self.loaded.pipeline(**arguments | more).images
+
+    @contextmanager
+    def _listening(self):
+        self.inputs = []
+        if self.loaded is None:
+            yield
+            return
+        hook = self.loaded.denoiser.register_forward_pre_hook(
+            lambda _, args, kwargs: self.inputs.append((args, kwargs)), with_kwargs=True
+        )
+        yield
+        hook.remove()
+
+    @property
+    def last_sample(self):
+        args, kwargs = self.inputs[-1]
+        given = args[0] if args else kwargs["hidden_states"]
+        return torch.stack(given) if isinstance(given, list) else given
+
+
+@pytest.fixture(scope="module", params=TINY_FAMILIES, ids=lambda tiny: tiny.pipeline_class)
+def family(request, tmp_path_factory, make_request):
+    drawn = Drawn(request.param, tmp_path_factory.mktemp("families") / "tiny")
+    drawn.draw(make_request(drawn.tiny.size))  # loads the model
+    return drawn
+
+
+@pytest.fixture(scope="module")
+def make_request():
+    def make(size, scene=SCENE, **changes):
+        height, width = size
+        plain = GenerationRequest(
+            id=RequestId("run"),
+            scene=scene,
+            backend_id="diffusers",
+            model=ModelRef(id="tiny"),
+            seed=7,
+            steps=STEPS,
+            height=height,
+            width=width,
+            capture=SILENT,
+        )
+        return replace(plain, **changes)
+
+    return make
+
+
+def with_negative(request, negative):
+    scene = request.scene
+    return replace(request, scene=replace(scene, prompt=replace(scene.prompt, negative=negative)))
+
+
+def test_the_table_has_a_test_for_every_family():
+    assert [tiny.pipeline_class for tiny in TINY_FAMILIES] == list(FAMILIES)
+
+
+@pytest.mark.parametrize("scale", [4.0, 1.0], ids=["both halves", "the prompt's half alone"])
+def test_reading_and_idle_guidance_leave_the_untouched_run_to_the_bit(family, make_request, scale):
+    request = make_request(family.tiny.wide, guidance_scale=scale)
+    picture = family.draw_untouched(request)[0]
+    sample = family.last_sample
+    everything = CaptureSettings(attention_every=1, preview_every=1)
+    runs = [
+        request,
+        replace(request, capture=everything),
+        replace(request, capture=everything, guidance=IDLE),
+    ]
+    pictures, samples = [], []
+    for run in runs:
+        pictures.append(family.draw(run)[-1].image)
+        samples.append(family.last_sample)
+    assert all(torch.equal(each, sample) for each in samples)
+    assert all(np.array_equal(each, (picture * 255).round()) for each in pictures)
+
+
+def test_guidance_raises_pos_in_both_branches_of_the_scale_and_out_of_square(family, make_request):
+    captured = CaptureSettings(attention_every=1, preview_every=0)
+    request = make_request(family.tiny.wide, capture=captured)
+    raised = []
+    for scale in (4.0, 1.0):
+        free = family.draw(replace(request, guidance_scale=scale))
+        guided = family.draw(replace(request, guidance_scale=scale, guidance=STRONG))
+        raised.append(guided[-2].pos["r1"] - free[-2].pos["r1"])
+        assert guided[2].pos["r1"] == pytest.approx(free[2].pos["r1"], abs=1e-5)
+    assert min(raised) > 1e-4
+
+
+@pytest.mark.parametrize(
+    "method_id", [PSG_PRESENCE, ATTEND_EXCITE, WEIGHTED_PRESENCE, BOXDIFF, INFSPLIGN]
+)
+def test_every_method_guides(family, make_request, method_id):
+    request = make_request(family.tiny.wide)
+    free = family.draw(request)[-1].image
+    guidance = replace(STRONG, method_id=method_id)
+    _, _, step, *_, finished = family.draw(replace(request, guidance=guidance))
+    assert step.guidance_loss > 0
+    assert not np.array_equal(finished.image, free)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_every_family_is_guided_in_every_number_format(family, make_request, dtype):
+    captured = CaptureSettings(attention_every=1, preview_every=0)
+    request = make_request(family.tiny.size, dtype=dtype, capture=captured)
+    backend = DiffusersBackend(family.archives)
+
+    def draw(guidance):
+        events = backend.generate(replace(request, guidance=guidance), family.card, CountingToken())
+        return list(events)
+
+    free, guided = draw(IDLE), draw(STRONG)
+    assert guided[-1].setup.dtype == dtype
+    assert {weights.dtype for weights in guided[2].attention.maps.values()} == {np.dtype("float32")}
+    assert guided[2].pos_after["r1"] > free[2].pos_after["r1"]
+
+
+def test_a_negative_prompt_is_used_or_refused(family, make_request):
+    request = make_request(family.tiny.size)
+    plain = family.draw(request)[-1].image
+    asked = with_negative(request, "tea")
+    if family.tiny.pipeline_class == "Flux2KleinPipeline":
+        with pytest.raises(RequestError, match="no negative prompt"):
+            family.draw(asked)
+    else:
+        assert not np.array_equal(family.draw(asked)[-1].image, plain)
+
+
+def test_maps_and_previews_have_the_shape_of_the_picture(family, make_request):
+    captured = CaptureSettings(attention_every=1, preview_every=1)
+    *_, step, finished = family.draw(make_request(family.tiny.wide, capture=captured))
+    height, width = family.tiny.wide
+    assert finished.image.shape == (height, width, 3)
+    for weights in step.attention.maps.values():
+        assert weights.shape[0] * width == weights.shape[1] * height
+        assert 0 < weights.min() < weights.max() <= 1
+    preview = step.preview.shape
+    assert preview[0] * width == preview[1] * height
+
+
+@pytest.mark.parametrize(
+    "detail", [AttentionDetail.EVERY_WORD, AttentionDetail.EVERYTHING], ids=lambda each: each.value
+)
+def test_an_archive_is_as_large_as_told_and_holds_the_maps_of_the_words(
+    family, make_request, detail
+):
+    captured = CaptureSettings(attention_every=1, preview_every=0, detail=detail)
+    request = make_request(family.tiny.wide, capture=captured)
+    plain = family.draw(replace(request, capture=SILENT))[-1].image
+    started, _, *steps, finished = family.draw(request)
+    folder, loaded = family.archives / request.id, family.loaded
+    kept = {file.layer: np.load(folder / file.name) for file in started.attention_files}
+    assert np.array_equal(finished.image, plain)
+    assert list(kept) == [layer.name for layer in loaded.text_layers]
+    assert sum(file.size_bytes for file in started.attention_files) == sum(
+        array.nbytes for array in kept.values()
+    )
+    words = started.attention_files[0].words
+    places = {mention.id: word_places(words, mention.phrase) for mention in SCENE.mentions}
+    read = [kept[layer.name] for layer in loaded.guiding_layers]
+    for mention, own in places.items():
+        maps = np.mean([array[-1].astype(np.float32).mean(0)[own].mean(0) for array in read], 0)
+        np.testing.assert_allclose(maps, steps[-1].attention.maps[mention], atol=2e-3)
+
+
+def test_captured_layers_are_those_of_the_reading_after_the_updates(family, make_request):
+    captured = CaptureSettings(preview_every=0, detail=AttentionDetail.EVERY_WORD)
+    request = make_request(family.tiny.wide, guidance=STRONG, capture=captured)
+    started, _, step, *_ = family.draw(request)
+    folder = family.archives / request.id
+    kept = {file.layer: np.load(folder / file.name) for file in started.attention_files}
+    own = word_places(started.attention_files[0].words, SCENE.mentions[0].phrase)
+    read = [kept[layer.name][0] for layer in family.loaded.guiding_layers]
+    maps = np.mean([array.astype(np.float32).mean(0)[own].mean(0) for array in read], 0)
+    readings = (each.maps[SCENE.mentions[0].id] for each in (step.attention, step.attention_after))
+    before, after = (np.abs(each - maps).max() for each in readings)
+    assert after < min(2e-3, before)
+
+
+def word_places(words, phrase):
+    return [place for place, word in enumerate(words) if word.strip().lower() == phrase]
+
+
+def test_no_model_call_follows_a_cancelled_token(family, make_request):
+    captured = CaptureSettings(attention_every=1, preview_every=0)
+    request = make_request(family.tiny.size, guidance=STRONG, capture=captured)
+    token = CountingToken()
+    family.draw(request, token)
+    with pytest.raises(Cancelled):
+        family.draw(request, CountingToken(stop_at=token.asked // 2))
+    halfway = len(family.inputs)
+    events = family.draw(request)
+    assert halfway < len(family.inputs)
+    assert isinstance(events[-2], StepEvent)
+
+
+def test_a_size_that_the_model_cannot_draw_is_refused(family, make_request):
+    height, width = family.tiny.size
+    odd = make_request((height, width + family.loaded.side_multiple // 2))
+    with pytest.raises(RequestError, match="multiples of"):
+        family.draw(odd)
+
+
+def test_words_stand_where_the_denoiser_gets_them(family, make_request):
+    """The text of two prompts that differ in one word differs most in that word's places."""
+    streams, told = family.loaded.streams, []
+    for subject in ("dog", "tea"):
+        request = make_request(family.tiny.size, scene=scene_of(subject, "car"), guidance_scale=1.0)
+        family.draw_untouched(request)
+        told.append(text_of(*family.inputs[0]))
+    distance = (told[0] - told[1]).norm(dim=-1)
+    (subject, _), text = request.scene.mentions, request.scene.prompt.text
+    spans = in_denoiser(streams, token_spans(streams, text, [subject]))
+    ends = {stream.encoder_id: stream.first + stream.limit - stream.drops for stream in streams}
+    starts = {stream.encoder_id: stream.first for stream in streams}
+    assert [span.indices for span in spans] == [
+        (starts[name] + int(distance[starts[name] : ends[name]].argmax()),) for name in starts
+    ]
+
+
+def text_of(args, kwargs):
+    """Take the (tokens, channels) of the prompt's row out of a call's arguments."""
+    given = kwargs["encoder_hidden_states"] if "encoder_hidden_states" in kwargs else args[2]
+    return given[-1].float()
+
+
+def test_pictures_of_one_call_are_each_guided_by_their_own_maps(family, make_request):
+    request = make_request(family.tiny.size)
+    generators = [torch.Generator().manual_seed(seed) for seed in (7, 8)]
+    together = draw_guided(family.loaded, request, 2, generator=generators)
+    for number, seed in enumerate((7, 8)):
+        alone = draw_guided(family.loaded, replace(request, seed=seed), 1)
+        np.testing.assert_allclose(together[number], alone[0], atol=2e-3)
+
+
+def draw_guided(loaded, request, pictures, **more):
+    loaded.set_scheduler("")
+    spans = token_spans(loaded.streams, request.scene.prompt.text, request.scene.mentions)
+    reader = AttentionReader(
+        loaded.guiding_layers,
+        in_denoiser(loaded.streams, spans),
+        request.scene.relations,
+        smooths_maps=False,
+    )
+    guidance = Guidance(loss=PsgLoss(), schedule=GuidanceSchedule(STRONG, STEPS))
+    hook = GuidanceHook(reader, guidance, CountingToken(), lambda *_: None)
+    calls = replace(loaded.family.calls, pictures=pictures)
+    arguments = pipeline_arguments(loaded, request) | more
+    with hook.attached(loaded.denoiser, loaded.pipeline.scheduler, calls):
+        return loaded.pipeline(**arguments, num_images_per_prompt=pictures).images
+
+
+@pytest.mark.parametrize("scheduler_id", NINE_SAMPLERS)
+@pytest.mark.parametrize(
+    "name", ["StableDiffusionXLPipeline", "PixArtAlphaPipeline"], ids=["SDXL", "PixArt"]
+)
+def test_idle_guidance_changes_nothing_under_any_sampler(
+    samplers_model, make_request, scheduler_id, name
+):
+    drawn = samplers_model(name)
+    request = make_request(drawn.tiny.size, scheduler_id=scheduler_id, steps=4)
+    plain = drawn.draw(request)[-1].image
+    assert np.array_equal(drawn.draw(replace(request, guidance=IDLE))[-1].image, plain)
+    assert not np.array_equal(drawn.draw(replace(request, guidance=STRONG))[-1].image, plain)
+
+
+def test_one_step_is_enough_for_samplers_that_tell_no_finished_latents(
+    samplers_model, make_request
+):
+    drawn = samplers_model("PixArtAlphaPipeline")
+    request = make_request(drawn.tiny.size, steps=1)
+    plain = drawn.draw(request)[-1].image
+    assert plain.std() > 0
+    assert not np.array_equal(drawn.draw(replace(request, guidance=STRONG))[-1].image, plain)
+
+
+@pytest.mark.parametrize("kind", [EDMEulerScheduler, EDMDPMSolverMultistepScheduler])
+def test_a_model_of_edm_is_guided_by_its_own_sampler_alone(samplers_model, make_request, kind):
+    drawn = samplers_model("StableDiffusionXLPipeline")
+    request = make_request(drawn.tiny.size, steps=4, capture=CaptureSettings())
+    drawn.draw(request)
+    with pytest.raises(RequestError, match="cannot be sampled"):
+        drawn.draw(replace(request, scheduler_id=kind.__name__))
+    usual, edm = drawn.loaded, replace(drawn.loaded, own_scheduler=kind())
+    drawn.backend._loaded = edm
+    plain, idle, strong = (
+        drawn.draw(replace(request, guidance=guidance))
+        for guidance in (GuidanceSettings(), IDLE, STRONG)
+    )
+    drawn.backend._loaded = usual
+    assert np.array_equal(idle[-1].image, plain[-1].image)
+    assert not np.array_equal(strong[-1].image, plain[-1].image)
+    assert all(event.preview is not None for event in plain if isinstance(event, StepEvent))
+
+
+@pytest.fixture(scope="module")
+def samplers_model(tmp_path_factory):
+    made = {}
+
+    def get(name):
+        if name not in made:
+            tiny = next(tiny for tiny in TINY_FAMILIES if tiny.pipeline_class == name)
+            made[name] = Drawn(tiny, tmp_path_factory.mktemp("samplers") / "tiny")
+        return made[name]
+
+    return get
+
+
+def test_the_layers_are_known_without_weights(family, make_request, tmp_path):
+    size = family.tiny.size
+    card = replace(family.card, native_size=family.loaded.native_side)
+    told = DiffusersBackend(tmp_path).layers(card, *size)
+    started = family.draw(make_request(size))[0]
+    assert told.layers == started.text_layers
+    assert told.guiding == {layer.name for layer in family.loaded.guiding_layers}
+    assert told.heads == max(layer.module.heads for layer in family.loaded.text_layers)

@@ -1,0 +1,370 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from spatialstudio.adapters.models import model_settings
+from spatialstudio.adapters.models.model_files import (
+    ModelFolders,
+    hub_caches,
+    read_card,
+)
+from spatialstudio.adapters.models.model_kinds import MODEL_KINDS
+from spatialstudio.domain.errors import ModelNotFound
+from spatialstudio.domain.samplers import samplers_beside
+
+OBJECTS = """
+[[objects]]
+name = "couch"
+plural = "couches"
+synonyms = ["sofa", "sofas"]
+"""
+
+
+def write_model(folder: Path, advice: str = "", weights: str = "model.safetensors") -> Path:
+    """Write what a card is read from: a folder of two parts with three bytes of weights each."""
+    for part, config in (
+        ("unet", {"sample_size": 64}),
+        ("vae", {"block_out_channels": [1, 2, 3, 4]}),
+    ):
+        (folder / part).mkdir(parents=True)
+        (folder / part / "config.json").write_text(json.dumps(config), encoding="utf-8")
+        (folder / part / weights).write_bytes(b"123")
+    index = {"_class_name": "StableDiffusionPipeline", "unet": ["d", "U"], "vae": ["d", "V"]}
+    (folder / "model_index.json").write_text(json.dumps(index), encoding="utf-8")
+    if advice:
+        (folder / "studio.toml").write_text(advice, encoding="utf-8")
+    return folder
+
+
+def test_a_plain_diffusers_folder_gets_the_usual_settings(tmp_path):
+    card = read_card(write_model(tmp_path / "my-model"))
+    assert (card.id, card.title, card.backend_id) == ("my-model", "my-model", "diffusers")
+    assert (card.steps, card.guidance_scale, card.strength) == (50, 7.5, 20.0)
+    assert card.native_size == 512
+    assert card.size_bytes == 6
+    assert card.known_objects == {}
+
+
+def test_advice_beside_the_model_is_taken(tmp_path):
+    advice = 'id = "x"\ntitle = "X"\nlicence = "MIT"\nsteps = 16\nstrength = 5.0'
+    card = read_card(write_model(tmp_path / "my-model", advice))
+    assert (card.id, card.title, card.licence) == ("x", "X", "MIT")
+    assert (card.steps, card.guidance_scale, card.strength) == (16, 7.5, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("config", "samplers"),
+    [
+        ({"_class_name": "EulerDiscreteScheduler"}, samplers_beside("EulerDiscreteScheduler")),
+        ({"_class_name": "LCMScheduler"}, ("LCMScheduler",)),
+        (
+            {"_class_name": "DPMSolverMultistepScheduler", "use_flow_sigmas": True},
+            ("DPMSolverMultistepScheduler",),
+        ),
+        (
+            {"_class_name": "DPMSolverMultistepScheduler", "prediction_type": "flow_prediction"},
+            ("DPMSolverMultistepScheduler",),
+        ),
+        (
+            {"_class_name": "DDPMScheduler", "beta_schedule": "squaredcos_cap_v2"},
+            samplers_beside("DDPMScheduler", begins_in_noise=True),
+        ),
+        ({}, ()),
+    ],
+)
+def test_samplers_stand_in_for_each_other_but_not_for_those_of_flows(tmp_path, config, samplers):
+    folder = write_model(tmp_path / "m")
+    (folder / "scheduler").mkdir()
+    (folder / "scheduler" / "scheduler_config.json").write_text(json.dumps(config), "utf-8")
+    assert read_card(folder).samplers == samplers
+
+
+def test_every_word_for_an_object_leads_to_the_one_that_is_drawn(tmp_path):
+    (tmp_path / "objects.toml").write_text(OBJECTS, encoding="utf-8")
+    card = read_card(write_model(tmp_path / "m", 'objects = "../objects.toml"'))
+    assert card.known_objects == dict.fromkeys(["couch", "couches", "sofa", "sofas"], "couch")
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("model_index.json", "{"),
+        ("model_index.json", "[" * 100_000),
+        ("model_index.json", '{"_class_name": "StableDiffusionPipeline", "../out": ["d", "X"]}'),
+        ("unet/config.json", "{}"),
+        ("unet/config.json", '{"sample_size": 1e999}'),
+        ("unet/config.json", '{"sample_size": 1000000}'),
+        ("vae/config.json", "[1]"),
+        ("vae/config.json", '{"block_out_channels": []}'),
+        ("scheduler/scheduler_config.json", "[]"),
+        ("studio.toml", "steps ="),
+        ("studio.toml", "steps = inf"),
+        ("studio.toml", "speed = 9"),
+        ("studio.toml", 'steps = "many"'),
+        ("studio.toml", 'objects = "nowhere.toml"'),
+    ],
+    ids=[
+        "index",
+        "deep index",
+        "index that leads out",
+        "configuration",
+        "endless size",
+        "size beyond all",
+        "autoencoder",
+        "autoencoder without levels",
+        "sampler",
+        "advice",
+        "endless advice",
+        "unknown advice",
+        "wrong advice",
+        "objects",
+    ],
+)
+def test_a_damaged_folder_is_told(tmp_path, file, content):
+    folder = write_model(tmp_path / "m")
+    (folder / "scheduler").mkdir()
+    (folder / file).write_text(content, encoding="utf-8")
+    with pytest.raises(ModelNotFound, match='"m" is damaged'):
+        read_card(folder)
+
+
+def test_a_part_without_a_class_is_left_out(tmp_path):
+    folder = write_model(tmp_path / "m")
+    index = json.loads((folder / "model_index.json").read_text(encoding="utf-8"))
+    (folder / "model_index.json").write_text(json.dumps(index | {"image_encoder": []}), "utf-8")
+    assert read_card(folder).size_bytes == 6
+
+
+def test_advice_from_an_editor_of_windows_is_taken(tmp_path):
+    folder = write_model(tmp_path / "m")
+    (folder / "studio.toml").write_bytes(b'\xef\xbb\xbftitle = "X"\r\nsteps = 4\r\n')
+    card = read_card(folder)
+    assert (card.title, card.steps) == ("X", 4)
+
+
+def test_what_may_not_be_read_is_told_so(tmp_path, monkeypatch):
+    def forbid(*_):
+        raise PermissionError
+
+    folder = write_model(tmp_path / "m")
+    monkeypatch.setattr(model_settings, "read_regular", forbid)
+    with pytest.raises(ModelNotFound, match='"m" may not be read'):
+        read_card(folder)
+
+
+def test_a_model_that_paints_over_pictures_is_told(tmp_path):
+    folder = write_model(tmp_path / "m")
+    config = {"sample_size": 64, "in_channels": 9, "out_channels": 4}
+    (folder / "unet" / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(ModelNotFound, match="wants a picture beside the prompt"):
+        read_card(folder)
+
+
+def test_pickled_weights_are_refused(tmp_path):
+    with pytest.raises(ModelNotFound, match="pickled"):
+        read_card(write_model(tmp_path / "m", weights="pytorch_model.bin"))
+
+
+def test_the_shelf_lists_good_models_of_all_roots_in_order(tmp_path):
+    write_model(tmp_path / "shipped" / "b")
+    write_model(tmp_path / "own" / "a")
+    write_model(tmp_path / "own" / "broken", "steps =")
+    (tmp_path / "own" / "no model").mkdir()
+    shelf = ModelFolders([tmp_path / "shipped", tmp_path / "own", tmp_path / "nowhere"])
+    assert [card.id for card in shelf.cards()] == ["b", "a"]
+    assert list(shelf.damaged()) == ["broken"]
+
+
+def test_of_two_models_with_one_id_the_first_root_counts(tmp_path):
+    first = write_model(tmp_path / "shipped" / "m")
+    write_model(tmp_path / "own" / "m")
+    (card,) = ModelFolders([tmp_path / "shipped", tmp_path / "own"]).cards()
+    assert card.folder == first
+
+
+SIZES = {
+    "PixArtSigmaPipeline": ({"sample_size": 128}, {"block_out_channels": [1] * 4}, 1024),
+    "SanaPipeline": ({"sample_size": 32}, {"encoder_block_out_channels": [1] * 6}, 1024),
+    "QwenImagePipeline": ({}, {"temperal_downsample": [False, True, True]}, 1024),
+    "Lumina2Pipeline": ({"sample_size": 128}, {"block_out_channels": [1] * 3}, 1024),
+}
+
+
+@pytest.mark.parametrize("kind", SIZES)
+def test_every_kind_of_model_tells_its_size_and_the_settings_of_its_kind(tmp_path, kind):
+    folder = write_model(tmp_path / "m")
+    denoiser, autoencoder, side = SIZES[kind]
+    index = {"_class_name": kind, "transformer": ["d", "T"], "vae": ["d", "V"]}
+    (folder / "unet").rename(folder / "transformer")
+    for file, content in (
+        ("model_index.json", index),
+        ("transformer/config.json", denoiser),
+        ("vae/config.json", autoencoder),
+    ):
+        (folder / file).write_text(json.dumps(content), encoding="utf-8")
+    card = read_card(folder)
+    wanted = MODEL_KINDS[kind]
+    assert (card.pipeline_class, card.native_size) == (kind, side)
+    assert (card.steps, card.strength) == (wanted.steps, wanted.strength)
+
+
+@pytest.mark.parametrize(
+    ("kind", "setting", "few"),
+    [("FluxPipeline", "guidance_embeds", False), ("Flux2KleinPipeline", "is_distilled", True)],
+)
+def test_models_that_were_distilled_are_drawn_in_few_steps(tmp_path, kind, setting, few):
+    folder = write_model_of(kind, tmp_path / "m")
+    for value, settings in ((few, (4, 1.0)), (not few, usual_settings(kind))):
+        file = folder / "transformer" / "config.json"
+        file.write_text(json.dumps({setting: value}), encoding="utf-8")
+        card = read_card(folder)
+        assert (card.steps, card.guidance_scale) == settings
+
+
+def usual_settings(kind):
+    return MODEL_KINDS[kind].steps, MODEL_KINDS[kind].guidance_scale
+
+
+def test_a_folder_of_another_kind_is_told(tmp_path):
+    folder = write_model(tmp_path / "m")
+    (folder / "model_index.json").write_text('{"_class_name": "AudioPipeline"}', encoding="utf-8")
+    with pytest.raises(ModelNotFound, match="cannot be used: AudioPipeline"):
+        read_card(folder)
+
+
+def write_header(file: Path, *names: str) -> Path:
+    """Write the head of a file of weights of these names."""
+    header = json.dumps({name: {} for name in names}).encode()
+    file.write_bytes(len(header).to_bytes(8, "little") + header)
+    return file
+
+
+def write_model_of(kind: str, folder: Path) -> Path:
+    write_model(folder)
+    (folder / "unet").rename(folder / "transformer")
+    index = {"_class_name": kind, "transformer": ["d", "T"], "vae": ["d", "V"]}
+    (folder / "model_index.json").write_text(json.dumps(index), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("prefix", ["", "model.diffusion_model."], ids=["maker's", "prefixed"])
+@pytest.mark.parametrize(
+    ("weight", "kind"),
+    [
+        ("double_blocks.0.img_mod.lin.weight", "FluxPipeline"),
+        ("joint_blocks.0.x_block.attn.qkv.weight", "StableDiffusion3Pipeline"),
+        ("double_stream_modulation_img.lin.weight", None),
+    ],
+    ids=["FLUX.1", "SD3", "FLUX.2"],
+)
+def test_a_single_file_is_known_by_its_weights_with_and_without_a_prefix(
+    tmp_path, prefix, weight, kind
+):
+    for each in ("FluxPipeline", "StableDiffusion3Pipeline"):
+        write_model_of(each, tmp_path / each)
+    write_header(
+        tmp_path / "file.safetensors",
+        prefix + weight,
+        f"{prefix}double_blocks.0.img_attn.qkv.weight",
+    )
+    cards = {card.id: card.pipeline_class for card in ModelFolders([tmp_path]).cards()}
+    assert cards.get("file") == kind
+
+
+def test_a_folder_with_a_dot_in_its_name_belongs_to_the_file_of_that_name_alone(tmp_path):
+    write_model(tmp_path / "FLUX.1-dev")
+    write_header(tmp_path / "FLUX.safetensors", "x")
+    shelf = ModelFolders([tmp_path])
+    assert [card.id for card in shelf.cards()] == ["FLUX.1-dev"]
+    write_header(tmp_path / "FLUX.1-dev.safetensors", "x")
+    (card,) = shelf.cards()
+    assert card.folder == tmp_path / "FLUX.1-dev.safetensors"
+    assert card.base == tmp_path / "FLUX.1-dev"
+
+
+def test_a_single_file_of_a_kind_that_needs_a_folder_is_told(tmp_path):
+    write_model_of("PixArtSigmaPipeline", tmp_path / "file")
+    write_header(tmp_path / "file.safetensors", "blocks.0.attn.qkv.weight")
+    told = ModelFolders([tmp_path]).damaged()["file"]
+    assert "PixArtSigmaPipeline, need a whole diffusers folder" in str(told)
+    assert "file/transformer" in told.hint
+
+
+@pytest.mark.parametrize("name", ["v1-5-pruned", "stickers"], ids=["another", "beside"])
+def test_a_model_that_lists_its_objects_never_completes_a_single_file(tmp_path, name):
+    (tmp_path / "objects.toml").write_text(OBJECTS, encoding="utf-8")
+    write_model(tmp_path / "stickers", 'objects = "../objects.toml"')
+    write_header(tmp_path / f"{name}.safetensors", "cond_stage_model.x")
+    shelf = ModelFolders([tmp_path])
+    assert name not in [card.id for card in shelf.cards() if card.base]
+    assert f'checkpoint "{name}.safetensors" are missing' in str(shelf.damaged()[name])
+    assert "StableDiffusionPipeline" in shelf.damaged()[name].hint
+
+
+def test_a_single_file_that_nothing_completes_is_told(tmp_path):
+    write_header(tmp_path / "alone.safetensors", "cond_stage_model.x")
+    shelf = ModelFolders([tmp_path])
+    assert shelf.cards() == ()
+    assert 'named "alone"' in shelf.damaged()["alone"].hint
+
+
+@pytest.mark.parametrize(
+    ("weight", "content"),
+    [
+        ("lora_unet_down_blocks_0.lora_down.weight", "a LoRA"),
+        ("transformer.single_blocks.0.lora_A.weight", "a LoRA"),
+        ("control_model.input_blocks.0.0.weight", "a ControlNet"),
+        ("decoder.conv_in.weight", "an autoencoder"),
+        ("text_model.final_layer_norm.weight", "a text encoder"),
+        ("conditioner.embedders.0.model.ln_final.weight", "the refiner of SDXL"),
+    ],
+)
+def test_a_single_file_that_cannot_draw_is_told_what_it_is(tmp_path, weight, content):
+    write_header(tmp_path / "file.safetensors", weight)
+    told = ModelFolders([tmp_path]).damaged()["file"]
+    assert f"holds {content}, which cannot draw" in str(told)
+
+
+@pytest.mark.parametrize("header", [b"[1, 2]", b"5", b"[" * 100_000, b""])
+def test_a_single_file_with_a_wrong_head_is_damaged(tmp_path, header):
+    content = len(header).to_bytes(8, "little") + header
+    (tmp_path / "file.safetensors").write_bytes(content)
+    told = ModelFolders([tmp_path]).damaged()["file"]
+    assert "damaged" in str(told)
+
+
+def test_no_head_is_read_that_is_longer_than_the_format_allows(tmp_path, monkeypatch):
+    write_header(tmp_path / "file.safetensors", "x")
+    monkeypatch.setattr(model_settings, "MAX_HEADER_BYTES", 3)
+    assert "damaged" in str(ModelFolders([tmp_path]).damaged()["file"])
+
+
+@pytest.mark.parametrize("branch", [b"\xff\xfe", b"nowhere", b"../../../m"])
+def test_downloads_whose_branch_leads_nowhere_are_passed_over(tmp_path, branch):
+    write_model(tmp_path / "m")
+    refs = tmp_path / "hub" / "models--a--b" / "refs"
+    refs.mkdir(parents=True)
+    (refs.parent / "snapshots").mkdir()
+    (refs / "main").write_bytes(branch)
+    shelf = ModelFolders([tmp_path], [tmp_path / "hub"])
+    assert [card.id for card in shelf.cards()] == ["m"]
+    assert shelf.damaged() == {}
+
+
+@pytest.mark.parametrize(
+    ("named", "found"),
+    [
+        ({"HF_HUB_CACHE": "/a"}, ["/a"]),
+        ({"HF_HUB_CACHE": ""}, []),
+        ({"HF_HOME": "/b"}, ["/b/hub"]),
+        ({"XDG_CACHE_HOME": "/c"}, ["/c/huggingface/hub"]),
+    ],
+    ids=["cache", "none", "home", "system"],
+)
+def test_the_hubs_cache_is_looked_for_where_its_libraries_put_it(monkeypatch, named, found):
+    for name in ("HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in named.items():
+        monkeypatch.setenv(name, value)
+    assert [folder.as_posix() for folder in hub_caches()] == found

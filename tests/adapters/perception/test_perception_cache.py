@@ -1,0 +1,141 @@
+import os
+
+import numpy as np
+import pytest
+
+from spatialstudio.adapters.perception.perception_cache import (
+    ForgetfulStore,
+    PerceptionFiles,
+    build,
+)
+from spatialstudio.domain.perception import (
+    Box,
+    DepthMap,
+    Detection,
+    Mask,
+    Perception,
+)
+from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.prompt import MentionId
+
+RANDOM = np.random.default_rng(0)
+
+
+def perception_of(width=13, masks=2, *, depth=True):
+    """Make what could have been seen in a picture whose width is no multiple of eight."""
+    return Perception(
+        image_sha256="ab" * 32,
+        height=7,
+        width=width,
+        detections=tuple(
+            Detection(
+                mention_id=MentionId("m1"),
+                label="dog",
+                score=1 / 3 + number / 7,
+                box=Box(left=0.1, top=1 / 3, right=5, bottom=6),
+                detector_id="d",
+            )
+            for number in range(2)
+        ),
+        masks=tuple(
+            Mask(
+                mention_id=MentionId("m1"),
+                pixels=RANDOM.random((7, width)) > 0.5,
+                score=1 / 3,
+                source_id="s",
+            )
+            for _ in range(masks)
+        ),
+        depth=DepthMap(values=RANDOM.random((7, width), np.float32), estimator_id="e")
+        if depth
+        else None,
+        missing_classes=("unicorn",),
+        cut=0.35,
+    )
+
+
+@pytest.fixture
+def store(tmp_path):
+    return PerceptionFiles(tmp_path / "cache" / "perceptions")
+
+
+@pytest.mark.parametrize("seen", [perception_of(), perception_of(masks=0, depth=False)])
+def test_what_was_kept_is_found_as_it_was(store, seen):
+    store.keep("key", seen)
+    found = store.find("key")
+    assert found.detections == seen.detections
+    facts = (found.image_sha256, found.height, found.width, found.cut, found.missing_classes)
+    assert facts == (seen.image_sha256, seen.height, seen.width, seen.cut, seen.missing_classes)
+    assert len(found.masks) == len(seen.masks)
+
+
+def test_masks_and_depth_are_exact(store):
+    seen = perception_of()
+    store.keep("key", seen)
+    found = store.find("key")
+    np.testing.assert_array_equal(found.masks[1].pixels, seen.masks[1].pixels)
+    np.testing.assert_array_equal(found.depth.values, seen.depth.values)
+    assert found.depth.values.dtype == np.float32
+    assert found.masks[1].source_id == "s"
+
+
+def test_what_was_never_kept_is_not_found(store):
+    assert store.find("key") is None
+
+
+@pytest.fixture
+def file(store, tmp_path):
+    store.keep("key", perception_of())
+    (path,) = (tmp_path / "cache" / "perceptions").iterdir()
+    return path
+
+
+@pytest.mark.parametrize("left", [0, 10, 300, -1], ids=str)
+def test_a_torn_file_is_thrown_away(store, file, left):
+    content = file.read_bytes()
+    file.write_bytes(content[:left])
+    assert store.find("key") is None
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("place", [60, 200, 500, 900])
+def test_a_file_with_a_turned_bit_is_no_perception(store, file, place):
+    whole = store.find("key")
+    content = bytearray(file.read_bytes())
+    content[place] ^= 1
+    file.write_bytes(content)
+    found = store.find("key")
+    assert found is None or found.detections == whole.detections
+
+
+def test_the_perceptions_used_longest_ago_are_forgotten(tmp_path):
+    folder = tmp_path / "few"
+    store = PerceptionFiles(folder)
+    store.keep("a", perception_of())
+    size = (folder / "a.npz").stat().st_size
+    store = PerceptionFiles(folder, most_bytes=int(2.5 * size))
+    store.keep("b", perception_of())
+    os.utime(folder / "a.npz", (1, 1))
+    os.utime(folder / "b.npz", (2, 2))
+    assert store.find("a") is not None  # which makes "b" the oldest
+    store.keep("c", perception_of())
+    assert sorted(path.stem for path in folder.iterdir()) == ["a", "c"]
+
+
+def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path):
+    (tmp_path / "file").write_text("taken")
+    store = PerceptionFiles(tmp_path / "file" / "perceptions")
+    store.keep("key", perception_of())
+    assert store.find("key") is None
+
+
+def test_without_a_cache_all_is_forgotten_at_once(tmp_path):
+    store = build(Surroundings(resources=tmp_path, model_folders=()))
+    assert isinstance(store, ForgetfulStore)
+    store.keep("key", perception_of())
+    assert store.find("key") is None
+
+
+def test_nothing_but_whole_perceptions_is_left_in_the_folder(store, file):
+    store.keep("other", perception_of())
+    assert sorted(path.name for path in file.parent.iterdir()) == ["key.npz", "other.npz"]

@@ -1,0 +1,32 @@
+import json
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from spatialstudio.adapters.storage.records.spatialbench_prompts import draw_prompts, read_objects
+from spatialstudio.domain.errors import StoreError
+
+RESOURCES = Path(__file__).parents[4] / "resources"
+PUBLISHED_SHA256 = "e13c0ed8f962acb7fed702c689e384184759f17317373bce0ef633667c244d8d"
+
+
+@pytest.fixture
+def objects():
+    return read_objects(RESOURCES)
+
+
+def test_the_published_prompts_are_drawn_to_the_byte(objects):
+    assert sha256(draw_prompts(objects)).hexdigest() == PUBLISHED_SHA256
+
+
+def test_another_seed_draws_other_prompts_of_the_same_shape(objects):
+    lines = [json.loads(line) for line in draw_prompts(objects, seed=1).splitlines()]
+    assert sha256(draw_prompts(objects, seed=1)).hexdigest() != PUBLISHED_SHA256
+    assert len(lines) == 200
+    assert lines[0]["counterfactual"]["prompt"] == lines[1]["prompt"]
+
+
+def test_missing_objects_are_told(tmp_path):
+    with pytest.raises(StoreError):
+        read_objects(tmp_path)

@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+
+from spatialstudio.adapters.storage.stores.attention_files import AttentionFolders, build
+from spatialstudio.domain.attention import ATTENTION_FOLDER, AttentionFile
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.generation import RequestId
+from spatialstudio.domain.ports import Surroundings
+
+RUN = RequestId("run-1")
+FILE = AttentionFile(layer="mid", name="000-mid.npy", words=("a", "cat"), shape=(3, 1, 2, 4, 4))
+ARRAY = np.arange(96, dtype=np.float16).reshape(FILE.shape)
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """The cache in which a run has left its attention."""
+    folder = tmp_path / ATTENTION_FOLDER / RUN
+    folder.mkdir(parents=True)
+    np.save(folder / FILE.name, ARRAY)
+    return tmp_path
+
+
+def reader(cache):
+    return build(Surroundings(resources=cache, model_folders=(), cache=cache))
+
+
+def test_what_the_model_left_is_read(kept):
+    assert np.array_equal(reader(kept).read(RUN, FILE), ARRAY)
+
+
+@pytest.mark.parametrize(
+    ("run", "name"),
+    [("run-2", FILE.name), (RUN, "001-up.npy"), ("..", FILE.name), (RUN, f"../{RUN}/{FILE.name}")],
+    ids=["run", "file", "outside-run", "outside-file"],
+)
+def test_what_is_not_there_is_told(kept, run, name):
+    file = AttentionFile(layer="mid", name=name, words=FILE.words, shape=FILE.shape)
+    with pytest.raises(StoreError, match="no longer here"):
+        reader(kept).read(RequestId(run), file)
+
+
+def test_without_a_cache_nothing_is_there():
+    with pytest.raises(StoreError, match="no longer here"):
+        AttentionFolders(None).read(RUN, FILE)
+
+
+def test_an_array_of_another_size_is_damaged(kept):
+    file = AttentionFile(layer="mid", name=FILE.name, words=("a",), shape=(3, 1, 1, 4, 4))
+    with pytest.raises(StoreError, match="damaged"):
+        reader(kept).read(RUN, file)
+
+
+def test_a_broken_file_is_told(kept):
+    (kept / ATTENTION_FOLDER / RUN / FILE.name).write_bytes(b"\x93NUMPY")
+    with pytest.raises(StoreError, match="no longer here"):
+        reader(kept).read(RUN, FILE)

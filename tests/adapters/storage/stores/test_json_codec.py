@@ -1,0 +1,215 @@
+"""Every domain value survives JSON; nothing else is taken for one."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from spatialstudio.adapters.storage.stores.json_codec import decode, encode
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.generation import GenerationRequest, ModelRef
+from spatialstudio.domain.perception import Box, Mask
+from spatialstudio.domain.prompt import (
+    ObjectMention,
+    Prompt,
+    TextSpan,
+)
+from spatialstudio.domain.record import (
+    ArtifactRef,
+    RunRecord,
+    StepSummary,
+)
+from spatialstudio.domain.relation import (
+    LEFT_OF,
+    Relation,
+    SceneGraph,
+)
+from spatialstudio.domain.verdict import (
+    CheckerSettings,
+    ConfidenceComponents,
+    Evaluation,
+    Outcome,
+    Verdict,
+)
+from tests.comparing import to_the_bit
+from tests.strategies import evaluations, requests, words
+
+
+@pytest.fixture
+def request_of_a_cat():
+    """A request with one relation, the smallest that has every kind of field."""
+    mentions = [
+        ObjectMention(id=i, phrase=p, head=p, span=TextSpan(start=a, stop=a + 3))
+        for i, p, a in [("m1", "cat", 2), ("m2", "dog", 18)]
+    ]
+    scene = SceneGraph(
+        prompt=Prompt(text="a cat left of a dog"),
+        mentions=tuple(mentions),
+        relations=(Relation(id="r1", type=LEFT_OF, subject="m1", object="m2"),),
+        extractor_id="grammar",
+    )
+    return GenerationRequest(id="x", scene=scene, backend_id="b", model=ModelRef(id="stickers"))
+
+
+def through_text(plain):
+    return json.loads(json.dumps(plain, allow_nan=False))
+
+
+@given(requests)
+@settings(max_examples=settings.default.max_examples // 2)
+def test_a_request_survives_json(request):
+    plain = through_text(encode(request, {}))
+    assert to_the_bit(decode(GenerationRequest, plain, {})) == to_the_bit(request)
+
+
+@given(evaluations)
+@settings(max_examples=settings.default.max_examples // 2)
+def test_an_evaluation_survives_json_with_its_arrays_on_the_shelf(evaluation):
+    shelf = {}
+    plain = through_text(encode(evaluation, shelf))
+    assert to_the_bit(decode(Evaluation, plain, shelf)) == to_the_bit(evaluation)
+
+
+@given(words)
+def test_a_decoded_value_equals_the_encoded_one(text):
+    prompt = Prompt(text=text)
+    assert decode(Prompt, encode(prompt, {}), {}) == prompt
+
+
+def test_a_relation_type_is_the_registered_one_again(request_of_a_cat):
+    plain = through_text(encode(request_of_a_cat, {}))
+    (relation,) = decode(GenerationRequest, plain, {}).scene.relations
+    assert relation.type is LEFT_OF
+
+
+def test_arrays_do_not_go_through_json():
+    mask = Mask(mention_id="m1", pixels=np.eye(3, dtype=bool), score=1.0, source_id="s")
+    shelf = {}
+    assert encode(mask, shelf)["pixels"] == "pixels"
+    assert shelf["pixels"] is mask.pixels
+
+
+def test_numbers_of_numpy_become_plain():
+    summary = StepSummary(step=np.int64(3), timestep=np.float32(0.5), pos={"r1": np.float64(1)})
+    assert encode(summary, {})["step"] == 3
+    assert type(encode(summary, {})["timestep"]) is float
+
+
+def test_what_no_domain_type_holds_is_refused():
+    with pytest.raises(TypeError, match="set cannot be stored"):
+        encode({1, 2}, {})
+
+
+def changed(plain, path, value):
+    """Put ``value`` at a dotted path; the key itself is dropped for ``...``."""
+    *parents, last = [int(part) if part.isdigit() else part for part in path.split(".")]
+    node = plain
+    for part in parents:
+        node = node[part]
+    node[last] = value
+    return plain
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        ("seed", "7", 'The field "seed" is of the wrong type: str, not int.'),
+        ("seed", True, 'The field "seed" is of the wrong type: bool, not int.'),
+        ("seed", None, 'The field "seed" is of the wrong type: NoneType, not int.'),
+        ("guidance_scale", [], 'The field "guidance_scale" is of the wrong type: list, not float.'),
+        ("guidance_scale", False, "is of the wrong type: bool, not float."),
+        ("seed", 10**400, 'The field "seed" holds a number that is too large.'),
+        ("guidance_scale", -(10**400), "holds a number that is too large."),
+        ("width", 1.5, 'The field "width" is of the wrong type: float, not int.'),
+        ("scene", [], 'The field "scene" is of the wrong type: list, not dict.'),
+        ("scene.mentions", {}, 'The field "scene.mentions" is of the wrong type: dict, not list.'),
+        ("scene.colour", 1, 'The field "scene.colour" is not known.'),
+        ("scene.relations.0.type", "atop", 'names the relation type "atop", which is not known.'),
+        ("scene.relations.0.subject", "m9", 'The field "scene" contradicts itself'),
+        ("scene.mentions.1.span.stop", 0, 'The field "scene.mentions.1.span" contradicts itself'),
+    ],
+)
+def test_a_wrong_field_is_named(request_of_a_cat, path, value, sentence):
+    plain = changed(encode(request_of_a_cat, {}), path, value)
+    with pytest.raises(StoreError) as caught:
+        decode(GenerationRequest, plain, {})
+    assert sentence in caught.value.message
+    assert caught.value.message.endswith(".")
+    assert caught.value.hint
+
+
+def test_a_missing_field_is_named(request_of_a_cat):
+    plain = encode(request_of_a_cat, {})
+    del plain["scene"]["prompt"]["text"]
+    with pytest.raises(StoreError, match=r'The field "scene.prompt.text" is missing.'):
+        decode(GenerationRequest, plain, {})
+
+
+def test_a_field_that_came_later_takes_its_default(request_of_a_cat):
+    plain = encode(request_of_a_cat, {})
+    del plain["search"]
+    assert decode(GenerationRequest, plain, {}) == request_of_a_cat
+
+
+def test_an_answer_that_does_not_exist_is_refused():
+    with pytest.raises(StoreError, match='The field "outcome" holds "MAYBE", which is no Outcome'):
+        decode(Verdict, encode(a_verdict(), {}) | {"outcome": "MAYBE"}, {})
+
+
+def test_a_tuple_of_fixed_length_is_counted():
+    plain = encode(CheckerSettings(), {})
+    plain["weights"] = [1.0, 2.0]
+    with pytest.raises(StoreError, match="holds 2 items instead of 4"):
+        decode(CheckerSettings, plain, {})
+
+
+def test_a_whole_number_may_stand_for_a_decimal_one():
+    plain = {"left": 0, "top": 0, "right": 2, "bottom": 1.5}
+    assert decode(Box, plain, {}).area == 3
+
+
+@pytest.mark.parametrize(
+    ("shelf", "trouble"),
+    [
+        ({}, "names an array that is not there"),
+        ({"pixels": np.ones((2, 2))}, "holds an array of float64 instead of bool"),
+    ],
+    ids=["absent", "of another kind"],
+)
+def test_an_array_must_be_there_and_of_its_kind(shelf, trouble):
+    plain = {"mention_id": "m1", "pixels": "pixels", "score": 1.0, "source_id": "s"}
+    with pytest.raises(StoreError, match=trouble):
+        decode(Mask, plain, shelf)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["yesterday", "2026-11-20T10:00:00", "0001-01-01T00:00:00+14:00"],
+    ids=["words", "no zone", "before all years"],
+)
+def test_a_time_needs_its_zone(text):
+    with pytest.raises(StoreError, match='The field "created" holds'):
+        decode(RunRecord, record_json(created=text), {})
+
+
+def a_verdict():
+    sure = ConfidenceComponents(detection=1.0, geometry=1.0, stability=1.0, agreement=1.0)
+    return Verdict(relation_id="r1", outcome=Outcome.PASS, confidence=1.0, components=sure)
+
+
+def record_json(created):
+    artifact = encode(ArtifactRef(kind="image", path="p", sha256="", bytes=1), {})
+    return {
+        "schema_version": 1,
+        "id": "x",
+        "created": created,
+        "request": None,
+        "token_spans": [],
+        "trace": [],
+        "evaluation": None,
+        "artifacts": [artifact],
+        "environment": None,
+        "seconds": 1.0,
+        "peak_memory_bytes": 1,
+    }

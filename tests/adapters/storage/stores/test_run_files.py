@@ -1,0 +1,240 @@
+"""A run on disk is whole, checked, and the same as when it was drawn."""
+
+import json
+import os
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from spatialstudio.adapters.storage.stores import judgement
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.adapters.storage.stores.sidecar import read_listing, read_sidecar
+from spatialstudio.application.storage.store_run import store_run
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.generation import of_best
+from tests.adapters.storage.stores.conftest import MARKS, NEAR, rewritten
+from tests.comparing import to_the_bit
+from tests.strategies import evaluations, finished_runs
+
+
+def visible(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_run_is_three_files_of_one_name(picture):
+    assert {path.suffix for path in picture.parent.iterdir()} == {".png", ".strace", ".json"}
+    assert {path.stem for path in picture.parent.iterdir()} == {picture.stem}
+    assert picture.stem.endswith("_a-cat-left-of-a-dog_7")
+
+
+def test_any_program_can_show_the_picture(picture, events):
+    with Image.open(picture) as shown:
+        assert np.array_equal(np.asarray(shown), events[-1].image)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".strace", ".json", ""])
+def test_a_run_reopens_from_any_of_its_files_and_from_its_folder(picture, events, suffix):
+    path = picture.with_suffix(suffix) if suffix else picture.parent
+    _, replayed = RunFiles().load(path)
+    assert [to_the_bit(event) for event in replayed] == [to_the_bit(event) for event in events]
+
+
+def test_a_trace_alone_replays_the_run(picture, events):
+    picture.unlink()
+    picture.with_suffix(".json").unlink()
+    record, replayed = RunFiles().load(picture.with_suffix(".strace"))
+    assert to_the_bit(replayed) == to_the_bit(events)
+    assert record.evaluation is None
+
+
+def test_a_reopened_run_has_the_same_request_and_evaluation(picture, request_, evaluation):
+    record, _ = RunFiles().load(picture)
+    assert record.request == request_
+    assert to_the_bit(record.evaluation) == to_the_bit(evaluation)
+
+
+@given(run=finished_runs(), evaluation=st.none() | evaluations)
+@settings(
+    max_examples=settings.default.max_examples // 2,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_every_run_reopens_as_it_was_stored(tmp_path, run, evaluation):
+    request, events = run
+    picture = store_run(request, events, evaluation, RunFiles(), tmp_path)
+    record, replayed = RunFiles().load(picture)
+    assert to_the_bit(record.request) == to_the_bit(of_best(request, record.candidates))
+    assert to_the_bit(record.evaluation) == to_the_bit(evaluation)
+    assert to_the_bit(replayed) == to_the_bit(events)
+    assert "metadata" not in {fault.part for fault in RunFiles().verify(picture)}
+
+
+def test_runs_of_one_name_are_all_kept(tmp_path, picture):
+    record, events = RunFiles().load(picture)
+    names = [RunFiles().save(record, events, tmp_path).stem for _ in range(2)]
+    assert names == [f"{record.id}_2", f"{record.id}_3"]
+
+
+def test_a_name_is_free_only_when_no_file_has_it(picture):
+    record, events = RunFiles().load(picture)
+    picture.unlink()
+    assert RunFiles().save(record, events, picture.parent).stem == f"{record.id}_2"
+
+
+def test_a_judged_run_tells_its_verdicts_beside_and_in_the_picture(
+    tmp_path, request_, events, evaluation
+):
+    picture = store_run(request_, events, None, RunFiles(), tmp_path)
+    RunFiles().mark(picture, MARKS)
+    RunFiles().note_repetition(picture, NEAR)
+    RunFiles().judge(picture, evaluation)
+    record, replayed = RunFiles().load(picture)
+    assert to_the_bit(record.evaluation) == to_the_bit(evaluation)
+    assert to_the_bit(replayed) == to_the_bit(events)
+    assert RunFiles().marks(picture) == MARKS
+    beside = picture.with_suffix(".json")
+    assert read_listing(beside.read_bytes(), beside.name).repetition == NEAR
+    with Image.open(picture) as shown:
+        assert json.loads(shown.text["spatial_studio"])["verdicts"]["r1"]["outcome"] == "PASS"
+
+
+def test_marks_are_kept_without_touching_the_evaluation(picture, evaluation):
+    RunFiles().mark(picture, MARKS)
+    assert RunFiles().marks(picture) == MARKS
+    assert to_the_bit(RunFiles().load(picture)[0].evaluation) == to_the_bit(evaluation)
+
+
+def test_marks_make_a_new_sidecar_when_it_was_deleted(picture):
+    picture.with_suffix(".json").unlink()
+    RunFiles().mark(picture, MARKS)
+    assert RunFiles().marks(picture) == MARKS
+
+
+def test_a_run_that_is_not_there_is_called_by_the_name_asked_for(tmp_path):
+    with pytest.raises(StudioError, match=r'There is no file ".*nope\.png"'):
+        RunFiles().load(tmp_path / "nope.png")
+
+
+class SuddenEnd(BaseException):
+    """Stands for a program that is killed."""
+
+
+@pytest.mark.parametrize(
+    ("moment", "is_kept"),
+    [(".judged", False), (".png", False), ("rename", True)],
+    ids=["before anything", "before the picture", "after the picture"],
+)
+def test_a_judgement_cut_short_leaves_a_sound_run(
+    picture, evaluation, monkeypatch, moment, is_kept
+):
+    write = judgement.write_whole
+
+    def write_until(path, content):
+        if path.suffix == moment:
+            raise SuddenEnd
+        write(path, content)
+
+    def end(*_):
+        raise SuddenEnd
+
+    with monkeypatch.context() as patch:
+        patch.setattr(judgement, "write_whole", write_until)
+        if moment == "rename":
+            patch.setattr(judgement, "_rename", end)
+        with pytest.raises(SuddenEnd):
+            RunFiles().judge(picture, replace(evaluation, seconds=9.0))
+    assert RunFiles().verify(picture) == ()
+    seconds = RunFiles().load(picture)[0].evaluation.seconds
+    assert seconds == (9.0 if is_kept else evaluation.seconds)
+    assert {path.suffix for path in picture.parent.iterdir()} == {".png", ".strace", ".json"}
+
+
+def test_a_library_finishes_a_judgement_when_it_opens(picture, evaluation, monkeypatch, tmp_path):
+    with monkeypatch.context() as patch:
+        patch.setattr(judgement, "_rename", lambda *_: None)
+        RunFiles().judge(picture, replace(evaluation, seconds=9.0))
+    judgement.settle_judgements(picture.parent)
+    beside = picture.with_suffix(".json")
+    assert read_sidecar(beside.read_bytes(), beside.name).evaluation.seconds == 9.0
+
+
+@pytest.mark.parametrize("suffix", [".png", ".strace", ".json"])
+def test_a_truncated_file_is_noticed(picture, suffix):
+    os.truncate(picture.with_suffix(suffix), 20)
+    with pytest.raises(StudioError) as caught:
+        RunFiles().load(picture)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("format.json", b'{"format": "spatialstudio-trace", "version": 99}', "by a newer Spatial"),
+        ("format.json", b'{"format": "other", "version": 1}', "is no trace"),
+        ("format.json", b"[]", "is no trace"),
+        ("run.json", b"{}", "is missing"),
+        ("run.json", b"[" * 100_000, "is nested too deeply"),
+        ("maps.npz", b"", '"maps.npz" in the trace .* is damaged'),
+        ("previews/0000.webp", b"", "0000.webp.* is damaged"),
+        ("picture.webp", b"", "picture in the trace .* is damaged"),
+    ],
+)
+def test_a_spoilt_member_of_the_trace_is_named(picture, name, content, message):
+    rewritten(picture.with_suffix(".strace"), name, content)
+    with pytest.raises(StudioError, match=message) as caught:
+        RunFiles().load(picture)
+    assert caught.value.hint
+
+
+def test_a_folder_without_a_run_is_told(tmp_path):
+    with pytest.raises(StudioError, match="holds no complete run"):
+        RunFiles().load(tmp_path)
+
+
+def test_a_file_of_another_kind_belongs_to_no_run(tmp_path):
+    (tmp_path / "notes.txt").write_text("x")
+    with pytest.raises(StudioError, match="belongs to no run"):
+        RunFiles().load(tmp_path / "notes.txt")
+
+
+def test_a_file_is_no_folder_for_runs(tmp_path, picture):
+    record, events = RunFiles().load(picture)
+    (tmp_path / "file").write_text("taken")
+    with pytest.raises(StudioError, match="is not a folder") as caught:
+        RunFiles().save(record, events, tmp_path / "file")
+    assert caught.value.hint
+
+
+def test_a_folder_is_made_ready_before_work_is_spent(tmp_path):
+    RunFiles().prepare(tmp_path / "new" / "runs")
+    assert visible(tmp_path / "new" / "runs") == []
+
+
+def test_a_folder_that_cannot_be_written_is_told_at_once(tmp_path):
+    (tmp_path / "file").write_text("taken")
+    with pytest.raises(StudioError, match="is not a folder"):
+        RunFiles().prepare(tmp_path / "file" / "runs")
+
+
+@contextmanager
+def tiny_disk():
+    """Let no file grow beyond 500 bytes, as if the disk were full; nor pytest's, so be brief."""
+    resource = pytest.importorskip("resource")
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500, usual[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+
+
+def test_nothing_half_written_is_left_when_the_disk_is_full(tmp_path, picture):
+    record, events = RunFiles().load(picture)
+    with tiny_disk(), pytest.raises(StudioError, match="is full") as caught:
+        RunFiles().save(replace(record, evaluation=None), events, tmp_path / "full")
+    assert caught.value.hint == "Free some space or choose a folder on another disk."
+    assert visible(tmp_path / "full") == []

@@ -1,0 +1,232 @@
+"""What was typed and what was asked outlive a program, however it ends."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from spatialstudio.adapters.storage.stores.state_files import PlainStateFiles
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.generation import (
+    PSG,
+    GenerationRequest,
+    GuidanceSettings,
+    ModelRef,
+)
+from spatialstudio.domain.run_settings import (
+    Draft,
+    Preset,
+    RunSettings,
+    SeedMode,
+)
+from tests.fakes import scene_of
+from tests.strategies import requests
+
+SETTINGS = RunSettings(
+    model_id="m",
+    width=512,
+    height=768,
+    steps=25,
+    seed=3,
+    seed_mode=SeedMode.INCREMENT,
+    preset=Preset.PUBLISHED,
+    guidance=GuidanceSettings(method_id=PSG, strength=20, last_step=24, goal=0.95),
+)
+
+ASK_AND_WAIT = """
+import sys
+from pathlib import Path
+from spatialstudio.adapters.storage.stores.state_files import PlainStateFiles
+from spatialstudio.domain.generation import GenerationRequest, ModelRef
+from spatialstudio.domain.prompt import Prompt
+from spatialstudio.domain.relation import SceneGraph
+
+scene = SceneGraph(prompt=Prompt(text="a cat"), mentions=(), relations=(), extractor_id="e")
+journal = PlainStateFiles().open_journal(Path(sys.argv[1]))
+for number in range(10):
+    request = GenerationRequest(
+        id=str(number), scene=scene, backend_id="b", model=ModelRef(id="m"), seed=number)
+    journal.note(request)
+journal.end("3")
+print("asked", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def journal(tmp_path):
+    journal = PlainStateFiles().open_journal(tmp_path)
+    yield journal
+    journal.close()
+
+
+def ended_suddenly(journal):
+    """Let a journal's program end without a word."""
+    journal._file.close()
+    journal._file = None
+
+
+@pytest.fixture
+def program(tmp_path):
+    command = [sys.executable, "-c", ASK_AND_WAIT, str(tmp_path)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True) as program:
+        assert program.stdout.readline() == "asked\n"
+        yield program
+        program.kill()
+
+
+def test_a_queue_of_ten_is_listed_after_its_program_was_killed(program, journal):
+    assert journal.interrupted() == ()
+    os.kill(program.pid, signal.SIGKILL)
+    program.wait()
+    asked = journal.interrupted()
+    assert [request.seed for request in asked] == [0, 1, 2, 4, 5, 6, 7, 8, 9]
+    journal.forget([request.id for request in asked[:4]])
+    assert [request.seed for request in journal.interrupted()] == [5, 6, 7, 8, 9]
+    journal.forget([request.id for request in asked])
+    assert journal.interrupted() == ()
+
+
+@given(asked=st.lists(requests, max_size=3, unique_by=lambda request: request.id))
+@settings(
+    max_examples=settings.default.max_examples // 4,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_every_request_comes_back_as_it_was(tmp_path_factory, asked):
+    folder = tmp_path_factory.mktemp("queue")
+    journal = PlainStateFiles().open_journal(folder)
+    for request in asked:
+        journal.note(request)
+    ended_suddenly(journal) if asked else journal.close()
+    assert repr(PlainStateFiles().open_journal(folder).interrupted()) == repr(tuple(asked))
+
+
+def test_a_torn_last_line_counts_as_not_written(tmp_path, journal, request_):
+    other = PlainStateFiles().open_journal(tmp_path)
+    other.note(request_)
+    other.note(replace(request_, id="x2"))
+    ended_suddenly(other)
+    (path,) = tmp_path.glob("*.journal")
+    os.truncate(path, path.stat().st_size - 9)
+    assert journal.interrupted() == (request_,)
+
+
+def test_a_queue_that_is_done_leaves_no_file(tmp_path, request_):
+    journal = PlainStateFiles().open_journal(tmp_path)
+    journal.note(request_)
+    journal.end(request_.id)
+    journal.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_waits_when_the_window_is_closed_is_listed_next_time(tmp_path, journal, request_):
+    other = PlainStateFiles().open_journal(tmp_path)
+    other.note(request_)
+    other.close()
+    assert journal.interrupted() == (request_,)
+
+
+def test_a_draft_is_read_as_it_was_written(tmp_path):
+    draft = Draft(prompt="a 猫\n", model_id="m", settings=SETTINGS)
+    PlainStateFiles().write_draft(tmp_path / "new" / "draft.json", draft)
+    assert PlainStateFiles().read_draft(tmp_path / "new" / "draft.json") == draft
+
+
+def test_settings_are_read_as_they_were_written(tmp_path):
+    path = tmp_path / "presets" / "mine.json"
+    PlainStateFiles().write_settings(path, SETTINGS)
+    assert PlainStateFiles().read_settings(path) == SETTINGS
+
+
+@pytest.mark.parametrize("content", [None, b"", b"[]", b'{"steps": 3}', b"\xff"])
+def test_a_file_that_holds_no_settings_is_refused(tmp_path, content):
+    path = tmp_path / "mine.json"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(StoreError):
+        PlainStateFiles().read_settings(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"prompt": 3}', b"\xff"])
+def test_a_draft_that_cannot_be_read_is_none(tmp_path, content):
+    (tmp_path / "draft.json").write_bytes(content)
+    assert PlainStateFiles().read_draft(tmp_path / "draft.json") is None
+
+
+def test_searches_are_kept_by_name(tmp_path):
+    PlainStateFiles().write_searches(tmp_path / "searches.json", {"mine": "cat"})
+    assert PlainStateFiles().read_searches(tmp_path / "searches.json") == {"mine": "cat"}
+    assert PlainStateFiles().read_searches(tmp_path / "none.json") == {}
+
+
+def test_the_folder_of_the_library_is_kept_until_the_usual_one_is_chosen_again(tmp_path):
+    files, path = PlainStateFiles(), tmp_path / "new" / "library.json"
+    files.write_library_folder(path, tmp_path / "犬")
+    assert files.read_library_folder(path) == tmp_path / "犬"
+    files.write_library_folder(path, None)
+    assert files.read_library_folder(path) is None
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"folder": 3}'])
+def test_a_damaged_file_names_no_folder(tmp_path, content):
+    path = tmp_path / "library.json"
+    path.write_text(content)
+    assert PlainStateFiles().read_library_folder(path) is None
+
+
+class FullDisk:
+    """A journal's file on a disk that takes a few bytes of each line."""
+
+    def __init__(self, file, room):
+        self._file, self._room = file, room
+
+    def write(self, line):
+        if self._room < len(line):
+            written = self._file.write(line[: self._room])
+            self._room = 0
+            if written:
+                return written
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._room -= len(line)
+        return self._file.write(line)
+
+    def __getattr__(self, name):
+        return getattr(self._file, name)
+
+
+def test_a_full_disk_tears_no_line_and_closing_is_quiet(tmp_path):
+    asked = [
+        GenerationRequest(id=name, scene=scene_of(), backend_id="b", model=ModelRef(id="m"))
+        for name in ("first", "second", "third")
+    ]
+    journal = PlainStateFiles().open_journal(tmp_path)
+    journal.note(asked[0])
+    file = journal._file
+    journal._file = FullDisk(file, room=10)
+    with pytest.raises(StoreError, match="is full"):
+        journal.note(asked[1])
+    journal._file = file
+    journal.note(asked[2])
+    ended_suddenly(journal)
+    later = PlainStateFiles().open_journal(journal._folder)
+    assert [request.id for request in later.interrupted()] == [asked[0].id, asked[2].id]
+
+
+def test_a_journal_behind_a_link_is_not_written(tmp_path):
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"")
+    (tmp_path / "queue").mkdir()
+    (tmp_path / "queue" / "1.journal").symlink_to(outside)
+    journal = PlainStateFiles().open_journal(tmp_path / "queue")
+    assert journal.interrupted() == ()
+    journal.forget(["x"])
+    journal.close()
+    assert outside.read_bytes() == b""
+    assert (tmp_path / "queue" / "1.journal").is_symlink()

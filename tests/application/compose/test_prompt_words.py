@@ -1,0 +1,55 @@
+from dataclasses import replace
+
+from spatialstudio.application.compose.prompt_words import words_of
+from spatialstudio.domain.prompt import TextSpan
+from tests.fakes import scene_of
+
+
+def test_things_stand_among_the_other_words_in_the_order_of_the_text():
+    words = words_of(scene_of("dog", "car"))
+    assert [word.text for word in words] == [
+        *("a", "photo", "of", "a", "dog", "to", "the", "left", "of", "a", "car"),
+    ]
+    assert [word.key for word in words if word.is_mention] == ["m1", "m2"]
+
+
+def test_a_repeated_word_has_a_key_and_a_hue_of_its_own():
+    words = [word for word in words_of(scene_of()) if word.text == "a"]
+    assert len(words) == len({word.key for word in words}) == len({word.hue for word in words}) == 3
+
+
+def test_the_words_of_a_thing_are_one():
+    words = words_of(scene_of("red dog", "car"))
+    assert "red dog" in [word.text for word in words]
+    assert "red" not in [word.text for word in words]
+
+
+def test_things_have_the_first_hues():
+    assert [word.hue for word in words_of(scene_of()) if word.is_mention] == [0, 1]
+
+
+def test_a_thing_named_again_is_a_word_of_its_own_in_the_things_hue():
+    scene = scene_of()
+    text = f"{scene.prompt.text}, the car above a lamp"
+    again = TextSpan(start=text.rindex("car"), stop=text.rindex("car") + 3)
+    dog, car = scene.mentions
+    scene = replace(
+        scene,
+        prompt=replace(scene.prompt, text=text),
+        mentions=(dog, replace(car, named_again=(again,))),
+    )
+    cars = [word for word in words_of(scene) if word.text == "car"]
+    assert [(word.is_mention, word.is_named_again) for word in cars] == [
+        *((True, False), (False, True)),
+    ]
+    assert len({word.key for word in cars}) == 2
+    assert {word.hue for word in cars} == {1}
+
+
+def test_a_thing_keeps_its_hue_where_the_order_changes():
+    scene = scene_of()
+    turned = replace(scene, mentions=scene.mentions[::-1])
+    assert {word.key: word.hue for word in words_of(turned) if word.is_mention} == {
+        "m1": 0,
+        "m2": 1,
+    }

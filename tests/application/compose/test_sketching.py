@@ -1,0 +1,105 @@
+from math import dist
+
+import pytest
+
+from spatialstudio.adapters.prompts.grammar import GrammarExtractor
+from spatialstudio.application.compose.layouts import (
+    BLOB_SIDE,
+    after_adding,
+    after_removing,
+    arranged,
+    free_place,
+    named_in,
+)
+from spatialstudio.application.compose.read_prompt import read_prompt, read_thing
+from spatialstudio.application.paths import resources_folder
+from spatialstudio.domain.errors import PromptError
+
+extractor = GrammarExtractor(resources_folder() / "prompts")
+
+
+def added(text, name, place):
+    scene = read_prompt(text, extractor)
+    return after_adding(scene, arranged(scene, {}), read_thing(name, extractor), place)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "said"),
+    [
+        ("cat", (0.27, 0.9), "a dog to the left of a car, a cat below the dog"),
+        ("an old cat", (0.72, 0.1), "a dog to the left of a car, an old cat above the car"),
+        ("two cats", (0.27, 0.9), "a dog to the left of a car, two cats below the dog"),
+    ],
+)
+def test_a_new_thing_is_said_against_its_neighbour(name, place, said):
+    scene, places, new = added("a dog to the left of a car", name, place)
+    assert scene.prompt.text == said
+    assert places[new] == place
+
+
+def test_a_style_stays_behind_the_new_thing():
+    scene, _, new = added("a photo of a dog to the left of a car, oil on canvas", "cat", (0.3, 0.9))
+    assert scene.prompt.text.startswith("a photo of a dog")
+    assert scene.prompt.text.endswith("a cat below the dog, oil on canvas")
+    assert scene.mention(new).span.of(scene.prompt.text) == "cat"
+
+
+def test_a_second_thing_of_a_name_is_another_one():
+    scene, _, new = added("a dog to the left of a car", "dog", (0.27, 0.9))
+    assert [mention.head for mention in scene.mentions].count("dog") == 2
+    assert scene.relations[-1].ends[0] == new
+
+
+@pytest.mark.parametrize("name", ["a cat and a dog", "a cat on a table", "  "])
+def test_what_names_no_single_thing_is_refused(name):
+    with pytest.raises(PromptError):
+        read_thing(name, extractor)
+
+
+@pytest.mark.parametrize("name", ["zzgloop", "of"])
+def test_what_names_nothing_is_refused_as_a_name_not_as_a_prompt(name):
+    with pytest.raises(PromptError, match="does not name one thing"):
+        read_thing(name, extractor, {"cat": "cat"})
+
+
+def test_the_free_place_is_clear_of_all_soft_edges():
+    assert free_place({}) == (0.5, 0.5)
+    others = {"m1": (0.5, 0.5), "m2": (0.2, 0.5)}
+    place = free_place(others)
+    assert min(dist(place, other) for other in others.values()) >= 1.25 * BLOB_SIDE
+
+
+def test_where_all_is_taken_the_free_place_is_the_farthest():
+    others = {f"m{x}{y}": (x / 10, y / 10) for x in range(0, 11, 2) for y in range(0, 11, 2)}
+    place = free_place(others)
+    assert min(dist(place, other) for other in others.values()) == pytest.approx(0.2**0.5 / 10**0.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "gone", "said"),
+    [
+        ("a cat above a dog to the left of a car", "m1", "a dog to the left of a car"),
+        ("a cat above a dog to the left of a car", "m2", "a cat and a car"),
+        ("a cat between a dog and a car", "m3", "a cat and a dog"),
+        ("a cat, a dog, oil on canvas", "m1", "a dog, oil on canvas"),
+        ("a photo of a cat and a dog, oil on canvas", "m2", "a photo of a cat, oil on canvas"),
+        (
+            "a dog to the left of a cup, a cat above the second cup",
+            "m2",
+            "a cat above a cup, with a dog",
+        ),
+    ],
+)
+def test_a_thing_goes_with_its_relations_and_all_words_about_it(text, gone, said):
+    scene = read_prompt(text, extractor)
+    places = arranged(scene, {})
+    left, kept = after_removing(scene, places, gone)
+    assert left.prompt.text == said
+    assert kept == {name: place for name, place in places.items() if name != gone}
+    again = read_prompt(said, extractor)
+    assert [each.phrase for each in again.mentions] == [each.phrase for each in left.mentions]
+
+
+def test_a_thing_is_named_behind_what_the_prompt_says():
+    assert named_in("", read_thing("apple", extractor)) == "an apple"
+    assert named_in("at night ", read_thing("two cats", extractor)).startswith("at night, ")

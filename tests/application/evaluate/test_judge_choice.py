@@ -1,0 +1,115 @@
+from dataclasses import replace
+
+import pytest
+
+from spatialstudio.application.evaluate.judge_choice import (
+    JudgeDefaults,
+    find_judges,
+    has_unfit_detector,
+    judges_by_origin,
+)
+from spatialstudio.application.registry import AdapterEntry, Registry
+from spatialstudio.domain.errors import NoDetectorChosen, SettingsError
+from spatialstudio.domain.judge_choice import (
+    DEFAULT_JUDGES,
+    STICKER_JUDGES,
+    JudgeChoice,
+)
+from spatialstudio.domain.perception import Perception
+from spatialstudio.domain.ports import Surroundings
+from tests.ui.scripted_engine import STICKERS
+
+
+class Shelf:
+    """Makes a name of every model it is asked for."""
+
+    def make(self, model_id, role):
+        return f"{role.value} {model_id}"
+
+
+def make_named(_):
+    return "registered"
+
+
+def make_shelf(_):
+    return Shelf()
+
+
+@pytest.fixture
+def registry(tmp_path):
+    """The sticker models, a shelf, and what judging needs besides."""
+    registered = (
+        *(("detector", "sticker-segmenter"), ("depth", "sticker-depth")),
+        *(("perturber", "pillow"), ("perception_store", "files")),
+    )
+    entries = [
+        AdapterEntry(kind=kind, id=name, make=f"{__name__}:make_named") for kind, name in registered
+    ]
+    shelf = AdapterEntry(kind="perception_shelf", id="folders", make=f"{__name__}:make_shelf")
+    return Registry([*entries, shelf], Surroundings(resources=tmp_path, model_folders=()))
+
+
+def test_the_sticker_models_look_at_sticker_pictures_by_default(registry):
+    judges = find_judges(registry, judges_by_origin(DEFAULT_JUDGES, is_sticker_picture=True))
+    assert (judges.detector, judges.depth) == ("registered", "registered")
+    assert (judges.second, judges.segmenter, judges.cut) == (None, None, None)
+
+
+def test_others_are_taken_from_the_shelf(registry):
+    choice = JudgeChoice(detector_id="a", second_id="b", segmenter_id="c", depth_id="d", cut=0.3)
+    judges = find_judges(registry, choice)
+    assert (judges.detector, judges.second) == ("detector a", "detector b")
+    assert (judges.segmenter, judges.depth, judges.cut) == ("segmenter c", "depth d", 0.3)
+
+
+def test_the_depth_of_stickers_is_not_taken_for_that_of_other_pictures(registry):
+    assert find_judges(registry, JudgeChoice(detector_id="a")).depth is None
+
+
+@pytest.mark.parametrize("cut", [-0.1, 1.1, float("nan")])
+def test_a_cut_that_is_no_share_is_refused(cut):
+    with pytest.raises(SettingsError):
+        JudgeChoice(cut=cut)
+
+
+def test_nobody_looks_by_default_at_pictures_that_no_sticker_model_drew(registry):
+    with pytest.raises(NoDetectorChosen, match="no sticker model drew this picture"):
+        find_judges(registry, judges_by_origin(DEFAULT_JUDGES, is_sticker_picture=False))
+
+
+def test_a_detector_that_was_chosen_looks_at_every_picture():
+    for choice in (STICKER_JUDGES, JudgeChoice(detector_id="a", second_id="b")):
+        assert judges_by_origin(choice, is_sticker_picture=False) == choice
+        assert judges_by_origin(choice, is_sticker_picture=True) == choice
+
+
+def test_the_second_detector_looks_alone_where_there_is_no_first():
+    alone = judges_by_origin(JudgeChoice(second_id="b"), is_sticker_picture=False)
+    assert (alone.detector_id, alone.second_id) == ("b", None)
+
+
+def test_sticker_models_are_the_embedded_one_and_those_that_list_their_objects():
+    listed = replace(STICKERS, id="other", known_objects={"dog": "dog"})
+    unlisted = replace(STICKERS, id="open", known_objects={})
+    defaults = JudgeDefaults(lambda: (listed, unlisted), lambda: DEFAULT_JUDGES)
+    drawn = {each: defaults.draws_stickers(each) for each in ("stickers", "other", "open", "")}
+    assert drawn == {"stickers": True, "other": True, "open": False, "": False}
+
+
+@pytest.mark.parametrize(
+    ("detector_id", "is_sticker_picture", "is_unfit"),
+    [
+        ("sticker-segmenter", False, True),
+        ("sticker-segmenter", True, False),
+        ("", False, True),
+        ("", True, False),
+        ("owl", False, False),
+    ],
+)
+def test_verdicts_of_sticker_models_do_not_fit_other_pictures(
+    detector_id, is_sticker_picture, is_unfit
+):
+    seen = Perception(
+        image_sha256="", height=8, width=8, detections=(), masks=(), detector_id=detector_id
+    )
+    assert has_unfit_detector(seen, is_sticker_picture=is_sticker_picture) is is_unfit

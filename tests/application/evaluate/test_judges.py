@@ -1,0 +1,51 @@
+from dataclasses import replace
+
+import pytest
+
+from spatialstudio.application.evaluate.adjusting import two_judges
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.verdict import AbstentionReason, Outcome
+from tests.fakes import scene_of
+from tests.ui.scripted_engine import evaluation_of, picture_of
+
+
+def run_with(outcome, reason=None):
+    scene = scene_of()
+    evaluation = evaluation_of(scene, picture_of(1), outcome, reason)
+    return OpenRun(id="x", scene=scene, image=picture_of(1), evaluation=evaluation)
+
+
+def test_both_judges_speak_of_each_relation():
+    (row,) = two_judges(run_with(Outcome.PASS))
+    assert row.relation == "dog to the left of car"
+    assert row.verdict.outcome is Outcome.PASS
+    assert (row.pse.pos, row.pse.pse) == (1.0, 1.0)
+    assert (row.others.visor, row.others.geneval, row.others.hrs) == (True, True, True)
+    assert row.others.compbench == pytest.approx(0.95)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason", "disagree"),
+    [
+        (Outcome.PASS, None, False),
+        (Outcome.FAIL, None, True),
+        (Outcome.UNDECIDABLE, AbstentionReason.UNSTABLE, False),
+    ],
+    ids=["both yes", "no and yes", "one declines"],
+)
+def test_they_disagree_when_one_says_yes_and_the_other_no(outcome, reason, disagree):
+    (row,) = two_judges(run_with(outcome, reason))
+    assert row.disagree is disagree
+
+
+def test_masks_decide_what_pse_says():
+    run = run_with(Outcome.PASS)
+    perception = replace(run.evaluation.perception, masks=run.evaluation.perception.masks[:1])
+    unmasked = replace(run, evaluation=replace(run.evaluation, perception=perception))
+    (row,) = two_judges(unmasked)
+    assert row.pse.missing == (run.scene.relations[0].object,)
+    assert row.disagree
+
+
+def test_nobody_judges_what_is_not_there():
+    assert two_judges(OpenRun(id="x", scene=scene_of())) == ()

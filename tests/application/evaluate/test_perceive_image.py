@@ -1,0 +1,172 @@
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+
+from spatialstudio.application.evaluate.evaluate_image import Judges, perceive_image
+from spatialstudio.domain.errors import DetectorError
+from spatialstudio.domain.perception import DepthMap, Mask
+from spatialstudio.domain.relation import IN_FRONT_OF
+from tests.fakes import CountingToken, FakeDepth, FakeDetector, scene_of
+
+PICTURE = np.full((16, 16, 3), 100, np.uint8)
+
+
+@dataclass
+class BoxDetector(FakeDetector):
+    """Sees what the fake sees, draws no masks, and counts how often it looks."""
+
+    id: str = "boxes"
+    signature: str = "boxes 1"
+    looks: int = 0
+
+    def detect(self, image, mentions):
+        self.looks += 1
+        return replace(super().detect(image, mentions), masks=(), cut=0.4)
+
+
+@dataclass
+class FakeSegmenter:
+    """Fills every box, or gives masks of a size of its own."""
+
+    id: str = "filler"
+    signature: str = "filler 1"
+    size: tuple[int, int] = (16, 16)
+    asked: int = 0
+
+    def segment(self, image, detections):
+        self.asked += 1
+        return tuple(
+            Mask(
+                mention_id=found.mention_id,
+                pixels=np.ones(self.size, bool),
+                score=found.score,
+                source_id=self.id,
+            )
+            for found in detections
+        )
+
+
+class CarelessDepth(FakeDepth):
+    """Gives depth of another size than the picture."""
+
+    def estimate(self, image):
+        return DepthMap(values=np.zeros((3, 3), np.float32), estimator_id=self.id)
+
+
+@dataclass
+class FakeStore:
+    kept: dict = field(default_factory=dict)
+
+    def find(self, key):
+        return self.kept.get(key)
+
+    def keep(self, key, perception):
+        self.kept[key] = perception
+
+
+def judges(**changes):
+    known = {"detector": BoxDetector(), "depth": FakeDepth(signature="d"), "store": FakeStore()}
+    return Judges(**{**known, **changes})
+
+
+def perceived(who, picture=PICTURE, scene=None, **options):
+    return perceive_image(picture, scene or scene_of(), who, CountingToken(), **options)
+
+
+def test_a_segmenter_draws_the_masks_that_a_detector_lacks():
+    segmenter = FakeSegmenter()
+    perception = perceived(judges(segmenter=segmenter))
+    assert segmenter.asked == 1
+    assert [mask.source_id for mask in perception.masks] == ["filler", "filler"]
+
+
+def test_a_detector_that_draws_masks_keeps_its_own():
+    segmenter = FakeSegmenter()
+    perception = perceived(judges(detector=FakeDetector(), segmenter=segmenter))
+    assert segmenter.asked == 0
+    assert {mask.source_id for mask in perception.masks} == {"fake-detector"}
+
+
+def test_where_no_masks_are_wanted_no_segmenter_is_asked():
+    segmenter = FakeSegmenter()
+    assert perceived(judges(segmenter=segmenter), draws_masks=False).masks == ()
+    assert segmenter.asked == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "scene", "telling"),
+    [
+        ({"segmenter": FakeSegmenter(size=(3, 3))}, scene_of(), "filler"),
+        ({"depth": CarelessDepth()}, scene_of(relation_type=IN_FRONT_OF), "fake-depth"),
+    ],
+    ids=["masks", "depth"],
+)
+def test_what_does_not_fit_the_picture_is_refused_by_name(changes, scene, telling):
+    with pytest.raises(DetectorError, match=telling):
+        perceived(judges(**changes), scene=scene)
+
+
+def test_a_picture_is_looked_at_once():
+    who = judges()
+    first = perceived(who)
+    assert perceived(who) is first
+    assert who.detector.looks == 1
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        {"picture": PICTURE + 1},
+        {"picture": PICTURE.reshape(8, 32, 3)},
+        {"scene": scene_of("cat")},
+        {"scene": scene_of(relation_type=IN_FRONT_OF)},
+        {"draws_masks": False},
+    ],
+    ids=["another picture", "another shape", "another thing", "depth", "without masks"],
+)
+def test_what_was_seen_is_not_taken_for_something_else(later):
+    who = judges()
+    perceived(who)
+    perceived(who, **later)
+    assert who.detector.looks == 2
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"segmenter": FakeSegmenter()}, {"detector": BoxDetector(signature="boxes 2")}],
+    ids=["a segmenter", "another detector"],
+)
+def test_what_others_saw_is_not_believed(changes):
+    who = judges()
+    perceived(who)
+    perceived(replace(who, **changes))
+    assert len(who.store.kept) == 2
+
+
+def test_a_model_that_does_not_say_what_its_answers_depend_on_looks_each_time():
+    who = judges(detector=BoxDetector(signature=""))
+    perceived(who)
+    perceived(who)
+    assert who.detector.looks == 2
+
+
+def test_the_cut_moves_without_another_look():
+    who = judges()
+    assert perceived(who).cut == 0.4
+    strict = perceived(replace(who, cut=0.95))
+    assert who.detector.looks == 1
+    assert len(strict.detections) == 2
+    assert strict.detections_of(strict.detections[0].mention_id) == ()
+
+
+def test_the_second_detector_has_its_own_cut():
+    who = judges(second=BoxDetector(id="second"), cut=0.95)
+    assert perceived(who.seconded).cut == 0.4
+    assert judges().seconded is None
+
+
+def test_without_a_depth_estimator_the_depth_stays_unknown():
+    scene = scene_of(relation_type=IN_FRONT_OF)
+    assert perceived(judges(depth=None), scene=scene).depth is None
+    assert perceived(judges(), scene=scene).depth is not None

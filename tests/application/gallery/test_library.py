@@ -1,0 +1,75 @@
+"""The library looks after itself: changes are found, and the trash is emptied in time."""
+
+from datetime import timedelta
+from queue import Queue
+
+import pytest
+
+from spatialstudio.adapters.storage.library.run_library import RunLibrary
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.application.gallery.library import (
+    TRASH_DAYS,
+    Library,
+    LibraryChanged,
+)
+from spatialstudio.domain.relation import LEFT_OF
+from spatialstudio.domain.verdict import Outcome
+from tests.adapters.storage.library.conftest import keep, scene
+from tests.patience import PATIENCE_S
+
+SOON_S = 0.01
+
+
+class Watched(RunLibrary):
+    """A library that tells for how long its trash was kept."""
+
+    emptied = ()
+
+    def empty_trash(self, older_than=timedelta(0)):
+        self.emptied = (*self.emptied, older_than)
+        return super().empty_trash(older_than)
+
+
+@pytest.fixture
+def told():
+    return Queue()
+
+
+@pytest.fixture
+def picture(tmp_path):
+    made = scene("a cat left of a dog", "cat", LEFT_OF, "dog")
+    return keep(tmp_path / "runs", 1, Outcome.PASS, 0.5, made)
+
+
+@pytest.fixture
+def runs(tmp_path, picture):
+    return Watched(tmp_path / "runs", tmp_path / "cache")
+
+
+@pytest.fixture
+def library(runs, tmp_path, told):
+    library = Library(runs, RunFiles(), None, tmp_path / "searches.json", told.put)
+    yield library
+    library.close()
+
+
+def test_a_file_that_goes_while_it_is_watched_is_told(library, told, picture):
+    library.watch(SOON_S)
+    assert told.get(timeout=PATIENCE_S).change.added == (picture,)
+    picture.unlink()
+    gone = told.get(timeout=PATIENCE_S)
+    assert isinstance(gone, LibraryChanged)
+    assert gone.change.missing == (picture,)
+
+
+def test_the_trash_is_emptied_once_of_what_is_old(library, runs, told):
+    library.watch(SOON_S)
+    told.get(timeout=PATIENCE_S)
+    library.close()
+    assert runs.emptied == (timedelta(days=TRASH_DAYS),)
+
+
+def test_a_picture_is_read_and_one_that_is_gone_is_none(library, picture):
+    assert library.picture(picture).shape == (8, 8, 3)
+    picture.unlink()
+    assert library.picture(picture) is None

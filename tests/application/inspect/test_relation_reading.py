@@ -1,0 +1,98 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from spatialstudio.application.inspect.inspection import relation_in_words
+from spatialstudio.application.inspect.map_reading import read_relation, relation_between
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import (
+    ABOVE,
+    ABOVE_RIGHT_OF,
+    BEHIND,
+    LEFT_OF,
+    NEAR,
+    RIGHT_OF,
+)
+from tests.fakes import scene_of
+
+LEFT = np.array([[3, 1], [0, 0]], np.float32)
+RIGHT = np.array([[0, 0], [1, 3]], np.float32)
+
+
+def read(relation_type, subject=LEFT, other=RIGHT):
+    scene = scene_of(relation_type=relation_type)
+    maps = {scene.mentions[0].id: subject, scene.mentions[1].id: other}
+    return read_relation(scene.relations[0], scene, maps)
+
+
+def test_pos_is_told_in_words():
+    # left of: P(u<v) = 3/4 * 3/4, ties 2 * 3/16 in halves
+    reading = read(LEFT_OF)
+    assert reading.pos == pytest.approx(9 / 16 + 3 / 16)
+    assert reading.sentence == "The attention is 75 % sure that the dog is to the left of the car."
+
+
+@pytest.mark.parametrize(
+    ("pos", "share"),
+    [
+        (1.0, "100 %"),
+        (0.999, "more than 99 %"),
+        (0.994, "99 %"),
+        (0.004, "less than 1 %"),
+        (0.0, "0 %"),
+    ],
+)
+def test_only_what_is_always_or_never_so_is_called_so(pos, share):
+    scene = scene_of()
+    told = relation_in_words(scene.relations[0], pos, scene)
+    assert told == f"The attention is {share} sure that the dog is to the left of the car."
+
+
+def test_the_crossing_is_told_in_words():
+    (detail,) = read(LEFT_OF).details
+    assert detail == (
+        "The curves cross at 50 % of the width: 75 % of the attention to dog lies left of it, "
+        "75 % of that to car right of it."
+    )
+
+
+def test_what_is_claimed_to_come_behind_is_the_falling_curve():
+    (axis,) = read(RIGHT_OF).axes
+    assert (axis.first, axis.second) == ("m2", "m1")
+    assert axis.falling == pytest.approx([1, 0.25, 0])
+
+
+def test_above_is_read_along_y():
+    (axis,) = read(ABOVE).axes
+    assert axis.rising == pytest.approx([0, 1, 1])
+    assert axis.line.share == pytest.approx(1)
+    assert "lies above it" in read(ABOVE).details[0]
+
+
+def test_a_diagonal_has_a_reading_for_each_axis():
+    assert [axis.axis.value for axis in read(ABOVE_RIGHT_OF).axes] == ["x", "y"]
+
+
+def test_near_has_a_number_and_no_crossing():
+    reading = read(NEAR)
+    assert reading.pos is not None
+    assert reading.axes == ()
+
+
+def test_depth_cannot_be_told_from_flat_maps():
+    reading = read(BEHIND)
+    assert reading.pos is None
+    assert "takes depth" in reading.sentence
+
+
+def test_without_attention_there_is_no_number():
+    assert read(LEFT_OF, other=0 * RIGHT).pos is None
+
+
+def test_two_words_of_one_relation_are_recognised_in_either_order():
+    scene = scene_of()
+    first, second = (mention.id for mention in scene.mentions)
+    assert relation_between(scene, second, first) is scene.relations[0]
+    assert relation_between(scene, first, MentionId("m9")) is None
+    assert relation_between(replace(scene, relations=()), first, second) is None

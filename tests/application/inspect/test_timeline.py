@@ -1,0 +1,103 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from spatialstudio.application.inspect.timeline import (
+    due_steps,
+    goal_of,
+    mean_pos,
+    name_beside,
+    pos_bounds,
+)
+from spatialstudio.application.run.generate_image import new_request
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.attention import AttentionSnapshot
+from spatialstudio.domain.generation import StepEvent, unguided
+from tests.fakes import scene_of
+from tests.ui.scripted_engine import STICKERS
+
+SCENE = scene_of()
+(RELATION,) = SCENE.relations
+STEPS = 6
+
+
+def event_of(request, step, dog, car, **fields):
+    """Return a step on which both things have these profiles along x."""
+    subject, other = RELATION.ends
+    maps = {subject: np.array([dog], np.float32), other: np.array([car], np.float32)}
+    return StepEvent(
+        request_id=request.id,
+        step=step,
+        total_steps=STEPS,
+        timestep=0.0,
+        pos={RELATION.id: step / 10},
+        attention=AttentionSnapshot(maps=maps, layers=("fake",)),
+        **fields,
+    )
+
+
+@pytest.fixture
+def request_():
+    return new_request(SCENE, STICKERS, seed=7, steps=STEPS)
+
+
+@pytest.fixture
+def run(request_):
+    """A guided run, due on three steps; on the third guidance rested."""
+    steps = tuple(
+        event_of(request_, step, [1, 0], [0, 1], step_size=5.0 if step < 2 else None)
+        for step in range(5)
+    )
+    return OpenRun(id=request_.id, scene=SCENE, request=request_, total_steps=STEPS, steps=steps)
+
+
+def test_ties_are_worth_nothing_or_all(request_):
+    # dog: half at 0, half at 1; car: wholly at 1. Before: 1/2. Tied: 1/2.
+    assert pos_bounds(event_of(request_, 0, [1, 1], [0, 2]), RELATION) == (0.5, 1.0)
+
+
+def test_things_that_stand_apart_know_no_ties(request_):
+    assert pos_bounds(event_of(request_, 0, [1, 0], [0, 1]), RELATION) is None
+
+
+def test_an_empty_map_has_no_bounds(request_):
+    assert pos_bounds(event_of(request_, 0, [0, 0], [0, 1]), RELATION) is None
+
+
+def test_guidance_was_due_on_the_steps_of_its_window(run):
+    assert due_steps(run) == (0, 1, 2)
+
+
+def test_without_guidance_nothing_is_due(run, request_):
+    plain = replace(run, request=unguided(request_, request_.id))
+    assert due_steps(plain) == ()
+    assert goal_of(plain) is None
+
+
+def test_the_mean_is_taken_over_both_ends(run):
+    assert mean_pos(run, 1, 3)[RELATION.id] == pytest.approx(0.2)
+
+
+def test_a_range_without_steps_has_no_mean(run):
+    assert mean_pos(run, 5, 5) == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (lambda request: unguided(request, request.id), "Baseline"),
+        (lambda request: replace(request, seed=8), "Seed 8"),
+        (lambda request: request, "Other run"),
+    ],
+    ids=["unguided", "another seed", "the same again"],
+)
+def test_a_second_run_is_called_by_what_differs(run, request_, change, name):
+    assert name_beside(run, replace(run, request=change(request_))) == name
+
+
+def test_ties_are_measured_once_a_step(request_, monkeypatch):
+    event = event_of(request_, 0, [1, 1], [0, 2])
+    before = pos_bounds(event, RELATION)
+    monkeypatch.setattr("spatialstudio.application.inspect.timeline.relation_pos", None)
+    assert pos_bounds(event, RELATION) == before

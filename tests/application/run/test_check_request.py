@@ -1,0 +1,114 @@
+from dataclasses import replace
+from math import inf, nan
+
+import pytest
+
+from spatialstudio.application.run.check_request import check_request
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.devices import Saving
+from spatialstudio.domain.errors import RequestError
+from spatialstudio.domain.generation import (
+    CaptureSettings,
+    GenerationRequest,
+    GuidanceSettings,
+    ModelRef,
+    NoiseSearch,
+    Refinement,
+    RequestId,
+)
+from tests.fakes import scene_of
+from tests.ui.scripted_engine import STICKERS
+
+GOOD = GenerationRequest(
+    id=RequestId("asked"), scene=scene_of(), backend_id="fake", model=ModelRef(id=STICKERS.id)
+)
+
+
+def guided(**changes):
+    return {"guidance": GuidanceSettings(**changes)}
+
+
+def test_the_usual_request_is_let_through():
+    check_request(GOOD, STICKERS)
+
+
+@pytest.mark.parametrize(
+    "fine",
+    [
+        {"seed": 2**32 - 1},
+        {"steps": 1000},
+        {"width": 64, "height": 4096},
+        {"search": NoiseSearch(candidates=1000, enough=1.0)},
+        {"capture": CaptureSettings(attention_every=0, preview_every=0)},
+        guided(goal=1.0, decay=1.0, strength=0.0, presence_weight=0.0),
+    ],
+    ids=str,
+)
+def test_the_ends_of_the_ranges_are_in_them(fine):
+    check_request(replace(GOOD, **fine), STICKERS)
+
+
+@pytest.mark.parametrize(
+    ("faulty", "told"),
+    [
+        ({"seed": -1}, "seed -1"),
+        ({"seed": 2**32}, "seed 4294967296"),
+        ({"steps": 0}, "0 denoising steps"),
+        ({"steps": 1001}, "1001 denoising steps"),
+        ({"guidance_scale": nan}, "guidance scale cannot be nan"),
+        ({"guidance_scale": -1.0}, "guidance scale cannot be -1"),
+        ({"width": 60}, "width of 60"),
+        ({"height": 8192}, "height of 8192"),
+        ({"search": NoiseSearch(candidates=0)}, "search among 0"),
+        (
+            {"search": NoiseSearch(candidates=2), "scene": replace(scene_of(), relations=())},
+            "no relation",
+        ),
+        (
+            {
+                "savings": (Saving.SEARCH,),
+                "capture": CaptureSettings(detail=AttentionDetail.EVERYTHING),
+            },
+            "Attention to every word",
+        ),
+        ({"search": NoiseSearch(enough=-0.5)}, "PSE that is enough cannot be -0.5"),
+        ({"capture": CaptureSettings(attention_every=-1)}, "recorded attention cannot be -1"),
+        ({"capture": CaptureSettings(preview_every=-2)}, "previews cannot be -2"),
+        (guided(strength=-1.0), "strength -1"),
+        (guided(strength=inf), "strength inf"),
+        (guided(goal=0.5), "PoS of 0.5"),
+        (guided(goal=1.1), "PoS of 1.1"),
+        (guided(decay=0.0), "share of 0"),
+        (guided(decay=nan), "share of nan"),
+        (guided(first_step=-1), "first guided step cannot be -1"),
+        (guided(last_step=-2), "number of guided steps cannot be -1"),
+        (guided(every=0), "interval of guided steps cannot be 0"),
+        (guided(inner_updates=0), "updates a step cannot be 0"),
+        (guided(most_refinements=0), "refinements cannot be 0"),
+        (guided(refinements=(Refinement(step=0, presence=2.0),)), "presence aimed at cannot be 2"),
+        (guided(presence_weight=-0.1), "weight of presence cannot be -0.1"),
+        (guided(mention_weights={"m1": nan}), "weight of a mention cannot be nan"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_drawn_is_refused_with_a_hint(faulty, told):
+    with pytest.raises(RequestError, match=told) as refusal:
+        check_request(replace(GOOD, **faulty), STICKERS)
+    assert refusal.value.hint
+
+
+OWN, OTHER = "DDPMScheduler", "DDIMScheduler"
+
+
+def test_a_model_is_drawn_with_its_own_samplers_alone():
+    model = replace(STICKERS, samplers=(OWN, OTHER))
+    for sampler in ("", OWN, OTHER):
+        check_request(replace(GOOD, scheduler_id=sampler), model)
+    with pytest.raises(RequestError, match="the sampler Heun") as refusal:
+        check_request(replace(GOOD, scheduler_id="HeunDiscreteScheduler"), model)
+    assert refusal.value.hint == "Choose DDPM, DDIM."
+
+
+def test_what_nobody_knows_of_a_model_is_left_to_its_backend():
+    unknown = replace(STICKERS, samplers=())
+    check_request(replace(GOOD, scheduler_id="HeunDiscreteScheduler"), unknown)

@@ -1,0 +1,184 @@
+from dataclasses import replace
+
+import pytest
+
+from spatialstudio.application.models.model_settings import usual_settings, with_model
+from spatialstudio.application.run.choose_settings import (
+    last_guided_step,
+    moved_on,
+    presets_of,
+    recommended_strength,
+    request_of,
+    seeds_of,
+    settings_of,
+    with_method,
+    with_steps,
+)
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.errors import RequestError
+from spatialstudio.domain.generation import (
+    BOXDIFF,
+    MAX_SEED,
+    PSG,
+    PSG_PRESENCE,
+    GuidanceSettings,
+    unguided,
+)
+from spatialstudio.domain.run_settings import Preset, SeedMode
+from spatialstudio.science.guidance.presets import SDXL, STABLE_DIFFUSION
+from tests.fakes import scene_of
+from tests.ui.scripted_engine import STICKERS
+
+SD = replace(
+    STICKERS, id="sd", native_size=512, steps=50, strength=20.0, pipeline_class=STABLE_DIFFUSION
+)
+
+
+@pytest.fixture
+def settings():
+    return usual_settings(STICKERS)
+
+
+def test_a_models_own_settings_are_its_cards(settings):
+    assert (settings.model_id, settings.width, settings.steps) == ("stickers", 128, STICKERS.steps)
+    assert settings.guidance.strength == STICKERS.strength
+
+
+def test_another_model_brings_its_numbers_and_leaves_the_seed(settings):
+    chosen = with_model(replace(settings, seed=7, pictures=3), SD)
+    assert chosen == replace(usual_settings(SD), seed=7, pictures=3)
+
+
+@pytest.mark.parametrize(
+    ("samplers", "kept"), [(STICKERS.samplers, "EulerDiscreteScheduler"), (("Flow",), "")]
+)
+def test_another_model_leaves_the_sampler_if_it_can(settings, samplers, kept):
+    chosen = replace(settings, scheduler_id="EulerDiscreteScheduler")
+    assert with_model(chosen, replace(SD, samplers=samplers)).scheduler_id == kept
+
+
+def test_another_method_brings_its_settings():
+    chosen = with_method(usual_settings(SD), SD, PSG, Preset.PUBLISHED)
+    assert chosen.preset is Preset.PUBLISHED
+    assert chosen.guidance.last_step == 24
+
+
+def test_a_method_that_was_not_published_is_refused(settings):
+    with pytest.raises(RequestError):
+        with_method(settings, STICKERS, PSG_PRESENCE, Preset.PUBLISHED)
+
+
+def test_only_presets_that_there_are_can_be_chosen():
+    assert presets_of(PSG, SD) == (Preset.RECOMMENDED, Preset.PUBLISHED)
+    boxes = Preset.RECOMMENDED, Preset.PUBLISHED, Preset.SPATIALBENCH_UC
+    assert presets_of(BOXDIFF, SD) == boxes
+    assert presets_of(PSG, STICKERS) == (Preset.RECOMMENDED,)
+
+
+def test_the_guided_window_grows_with_the_steps():
+    large = replace(SD, pipeline_class=SDXL)
+    settings = with_steps(usual_settings(large), large, 100)
+    assert settings.guidance.last_step == 19
+
+
+def test_a_guided_window_that_was_set_by_hand_stays():
+    large = replace(SD, pipeline_class=SDXL)
+    usual = usual_settings(large)
+    by_hand = replace(usual, guidance=replace(usual.guidance, last_step=30))
+    assert with_steps(by_hand, large, 100).guidance.last_step == 30
+
+
+def test_half_of_the_steps_are_guided_without_a_setting(settings):
+    assert last_guided_step(replace(settings, steps=10)) == 4
+
+
+def test_the_recommended_strength_is_that_of_the_preset(settings):
+    by_hand = replace(settings, guidance=replace(settings.guidance, strength=0.5))
+    assert recommended_strength(by_hand, STICKERS) == STICKERS.strength
+
+
+def test_the_request_says_all_that_is_set(settings):
+    chosen = replace(settings, width=256, steps=9, detail=AttentionDetail.EVERY_WORD)
+    request = request_of(scene_of(), STICKERS, chosen, 4)
+    assert (request.width, request.height, request.steps, request.seed) == (256, 128, 9, 4)
+    assert request.capture.detail is AttentionDetail.EVERY_WORD
+    assert request.guidance == settings.guidance
+
+
+def test_the_models_own_size_stays_the_models_own(settings):
+    assert request_of(scene_of(), STICKERS, settings, 4).width is None
+
+
+def test_a_request_tells_what_was_set(settings):
+    chosen = replace(settings, height=256, steps=9, seed=4, scheduler_id="DDIMScheduler")
+    chosen = replace(chosen, candidates=3)
+    request = request_of(scene_of(), STICKERS, chosen, 4)
+    assert settings_of(request, STICKERS, settings) == chosen
+
+
+def test_no_strength_makes_no_guiding_passes(settings):
+    idle = replace(settings, guidance=replace(settings.guidance, strength=0.0))
+    request = request_of(scene_of(), STICKERS, idle, 4)
+    assert request.guidance == GuidanceSettings()
+    assert settings_of(request, STICKERS, settings) == replace(idle, seed=4)
+
+
+def test_no_seed_is_tried_for_two_pictures(settings):
+    searching = replace(settings, seed=7, seed_mode=SeedMode.INCREMENT, pictures=3, candidates=4)
+    assert seeds_of(searching) == (7, 11, 15)
+    assert moved_on(searching).seed == 19
+
+
+def test_without_relations_there_is_nothing_to_search_by(settings):
+    searching = replace(settings, candidates=3)
+    assert request_of(scene_of(), STICKERS, searching, 4).search.candidates == 3
+    alone = replace(scene_of(), relations=())
+    assert request_of(alone, STICKERS, searching, 4).search.candidates == 1
+
+
+def test_a_plain_picture_is_one_with_no_strength(settings):
+    request = unguided(request_of(scene_of(), STICKERS, settings, 4), "plain")
+    assert settings_of(request, STICKERS, settings).guidance.strength == 0
+
+
+@pytest.mark.parametrize(
+    ("mode", "seeds", "after"),
+    [
+        (SeedMode.FIXED, (MAX_SEED, 0, 1), MAX_SEED),
+        (SeedMode.INCREMENT, (MAX_SEED, 0, 1), 2),
+        (SeedMode.REUSE, (MAX_SEED, 0, 1), MAX_SEED),
+    ],
+    ids=lambda value: value.value if isinstance(value, SeedMode) else "",
+)
+def test_seeds_follow_each_other(settings, mode, seeds, after):
+    chosen = replace(settings, seed=MAX_SEED, seed_mode=mode, pictures=3)
+    assert seeds_of(chosen) == seeds
+    assert moved_on(chosen).seed == after
+
+
+def test_seeds_by_chance_begin_with_the_one_in_sight(settings):
+    chosen = replace(settings, seed=5, seed_mode=SeedMode.RANDOM, pictures=50)
+    seeds = seeds_of(chosen)
+    assert seeds[0] == 5
+    assert len(set(seeds)) == 50
+    assert moved_on(chosen).seed != 5
+
+
+def test_a_guidance_scale_of_ones_own_is_drawn_with_and_found_again(settings):
+    by_hand = replace(settings, guidance_scale=2.0)
+    request = request_of(scene_of("a cat left of a dog"), STICKERS, by_hand, 7)
+    assert request.guidance_scale == 2.0
+    assert settings_of(request, STICKERS, settings).guidance_scale == 2.0
+
+
+def test_without_one_the_models_own_is_drawn_with(settings):
+    request = request_of(scene_of("a cat left of a dog"), STICKERS, settings, 7)
+    assert request.guidance_scale == STICKERS.guidance_scale
+    assert settings_of(request, STICKERS, settings).guidance_scale is None
+
+
+def test_previews_come_as_often_as_is_set(settings):
+    by_hand = replace(settings, preview_every=4)
+    request = request_of(scene_of("a cat left of a dog"), STICKERS, by_hand, 7)
+    assert request.capture.preview_every == 4
+    assert settings_of(request, STICKERS, settings).preview_every == 4

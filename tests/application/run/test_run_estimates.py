@@ -1,0 +1,167 @@
+from dataclasses import replace
+
+import pytest
+
+from spatialstudio.application.jobs.messages import MemoryEstimated, PictureJudged
+from spatialstudio.application.run.estimates import RunEstimate, RunEstimates
+from spatialstudio.application.run.generate_image import new_request
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.devices import MemoryEstimate
+from spatialstudio.domain.generation import (
+    CaptureSettings,
+    GenerationStarted,
+    GuidanceSettings,
+    NoiseSearch,
+    unguided,
+)
+from spatialstudio.domain.relation import BEHIND
+from tests.fakes import scene_of
+from tests.ui.scripted_engine import STICKERS, evaluation_of, picture_of, step_of
+
+GUIDED_S, PLAIN_S, JUDGING_S = 2.0, 1.0, 0.5
+MEMORY = MemoryEstimate(
+    weights_bytes=100, guiding_bytes=50, denoising_bytes=20, decoding_bytes=30, disk_bytes=7
+)
+
+
+class Clock:
+    """Stands still until it is told to go on."""
+
+    def __init__(self):
+        self.seconds = 0.0
+
+    def __call__(self):
+        return self.seconds
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def request_():
+    return new_request(scene_of(), STICKERS, seed=1)
+
+
+@pytest.fixture
+def asked():
+    return []
+
+
+@pytest.fixture
+def estimates(clock, request_, asked):
+    return RunEstimates({request_.id: request_}.get, asked.append, clock)
+
+
+def run(estimates, request, clock):
+    """Let a run go by whose guided steps are slower."""
+    estimates.follow(
+        GenerationStarted(
+            request_id=request.id, total_steps=6, token_spans=(), device="cpu", memory=MEMORY
+        )
+    )
+    for step in range(request.steps):
+        event = step_of(request, step)
+        clock.seconds += PLAIN_S if event.step_size is None else GUIDED_S
+        estimates.follow(event)
+    clock.seconds += JUDGING_S
+    picture = picture_of(1)
+    judged = PictureJudged(request_id=request.id, evaluation=evaluation_of(request.scene, picture))
+    estimates.follow(judged)
+
+
+def test_before_any_run_only_the_guided_steps_are_known(estimates, request_):
+    assert estimates.estimate([request_]) == RunEstimate(guided_steps=(0, 2))
+
+
+def test_a_run_teaches_time_and_memory(estimates, request_, clock):
+    run(estimates, request_, clock)
+    estimate = estimates.estimate([request_])
+    assert estimate.seconds == pytest.approx(3 * GUIDED_S + 3 * PLAIN_S + JUDGING_S)
+    assert (estimate.memory_bytes, estimate.disk_bytes) == (150, 7)
+    assert estimate.device == "cpu"
+
+
+def test_a_baseline_adds_plain_steps(estimates, request_, clock):
+    run(estimates, request_, clock)
+    both = estimates.estimate([request_, unguided(request_, "baseline")])
+    alone = estimates.estimate([request_])
+    assert both.seconds - alone.seconds == pytest.approx(6 * PLAIN_S + JUDGING_S)
+
+
+def test_a_search_may_take_as_long_as_all_that_it_may_try(estimates, request_, clock):
+    run(estimates, request_, clock)
+    alone = estimates.estimate([request_])
+    searched = estimates.estimate([replace(request_, search=NoiseSearch(candidates=4))])
+    assert searched.seconds == pytest.approx(4 * alone.seconds)
+    assert searched.memory_bytes == alone.memory_bytes
+    assert (alone.candidates, searched.candidates) == (1, 4)
+
+
+def test_depth_alone_is_left_to_a_search(estimates, request_):
+    deep = replace(request_, scene=scene_of(relation_type=BEHIND), guidance=GuidanceSettings())
+    assert estimates.estimate([deep]).leaves_depth
+    assert not estimates.estimate([replace(deep, search=NoiseSearch(candidates=2))]).leaves_depth
+    assert not estimates.estimate([replace(deep, scene=scene_of())]).leaves_depth
+
+
+def test_other_sizes_are_not_guessed(estimates, request_, clock):
+    run(estimates, request_, clock)
+    assert estimates.estimate([replace(request_, width=256, height=256)]).seconds is None
+
+
+def test_what_was_learnt_is_known_at_the_next_start(estimates, request_, clock, tmp_path):
+    run(estimates, request_, clock)
+    estimates.write(tmp_path / "cache" / "paces.json")
+    later = RunEstimates({}.get, [].append, clock)
+    later.read(tmp_path / "cache" / "paces.json")
+    assert later.estimate([request_]).seconds == estimates.estimate([request_]).seconds
+
+
+def test_every_device_has_a_pace_of_its_own(estimates, request_, clock):
+    run(estimates, request_, clock)
+    elsewhere = estimates.estimate([replace(request_, device="cuda:1")])
+    assert (elsewhere.seconds, elsewhere.device) == (None, "cuda:1")
+
+
+@pytest.mark.parametrize(
+    "slower",
+    [{"scheduler_id": "HeunDiscreteScheduler"}, {"guidance_scale": 1.0}],
+    ids=["two calls a step", "half of every prediction"],
+)
+def test_other_calls_have_a_pace_of_their_own(estimates, request_, clock, slower):
+    run(estimates, request_, clock)
+    alike = replace(request_, scheduler_id="EulerDiscreteScheduler")
+    assert estimates.estimate([alike]).seconds == estimates.estimate([request_]).seconds
+    assert estimates.estimate([replace(request_, **slower)]).seconds is None
+
+
+def test_another_number_format_is_asked_anew(estimates, request_, asked):
+    halved = replace(request_, dtype="bfloat16")
+    estimates.estimate([request_])
+    estimates.estimate([halved])
+    assert asked == [request_, halved]
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"a": 3}', '{"a": {"guided_s": "x"}}'])
+def test_a_damaged_file_teaches_nothing(estimates, request_, tmp_path, content):
+    path = tmp_path / "paces.json"
+    path.write_text(content)
+    estimates.read(path)
+    assert estimates.estimate([request_]).seconds is None
+
+
+def test_what_is_not_known_is_asked_once_and_learnt(estimates, request_, asked):
+    estimates.estimate([request_])
+    estimates.estimate([request_])
+    assert asked == [request_]
+    estimates.follow(MemoryEstimated(request=request_, memory=MEMORY))
+    assert estimates.estimate([request_]).memory_bytes == MEMORY.peak_bytes
+
+
+def test_another_amount_of_attention_is_asked_anew(estimates, request_, asked):
+    more = replace(request_, capture=CaptureSettings(detail=AttentionDetail.EVERYTHING))
+    estimates.estimate([request_])
+    estimates.estimate([more])
+    assert asked == [request_, more]

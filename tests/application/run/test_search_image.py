@@ -1,0 +1,134 @@
+"""Best of several pictures: who is kept, when the search ends, and what is told of it."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+
+from spatialstudio.application.evaluate.evaluate_image import Judges
+from spatialstudio.application.run.generate_image import search_image
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.errors import Cancelled, RequestError
+from spatialstudio.domain.generation import (
+    MAX_SEED,
+    CandidateJudged,
+    CaptureSettings,
+    GenerationFinished,
+    GenerationRequest,
+    GenerationStarted,
+    ModelRef,
+    NoiseSearch,
+    PromptEncoded,
+    StepEvent,
+)
+from tests.fakes import CountingToken, FakeBackend, FakeDepth, FakeDetector, scene_of
+
+SCENE = scene_of("dog", "car")
+
+
+@dataclass
+class PickyDetector:
+    """Sees both objects in their places in pictures of the good seeds, and nothing in others."""
+
+    good: set
+    id: str = "picky"
+    real: FakeDetector = field(default_factory=FakeDetector)
+
+    def detect(self, image, mentions):
+        is_good = int(image[0, 0, 0]) in self.good
+        return self.real.detect(image, mentions if is_good else ())
+
+
+@pytest.fixture
+def request_of_four():
+    return GenerationRequest(
+        id="x",
+        scene=SCENE,
+        backend_id="fake",
+        model=ModelRef(id="fake"),
+        seed=10,
+        steps=2,
+        search=NoiseSearch(candidates=4),
+    )
+
+
+@pytest.fixture
+def search(request_of_four):
+    def run(good, token=None, second=None, **changes):
+        judges = Judges(detector=PickyDetector(good=good), depth=FakeDepth(), second=second)
+        request = replace(request_of_four, **changes)
+        return list(search_image(request, None, FakeBackend(), judges, token or CountingToken()))
+
+    return run
+
+
+def of(kind, events):
+    return [event for event in events if isinstance(event, kind)]
+
+
+def test_seeds_follow_each_other_until_a_picture_is_good_enough(search):
+    judged = of(CandidateJudged, search({12}))
+    assert [event.score.seed for event in judged] == [10, 11, 12]
+    assert [event.score.pse for event in judged] == [0, 0, 1]
+    assert [event.number for event in judged] == [1, 2, 3]
+
+
+def test_the_best_picture_is_the_one_that_is_finished(search):
+    (finished,) = of(GenerationFinished, search({12}))
+    assert np.all(finished.image == 12)
+    assert [score.seed for score in finished.candidates] == [12, 10, 11]
+    assert finished.seconds == pytest.approx(1.5)
+
+
+def test_without_a_good_picture_all_are_drawn_and_the_first_is_kept(search):
+    events = search(set())
+    assert len(of(CandidateJudged, events)) == 4
+    assert np.all(of(GenerationFinished, events)[0].image == 10)
+
+
+def test_the_events_of_the_best_picture_stand_last(search):
+    events = search({11}, search=NoiseSearch(candidates=3, enough=2.0))
+    kinds = [type(event) for event in events[-5:]]
+    assert kinds == [
+        GenerationStarted,
+        PromptEncoded,
+        StepEvent,
+        StepEvent,
+        GenerationFinished,
+    ]
+    assert len(of(GenerationStarted, events)) == 4
+
+
+def test_the_last_picture_need_not_be_told_twice(search):
+    assert len(of(GenerationStarted, search({12}))) == 3
+
+
+def test_the_second_verifier_is_told_beside(search):
+    second = PickyDetector(good=set())
+    (finished,) = of(GenerationFinished, search({10}, second=second))
+    assert (finished.candidates[0].pse, finished.candidates[0].second) == (1, 0)
+
+
+def test_after_the_greatest_seed_comes_the_least(search):
+    judged = of(
+        CandidateJudged,
+        search({255, 0}, seed=MAX_SEED, search=NoiseSearch(candidates=2, enough=2.0)),
+    )
+    assert [event.score.seed for event in judged] == [MAX_SEED, 0]
+
+
+def test_a_cancelled_search_draws_no_further(search):
+    with pytest.raises(Cancelled):
+        search(set(), token=CountingToken(stop_at=5))
+
+
+def test_a_scene_without_relations_cannot_be_searched(search):
+    with pytest.raises(RequestError, match="no relation"):
+        search(set(), scene=replace(SCENE, relations=()))
+
+
+def test_attention_that_goes_to_disk_is_refused_before_one_picture_takes_anothers_place(search):
+    capture = CaptureSettings(detail=AttentionDetail.EVERYTHING)
+    with pytest.raises(RequestError, match="Attention to every word"):
+        search({10}, capture=capture)
+    assert search({10}, capture=replace(capture, attention_every=0))

@@ -1,0 +1,98 @@
+"""A second run stands beside the open one, on the same clock."""
+
+from dataclasses import replace
+
+import pytest
+
+from spatialstudio.domain.errors import RequestError
+from spatialstudio.domain.generation import (
+    MAX_SEED,
+    UNGUIDED,
+    NoiseSearch,
+)
+from tests.ui.scripted_engine import PROMPT, ScriptedEngine, studio_around
+
+
+@pytest.fixture
+def engine():
+    return ScriptedEngine()
+
+
+@pytest.fixture
+def studio(engine, tmp_path):
+    """A studio whose session hears everything."""
+    studio = studio_around(engine, tmp_path)
+    studio.bus.subscribe(studio.follow)
+    studio.start()
+    studio.read_prompt(PROMPT)
+    yield studio
+    studio.close()
+
+
+@pytest.fixture
+def drawn(studio, engine):
+    """The studio with a finished run of seed 7."""
+    studio.generate(studio.new_request(seed=7))
+    engine.play(engine.jobs.pop())
+    return studio
+
+
+def test_the_baseline_is_drawn_beside_the_open_run(drawn, engine):
+    run = drawn.session.run
+    drawn.second.draw_baseline()
+    (job,) = engine.jobs
+    assert (job.request.seed, job.request.guidance.method_id) == (7, UNGUIDED)
+    engine.play(job)
+    assert drawn.session.run is run
+    assert len(drawn.session.baseline.steps) == len(run.steps)
+
+
+def test_no_baseline_is_drawn_of_a_picture_that_is_searched_for(studio, engine):
+    asked = studio.new_request(seed=7)
+    studio.generate(replace(asked, search=NoiseSearch(candidates=4)))
+    with pytest.raises(RequestError, match="search"):
+        studio.second.draw_baseline()
+    assert len(engine.jobs) == 1
+
+
+def test_each_next_seed_is_another_one(drawn, engine):
+    for _ in range(2):
+        drawn.second.draw_next_seed()
+    assert [job.request.seed for job in engine.jobs] == [8, 9]
+
+
+def test_after_the_last_seed_comes_the_first(drawn):
+    run = drawn.session.run
+    drawn.session.open(replace(run, request=replace(run.request, seed=MAX_SEED)))
+    drawn.second.draw_next_seed()
+    assert drawn.session.baseline.request.seed == 0
+
+
+def test_a_stored_run_is_set_beside(drawn, engine):
+    drawn.generate(drawn.new_request(seed=9))
+    engine.play(engine.jobs.pop())
+    later = drawn.session.run
+    earlier = next(drawn.runs_folder.rglob("*_7.strace"))
+    drawn.second.show(drawn.keeping.read_run(earlier))
+    assert drawn.session.run is later
+    assert drawn.session.baseline.request.seed == 7
+
+
+def test_beside_no_run_nothing_is_set(studio, drawn):
+    run = drawn.session.run
+    drawn.session.run = None
+    with pytest.raises(RequestError):
+        drawn.second.show(run)
+    assert drawn.session.baseline is None
+
+
+def test_the_second_run_can_be_put_away(drawn):
+    drawn.second.draw_baseline()
+    drawn.second.put_away()
+    assert drawn.session.baseline is None
+
+
+@pytest.mark.parametrize("ask", ["draw_baseline", "draw_next_seed"])
+def test_without_a_run_nothing_can_be_drawn_beside_it(studio, ask):
+    with pytest.raises(RequestError):
+        getattr(studio.second, ask)()

@@ -1,0 +1,214 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spatialstudio.application.jobs.messages import (
+    EngineStopped,
+    JobFailed,
+    PictureJudged,
+)
+from spatialstudio.application.session import RunStored
+from spatialstudio.application.storage.run_writer import RunKeeper
+from spatialstudio.domain.errors import ErrorReport, StoreError
+from spatialstudio.domain.generation import (
+    GenerationCancelled,
+    GenerationFinished,
+    GenerationRequest,
+    GenerationStarted,
+    ModelRef,
+    RequestId,
+)
+from spatialstudio.domain.perception import Perception
+from spatialstudio.domain.prompt import Prompt
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.verdict import Evaluation
+
+MINE = RequestId("mine")
+PICTURE = Path("library/picture.png")
+RECOVERED = Path("recovery/picture.png")
+
+
+@pytest.fixture
+def request_():
+    scene = SceneGraph(prompt=Prompt(text="a cat"), mentions=(), relations=(), extractor_id="hand")
+    return GenerationRequest(id=MINE, scene=scene, backend_id="fake", model=ModelRef(id="fake"))
+
+
+class FakeShelf:
+    """Remembers what it was given to store, judge and recover."""
+
+    def __init__(self, error=None, recovery=RECOVERED):
+        self.stored = []
+        self.judged = []
+        self.recovered = []
+        self.error = error
+        self.recovery = recovery
+
+    def store(self, request, events):
+        if self.error is not None:
+            raise self.error
+        self.stored.append((request, tuple(events)))
+        return PICTURE
+
+    def judge(self, path, evaluation):
+        self.judged.append((path, evaluation))
+
+    def recover(self, request, events):
+        self.recovered.append(request)
+        return self.recovery
+
+
+class FakeJournal:
+    """Remembers which requests are open."""
+
+    def __init__(self):
+        self.open = []
+
+    def note(self, request):
+        self.open.append(request.id)
+
+    def end(self, request_id):
+        self.open.remove(request_id)
+
+
+def drawn():
+    image = np.zeros((8, 8, 3), np.uint8)
+    return (
+        GenerationStarted(request_id=MINE, total_steps=1, token_spans=(), device="cpu"),
+        GenerationFinished(request_id=MINE, image=image, seconds=1.0, peak_memory_bytes=1),
+    )
+
+
+def judged():
+    perception = Perception(image_sha256="", height=8, width=8, detections=(), masks=())
+    return PictureJudged(request_id=MINE, evaluation=Evaluation(perception=perception, verdicts=()))
+
+
+def kept(request, shelf, *events, journal=None):
+    published = []
+    keeper = RunKeeper(shelf, journal or FakeJournal(), published.append)
+    keeper.expect(request)
+    for event in events:
+        keeper.follow(event)
+    return published
+
+
+def test_a_judged_run_is_stored_and_its_verdicts_with_it(request_):
+    shelf, verdict = FakeShelf(), judged()
+    assert kept(request_, shelf, *drawn(), verdict) == [RunStored(request_id=MINE, path=PICTURE)]
+    [(request, events)] = shelf.stored
+    assert request is request_
+    assert len(events) == 2
+    assert shelf.judged == [(PICTURE, verdict.evaluation)]
+
+
+def test_a_picture_is_safe_before_anybody_judges_it(request_):
+    shelf = FakeShelf()
+    assert kept(request_, shelf, *drawn()) == []
+    assert len(shelf.stored) == 1
+
+
+def test_a_picture_that_was_not_judged_is_stored_all_the_same(request_):
+    shelf = FakeShelf()
+    error = ErrorReport(title="Judging", message="It broke.")
+    kept(request_, shelf, *drawn(), JobFailed(request_id=MINE, error=error))
+    assert len(shelf.stored) == 1
+    assert shelf.judged == []
+
+
+def test_a_cancelled_run_is_not_stored(request_):
+    shelf = FakeShelf()
+    cancelled = GenerationCancelled(request_id=MINE, at_step=0)
+    assert kept(request_, shelf, drawn()[0], cancelled) == []
+    assert shelf.stored == []
+
+
+def test_on_a_full_disk_the_run_goes_to_the_recovery_with_its_verdicts(request_, caplog):
+    shelf = FakeShelf(StoreError("The disk is full.", hint="Free some space."))
+    [failure] = kept(request_, shelf, *drawn(), judged())
+    assert failure.error.message == "The disk is full."
+    assert failure.recovered == RECOVERED
+    assert [path for path, _ in shelf.judged] == [RECOVERED]
+
+
+def test_on_a_full_disk_a_picture_is_safe_before_anybody_judges_it(request_, caplog):
+    shelf = FakeShelf(StoreError("The disk is full."))
+    assert kept(request_, shelf, *drawn()) == []
+    assert shelf.recovered == [request_]
+
+
+def test_a_request_whose_picture_is_nowhere_is_remembered(request_, caplog):
+    shelf, journal = FakeShelf(StoreError("The disk is full."), recovery=None), FakeJournal()
+    [failure] = kept(request_, shelf, *drawn(), judged(), journal=journal)
+    assert failure.recovered is None
+    assert journal.open == [MINE]
+    assert shelf.judged == []
+
+
+@pytest.mark.parametrize(
+    ("events", "left"),
+    [
+        ((), [MINE]),
+        ((*drawn(),), [MINE]),
+        ((*drawn(), judged()), []),
+        ((GenerationCancelled(request_id=MINE, at_step=0),), []),
+        ((EngineStopped(error=ErrorReport(title="Engine", message="It died.")),), [MINE]),
+    ],
+    ids=["waiting", "not judged yet", "done", "cancelled", "engine died"],
+)
+def test_a_request_is_remembered_until_it_needs_no_retry(request_, events, left):
+    journal = FakeJournal()
+    kept(request_, FakeShelf(), *events, journal=journal)
+    assert journal.open == left
+
+
+def test_runs_that_nobody_expects_are_let_pass():
+    published = []
+    keeper = RunKeeper(FakeShelf(), FakeJournal(), published.append)
+    for event in (*drawn(), judged()):
+        keeper.follow(event)
+    assert published == []
+
+
+CANCELLED = GenerationCancelled(request_id=MINE, at_step=0)
+
+
+def test_what_stops_because_the_program_closes_is_remembered(request_):
+    journal = FakeJournal()
+    keeper = RunKeeper(FakeShelf(), journal, lambda _: None)
+    keeper.expect(request_)
+    keeper.note_closing()
+    keeper.follow(CANCELLED)
+    assert journal.open == [MINE]
+
+
+def test_what_the_user_stopped_before_closing_is_not(request_):
+    journal = FakeJournal()
+    keeper = RunKeeper(FakeShelf(), journal, lambda _: None)
+    keeper.expect(request_)
+    keeper.note_cancellation(MINE)
+    keeper.note_closing()
+    keeper.follow(CANCELLED)
+    assert journal.open == []
+
+
+def test_what_is_finished_while_the_program_closes_is_stored(request_):
+    shelf, journal = FakeShelf(), FakeJournal()
+    keeper = RunKeeper(shelf, journal, lambda _: None)
+    keeper.expect(request_)
+    keeper.note_closing()
+    for event in (*drawn(), judged()):
+        keeper.follow(event)
+    assert len(shelf.stored) == 1
+    assert journal.open == []
+
+
+def test_giving_up_names_the_pictures_that_are_stored(request_):
+    journal = FakeJournal()
+    keeper = RunKeeper(FakeShelf(), journal, lambda _: None)
+    keeper.expect(request_)
+    for event in drawn():
+        keeper.follow(event)
+    assert keeper.forget_all() == (PICTURE,)
+    assert (journal.open, keeper.is_busy) == ([], False)

@@ -1,0 +1,379 @@
+"""What the studio keeps is there again in the next program."""
+
+from dataclasses import fields, replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from spatialstudio.application.compose.edit_relations import (
+    with_relation_muted,
+    with_relation_weight,
+)
+from spatialstudio.application.gallery.library import LibraryChanged
+from spatialstudio.application.jobs.messages import PictureJudged
+from spatialstudio.application.paths import StudioPaths
+from spatialstudio.application.registry import built_in_registry
+from spatialstudio.application.run.choose_settings import request_of
+from spatialstudio.application.session import RunStored, StoreFailed
+from spatialstudio.application.storage.picture_settings import (
+    scene_to_take,
+    usable_fields,
+    with_fields,
+)
+from spatialstudio.application.storage.storage import Keeping, Reproduced
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.devices import Saving
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.generation import (
+    UNGUIDED,
+    GenerationFinished,
+    GenerationRequest,
+    GenerationStarted,
+    GuidanceSettings,
+    ModelRef,
+)
+from spatialstudio.domain.perception import Perception
+from spatialstudio.domain.picture_settings import PictureSettings, compare_settings
+from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.record import Sameness
+from spatialstudio.domain.run_settings import RunSettings
+from spatialstudio.domain.verdict import Evaluation
+from tests.fakes import scene_of
+from tests.ui.scripted_engine import STICKERS
+
+USUAL = RunSettings(model_id="stickers", width=64, height=64, steps=10, seed=11)
+
+
+@pytest.fixture
+def published():
+    return []
+
+
+@pytest.fixture
+def opened(tmp_path, published):
+    """Start the keeping of one more program; all are closed at the end."""
+    paths = StudioPaths.within(tmp_path)
+    registry = built_in_registry(Surroundings(resources=paths.resources, model_folders=()))
+    started = []
+
+    def start():
+        started.append(Keeping(registry, paths, None, published.append))
+        return started[-1]
+
+    yield start
+    for keeping in started:
+        keeping.close()
+
+
+@pytest.fixture
+def request_():
+    return GenerationRequest(
+        id="r1", scene=scene_of(), backend_id="b", model=ModelRef(id="stickers"), seed=3
+    )
+
+
+def test_a_run_is_not_stored_through_a_link_out_of_the_library(opened, tmp_path):
+    keeping = opened()
+    month = keeping.folder_now()
+    assert month.parent.parent == keeping.runs_folder
+    (tmp_path / "elsewhere").mkdir()
+    keeping.runs_folder.mkdir(parents=True)
+    month.parent.symlink_to(tmp_path / "elsewhere")
+    assert keeping.folder_now() == keeping.runs_folder
+
+
+def draw(keeping, request, value=7):
+    """Have a request drawn in one colour, and judged."""
+    image = np.full((8, 8, 3), value, np.uint8)
+    seen = Perception(image_sha256="", height=8, width=8, detections=(), masks=())
+    keeping.keeper.expect(request)
+    for event in (
+        GenerationStarted(request_id=request.id, total_steps=0, token_spans=(), device="cpu"),
+        GenerationFinished(request_id=request.id, image=image, seconds=1.0, peak_memory_bytes=1),
+        PictureJudged(request_id=request.id, evaluation=Evaluation(perception=seen, verdicts=())),
+    ):
+        keeping.keeper.follow(event)
+
+
+def only(kind, published):
+    (event,) = (event for event in published if isinstance(event, kind))
+    return event
+
+
+def test_a_run_goes_into_the_month_and_into_the_library(opened, published, request_):
+    keeping = opened()
+    keeping.library.refresh()
+    draw(keeping, request_)
+    picture = only(RunStored, published).path
+    assert picture.parent == keeping.runs_folder / f"{datetime.now(UTC):%Y/%m}"
+    assert [e.path for e in keeping.library.entries(keeping.library.list("dog"))] == [picture]
+    assert only(LibraryChanged, published).change.added == (picture,)
+
+
+def test_what_was_typed_is_there_in_the_next_program(opened):
+    first = opened()
+    first.drafts.keep_prompt("a cat above a 犬", "stickers")
+    first.close()
+    assert opened().drafts.newest.prompt == "a cat above a 犬"
+
+
+def test_what_was_changed_by_hand_is_there_in_the_next_program(opened):
+    scene = scene_of()
+    muted = with_relation_muted(scene, scene.relations[0].id, muted=True)
+    first = opened()
+    first.drafts.keep_prompt(scene.prompt.text, "stickers")
+    first.drafts.keep_scene(muted)
+    first.close()
+    assert opened().drafts.newest.scene == muted
+
+
+def test_a_prompt_typed_anew_has_no_scene_until_it_is_read(opened):
+    keeping = opened()
+    keeping.drafts.keep_scene(scene_of())
+    keeping.drafts.keep_prompt("a", "stickers")
+    assert keeping.drafts.newest.scene is None
+
+
+def test_only_what_was_not_drawn_is_listed_as_interrupted(opened, request_):
+    first = opened()
+    draw(first, request_)
+    first.keeper.expect(replace(request_, id="r2"))
+    first.keeper.expect(replace(request_, id="r3"))
+    first.close()
+    second = opened()
+    assert [request.id for request in second.interrupted()] == ["r2", "r3"]
+    second.forget(replace(request_, id="r2"))
+    assert [request.id for request in second.interrupted()] == ["r3"]
+
+
+def test_a_library_that_cannot_be_written_gives_a_recovery_copy(
+    opened, published, request_, tmp_path, caplog
+):
+    keeping = opened()
+    keeping.runs_folder = tmp_path / "file"
+    keeping.runs_folder.write_text("taken")
+    draw(keeping, request_)
+    failure = only(StoreFailed, published)
+    assert failure.recovered.parent == tmp_path / "recovery"
+    assert keeping.store.load(failure.recovered)[0].request == request_
+    moved = opened().library.move(failure.recovered, tmp_path / "elsewhere")
+    assert keeping.store.load(moved)[0].request == request_
+
+
+@pytest.mark.parametrize(
+    ("value", "sameness"),
+    [(7, Sameness.SAME), (8, Sameness.CLOSE), (90, Sameness.DIFFERENT)],
+)
+def test_a_run_drawn_again_is_compared(opened, published, request_, value, sameness):
+    keeping = opened()
+    draw(keeping, request_)
+    first = only(RunStored, published).path
+    again = keeping.again(first, "r2")
+    draw(keeping, again, value)
+    told = only(Reproduced, published)
+    assert (told.first, told.comparison.sameness) == (first, sameness)
+    assert told.comparison.largest_difference == value - 7
+    assert told.comparison.reasons == ()
+    assert again.parent_run_id == first.stem
+    keeping.close()
+    library = opened().library
+    library.reindex()
+    (kept,) = library.repetitions(library.entry(first).summary)
+    assert kept.repetition == told.comparison
+
+
+def test_all_that_we_write_of_a_request_comes_back_into_the_form(opened, published, request_):
+    keeping = opened()
+    scene = with_relation_weight(request_.scene, request_.scene.relations[0].id, 2.0)
+    guidance = GuidanceSettings(method_id="psg", strength=3.0, every=2, last_step=7, goal=0.9)
+    form = replace(
+        USUAL,
+        negative="fog",
+        guidance_scale=7.5,
+        steps=12,
+        guidance=guidance,
+        detail=AttentionDetail.EVERY_WORD,
+        preview_every=3,
+        savings=(Saving.TILING,),
+        dtype="bfloat16",
+        scheduler_id="euler",
+        candidates=4,
+    )
+    draw(keeping, request_of(scene, STICKERS, form, 5))
+    theirs = keeping.metadata.read(only(RunStored, published).path)
+    wanted = keeping.request_in(theirs)
+    names = usable_fields(theirs, ["stickers"], wanted)
+    others = {field.name for field in fields(PictureSettings)} - set(names)
+    assert others == {
+        *("dialect", "scheduler", "model_hash", "device"),
+        *("extras", "left_out", "record", "is_marked_as_generated"),
+    }
+    taken = with_fields(USUAL, theirs, names, STICKERS, wanted)
+    assert replace(taken, seed=form.seed) == replace(form, width=8, height=8)
+    assert scene_to_take(wanted) == scene
+
+
+def told_by(keeping, published):
+    return keeping.metadata.read(only(RunStored, published).path)
+
+
+def test_every_field_that_differs_is_a_row(opened, published, request_):
+    keeping = opened()
+    scene = with_relation_weight(request_.scene, request_.scene.relations[0].id, 2.0)
+    guidance = GuidanceSettings(method_id="psg", strength=3.0, every=2)
+    form = replace(USUAL, negative="fog", guidance=guidance)
+    draw(keeping, request_of(scene, STICKERS, form, 5))
+    rows = keeping.compare_picture(told_by(keeping, published), request_.scene, [STICKERS])
+    told = {row.name: (row.mine, row.theirs) for row in rows}
+    assert told["negative"] == ("", "fog")
+    assert told["guidance"][1] == "every 2"
+    sentence = request_.scene.sentence(request_.scene.relations[0])
+    assert told["relations"] == (sentence, f"{sentence} (weighs 2)")
+
+
+def test_a_usual_picture_takes_an_unusual_form_back(opened, published, request_):
+    keeping = opened()
+    usual = replace(USUAL, guidance=GuidanceSettings(method_id="psg", strength=3.0))
+    draw(keeping, request_of(request_.scene, STICKERS, usual, USUAL.seed))
+    unusual = replace(
+        usual,
+        negative="fog",
+        guidance=replace(usual.guidance, every=2),
+        savings=(Saving.TILING,),
+        device="cpu",
+    )
+    keeping.drafts.keep_settings(unusual)
+    path = only(RunStored, published).path
+    rows = keeping.compare_picture(keeping.metadata.read(path), request_.scene, [STICKERS])
+    told = {row.name: (row.mine, row.theirs) for row in rows if row.is_told and not row.is_same}
+    assert told["negative"] == ("fog", "")
+    assert told["guidance"] == ("every 2", "")
+    assert told["savings"] == ("tiles", "")
+    assert told["device"] == ("cpu", "")
+    theirs = keeping.metadata.read(path)
+    wanted = keeping.request_in(theirs)
+    names = usable_fields(theirs, ["stickers"], wanted)
+    taken = with_fields(unusual, theirs, set(names) & set(told), request=wanted)
+    assert replace(taken, width=64, height=64) == replace(usual, device="cpu")
+
+
+def test_a_baseline_takes_the_guidance_of_the_form_away(opened, published, request_):
+    keeping = opened()
+    guided = replace(USUAL, guidance=GuidanceSettings(method_id="psg", strength=3.0))
+    asked = request_of(request_.scene, STICKERS, guided, USUAL.seed)
+    draw(keeping, replace(asked, guidance=replace(asked.guidance, method_id=UNGUIDED)))
+    keeping.drafts.keep_settings(guided)
+    path = only(RunStored, published).path
+    rows = keeping.compare_picture(keeping.metadata.read(path), request_.scene, [STICKERS])
+    assert [(row.mine, row.theirs) for row in rows if row.name == "method"] == [("psg", "none")]
+    theirs = keeping.metadata.read(path)
+    wanted = keeping.request_in(theirs)
+    names = usable_fields(theirs, ["stickers"], wanted)
+    taken = with_fields(guided, theirs, names, request=wanted)
+    assert (taken.guidance.method_id, taken.guidance.strength) == ("psg", 0.0)
+    keeping.drafts.keep_settings(taken)
+    again = keeping.compare_picture(keeping.metadata.read(path), request_.scene, [STICKERS])
+    assert all(row.is_same for row in again if row.name == "method")
+
+
+def test_what_only_another_program_has_is_told_as_well():
+    theirs = PictureSettings(dialect="a1111", extras={"Clip skip": "2"})
+    *_, extra = compare_settings(PictureSettings(dialect=""), theirs)
+    assert (extra.name, extra.theirs, extra.is_told, extra.is_extra) == (
+        *("Clip skip", "2"),
+        *(True, True),
+    )
+
+
+def test_a_record_that_cannot_be_read_gives_no_request(opened):
+    theirs = PictureSettings(dialect="spatial studio", record='{"version": 99}')
+    assert opened().request_in(theirs) is None
+
+
+def test_a_dropped_picture_is_compared_with_the_form_and_changes_nothing(
+    opened, published, request_
+):
+    keeping = opened()
+    draw(keeping, request_)
+    keeping.drafts.keep_settings(USUAL)
+    keeping.drafts.keep_prompt("something else", None)
+    rows = keeping.compare_picture(told_by(keeping, published), None, [STICKERS])
+    told = {row.name: (row.mine, row.theirs) for row in rows}
+    assert told["prompt"] == ("something else", request_.scene.prompt.text)
+    assert told["seed"] == ("11", "3")
+    assert told["model"] == ("stickers", "stickers")
+    assert told["width"][0] == "64"
+    assert keeping.drafts.newest.prompt == "something else"
+
+
+def test_marks_searches_and_the_trash_are_kept(opened, published, request_):
+    keeping = opened()
+    draw(keeping, request_)
+    picture = only(RunStored, published).path
+    keeping.library.refresh()
+    keeping.library.rate([picture], 4)
+    keeping.library.tag([picture], ["good", "car"], drop=["car"])
+    keeping.library.note(picture, "nice")
+    keeping.library.save_search("best", "stars>=4")
+    keeping.close()
+    library = opened().library
+    library.refresh()
+    (entry,) = library.entries(library.list(library.searches()["best"]))
+    assert (entry.marks.stars, entry.marks.tags, entry.marks.note) == (4, ("good",), "nice")
+    deletion = library.trash([picture])
+    assert library.list() == ()
+    assert library.restore(deletion.inside) == (picture,)
+    library.reject([picture])
+    assert library.marks(picture).is_rejected
+
+
+def test_the_watcher_tells_of_what_others_do(opened, published, request_):
+    keeping = opened()
+    draw(keeping, request_)
+    picture = only(RunStored, published).path
+    keeping.library.refresh()
+    picture.unlink()
+    assert keeping.library.refresh().missing == (picture,)
+    keeping.library.watch(every_s=60)
+    keeping.library.close()
+
+
+def test_another_library_holds_at_once_and_in_the_next_program(opened, request_, tmp_path):
+    keeping, chosen = opened(), tmp_path / "chosen"
+    draw(keeping, request_)
+    keeping.library.refresh()
+    keeping.use_library(chosen)
+    keeping.library.refresh()
+    assert keeping.library.list() == ()
+    draw(keeping, replace(request_, id="r2"))
+    (there,) = keeping.library.entries(keeping.library.list())
+    assert there.path.parent == chosen / f"{datetime.now(UTC):%Y/%m}"
+    keeping.close()
+    later = opened()
+    assert later.runs_folder == chosen
+    later.use_library(None)
+    later.library.refresh()
+    assert [entry.path.parent.is_relative_to(tmp_path / "runs") for entry in found(later)] == [True]
+    assert opened().runs_folder == tmp_path / "runs"
+
+
+def found(keeping):
+    return keeping.library.entries(keeping.library.list())
+
+
+def test_a_folder_that_cannot_be_written_is_refused_and_the_former_stays(opened, tmp_path):
+    keeping = opened()
+    usual, taken = keeping.runs_folder, tmp_path / "file"
+    taken.write_text("taken")
+    with pytest.raises(StoreError, match="is not a folder"):
+        keeping.use_library(taken)
+    assert (keeping.runs_folder, opened().runs_folder) == (usual, usual)
+
+
+def test_the_library_stays_while_a_picture_is_still_to_come(opened, request_, tmp_path):
+    keeping = opened()
+    keeping.keeper.expect(request_)
+    with pytest.raises(StoreError, match="still being drawn"):
+        keeping.use_library(tmp_path / "chosen")
+    assert keeping.runs_folder == tmp_path / "runs"

@@ -1,0 +1,67 @@
+"""What a picture tells is taken field by field, where the form has such a field."""
+
+from dataclasses import replace
+
+import pytest
+
+from spatialstudio.application.run.choose_settings import request_of
+from spatialstudio.application.storage.picture_settings import usable_fields, with_fields
+from spatialstudio.domain.picture_settings import PictureSettings
+from spatialstudio.domain.run_settings import RunSettings
+from tests.fakes import scene_of
+from tests.ui.scripted_engine import STICKERS
+
+EULER = "EulerDiscreteScheduler"
+FORM = RunSettings(model_id="dreams", width=64, height=64, steps=10, seed=1)
+TOLD = PictureSettings(
+    dialect="a1111",
+    prompt="a cat",
+    seed=7,
+    steps=20,
+    width=128,
+    height=256,
+    model="stickers",
+    strength=2.5,
+)
+
+
+def test_only_the_fields_asked_for_are_taken():
+    taken = with_fields(FORM, TOLD, {"seed", "height"})
+    assert (taken.seed, taken.height) == (7, 256)
+    assert (taken.steps, taken.width, taken.model_id) == (10, 64, "dreams")
+
+
+def test_another_model_comes_before_the_numbers_that_go_with_it():
+    taken = with_fields(FORM, TOLD, {"model", "steps", "strength"}, STICKERS)
+    assert (taken.model_id, taken.steps, taken.guidance.strength) == ("stickers", 20, 2.5)
+
+
+def test_what_fits_can_be_used():
+    told = usable_fields(TOLD, ["stickers"])
+    assert set(told) == {"prompt", "seed", "steps", "width", "height", "model", "strength"}
+
+
+def test_how_one_of_our_pictures_was_sampled_and_searched_can_be_taken():
+    searching = replace(FORM, candidates=8, scheduler_id="DDIMScheduler")
+    request = request_of(scene_of(), STICKERS, replace(FORM, scheduler_id=EULER), 4)
+    theirs = replace(TOLD, sampler=EULER)
+    assert {"sampler", "search"} <= set(usable_fields(theirs, ["stickers"], request))
+    taken = with_fields(searching, theirs, {"sampler", "search"}, request=request)
+    assert taken == replace(FORM, scheduler_id=EULER)
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"width": 130}, "width"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 2**70}, "seed"),
+        ({"steps": 0}, "steps"),
+        ({"model": "unknown"}, "model"),
+        ({"prompt": " "}, "prompt"),
+        ({"strength": None}, "strength"),
+    ],
+    ids=str,
+)
+def test_what_does_not_fit_is_only_told(changes, name):
+    assert name not in usable_fields(replace(TOLD, **changes), ["stickers"])

@@ -1,0 +1,107 @@
+from dataclasses import replace
+
+import pytest
+
+from spatialstudio.domain.errors import RequestError
+from spatialstudio.domain.generation import (
+    ATTEND_EXCITE,
+    BOXDIFF,
+    INFSPLIGN,
+    PSG,
+    PSG_PRESENCE,
+    WEIGHTED_PRESENCE,
+    StepUnit,
+)
+from spatialstudio.domain.run_settings import Preset
+from spatialstudio.science.guidance.methods import METHODS
+from spatialstudio.science.guidance.presets import (
+    METHOD_IDS,
+    SDXL,
+    STABLE_DIFFUSION,
+    guidance_preset,
+)
+from spatialstudio.science.guidance.schedule import GuidanceSchedule
+
+
+@pytest.mark.parametrize(
+    ("method_id", "family", "strength", "last_step"),
+    [
+        (PSG, STABLE_DIFFUSION, 20, 24),
+        (PSG, SDXL, 20_000, 9),
+        (PSG, "PixArtAlphaPipeline", 10, 19),
+        (ATTEND_EXCITE, STABLE_DIFFUSION, 20, 24),
+        (BOXDIFF, STABLE_DIFFUSION, 20, 24),
+        (WEIGHTED_PRESENCE, STABLE_DIFFUSION, 2, 19),
+    ],
+)
+def test_published_settings_are_those_of_the_papers_code(method_id, family, strength, last_step):
+    settings = guidance_preset(method_id, family, Preset.PUBLISHED)
+    assert (settings.method_id, settings.strength) == (method_id, strength)
+    assert settings.last_step == last_step
+
+
+ORIGINAL_REFINEMENTS = {0: 0.05, 10: 0.5, 20: 0.8}
+
+
+@pytest.mark.parametrize(
+    ("method_id", "preset", "refinements"),
+    [
+        (ATTEND_EXCITE, Preset.PUBLISHED, ORIGINAL_REFINEMENTS),
+        (BOXDIFF, Preset.PUBLISHED, ORIGINAL_REFINEMENTS),
+        (BOXDIFF, Preset.SPATIALBENCH_UC, {}),
+        (PSG, Preset.PUBLISHED, {}),
+    ],
+)
+def test_refinement_is_part_of_what_was_published(method_id, preset, refinements):
+    settings = guidance_preset(method_id, STABLE_DIFFUSION, preset)
+    assert {one.step: one.presence for one in settings.refinements} == refinements
+
+
+def test_spatialbench_ran_boxdiff_with_its_other_settings_as_published():
+    published, run = (
+        guidance_preset(BOXDIFF, STABLE_DIFFUSION, preset)
+        for preset in (Preset.PUBLISHED, Preset.SPATIALBENCH_UC)
+    )
+    assert replace(published, refinements=()) == run
+
+
+@pytest.mark.parametrize(("method_id", "family"), [(PSG, STABLE_DIFFUSION), (BOXDIFF, SDXL)])
+def test_spatialbench_ran_nothing_else(method_id, family):
+    with pytest.raises(RequestError, match='no preset "spatialbench-uc"'):
+        guidance_preset(method_id, family, Preset.SPATIALBENCH_UC)
+
+
+def test_sdxl_was_published_in_the_units_of_its_sampler():
+    settings = guidance_preset(PSG, SDXL, Preset.PUBLISHED)
+    assert settings.unit is StepUnit.SIGMA
+    length = GuidanceSchedule(settings, total_steps=50).length(4, signal=1 / (8.39**2 + 1))
+    assert length == pytest.approx(274, rel=0.01)
+
+
+def test_infsplign_acts_on_every_step_with_one_length():
+    settings = guidance_preset(INFSPLIGN, STABLE_DIFFUSION, Preset.PUBLISHED)
+    schedule = GuidanceSchedule(settings, total_steps=50)
+    assert schedule.guides(49)
+    assert schedule.length(49) == schedule.length(0) == 1000
+
+
+@pytest.mark.parametrize("method_id", METHOD_IDS)
+@pytest.mark.parametrize("family", [STABLE_DIFFUSION, SDXL, "FluxPipeline", ""])
+def test_every_method_has_a_recommendation_for_every_family(method_id, family):
+    settings = guidance_preset(method_id, family, Preset.RECOMMENDED)
+    assert settings.method_id == method_id
+    assert settings.strength > 0
+
+
+def test_every_method_that_can_be_asked_for_is_there():
+    assert set(METHOD_IDS) == set(METHODS)
+
+
+def test_what_was_never_published_is_refused():
+    with pytest.raises(RequestError, match='no preset "published"'):
+        guidance_preset(PSG_PRESENCE, STABLE_DIFFUSION, Preset.PUBLISHED)
+
+
+def test_an_unknown_method_is_refused():
+    with pytest.raises(RequestError, match='"magic" is not known'):
+        guidance_preset("magic", STABLE_DIFFUSION, Preset.RECOMMENDED)

@@ -1,0 +1,268 @@
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QMenu, QPushButton
+
+from spatialstudio.domain.relation import BY_HAND
+from spatialstudio.ui.compose.commands import (
+    ADD_THING,
+    REMOVE_THING,
+    SKETCH,
+)
+from spatialstudio.ui.compose.widgets.layout_sketch import LayoutSketch
+from spatialstudio.ui.compose.widgets.thing_field import ThingField
+from spatialstudio.ui.stage.widgets.empty_stage import EmptyStage
+from tests.ui.by_name import named
+from tests.ui.scripted_engine import PROMPT
+
+
+@pytest.fixture
+def sketch(qtbot, window, studio):
+    """The sketch of a prompt, on the stage."""
+    window.prompt.use_prompt(PROMPT)
+    qtbot.waitUntil(lambda: studio.session.scene is not None)
+    window.context.actions[SKETCH].trigger()
+    sketch = window.stage.findChild(LayoutSketch)
+    qtbot.waitUntil(lambda: sketch.isVisible() and "left" in sketch.accessibleDescription())
+    return sketch
+
+
+def push(qtbot, sketch, key, share_x):
+    start = sketch.place_of(key).toPoint()
+    by = QPoint(round(share_x * sketch.frame().width()), 0)
+    qtbot.mousePress(sketch, Qt.MouseButton.LeftButton, pos=start)
+    qtbot.mouseMove(sketch, start + by)
+    qtbot.mouseRelease(sketch, Qt.MouseButton.LeftButton, pos=start + by)
+
+
+def said(studio):
+    return studio.session.scene.prompt.text
+
+
+def test_a_push_across_turns_relation_and_prompt(qtbot, sketch, studio):
+    push(qtbot, sketch, "m1", 0.7)
+    qtbot.waitUntil(lambda: said(studio) == "a photo of a dog to the right of a car")
+    assert studio.session.scene.relations[0].source == BY_HAND
+
+
+def test_a_push_that_says_the_same_leaves_the_prompt(qtbot, sketch, studio):
+    before = sketch.place_of("m1")
+    push(qtbot, sketch, "m1", 0.1)
+    qtbot.waitUntil(lambda: sketch.place_of("m1") != before)
+    assert said(studio) == PROMPT
+
+
+def test_a_push_is_undone_with_its_place(qtbot, sketch, studio, window):
+    before = sketch.place_of("m1")
+    push(qtbot, sketch, "m1", 0.7)
+    window.context.edits.undo()
+    assert said(studio) == PROMPT
+    qtbot.waitUntil(lambda: sketch.place_of("m1") == before)
+
+
+@pytest.mark.parametrize("prompt", [PROMPT, "a dog to the left of a car, and a cat"])
+def test_a_layout_taken_over_forgets_where_things_were_pushed(
+    qtbot, sketch, studio, window, prompt
+):
+    before = sketch.place_of("m1")
+    push(qtbot, sketch, "m1", 0.1)
+    qtbot.waitUntil(lambda: sketch.place_of("m1") != before)
+    window.context.switchboard.prompt_offered.emit(prompt)
+    qtbot.waitUntil(lambda: said(studio) == prompt and sketch.place_of("m1") == before)
+
+
+def test_while_a_thing_is_held_the_sketch_tells_what_it_would_say(qtbot, sketch, studio):
+    start = sketch.place_of("m1").toPoint()
+    qtbot.mousePress(sketch, Qt.MouseButton.LeftButton, pos=start)
+    qtbot.mouseMove(sketch, start + QPoint(round(0.7 * sketch.frame().width()), 0))
+    assert "right" in sketch.accessibleDescription()
+    assert said(studio) == PROMPT
+    qtbot.mouseRelease(sketch, Qt.MouseButton.LeftButton, pos=start)
+
+
+def test_a_relation_changed_elsewhere_moves_the_things(qtbot, sketch, window):
+    before = sketch.place_of("m1")
+    window.prompt.use_prompt("a photo of a dog to the right of a car")
+    qtbot.waitUntil(lambda: sketch.place_of("m1").x() > sketch.place_of("m2").x())
+    assert sketch.place_of("m1") != before
+
+
+def test_the_picked_thing_is_the_windows(qtbot, sketch, studio):
+    qtbot.mouseClick(sketch, Qt.MouseButton.LeftButton, pos=sketch.place_of("m2").toPoint())
+    assert studio.session.mention_id == "m2"
+
+
+def test_the_sketch_makes_room_for_a_picture(qtbot, sketch, window):
+    window.generation.generate()
+    qtbot.waitUntil(lambda: not sketch.isVisible())
+    assert not window.context.actions[SKETCH].isChecked()
+
+
+def test_the_empty_stage_offers_the_sketch_and_comes_back(qtbot, window):
+    empty = window.stage.findChild(EmptyStage)
+    offer = next(each for each in empty.findChildren(QPushButton) if "Sketch" in each.text())
+    qtbot.mouseClick(offer, Qt.MouseButton.LeftButton)
+    assert window.stage.findChild(LayoutSketch).isVisible()
+    assert not empty.isVisible()
+    window.context.actions[SKETCH].trigger()
+    assert empty.isVisible()
+
+
+def test_an_empty_sketch_says_how_to_begin(qtbot, window):
+    window.context.actions[SKETCH].trigger()
+    sketch = window.stage.findChild(LayoutSketch)
+    assert sketch.accessibleDescription().startswith("Name two things")
+    window.prompt.use_prompt(PROMPT)
+    qtbot.waitUntil(lambda: "Name two things" not in sketch.accessibleDescription())
+
+
+def add(qtbot, sketch, name):
+    field = sketch.findChild(ThingField)
+    qtbot.waitUntil(field.hasFocus)
+    qtbot.keyClicks(field, name)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    return field
+
+
+def test_a_double_click_adds_a_thing_there(qtbot, sketch, studio, window):
+    place = sketch.point_of(QPointF(0.2, 0.9))
+    qtbot.mouseDClick(sketch, Qt.MouseButton.LeftButton, pos=place.toPoint())
+    field = add(qtbot, sketch, "cat")
+    qtbot.waitUntil(lambda: said(studio).endswith("a cat below the dog"))
+    qtbot.waitUntil(lambda: "cat" in sketch.accessibleDescription())
+    assert not field.isVisible()
+    assert (sketch.place_of("m3") - place).manhattanLength() < 3
+    assert studio.session.mention_id == "m3"
+    window.context.edits.undo()
+    assert said(studio) == PROMPT
+    window.context.edits.redo()
+    assert len(studio.session.scene.mentions) == 3
+
+
+def test_a_key_adds_a_thing_where_there_is_room_and_arrows_push_it(qtbot, sketch, studio, window):
+    qtbot.keyClick(
+        window,
+        Qt.Key.Key_T,
+        Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier,
+    )
+    add(qtbot, sketch, "cat")
+    qtbot.waitUntil(lambda: "cat" in sketch.accessibleDescription())
+    before = sketch.place_of("m3")
+    qtbot.waitUntil(sketch.hasFocus)
+    qtbot.keyClick(sketch, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(lambda: sketch.place_of("m3").y() > before.y())
+
+
+def remove_by_key(qtbot, sketch):
+    qtbot.waitUntil(sketch.hasFocus)
+    qtbot.keyClick(sketch, Qt.Key.Key_Delete)
+
+
+def remove_by_button(qtbot, sketch):
+    button = named(sketch.window(), QPushButton, "Remove the thing from the sketch")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def remove_by_menu(_qtbot, sketch):
+    place = sketch.place_of("m1").toPoint()
+    (action,) = menu_at(sketch, place).actions()
+    assert action.text() == "Remove dog"
+    action.trigger()
+
+
+def menu_at(sketch, place):
+    reason = QContextMenuEvent.Reason.Mouse
+    QApplication.sendEvent(sketch, QContextMenuEvent(reason, place, sketch.mapToGlobal(place)))
+    menu = next(each for each in sketch.findChildren(QMenu) if each.isVisible())
+    menu.close()
+    return menu
+
+
+@pytest.mark.parametrize("remove", [remove_by_key, remove_by_button, remove_by_menu])
+def test_the_marked_thing_is_removed_and_comes_back(qtbot, sketch, studio, window, remove):
+    before = sketch.place_of("m1")
+    studio.session.pick_mention("m1")
+    qtbot.waitUntil(window.context.actions[REMOVE_THING].isEnabled)
+    remove(qtbot, sketch)
+    qtbot.waitUntil(lambda: said(studio) == "a photo of a car")
+    qtbot.waitUntil(lambda: "dog" not in sketch.accessibleDescription())
+    assert studio.session.mention_id == "m2"
+    window.context.edits.undo()
+    assert said(studio) == PROMPT
+    qtbot.waitUntil(lambda: "left" in sketch.accessibleDescription())
+    assert sketch.place_of("m1") == before
+
+
+def test_with_the_last_thing_goes_the_prompt(qtbot, sketch, studio, window):
+    studio.session.pick_mention("m1")
+    for _ in range(2):
+        qtbot.waitUntil(window.context.actions[REMOVE_THING].isEnabled)
+        qtbot.keyClick(sketch, Qt.Key.Key_Delete)
+    qtbot.waitUntil(lambda: sketch.accessibleDescription().startswith("Name two things"))
+    assert studio.session.scene is None
+    assert not window.context.actions[REMOVE_THING].isEnabled()
+    window.context.edits.undo()
+    qtbot.waitUntil(lambda: said(studio) == "a photo of a car")
+
+
+def test_nothing_can_be_removed_while_the_sketch_is_closed(qtbot, sketch, studio, window):
+    studio.session.pick_mention("m1")
+    removing = window.context.actions[REMOVE_THING]
+    qtbot.waitUntil(removing.isEnabled)
+    window.context.actions[SKETCH].trigger()
+    assert not sketch.isVisible()
+    assert not removing.isEnabled()
+
+
+def test_the_menu_adds_a_thing_where_there_is_none(qtbot, sketch):
+    place = sketch.point_of(QPointF(0.5, 0.9)).toPoint()
+    (action,) = menu_at(sketch, place).actions()
+    action.trigger()
+    add(qtbot, sketch, "cat")
+    qtbot.waitUntil(lambda: "cat" in sketch.accessibleDescription())
+    assert (sketch.place_of("m3") - place).manhattanLength() < 3
+
+
+def test_a_double_click_on_a_thing_adds_none(qtbot, sketch):
+    place = sketch.place_of("m1").toPoint()
+    qtbot.mouseDClick(sketch, Qt.MouseButton.LeftButton, pos=place)
+    assert not sketch.findChild(ThingField).isVisible()
+
+
+@pytest.mark.parametrize("name", ["a dog and a car", "qwertz"])
+def test_what_names_no_single_thing_is_told_and_can_be_mended(qtbot, sketch, studio, window, name):
+    told = []
+    window.context.toasts.told.connect(told.append)
+    window.context.actions[ADD_THING].trigger()
+    field = add(qtbot, sketch, name)
+    assert len(told) == 1
+    assert said(studio) == PROMPT
+    assert field.text() == name
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    assert not field.isVisible()
+    assert sketch.hasFocus()
+
+
+def test_the_first_thing_is_added_to_an_empty_sketch(qtbot, window, studio):
+    window.context.actions[ADD_THING].trigger()
+    sketch = window.stage.findChild(LayoutSketch)
+    add(qtbot, sketch, "cat")
+    qtbot.waitUntil(lambda: studio.session.scene is not None)
+    assert said(studio) == "a cat"
+    assert sketch.hasFocus()
+    window.context.actions[ADD_THING].trigger()
+    add(qtbot, sketch, "dog")
+    qtbot.waitUntil(lambda: len(studio.session.scene.relations) == 1)
+    window.context.edits.undo()
+    window.context.edits.undo()
+    assert studio.session.scene is None
+
+
+def test_a_thing_keeps_its_colour_where_the_prompt_changes_its_order(qtbot, sketch, studio, window):
+    window.prompt.use_prompt("a cat above a dog to the left of a car")
+    qtbot.waitUntil(lambda: "cat" in sketch.accessibleDescription())
+    hues = {
+        mention.head: studio.session.scene.hues[mention.id]
+        for mention in studio.session.scene.mentions
+    }
+    assert hues == {"dog": 0, "car": 1, "cat": 2}

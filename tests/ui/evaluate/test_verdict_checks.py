@@ -1,0 +1,88 @@
+import pytest
+
+from spatialstudio.application.inspect.inspection import evidence_of
+from spatialstudio.domain.relation import BEHIND, NEAR
+from spatialstudio.domain.verdict import RECOMMENDED
+from spatialstudio.domain.verdict import AbstentionReason as Reason
+from spatialstudio.ui.evaluate.verdict_checks import grounds_of, lower_threshold
+from spatialstudio.ui.evaluate.widgets.check_chip import GroundState
+from tests.fakes import counted_scene
+from tests.science.seen_things import perception, seen
+from tests.ui.judged_runs import CAR, DOG, NEAR_DOG, SECOND_DOG, UNSURE_DOG, judged_run
+
+ELSEWHERE, LEFT_CAR = seen("m1", 90, 9), seen("m2", 30, 90)
+
+
+def told(run):
+    (verdict,) = run.evaluation.verdicts
+    evidence = evidence_of(verdict, run.scene, run.evaluation)
+    return grounds_of(run.scene.relations[0], verdict, evidence, run.scene)
+
+
+def texts(run):
+    return [ground.text for ground in told(run)]
+
+
+def test_a_decided_verdict_tells_what_it_passed():
+    grounds = told(judged_run(DOG, CAR))
+    assert [ground.text for ground in grounds] == [
+        "found 0.81 · 0.90",
+        "one of each",
+        "overlap 0.00",
+        "offset 0.50 of 0.10",
+    ]
+    assert {ground.state for ground in grounds} == {GroundState.HELD}
+
+
+def test_a_count_that_is_asked_for_is_not_called_one_of_each():
+    assert texts(judged_run(DOG, CAR, scene=counted_scene()))[1] == "count not checked"
+
+
+def test_where_others_are_passed_over_the_surest_of_each_is_taken():
+    weak_dog = seen("m1", 90, 20, 0.4)
+    assert texts(judged_run(DOG, weak_dog, CAR))[1] == "the surest of each"
+
+
+@pytest.mark.parametrize(
+    ("run", "reason", "text"),
+    [
+        (judged_run(CAR), Reason.MISSING_OBJECT, "not found: dog"),
+        (judged_run(DOG, SECOND_DOG, CAR), Reason.AMBIGUOUS_OBJECT, "dog 0.81 or 0.78"),
+        (judged_run(seen("m1", 70, 50), CAR), Reason.HIGH_OVERLAP, "overlap 1.00"),
+        (judged_run(NEAR_DOG, CAR), Reason.NEAR_BOUNDARY, "offset 0.06 of 0.10"),
+        (judged_run(DOG, CAR, relation_type=BEHIND), Reason.NO_DEPTH, "no depth"),
+        (
+            judged_run(DOG, CAR, perturbed=(perception(), perception())),
+            Reason.UNSTABLE,
+            "stability 0.00",
+        ),
+        (
+            judged_run(DOG, CAR, settings=RECOMMENDED, second=perception(ELSEWHERE, LEFT_CAR)),
+            Reason.DETECTORS_DISAGREE,
+            "agreement 0.00",
+        ),
+    ],
+    ids=lambda value: value.value if isinstance(value, Reason) else "",
+)
+def test_the_reason_comes_last_and_is_marked(run, reason, text):
+    last = told(run)[-1]
+    assert (last.reason, last.text, last.state) == (reason, text, GroundState.BROKEN)
+
+
+def test_of_near_things_the_gap_is_told():
+    assert "gap 0.21" in texts(judged_run(DOG, CAR, relation_type=NEAR))
+
+
+def test_what_was_tested_by_small_changes_is_told():
+    same = perception(DOG, CAR)
+    assert texts(judged_run(DOG, CAR, perturbed=(same,)))[-1] == "stability 1.00"
+
+
+@pytest.mark.parametrize(
+    ("run", "score"),
+    [(judged_run(UNSURE_DOG, CAR), 0.15), (judged_run(CAR), None), (judged_run(DOG, CAR), None)],
+    ids=["a ghost", "nothing at all", "nothing missing"],
+)
+def test_a_threshold_is_offered_where_it_helps(run, score):
+    (verdict,) = run.evaluation.verdicts
+    assert lower_threshold(verdict, evidence_of(verdict, run.scene, run.evaluation)) == score

@@ -1,0 +1,39 @@
+import pytest
+
+from spatialstudio.domain.verdict import AbstentionReason
+from spatialstudio.ui.evaluate.widgets.check_chip import (
+    Ground,
+    GroundChip,
+    GroundState,
+)
+from spatialstudio.ui.theme.metrics import em
+
+
+@pytest.fixture
+def chip(qtbot, appearance):
+    ground = Ground(AbstentionReason.NEAR_BOUNDARY, "offset 0.06 of 0.10", "", GroundState.HELD)
+    chip = GroundChip(appearance.theme, ground)
+    qtbot.addWidget(chip)
+    return chip
+
+
+def ink_at_the_edge(chip, width):
+    """Return how many pixels before the right edge differ from the ground, at a width."""
+    chip.resize(width, chip.sizeHint().height())
+    image = chip.grab().toImage()
+    columns = range(width - em(0.25), width - 3)
+    middle = range(chip.height() // 3, chip.height() * 2 // 3)
+    ground = image.pixelColor(width - em(0.3), 4)
+    return sum(image.pixelColor(x, y) != ground for x in columns for y in middle)
+
+
+def test_a_narrow_chip_cuts_its_text_off_before_the_edge(chip):
+    assert chip.minimumSizeHint().width() < chip.sizeHint().width() / 1.2
+    assert ink_at_the_edge(chip, chip.sizeHint().width() * 3 // 4) == 0
+
+
+def test_a_chip_with_room_shows_all_its_text(qtbot, chip):
+    chip.resize(chip.sizeHint())
+    whole = chip.grab().toImage()
+    chip.setText(chip.text()[:-4])
+    assert chip.grab().toImage() != whole

@@ -1,0 +1,106 @@
+"""The dialog asks for what fits the kind, and stays open while the export goes on."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QComboBox, QListWidget, QPushButton
+
+from spatialstudio.domain.export import (
+    FORMATS,
+    ExportKind,
+    ExportLayer,
+)
+from spatialstudio.ui.gallery.export_dialog import KINDS, ExportDialog
+
+THEMES = {"light": "Light", "dark": "Dark"}
+
+
+@pytest.fixture
+def dialog(qtbot):
+    dialog = ExportDialog(3, frozenset({ExportLayer.BOXES}), THEMES)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    return dialog
+
+
+def pick(dialog, kind):
+    dialog.findChild(QListWidget).setCurrentRow(list(KINDS).index(kind))
+
+
+def in_sight(dialog):
+    boxes = [box.text() for box in dialog.findChildren(QCheckBox) if box.isVisible()]
+    combos = [c.accessibleName() for c in dialog.findChildren(QComboBox) if c.isVisible()]
+    return {*boxes, *combos}
+
+
+def press(qtbot, dialog, text):
+    button = next(b for b in dialog.findChildren(QPushButton) if b.text().replace("&", "") == text)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_every_kind_can_be_chosen():
+    assert set(KINDS) == set(ExportKind)
+
+
+@pytest.mark.parametrize("kind", list(ExportKind), ids=lambda kind: kind.value)
+def test_the_formats_are_those_of_the_kind(dialog, kind):
+    pick(dialog, kind)
+    assert dialog.choice.kind is kind
+    assert dialog.choice.ending == FORMATS[kind][0]
+
+
+MARK = "Say in the file that a model drew it"
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked"),
+    [
+        (
+            ExportKind.ANNOTATED,
+            {"Format", "Colours", "Attention maps", "Masks", "Boxes", "Marginals", MARK},
+        ),
+        (ExportKind.CURVES, {"Format", "Colours"}),
+        (ExportKind.FILM, {"Format", "Colours", MARK}),
+        (ExportKind.PICTURE, {"Format", MARK}),
+        (ExportKind.TABLE, {"Format"}),
+    ],
+    ids=["annotated", "curves", "film", "picture", "table"],
+)
+def test_only_what_matters_is_asked(dialog, kind, asked):
+    pick(dialog, kind)
+    assert in_sight(dialog) == asked
+
+
+def test_the_layers_are_those_on_the_stage(dialog):
+    assert dialog.choice.layers == {ExportLayer.BOXES}
+
+
+@pytest.mark.parametrize("kind", [ExportKind.PICTURE, ExportKind.FILM, ExportKind.SWEEP])
+def test_the_mark_of_a_model_can_be_left_out(qtbot, dialog, kind):
+    pick(dialog, kind)
+    assert dialog.choice.is_marked
+    box = next(b for b in dialog.findChildren(QCheckBox) if b.isVisible())
+    box.click()
+    assert not dialog.choice.is_marked
+
+
+def test_export_asks_with_the_choice(qtbot, dialog):
+    pick(dialog, ExportKind.FILM)
+    with qtbot.waitSignal(dialog.export_asked) as asked:
+        press(qtbot, dialog, "Export…")
+    assert asked.args[0].kind is ExportKind.FILM
+
+
+def test_while_it_goes_on_cancel_stops_it_and_the_dialog_stays(qtbot, dialog):
+    dialog.show_running(True)
+    dialog.show_progress(1, 3)
+    with qtbot.waitSignal(dialog.cancel_asked):
+        qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert dialog.isVisible()
+    dialog.show_running(False)
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+
+
+def test_the_title_says_how_many(dialog):
+    assert dialog.windowTitle() == "Export 3 runs"

@@ -1,0 +1,156 @@
+"""Kept runs are found by a line, marked by single keys, deleted and put back."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from spatialstudio.ui.gallery.gallery_panel import GalleryPanel
+from spatialstudio.ui.gallery.widgets.filter_line import CompletingLine
+from spatialstudio.ui.gallery.widgets.run_grid import RunGrid
+from spatialstudio.ui.window.workspaces import GALLERY
+from tests.ui.scripted_engine import PROMPT
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+@pytest.fixture
+def grid(panel):
+    panel.grid.setFocus()
+    return panel.grid
+
+
+@pytest.fixture
+def current(drawn):
+    """Returns the run that the keyboard is on."""
+    return lambda: drawn.context.gallery.current
+
+
+def marks(studio, current):
+    return studio.library.marks(current().path)
+
+
+def write(qtbot, panel, text):
+    line = panel.findChild(CompletingLine)
+    line.clear()
+    qtbot.keyClicks(line, text)
+    line._popup.hide()
+
+
+def texts(panel):
+    return [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
+
+
+def test_a_pair_is_one_stack_with_the_guided_run_on_top(panel, current):
+    assert current().summary.method_id == "psg"
+    assert current().summary.prompt == PROMPT
+    assert "2 runs" in texts(panel)
+    assert len(panel.grid.chosen) == 1
+
+
+def test_a_stack_opens_and_closes(qtbot, grid, current):
+    qtbot.keyClick(grid, Qt.Key.Key_Space)
+    qtbot.keyClick(grid, Qt.Key.Key_A, CONTROL)
+    qtbot.waitUntil(lambda: len(grid._keys) == 2)
+    qtbot.keyClick(grid, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: len(grid._keys) == 1)
+
+
+@pytest.mark.parametrize("stars", [0, 1, 3, 5])
+def test_a_digit_rates(qtbot, grid, studio, current, stars):
+    qtbot.keyClick(grid, Qt.Key.Key_2)
+    qtbot.keyClick(grid, Qt.Key(Qt.Key.Key_0 + stars))
+    assert current().marks.stars == stars
+    qtbot.waitUntil(lambda: marks(studio, current).stars == stars)
+
+
+def test_a_digit_hides_no_layer_while_the_grid_has_the_focus(qtbot, grid, drawn):
+    before = drawn.context.stage.layers
+    qtbot.keyClick(grid, Qt.Key.Key_4)
+    assert drawn.context.stage.layers == before
+
+
+def test_a_dot_gives_and_takes_a_star(qtbot, grid, current):
+    qtbot.keyClick(grid, Qt.Key.Key_Period)
+    assert current().marks.stars == 1
+    qtbot.keyClick(grid, Qt.Key.Key_Period)
+    assert current().marks.stars == 0
+
+
+def test_x_sorts_out_and_undo_takes_it_back(qtbot, grid, drawn, studio, current):
+    qtbot.keyClick(grid, Qt.Key.Key_X)
+    qtbot.waitUntil(lambda: marks(studio, current).is_rejected)
+    drawn.context.edits.undo()
+    assert not current().marks.is_rejected
+    qtbot.waitUntil(lambda: not marks(studio, current).is_rejected)
+
+
+def test_del_moves_to_the_trash_and_the_toast_brings_it_back(qtbot, grid, drawn, current):
+    path = current().path
+    qtbot.keyClick(grid, Qt.Key.Key_Delete)
+    assert not path.exists()
+    qtbot.waitUntil(lambda: current() is not None and current().path != path)
+    undo = next(each for each in drawn.findChildren(QPushButton) if each.text() == "Undo")
+    qtbot.mouseClick(undo, Qt.MouseButton.LeftButton)
+    assert path.exists()
+
+
+def test_the_trash_can_be_undone_like_any_edit(qtbot, grid, drawn, current):
+    path = current().path
+    qtbot.keyClick(grid, Qt.Key.Key_Delete)
+    drawn.context.edits.undo()
+    assert path.exists()
+    drawn.context.edits.redo()
+    assert not path.exists()
+
+
+def test_return_opens_the_run_in_inspect(qtbot, grid, drawn, studio, current):
+    path = current().path
+    studio.session.baseline = None
+    qtbot.keyClick(grid, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: drawn.context.settings.workspace == "inspect")
+    assert studio.session.run.path == path
+
+
+def test_a_line_finds_at_once(qtbot, panel, grid):
+    write(qtbot, panel, "method:none")
+    qtbot.waitUntil(lambda: "1 run" in texts(panel))
+    write(qtbot, panel, "")
+    qtbot.waitUntil(lambda: "2 runs" in texts(panel))
+
+
+def test_a_wrong_line_is_told_beneath_and_the_runs_stay(qtbot, panel, grid):
+    write(qtbot, panel, "colour:red")
+    qtbot.waitUntil(lambda: any("colour" in text for text in texts(panel)))
+    assert grid.current is not None
+
+
+def test_nothing_found_says_so_and_offers_all(qtbot, panel):
+    write(qtbot, panel, "unicorn")
+    qtbot.waitUntil(lambda: "No run is like that" in texts(panel))
+    button = next(b for b in panel.findChildren(QPushButton) if b.text() == "Show all runs")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "2 runs" in texts(panel))
+
+
+def test_the_first_start_says_that_there_is_nothing_yet(qtbot, window):
+    window.use_workspace(GALLERY)
+    panel = window.findChild(GalleryPanel)
+    qtbot.waitUntil(lambda: "No pictures yet" in texts(panel))
+    button = next(b for b in panel.findChildren(QPushButton) if b.text() == "Draw the first")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert window.context.settings.workspace == "generate"
+
+
+def test_a_file_that_goes_is_shown_as_missing(qtbot, grid, studio, current):
+    path = current().path
+    path.unlink()
+    studio.library.refresh()
+    qtbot.waitUntil(lambda: grid.face(grid.current) and grid.face(grid.current).is_missing)
+    assert grid.face(grid.current).place == str(path)
+
+
+def test_ctrl_f_goes_to_the_line_from_anywhere(qtbot, window):
+    qtbot.keyClick(window, Qt.Key.Key_F, CONTROL)
+    assert window.context.settings.workspace == "gallery"
+    assert window.findChild(CompletingLine).hasFocus()
+    assert not window.findChild(RunGrid).hasFocus()

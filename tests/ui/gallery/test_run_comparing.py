@@ -1,0 +1,48 @@
+"""A run and its baseline find each other; two chosen runs are compared."""
+
+import pytest
+from PySide6.QtCore import Qt
+
+from spatialstudio.ui.gallery.run_comparing import pair_of, pictures_of
+from spatialstudio.ui.gallery.widgets.compare_canvas import CompareCanvas, CompareWay
+from spatialstudio.ui.gallery.widgets.compare_view import CompareView
+
+
+@pytest.fixture
+def panel(gallery):
+    gallery.grid.setFocus()
+    return gallery
+
+
+def test_a_run_alone_is_compared_with_its_baseline(panel, studio):
+    guided, baseline = studio.library.list("method:psg"), studio.library.list("method:none")
+    for chosen in (guided, baseline):
+        pair = pair_of(studio.library, chosen)
+        assert [entry.summary.method_id for entry in pair] == ["psg", "none"]
+
+
+def test_equal_pictures_have_a_black_difference(panel, studio):
+    pair = pair_of(studio.library, studio.library.list("method:psg"))
+    guided, baseline, difference = pictures_of(studio.library, pair)
+    assert (guided.title, baseline.title) == ("Guided", "Baseline")
+    assert difference.remark == "white is 0 of 255"
+
+
+def test_c_compares_m_goes_on_and_c_goes_back(qtbot, drawn, panel):
+    view = panel.findChild(CompareView)
+    qtbot.keyClick(panel.grid, Qt.Key.Key_C)
+    canvas = panel.findChild(CompareCanvas)
+    qtbot.waitUntil(canvas.hasFocus)
+    qtbot.keyClick(canvas, Qt.Key.Key_M)
+    assert view.way is CompareWay.BESIDE
+    qtbot.keyClick(canvas, Qt.Key.Key_C)
+    assert panel.grid.hasFocus()
+    assert not view.isVisible()
+
+
+def test_without_a_partner_there_is_a_hint(qtbot, drawn, panel, studio):
+    panel.use_line("method:psg")
+    baseline = studio.library.entries(studio.library.list("method:none"))
+    studio.library.trash([entry.path for entry in baseline])
+    qtbot.keyClick(panel.grid, Qt.Key.Key_C)
+    assert drawn.context.toasts.earlier[-1].message == "Choose two runs to compare."

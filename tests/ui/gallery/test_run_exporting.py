@@ -1,0 +1,245 @@
+"""Runs leave the window as files, pictures with or without what they tell, bundles come in."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDrag, QGuiApplication
+from PySide6.QtWidgets import QFileDialog
+
+from spatialstudio.application.gallery.exports import Exports
+from spatialstudio.domain.export import FORMATS, ExportKind
+from spatialstudio.ui.gallery import commands as commands
+from spatialstudio.ui.gallery.export_dialog import (
+    KINDS,
+    ExportChoice,
+    ExportDialog,
+)
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+@pytest.fixture
+def out(tmp_path):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def answer(monkeypatch):
+    """Answers the next question for a file or folder."""
+
+    def say(path):
+        for question in ("getSaveFileName", "getOpenFileName"):
+            monkeypatch.setattr(QFileDialog, question, lambda *_a, **_k: (str(path), ""))
+        monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_a, **_k: str(path))
+
+    return say
+
+
+def told(window):
+    return [toast.message for toast in window.context.toasts.earlier]
+
+
+def told_in(picture):
+    """Return what a picture tells: its texts, and its EXIF."""
+    with Image.open(picture) as image:
+        return dict(image.info), dict(image.getexif())
+
+
+def trigger(window, command):
+    window.context.actions[command].trigger()
+
+
+def export(qtbot, window, kind):
+    trigger(window, commands.EXPORT)
+    dialog = window.findChild(ExportDialog)
+    dialog._kinds.setCurrentRow(list(KINDS).index(kind))
+    qtbot.mouseClick(dialog._export, Qt.MouseButton.LeftButton)
+
+
+def test_a_picture_is_saved_with_all_that_it_tells(qtbot, drawn, panel, out, answer):
+    answer(out / "mine.png")
+    trigger(drawn, commands.SAVE_AS)
+    qtbot.waitUntil(lambda: "Wrote mine.png." in told(drawn))
+    assert "spatial_studio" in told_in(out / "mine.png")[0]
+
+
+def test_a_clean_copy_tells_nothing(qtbot, drawn, panel, out, answer):
+    answer(out / "mine.png")
+    trigger(drawn, commands.CLEAN_COPY)
+    qtbot.waitUntil(lambda: "Wrote mine.png." in told(drawn))
+    assert told_in(out / "mine.png") == ({}, {})
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [ExportKind.ANNOTATED, ExportKind.TABLE, ExportKind.BUNDLE],
+    ids=lambda kind: kind.value,
+)
+@pytest.mark.usefixtures("panel")
+def test_a_kind_is_exported(qtbot, drawn, out, answer, kind):
+    name = f"a.{FORMATS[kind][0]}"
+    answer(out / name)
+    export(qtbot, drawn, kind)
+    qtbot.waitUntil(lambda: f"Wrote {name}." in told(drawn))
+    assert (out / name).stat().st_size > 0
+
+
+def test_many_pictures_go_into_a_folder(qtbot, drawn, panel, out, answer):
+    qtbot.keyClick(panel.grid, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: len(panel.grid._keys) == 2)
+    qtbot.keyClick(panel.grid, Qt.Key.Key_A, CONTROL)
+    answer(out)
+    export(qtbot, drawn, ExportKind.ANNOTATED)
+    qtbot.waitUntil(lambda: "Wrote 2 files." in told(drawn))
+    assert len(list(out.glob("*_annotated.png"))) == 2
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Questions asked of the user, who answers with what ``asked.answer`` says."""
+
+    class Asked(list):
+        answer = False
+
+    questions = Asked()
+
+    def ask(_parent, question, _consequence, _action):
+        questions.append(question)
+        return questions.answer
+
+    monkeypatch.setattr("spatialstudio.ui.framework.confirmation.is_confirmed", ask)
+    return questions
+
+
+def test_files_in_a_folder_are_replaced_only_when_the_user_agrees(
+    qtbot, drawn, panel, out, answer, asked
+):
+    qtbot.keyClick(panel.grid, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: len(panel.grid._keys) == 2)
+    qtbot.keyClick(panel.grid, Qt.Key.Key_A, CONTROL)
+    taken = [out / f"{run.stem}_masks.json" for run in panel._exporting.targets]
+    answer(out)
+    runs = [out / f"{run.stem}_annotated.png" for run in panel._exporting.targets]
+    for path in (*runs, *taken):
+        path.write_text("mine")
+    export(qtbot, drawn, ExportKind.ANNOTATED)
+    assert asked == ["Replace 2 files?"]
+    assert {path.read_text() for path in runs} == {"mine"}
+    asked.answer = True
+    qtbot.mouseClick(drawn.findChild(ExportDialog)._export, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "Wrote 2 files." in told(drawn))
+    assert all(path.read_bytes() != b"mine" for path in runs)
+    assert {path.read_text() for path in taken} == {"mine"}
+
+
+def test_a_name_without_its_ending_is_asked_about(qtbot, drawn, panel, out, answer, asked):
+    (out / "mine.png").write_text("mine")
+    answer(out / "mine")
+    trigger(drawn, commands.SAVE_AS)
+    assert asked == ["Replace mine.png?"]
+    assert (out / "mine.png").read_text() == "mine"
+
+
+def test_a_name_that_the_file_dialog_asked_about_is_replaced(
+    qtbot, drawn, panel, out, answer, asked
+):
+    (out / "mine.png").write_text("mine")
+    answer(out / "mine.png")
+    trigger(drawn, commands.SAVE_AS)
+    qtbot.waitUntil(lambda: "Wrote mine.png." in told(drawn))
+    assert asked == []
+
+
+def test_a_picture_is_never_saved_over_its_own_run(qtbot, drawn, panel, answer, asked):
+    (picture,) = panel._exporting.targets
+    before = picture.read_bytes()
+    answer(picture)
+    trigger(drawn, commands.CLEAN_COPY)
+    qtbot.waitUntil(lambda: any("never replaced" in message for message in told(drawn)))
+    assert picture.read_bytes() == before
+
+
+def test_nowhere_is_no_export(qtbot, drawn, panel, answer, out):
+    answer("")
+    trigger(drawn, commands.SAVE_AS)
+    assert list(out.iterdir()) == []
+    assert not told(drawn)
+
+
+def test_the_open_run_is_meant_outside_the_gallery(qtbot, drawn, studio, panel, out, answer):
+    drawn.context.switchboard.workspace_asked.emit("inspect")
+    answer(out / "open.png")
+    trigger(drawn, commands.SAVE_AS)
+    qtbot.waitUntil(lambda: (out / "open.png").exists())
+
+
+def test_without_a_run_there_is_a_hint(qtbot, window):
+    trigger(window, commands.EXPORT)
+    assert told(window) == ["There is no kept run to take along."]
+
+
+def test_the_picture_is_copied_with_its_legend(qtbot, drawn, panel):
+    QGuiApplication.clipboard().clear()
+    trigger(drawn, commands.COPY_PICTURE)
+    qtbot.waitUntil(lambda: not QGuiApplication.clipboard().image().isNull())
+    assert QGuiApplication.clipboard().image().width() > 128
+
+
+def test_a_copy_does_not_take_the_notes_of_an_export(drawn, panel, studio, monkeypatch):
+    exporting, started = panel._exporting, []
+    ids = iter(("export", "copy"))
+    monkeypatch.setattr(
+        exporting._errands, "run", lambda _title, work: started.append(work) or next(ids)
+    )
+    monkeypatch.setattr(
+        Exports, "export", lambda _self, _runs, kind, *_rest: _rest[-1].note(kind.value) or ()
+    )
+    choice = ExportChoice(
+        kind=ExportKind.FILM, ending="gif", layers=frozenset(), theme="light", is_marked=True
+    )
+    exporting._start((), choice, Path("film.gif"))
+    started[0](lambda *_: None)
+    trigger(drawn, commands.COPY_PICTURE)
+    exporting._tell_notes("export")
+    assert told(drawn) == [ExportKind.FILM.value]
+
+
+def test_what_is_pulled_out_clean_tells_nothing(drawn, panel, studio):
+    (copy,) = panel._exporting.clean_copies([drawn.context.gallery.current.path])
+    assert copy.name == "picture_1.png"
+    assert told_in(copy) == ({}, {})
+
+
+@pytest.mark.parametrize("clean", [False, True], ids=["with metadata", "clean"])
+def test_pictures_are_pulled_out_as_files(drawn, panel, monkeypatch, clean):
+    pulled = []
+    monkeypatch.setattr(QDrag, "exec", lambda drag, _action: pulled.append(drag.mimeData().urls()))
+    drawn.context.actions[commands.DRAG_CLEAN].setChecked(clean)
+    panel.grid.drag_begun.emit()
+    ((url,),) = pulled
+    path = drawn.context.gallery.current.path
+    assert Path(url.toLocalFile()).name == ("picture_1.png" if clean else path.name)
+
+
+def test_a_bundle_comes_back_in(qtbot, drawn, panel, studio, out, answer):
+    answer(out / "runs.zip")
+    export(qtbot, drawn, ExportKind.BUNDLE)
+    qtbot.waitUntil(lambda: "Wrote runs.zip." in told(drawn))
+    before = drawn.context.gallery.current.path
+    qtbot.keyClick(panel.grid, Qt.Key.Key_Delete)
+    qtbot.waitUntil(lambda: not before.exists())
+    trigger(drawn, commands.IMPORT)
+    qtbot.waitUntil(lambda: "Took in 1 run." in told(drawn))
+    assert len(studio.library.list()) == 2
+
+
+def test_an_export_that_fails_says_why(qtbot, drawn, panel, out, answer):
+    (out / "file").write_text("taken")
+    answer(out / "file" / "mine.png")
+    trigger(drawn, commands.SAVE_AS)
+    qtbot.waitUntil(lambda: len(told(drawn)) == 1)
+    assert "Wrote" not in told(drawn)[0]

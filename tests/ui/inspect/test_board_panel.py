@@ -1,0 +1,94 @@
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDockWidget
+
+from spatialstudio.ui.framework import commands as framework_commands
+from spatialstudio.ui.inspect import replay_commands
+from spatialstudio.ui.inspect.board_panel import BoardPanel
+from spatialstudio.ui.inspect.widgets.board_tray import BoardTray
+from spatialstudio.ui.widgets.toast_card import ToastKind
+from spatialstudio.ui.window.workspaces import GALLERY
+
+
+@pytest.fixture
+def board(drawn):
+    """The storyboard in sight, two steps pinned."""
+    drawn.context.switchboard.workspace_asked.emit("inspect")
+    drawn.findChild(QDockWidget, "storyboard").raise_()
+    return drawn.panel(BoardPanel)
+
+
+@pytest.fixture
+def pin(qtbot, drawn, studio):
+    """Pins steps by the command."""
+
+    def pin_steps(*steps):
+        for step in steps:
+            before = len(studio.storyboard.frames)
+            studio.session.pick_step(step)
+            drawn.context.actions[replay_commands.PIN_FRAME].trigger()
+            assert len(studio.storyboard.frames) == before + 1
+
+    return pin_steps
+
+
+def steps(studio):
+    return [each.step for each in studio.storyboard.frames]
+
+
+def test_steps_are_pinned_in_order(qtbot, board, pin, studio):
+    pin(1, 4)
+    tray = board.findChild(BoardTray)
+    qtbot.waitUntil(lambda: tray.count() == 2)
+    assert tray.item(1).text() == "Step 5 of 6, seed " + str(studio.session.run.request.seed)
+
+
+def test_every_change_can_be_undone(qtbot, drawn, board, pin, studio):
+    pin(1, 4)
+    tray = board.findChild(BoardTray)
+    qtbot.waitUntil(lambda: tray.count() == 2)
+    qtbot.keyClick(tray, Qt.Key.Key_Left, Qt.KeyboardModifier.ControlModifier)
+    assert steps(studio) == [4, 1]
+    qtbot.waitUntil(lambda: tray.keys[0] == studio.storyboard.frames[0].id)
+    qtbot.keyClick(tray, Qt.Key.Key_Delete)
+    assert steps(studio) == [1]
+    for expected in ([4, 1], [1, 4], [1], []):
+        drawn.context.actions[framework_commands.UNDO].trigger()
+        assert steps(studio) == expected
+
+
+def test_a_frame_leads_back_to_its_step(qtbot, board, pin, studio):
+    pin(2)
+    studio.session.pick_step(0)
+    tray = board.findChild(BoardTray)
+    qtbot.waitUntil(lambda: tray.count() == 1)
+    qtbot.keyClick(tray, Qt.Key.Key_Return)
+    assert studio.session.step == 2
+
+
+@pytest.mark.parametrize("name", ["board.svg", "board.csv"])
+def test_the_board_is_written_beside_the_window(qtbot, board, pin, tmp_path, name):
+    pin(1, 4)
+    board.export_to(tmp_path / name)
+    qtbot.waitUntil(lambda: (tmp_path / name).exists())
+
+
+def test_what_it_cannot_be_written_as_is_told(qtbot, board, pin, tmp_path):
+    pin(1)
+    with qtbot.waitSignal(board.problem_met):
+        board.export_to(tmp_path / "board.doc")
+
+
+def test_what_cannot_be_written_is_told_once_beside_the_gallery(qtbot, drawn, board, pin, tmp_path):
+    drawn.use_workspace(GALLERY)
+    pin(0)
+    with qtbot.waitSignal(board.problem_met):
+        board.export_to(tmp_path / "board.doc")
+    problems = [t for t in drawn.context.toasts.earlier if t.kind is ToastKind.PROBLEM]
+    assert len(problems) == 1
+
+
+def test_an_empty_board_offers_nothing_to_export(drawn, board):
+    actions = drawn.context.actions
+    assert not actions[replay_commands.EXPORT_BOARD].isEnabled()
+    assert actions[replay_commands.PIN_FRAME].isEnabled()

@@ -1,0 +1,94 @@
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QCheckBox, QLabel, QSlider, QToolButton
+
+from spatialstudio.domain.attention import MapScale, Moment
+from spatialstudio.ui.framework import commands as framework_commands
+from spatialstudio.ui.inspect import commands as inspect_commands
+from spatialstudio.ui.inspect.maps_panel import MapsPanel
+from spatialstudio.ui.stage.widgets.map_legend import MapLegend
+from spatialstudio.ui.widgets.picture_layers import Layer
+
+
+@pytest.fixture
+def panel(qtbot, drawn):
+    """The panel after a guided run."""
+    drawn.context.actions[framework_commands.INSPECT_WORKSPACE].trigger()
+    panel = drawn.panel(MapsPanel)
+    qtbot.waitUntil(lambda: "dog" in legend(panel))
+    return panel
+
+
+def legend(panel):
+    return panel.findChild(MapLegend).accessibleDescription()
+
+
+def said(panel):
+    return [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
+
+
+def test_the_scale_is_printed(qtbot, panel, drawn):
+    one = next(each for each in panel.findChildren(QToolButton) if each.text() == "0 to 1")
+    qtbot.mouseClick(one, Qt.MouseButton.LeftButton)
+    assert drawn.context.maps.look.scale is MapScale.ABSOLUTE
+    qtbot.waitUntil(lambda: legend(panel) == "dog: 0 to 1; car: 0 to 1")
+
+
+def test_the_reading_is_chosen_and_told(qtbot, panel, drawn, studio):
+    studio.session.pick_step(0)
+    assert studio.session.run.steps[0].is_guided
+    qtbot.waitUntil(lambda: "Read after the step's updates." in said(panel))
+    before = next(b for b in panel.findChildren(QToolButton) if b.text() == "Before updates")
+    qtbot.mouseClick(before, Qt.MouseButton.LeftButton)
+    assert drawn.context.maps.look.moment is Moment.BEFORE
+    qtbot.waitUntil(lambda: "Read before the step's updates." in said(panel))
+
+
+def test_opacity_is_that_of_the_layer(qtbot, panel, drawn):
+    slider = panel.findChild(QSlider)
+    slider.setFocus()
+    qtbot.keyClick(slider, Qt.Key.Key_Home)
+    assert drawn.context.stage.look_of(Layer.MAPS).opacity == 0
+
+
+def test_lines_are_switched(qtbot, panel, drawn):
+    qtbot.mouseClick(panel.findChild(QCheckBox), Qt.MouseButton.LeftButton)
+    assert drawn.context.maps.look.has_isolines
+
+
+def test_the_relation_in_sight_is_said_in_words(qtbot, panel):
+    qtbot.waitUntil(lambda: any("sure that the dog is" in text for text in said(panel)))
+    assert any("The curves cross at" in text for text in said(panel))
+
+
+def test_one_word_alone_says_how_to_see_a_relation(qtbot, panel, studio):
+    studio.session.pick_mention(studio.session.run.scene.mentions[0].id)
+    qtbot.waitUntil(lambda: any(text.startswith("Pin two words") for text in said(panel)))
+
+
+def test_the_view_is_copied_as_python(qtbot, panel, drawn, studio):
+    qtbot.waitUntil(lambda: studio.session.run.path is not None)
+    qtbot.keyClick(
+        drawn, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    )
+    script = QGuiApplication.clipboard().text()
+    assert "'m1': 'dog', 'm2': 'car'" in script
+    assert f"STEP = {studio.session.step}" in script
+
+
+def test_a_run_that_is_not_stored_is_not_copied(qtbot, panel, drawn, studio):
+    studio.session.open(replace(studio.session.run, path=None))
+    QGuiApplication.clipboard().setText("before")
+    drawn.context.actions[inspect_commands.COPY_PYTHON].trigger()
+    assert QGuiApplication.clipboard().text() == "before"
+
+
+def test_before_a_picture_nothing_empty_takes_room(qtbot, context):
+    panel = MapsPanel(context)
+    qtbot.addWidget(panel)
+    panel.show()
+    assert all(label.text() for label in panel.findChildren(QLabel) if label.isVisible())
+    assert not panel.findChild(MapLegend).isVisible()

@@ -1,0 +1,183 @@
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton
+
+from spatialstudio.domain.generation import UNGUIDED
+from spatialstudio.ui.inspect import commands as inspect_commands
+from spatialstudio.ui.inspect import replay_commands
+from spatialstudio.ui.inspect.time_panel import TimePanel
+from spatialstudio.ui.inspect.widgets.pos_chart import PosChart
+from spatialstudio.ui.inspect.widgets.replay_bar import ReplayBar, StepScrubber
+from spatialstudio.ui.stage.widgets.picture_view import PictureView
+from tests.ui.scripted_engine import PROMPT, STEPS, step_of
+
+
+@pytest.fixture
+def live(qtbot, window, engine):
+    """The time strip while a run is at its fourth step."""
+    window.prompt.use_prompt(PROMPT)
+    window.generation.generate()
+    engine.play(engine.jobs[0], steps=4)
+    scrubber = window.findChild(StepScrubber)
+    qtbot.waitUntil(lambda: scrubber.value() == 3)
+    return window.panel(TimePanel)
+
+
+def live_button(panel):
+    return next(each for each in panel.findChildren(QPushButton) if each.text() == "Live")
+
+
+def test_touching_the_scrubber_lets_the_live_run_go_on_without_it(qtbot, live, engine, studio):
+    qtbot.keyClick(live.findChild(StepScrubber), Qt.Key.Key_Home)
+    engine.report(step_of(engine.jobs[0].request, 4))
+    qtbot.waitUntil(lambda: len(studio.session.run.steps) == 5)
+    assert studio.session.step == 0
+
+
+def test_live_follows_the_newest_step_again(qtbot, live, studio):
+    qtbot.keyClick(live.findChild(StepScrubber), Qt.Key.Key_Home)
+    qtbot.waitUntil(lambda: live_button(live).isVisible())
+    qtbot.mouseClick(live_button(live), Qt.MouseButton.LeftButton)
+    assert studio.session.step == 3
+
+
+def test_only_steps_that_happened_can_be_picked(qtbot, live):
+    scrubber = live.findChild(StepScrubber)
+    qtbot.keyClick(scrubber, Qt.Key.Key_End)
+    assert scrubber.value() == 3 < STEPS - 1
+
+
+@pytest.fixture
+def alone(qtbot, window, engine, studio):
+    """The time strip after a guided run that has no baseline."""
+    window.prompt.use_prompt(PROMPT)
+    studio.generate(studio.new_request(seed=7))
+    engine.play(engine.jobs.pop())
+    qtbot.waitUntil(lambda: studio.session.run is not None and studio.session.run.path is not None)
+    panel = window.panel(TimePanel)
+    scrubber = panel.findChild(StepScrubber)
+    qtbot.waitUntil(lambda: scrubber.value() == STEPS - 1)
+    scrubber.setFocus()
+    return panel
+
+
+def said(panel):
+    return [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
+
+
+def drop(panel, path):
+    """Drop a file on the strip."""
+    carried = QMimeData()
+    carried.setUrls([QUrl.fromLocalFile(str(path))])
+    copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    event = QDropEvent(QPointF(5, 5), copy, carried, left, Qt.KeyboardModifier.NoModifier)
+    panel.dropEvent(event)
+
+
+def test_a_range_is_marked_by_keys_and_averaged(qtbot, alone):
+    scrubber = alone.findChild(StepScrubber)
+    for key in (Qt.Key.Key_Home, Qt.Key.Key_BracketLeft, Qt.Key.Key_End, Qt.Key.Key_BracketRight):
+        qtbot.keyClick(scrubber, key)
+    assert any(text.startswith(f"Mean of steps 1 to {STEPS}: dog") for text in said(alone))
+    qtbot.keyClick(scrubber, Qt.Key.Key_Backslash)
+    assert not any(text.startswith("Mean of steps") for text in said(alone))
+
+
+def test_another_run_has_no_range_yet(qtbot, alone, studio, engine):
+    qtbot.keyClick(alone.findChild(StepScrubber), Qt.Key.Key_BracketLeft)
+    studio.generate(studio.new_request(seed=8))
+    engine.play(engine.jobs.pop())
+    qtbot.waitUntil(lambda: studio.session.run.is_over)
+    assert not any(text.startswith("Mean of steps") for text in said(alone))
+
+
+def test_the_baseline_can_be_drawn_afterwards(qtbot, alone, window, studio, engine):
+    window.context.actions[replay_commands.BESIDE_BASELINE].trigger()
+    (job,) = engine.jobs
+    assert job.request.guidance.method_id == UNGUIDED
+    engine.play(job)
+    lanes = window.context.actions[replay_commands.LANES_DIFFERENCE]
+    qtbot.waitUntil(lanes.isEnabled)
+    lanes.trigger()
+    assert not window.context.actions[replay_commands.LANES_TOGETHER].isChecked()
+
+
+def test_lanes_need_a_second_run(alone, window):
+    actions = window.context.actions
+    assert not actions[replay_commands.LANES_DIFFERENCE].isEnabled()
+    assert not actions[replay_commands.BESIDE_NONE].isEnabled()
+
+
+def test_a_run_dropped_on_the_strip_stands_beside(qtbot, alone, studio):
+    path = studio.session.run.path
+    drop(alone, path.with_suffix(".strace"))
+    qtbot.waitUntil(lambda: studio.session.baseline is not None)
+    assert studio.session.baseline.request.seed == 7
+
+
+def test_what_is_no_run_is_told(qtbot, alone, studio, tmp_path):
+    (tmp_path / "no.strace").write_bytes(b"nothing")
+    with qtbot.waitSignal(alone.problem_met):
+        drop(alone, tmp_path / "no.strace")
+    assert studio.session.baseline is None
+
+
+def test_the_command_to_loop_and_its_button_are_one(qtbot, alone, window):
+    qtbot.keyClick(alone.findChild(StepScrubber), Qt.Key.Key_L, Qt.KeyboardModifier.ShiftModifier)
+    assert window.context.actions[replay_commands.LOOP].isChecked()
+    loop = next(
+        each
+        for each in alone.findChildren(QAbstractButton)
+        if each.accessibleName() == "Play again and again"
+    )
+    assert loop.isChecked()
+    qtbot.mouseClick(loop, Qt.MouseButton.LeftButton)
+    assert not window.context.actions[replay_commands.LOOP].isChecked()
+
+
+def test_playing_can_be_made_faster_by_keys(qtbot, alone):
+    before = alone.findChild(ReplayBar).speed
+    shift = Qt.KeyboardModifier.ShiftModifier
+    qtbot.keyClick(alone.findChild(StepScrubber), Qt.Key.Key_Up, shift)
+    assert alone.findChild(ReplayBar).speed == before + 5
+
+
+def test_the_second_run_can_leave_the_stage_and_come_back(qtbot, drawn):
+    scrubber = drawn.panel(TimePanel).findChild(StepScrubber)
+    qtbot.waitUntil(scrubber.isEnabled)
+    scrubber.setFocus()
+    beside = drawn.stage.findChildren(PictureView)[1]
+    qtbot.waitUntil(beside.isVisible)
+    qtbot.keyClick(scrubber, Qt.Key.Key_C)
+    qtbot.waitUntil(lambda: not beside.isVisible())
+    qtbot.keyClick(scrubber, Qt.Key.Key_C)
+    qtbot.waitUntil(beside.isVisible)
+
+
+def test_the_keys_of_the_steps_work_while_the_curves_are_out_of_sight(
+    qtbot, window, engine, studio
+):
+    panel = window.panel(TimePanel)
+    window.hide_docks(True)
+    window.prompt.use_prompt(PROMPT)
+    window.generation.generate()
+    engine.play(engine.jobs[0])
+    qtbot.waitUntil(lambda: panel.findChild(StepScrubber).value() == STEPS - 1)
+    assert not panel.isVisible()
+    assert window.context.actions[replay_commands.BESIDE_SEED].isEnabled()
+    window.context.actions[inspect_commands.FIRST].trigger()
+    assert studio.session.step == 0
+
+
+def test_curves_are_drawn_when_they_come_into_sight(qtbot, window, engine, studio):
+    panel = window.panel(TimePanel)
+    window.hide_docks(True)
+    window.prompt.use_prompt(PROMPT)
+    window.generation.generate()
+    engine.play(engine.jobs[0])
+    qtbot.waitUntil(lambda: studio.session.run.is_over)
+    curve = panel.findChild(PosChart)
+    assert not curve.accessibleDescription()
+    window.hide_docks(False)
+    qtbot.waitUntil(lambda: bool(curve.accessibleDescription()))

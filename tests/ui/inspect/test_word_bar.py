@@ -1,0 +1,193 @@
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QToolButton
+
+from spatialstudio.ui.framework import commands as framework_commands
+from spatialstudio.ui.framework.map_view import Whose
+from spatialstudio.ui.inspect import commands as inspect_commands
+from spatialstudio.ui.inspect.maps_panel import MapsPanel
+from spatialstudio.ui.stage.widgets.map_grid import MapGrid
+from spatialstudio.ui.stage.widgets.picture_view import PictureView
+from spatialstudio.ui.stage.widgets.word_chips import WordChip
+
+LEFT = Qt.MouseButton.LeftButton
+DOG, CAR = "m1", "m2"
+
+
+@pytest.fixture
+def inspected(qtbot, drawn):
+    """The workspace Inspect after a guided run, its chips in sight."""
+    drawn.context.actions[framework_commands.INSPECT_WORKSPACE].trigger()
+    qtbot.waitUntil(lambda: chip(drawn, DOG) is not None and chip(drawn, DOG).isVisible())
+    return drawn
+
+
+def chip(window, key):
+    chips = window.stage.words.findChildren(WordChip)
+    return next((each for each in chips if each.tag.key == key), None)
+
+
+def picture(window):
+    return window.stage.findChildren(PictureView)[0]
+
+
+def said(window):
+    return picture(window).accessibleDescription()
+
+
+def test_words_stand_over_the_picture_where_maps_are_inspected(qtbot, inspected):
+    assert inspected.stage.words.isVisible()
+    inspected.context.actions[framework_commands.GENERATE_WORKSPACE].trigger()
+    qtbot.waitUntil(lambda: not inspected.stage.words.isVisible())
+
+
+def test_a_pinned_word_is_selected_everywhere(qtbot, inspected, studio):
+    qtbot.mouseClick(chip(inspected, CAR), LEFT)
+    assert studio.session.mention_id == CAR
+    inspected.context.maps.hover(None)  # wherever the pointer of the test's machine rests
+    qtbot.waitUntil(lambda: "map of car" in said(inspected) and "dog" not in said(inspected))
+
+
+def test_a_word_selected_elsewhere_is_pinned(qtbot, inspected, studio):
+    studio.session.pick_mention(CAR)
+    qtbot.waitUntil(lambda: inspected.context.maps.pins == (CAR,))
+    studio.session.pick_mention(None)
+    qtbot.waitUntil(lambda: inspected.context.maps.pins == ())
+
+
+def test_a_relation_selected_elsewhere_pins_both_its_words(qtbot, inspected, studio):
+    studio.session.pick_relation(studio.session.run.scene.relations[0].id)
+    qtbot.waitUntil(lambda: inspected.context.maps.pins == (DOG, CAR))
+
+
+def test_the_keyboard_s_word_is_shown_in_passing(qtbot, inspected):
+    chip(inspected, DOG).setFocus()
+    chip(inspected, CAR).setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(lambda: inspected.context.maps.words == (CAR,))
+    assert inspected.context.maps.pins == ()
+
+
+def test_two_words_of_a_relation_say_how_surely_it_holds(qtbot, inspected):
+    qtbot.mouseClick(chip(inspected, DOG), LEFT)
+    qtbot.mouseClick(chip(inspected, CAR), LEFT, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(lambda: "The curves cross at" in said(inspected))
+
+
+def test_words_of_which_no_map_was_kept_cannot_be_pinned(inspected):
+    others = [
+        each
+        for each in inspected.stage.words.findChildren(WordChip)
+        if each.tag.key not in (DOG, CAR)
+    ]
+    assert others
+    assert not any(each.isEnabled() for each in others)
+
+
+def test_the_grid_takes_the_picture_s_place(qtbot, inspected, studio):
+    qtbot.keyClick(inspected, Qt.Key.Key_G)
+    grid = inspected.stage.findChild(MapGrid)
+    qtbot.waitUntil(grid.isVisible)
+    assert not picture(inspected).isVisible()
+    qtbot.mouseClick(grid, LEFT, pos=grid.cell(1, 0).center().toPoint())
+    assert studio.session.step == 0
+    inspected.context.actions[framework_commands.GENERATE_WORKSPACE].trigger()
+    qtbot.waitUntil(picture(inspected).isVisible)
+
+
+def choice(window, text):
+    buttons = window.stage.words.findChildren(QToolButton)
+    return next(each for each in buttons if each.text() == text)
+
+
+def cell_tip(window):
+    return window.stage.findChild(MapGrid).accessibleDescription()
+
+
+def test_the_grid_shows_the_run_beside_and_the_difference_as_well(qtbot, inspected, studio):
+    assert not choice(inspected, "Difference").isVisible()
+    qtbot.keyClick(inspected, Qt.Key.Key_G)
+    qtbot.waitUntil(choice(inspected, "Difference").isVisible)
+    step = studio.session.step
+    own, other = (
+        next(each for each in run.steps if each.step == step).attention.maps[DOG]
+        for run in (studio.session.run, studio.session.baseline)
+    )
+    qtbot.waitUntil(lambda: f"peak {own.max():.4f}" in cell_tip(inspected))
+    qtbot.mouseClick(choice(inspected, "Run beside it"), LEFT)
+    qtbot.waitUntil(lambda: f"peak {other.max():.4f}" in cell_tip(inspected))
+    qtbot.keyClick(choice(inspected, "Run beside it"), Qt.Key.Key_Right)
+    most = (own - other).max()
+    qtbot.waitUntil(lambda: f"to {most:+.4f} beside the other run" in cell_tip(inspected))
+
+
+def test_without_a_run_beside_the_grid_is_of_the_open_run(qtbot, inspected, studio):
+    inspected.context.maps.show_look(is_grid=True, whose=Whose.DIFFERENCE)
+    studio.session.set_beside(None)
+    qtbot.waitUntil(lambda: "peak" in cell_tip(inspected))
+    assert not choice(inspected, "Difference").isVisible()
+
+
+def test_the_bare_picture_is_seen_while_its_key_is_held(qtbot, inspected):
+    qtbot.waitUntil(lambda: "map of dog" in said(inspected))
+    qtbot.keyPress(inspected, Qt.Key.Key_QuoteLeft)
+    qtbot.waitUntil(lambda: "map of dog" not in said(inspected))
+    qtbot.keyRelease(inspected, Qt.Key.Key_QuoteLeft)
+    qtbot.waitUntil(lambda: "map of dog" in said(inspected))
+
+
+def test_other_keys_do_not_end_the_look_at_the_bare_picture(qtbot, inspected):
+    inspected.context.actions[inspect_commands.PEEK].trigger()
+    qtbot.keyClick(inspected, Qt.Key.Key_Shift)
+    assert inspected.context.maps.is_peeking
+    inspected.context.actions[inspect_commands.PEEK].trigger()
+    assert not inspected.context.maps.is_peeking
+
+
+def test_another_prompt_lets_all_words_go(qtbot, inspected, studio, engine):
+    qtbot.mouseClick(chip(inspected, DOG), LEFT)
+    inspected.prompt.use_prompt("a cat above a dog")
+    inspected.generation.generate()
+    qtbot.waitUntil(lambda: inspected.context.maps.pins == ())
+
+
+def test_lines_and_scale_follow_their_keys(qtbot, inspected):
+    qtbot.keyClick(inspected, Qt.Key.Key_O)
+    assert inspected.context.maps.look.has_isolines
+    before = inspected.context.maps.look.scale
+    qtbot.keyClick(inspected, Qt.Key.Key_O, Qt.KeyboardModifier.ShiftModifier)
+    assert inspected.context.maps.look.scale is not before
+
+
+def test_the_panel_shows_what_was_chosen_by_key(qtbot, inspected):
+    box = inspected.panel(MapsPanel).findChild(QCheckBox)
+    qtbot.keyClick(inspected, Qt.Key.Key_O)
+    qtbot.waitUntil(box.isChecked)
+
+
+def test_words_have_lines_of_their_own_below_many_choices(qtbot, inspected):
+    bar = inspected.stage.words
+    inspected.context.maps.show_look(is_grid=True)
+    choices = [each for each in bar.findChildren(QToolButton) if each.text() in CHOICES]
+    qtbot.waitUntil(lambda: all(each.isVisible() for each in choices))
+    inspected.resize(1280, 800)
+    word = chip(inspected, DOG)
+    qtbot.waitUntil(lambda: top(word, bar) > max(top(each, bar) for each in choices))
+    inspected.resize(1900, 900)
+    qtbot.waitUntil(lambda: top(word, bar) <= max(top(each, bar) for each in choices))
+
+
+def test_choices_that_appear_later_break_the_line_at_once(qtbot, inspected):
+    bar = inspected.stage.words
+    inspected.resize(1280, 800)
+    qtbot.waitUntil(lambda: bar.isVisible() and bar.width() < 1280)
+    inspected.context.maps.show_look(is_grid=True)
+    choices = [each for each in bar.findChildren(QToolButton) if each.text() in CHOICES]
+    word = chip(inspected, DOG)
+    qtbot.waitUntil(lambda: top(word, bar) > max(top(each, bar) for each in choices))
+
+
+CHOICES = [*(each.value for each in Whose), "Picture", "Grid"]
+
+
+def top(widget, bar):
+    return widget.mapTo(bar, widget.rect().topLeft()).y()

@@ -1,0 +1,238 @@
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication
+
+from spatialstudio.ui.framework.appearance import palette_of
+from spatialstudio.ui.framework.window_settings import ThemeChoice
+from spatialstudio.ui.inspect.widgets.chart_painter import (
+    DOT_EM,
+    PAD_EM,
+    spread,
+    stretches,
+)
+from spatialstudio.ui.inspect.widgets.pos_chart import PosChart
+from spatialstudio.ui.inspect.widgets.pos_curve import (
+    GuidanceMark,
+    Lanes,
+    PosCurve,
+    TimeContents,
+    TimeLine,
+)
+from spatialstudio.ui.theme.metrics import em
+
+NAME = "dog to the left of car"
+MIDDLE = QPoint(250, 40)
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+CONTENTS = TimeContents(
+    first=TimeLine(
+        name="Guided",
+        curves=(
+            PosCurve(NAME, 0, tuple((s, s / 10) for s in range(11)), bounds=((3, 0.25, 0.35),)),
+        ),
+        marks=(
+            GuidanceMark(step=0, loss=0.9, length=5.0, passes=2),
+            GuidanceMark(step=1, loss=None, length=None, passes=0),
+        ),
+    ),
+    second=TimeLine(name="Baseline", curves=(PosCurve(NAME, 1, ((0, 0.4), (10, 0.4))),)),
+    differences=(PosCurve(NAME, 2, ((0, -0.4), (10, 0.6))),),
+    step_count=11,
+    goal=0.9,
+)
+
+
+@pytest.fixture
+def chart(qtbot, theme):
+    chart = PosChart(theme)
+    qtbot.addWidget(chart)
+    chart.resize(500, 220)
+    chart.show_contents(CONTENTS)
+    chart.show()
+    return chart
+
+
+def turn(chart, notches, place=MIDDLE, keys=Qt.KeyboardModifier.NoModifier):
+    """Turn the wheel over a place; positive is away from the hand."""
+    there = QPointF(place)
+    event = QWheelEvent(
+        there,
+        chart.mapToGlobal(there),
+        QPoint(),
+        QPoint(0, 120 * notches),
+        Qt.MouseButton.NoButton,
+        keys,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(chart, event)
+
+
+def drag(qtbot, chart, start, stop, keys=Qt.KeyboardModifier.NoModifier):
+    qtbot.mousePress(chart, Qt.MouseButton.LeftButton, keys, QPoint(start, 40))
+    qtbot.mouseMove(chart, QPoint(stop, 40))
+    qtbot.mouseRelease(chart, Qt.MouseButton.LeftButton, keys, QPoint(stop, 40))
+
+
+def colours_of(chart):
+    image = chart.grab().toImage()
+    return {
+        image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())
+    }
+
+
+def test_a_click_picks_the_step_under_it(qtbot, chart):
+    with qtbot.waitSignal(chart.step_picked) as picked:
+        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=MIDDLE)
+    assert picked.args == [5]
+
+
+def test_a_click_on_what_guidance_did_jumps_there(qtbot, chart):
+    chart.show_step(7)
+    with qtbot.waitSignal(chart.step_picked) as picked:
+        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(46, 180))
+    assert picked.args == [0]
+
+
+def test_dragging_to_the_edge_picks_the_last_step(qtbot, chart):
+    with qtbot.waitSignal(chart.step_picked, check_params_cb=lambda step: step == 10):
+        drag(qtbot, chart, 100, chart.width() - 2)
+
+
+def test_showing_a_step_does_not_echo_it(qtbot, chart):
+    with qtbot.assertNotEmitted(chart.step_picked):
+        chart.show_step(3)
+
+
+@pytest.mark.parametrize(("notches", "step"), [(-1, 6), (1, 4)], ids=["down", "up"])
+def test_the_wheel_goes_one_step(qtbot, chart, notches, step):
+    chart.show_step(5)
+    with qtbot.waitSignal(chart.step_picked) as picked:
+        turn(chart, notches)
+    assert picked.args == [step]
+
+
+def test_the_wheel_stops_at_the_ends(qtbot, chart):
+    with qtbot.assertNotEmitted(chart.step_picked):
+        turn(chart, 1)
+
+
+def test_control_and_the_wheel_zoom_and_keep_the_step(qtbot, chart):
+    with qtbot.assertNotEmitted(chart.step_picked):
+        turn(chart, 2, keys=Qt.KeyboardModifier.ControlModifier)
+    assert chart.is_zoomed
+    chart.show_all_steps()
+    assert not chart.is_zoomed
+
+
+def test_a_zoomed_chart_follows_the_playhead(qtbot, chart):
+    chart.zoom(0.3)
+    chart.show_step(10)
+    with qtbot.waitSignal(chart.step_picked) as picked:
+        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(46, 40))
+    assert picked.args == [7]
+
+
+def test_shift_and_drag_brush_a_range_and_leave_the_playhead(qtbot, chart):
+    brushed = []
+    chart.span_picked.connect(brushed.append)
+    with qtbot.assertNotEmitted(chart.step_picked):
+        drag(qtbot, chart, 370, 130, SHIFT)
+    assert brushed[-1] == (2, 8)
+
+
+def test_a_range_of_one_step_is_none(qtbot, chart):
+    brushed = []
+    chart.span_picked.connect(brushed.append)
+    qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, SHIFT, MIDDLE)
+    assert brushed[-1] is None
+
+
+def test_the_values_can_be_heard(chart):
+    chart.show_step(10)
+    said = chart.accessibleDescription()
+    assert f"{NAME}, Guided: 1.00" in said
+    assert f"{NAME}, Baseline: 0.40" in said
+
+
+def test_where_ties_matter_the_variants_are_named(chart):
+    chart.show_step(3)
+    assert "0.30 (strict 0.25, with ties in full 0.35)" in chart.accessibleDescription()
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [(0, "guidance moved by 5.00, loss 0.9, passes: 2"), (1, "Guidance paused")],
+    ids=["acted", "rested"],
+)
+def test_what_guidance_did_can_be_heard(chart, step, told):
+    chart.show_step(step + 5)
+    chart.show_step(step)
+    assert told in chart.accessibleDescription()
+
+
+@pytest.mark.parametrize(
+    ("lanes", "shows_difference"),
+    [(Lanes.TOGETHER, False), (Lanes.APART, False), (Lanes.DIFFERENCE, True)],
+    ids=lambda each: getattr(each, "value", ""),
+)
+def test_the_difference_has_a_lane_of_its_own(chart, theme, lanes, shows_difference):
+    chart.show_lanes(lanes)
+    assert (theme.mention(2).name() in colours_of(chart)) is shows_difference
+
+
+def test_the_curve_follows_the_theme(chart, theme):
+    light = theme.mention(0).name()
+    assert light in colours_of(chart)
+    theme.use(palette_of(ThemeChoice.DARK))
+    seen = colours_of(chart)
+    assert theme.mention(0).name() in seen
+    assert light not in seen
+
+
+def test_no_line_strikes_a_figure_out(chart, theme):
+    """Of the curve that runs on behind the figure, nothing but a breath is left there."""
+    level = PosCurve(NAME, 0, tuple((step, 1.0) for step in range(11)))
+    chart.show_contents(TimeContents(first=TimeLine(name="", curves=(level,)), step_count=11))
+    chart.show_step(5)
+    image, curve = chart.grab().toImage(), theme.mention(0).name()
+    field = chart._field()
+    y = round(field.top())
+    after_the_dot = round(field.center().x() + em(DOT_EM) / 2 + em(PAD_EM) + 2)
+    figure = range(after_the_dot, after_the_dot + em(1))
+    beyond = range(after_the_dot + em(3), after_the_dot + em(4))
+    assert curve in {image.pixelColor(x, y).name() for x in beyond}
+    assert curve not in {image.pixelColor(x, y).name() for x in figure}
+
+
+def test_curves_that_are_gone_leave_no_line(chart, theme):
+    chart.show_contents(TimeContents(step_count=11))
+    assert theme.mention(0).name() not in colours_of(chart)
+
+
+def test_an_empty_chart_picks_nothing(qtbot, chart):
+    chart.show_contents(TimeContents())
+    with qtbot.assertNotEmitted(chart.step_picked):
+        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=MIDDLE)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "placed"),
+    [
+        ([], []),
+        ([0.2, 0.8], [0.2, 0.8]),
+        ([0.5, 0.5], [0.5, 0.7]),
+        ([-0.3, 0.0], [0.0, 0.2]),
+        ([1.0, 1.0, 1.2], [0.6, 0.8, 1.0]),
+        ([0.0, 0.0, 0.0, 1.0, 1.0, 1.0], [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+    ],
+    ids=["none", "far apart", "one place", "too low", "too high", "no room to spare"],
+)
+def test_labels_stand_apart_and_within_their_bounds(wanted, placed):
+    assert spread(np.array(wanted), 0.2, 0.0, 1.0) == pytest.approx(np.array(placed))
+
+
+def test_guided_steps_are_shaded_in_stretches():
+    assert stretches((0, 1, 2, 5, 7, 8)) == [(0, 2), (5, 5), (7, 8)]
+    assert stretches(()) == []

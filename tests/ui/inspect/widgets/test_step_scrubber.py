@@ -1,0 +1,39 @@
+import pytest
+from PySide6.QtCore import Qt
+
+from spatialstudio.ui.inspect.widgets.replay_bar import StepScrubber
+
+
+@pytest.fixture
+def scrubber(qtbot):
+    widget = StepScrubber()
+    qtbot.addWidget(widget)
+    widget.set_step_count(50)
+    return widget
+
+
+def test_the_user_picks_a_step(qtbot, scrubber):
+    with qtbot.waitSignal(scrubber.step_picked) as picked:
+        qtbot.keyClick(scrubber, Qt.Key.Key_Right)
+    assert picked.args == [1]
+
+
+def test_shift_goes_five_steps(qtbot, scrubber):
+    qtbot.keyClick(scrubber, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert scrubber.value() == 5
+
+
+def test_showing_a_step_does_not_echo_it(qtbot, scrubber):
+    with qtbot.assertNotEmitted(scrubber.step_picked):
+        scrubber.show_step(20)
+    assert scrubber.value() == 20
+
+
+def test_space_asks_to_play(qtbot, scrubber):
+    with qtbot.waitSignal(scrubber.play_asked):
+        qtbot.keyClick(scrubber, Qt.Key.Key_Space)
+
+
+def test_without_steps_there_is_nothing_to_pick(scrubber):
+    scrubber.set_step_count(0)
+    assert not scrubber.isEnabled()

@@ -1,0 +1,63 @@
+import pytest
+
+from spatialstudio.application.models.model_settings import usual_settings
+from spatialstudio.application.run.estimates import RunEstimate, RunEstimates
+from spatialstudio.domain.generation import PSG, UNGUIDED
+from spatialstudio.ui.run.presenters import (
+    estimate_in_words,
+    estimate_now,
+    time_in_words,
+)
+
+
+class Estimates(RunEstimates):
+    """Remembers what was asked."""
+
+    def estimate(self, requests):
+        self.asked = requests
+        return super().estimate(requests)
+
+
+@pytest.mark.parametrize(
+    ("estimate", "words"),
+    [
+        (
+            RunEstimate(seconds=4.2, memory_bytes=310_000_000, guided_steps=(0, 7)),
+            "About 4.2 s · 310 MB · guided steps 1 to 8",
+        ),
+        (
+            RunEstimate(),
+            "Time not known yet · at least 28 MB · not guided",
+        ),
+        (
+            RunEstimate(seconds=4.2, memory_bytes=310_000_000, candidates=8),
+            "About 4.2 s · 310 MB · not guided · best of 8",
+        ),
+        (
+            RunEstimate(leaves_depth=True),
+            "Time not known yet · at least 28 MB · not guided, as depth takes a search",
+        ),
+    ],
+    ids=["all is known", "nothing is known", "search", "depth alone"],
+)
+def test_the_line_says_what_is_known(estimate, words):
+    assert estimate_in_words(estimate, 28_000_000) == words
+
+
+@pytest.mark.parametrize(
+    ("prompt", "methods"),
+    [("a dog to the left of a car", [PSG, UNGUIDED]), ("a dog", [UNGUIDED])],
+    ids=["guided", "nothing to guide"],
+)
+def test_the_baseline_counts_where_one_is_drawn(studio, prompt, methods):
+    studio.estimates = Estimates(studio.queue.request, lambda request: None)
+    studio.read_prompt(prompt)
+    estimate_now(studio, usual_settings(studio.model()))
+    assert [request.guidance.method_id for request in studio.estimates.asked] == methods
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.01, "0.1 s"), (4.26, "4.3 s"), (18.4, "18 s"), (540, "9 min")]
+)
+def test_times_have_as_many_figures_as_are_meant(seconds, words):
+    assert time_in_words(seconds) == words

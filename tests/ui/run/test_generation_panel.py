@@ -1,0 +1,273 @@
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSlider,
+    QSpinBox,
+)
+
+from spatialstudio.domain.generation import GenerationCancelled
+from spatialstudio.domain.run_settings import SeedMode
+from spatialstudio.ui.compose.widgets.prompt_editor import PromptEditor
+from spatialstudio.ui.framework.window_settings import Density
+from spatialstudio.ui.run import commands as commands
+from spatialstudio.ui.run.generation_panel import GenerationPanel
+from tests.ui.by_name import named
+from tests.ui.scripted_engine import PROMPT, STEPS
+
+CONTROL, SHIFT, ALT = (
+    Qt.KeyboardModifier.ControlModifier,
+    Qt.KeyboardModifier.ShiftModifier,
+    Qt.KeyboardModifier.AltModifier,
+)
+
+
+@pytest.fixture
+def panel(window):
+    window.prompt.use_prompt(PROMPT)
+    return window.generation
+
+
+def foot(panel, name):
+    buttons = panel.buttons.findChildren(QPushButton)
+    return next((each for each in buttons if each.text() == name), None)
+
+
+def estimate(panel):
+    return named(panel.buttons, QLabel, "Estimate").text()
+
+
+def seeds(engine):
+    return [job.request.seed for job in engine.jobs]
+
+
+def test_the_models_own_numbers_are_offered(panel):
+    assert named(panel, QSpinBox, "Denoising steps").value() == STEPS
+    assert named(panel, QSpinBox, "Width").value() == 128
+    assert panel.findChild(QSlider).value() == 50
+
+
+def test_strength_zero_draws_one_plain_picture(qtbot, panel, engine):
+    qtbot.keyClick(panel.findChild(QSlider), Qt.Key.Key_Home)
+    panel.generate()
+    assert [job.request.guidance.strength for job in engine.jobs] == [0.0]
+
+
+def test_steps_and_size_reach_the_request(qtbot, panel, engine):
+    named(panel, QSpinBox, "Denoising steps").setValue(9)
+    qtbot.keyClick(named(panel, QSpinBox, "Width"), Qt.Key.Key_Up)
+    panel.generate()
+    request = engine.jobs[0].request
+    assert (request.steps, request.width, request.height) == (9, 136, 128)
+
+
+def test_what_is_set_can_be_undone(qtbot, panel, window):
+    qtbot.keyClick(named(panel, QSpinBox, "Width"), Qt.Key.Key_Up)
+    window.context.edits.undo()
+    assert named(panel, QSpinBox, "Width").value() == 128
+
+
+def test_while_it_runs_the_next_one_waits(qtbot, panel, engine, studio):
+    panel.generate()
+    qtbot.waitUntil(lambda: foot(panel, "Add to queue") is not None)
+    qtbot.mouseClick(foot(panel, "Add to queue"), Qt.MouseButton.LeftButton)
+    assert len(engine.jobs) == 2  # guided and baseline
+    assert len(studio.queue.waiting) == 1
+
+
+def test_what_is_set_later_does_not_change_what_waits(panel, studio):
+    panel.generate()
+    panel.generate()
+    before = studio.queue.waiting[0].requests
+    named(panel, QSpinBox, "Denoising steps").setValue(50)
+    assert studio.queue.waiting[0].requests == before
+
+
+def test_several_pictures_get_seeds_of_their_own(panel, studio):
+    panel.use_seed(7)
+    named(panel, QComboBox, "Seed of the next picture").setCurrentText("count up")
+    named(panel, QSpinBox, "Pictures").setValue(3)
+    panel.generate()
+    assert [entry.seed for entry in studio.queue.entries] == [7, 8, 9]
+    assert panel.settings.seed == 10
+
+
+@pytest.mark.parametrize(
+    ("modifiers", "expected"),
+    [(CONTROL, [1, 9]), (CONTROL | SHIFT, [9, 1]), (CONTROL | ALT, [9])],
+    ids=["last", "next", "instead"],
+)
+def test_keys_say_where_in_the_queue_it_goes(qtbot, window, panel, studio, modifiers, expected):
+    for seed in (0, 1):
+        panel.use_seed(seed)
+        panel.generate()
+    panel.use_seed(9)
+    qtbot.keyClick(window.findChild(PromptEditor), Qt.Key.Key_Return, modifiers)
+    assert [entry.seed for entry in studio.queue.waiting] == expected
+
+
+def test_one_key_draws_four_seeds(qtbot, window, panel, studio):
+    qtbot.keyClick(window, Qt.Key.Key_Return, ALT)
+    assert len(studio.queue.entries) == 4
+    assert panel.settings.pictures == 1
+
+
+def test_a_seed_by_chance_is_another_after_each_picture(panel, engine):
+    panel.use_seed(7)
+    assert panel.settings.seed_mode is SeedMode.RANDOM
+    panel.generate()
+    assert seeds(engine) == [7, 7]
+    assert named(panel, QLineEdit, "Seed").text() != "7"
+
+
+def test_a_seed_is_reused_from_the_picture_looked_at(qtbot, window, panel, engine, studio):
+    named(panel, QComboBox, "Seed of the next picture").setCurrentText("reuse")
+    panel.use_seed(7)
+    panel.generate()
+    engine.play(engine.jobs[0])
+    engine.play(engine.jobs[1])
+    qtbot.waitUntil(lambda: not window.context.actions[commands.CANCEL].isEnabled())
+    qtbot.waitUntil(lambda: studio.queue.entries[0].run.path is not None)
+    panel.use_seed(50)
+    studio.session.open(studio.queue.entries[0].run)
+    panel._run_id = ""  # as if another picture had been open
+    qtbot.waitUntil(lambda: panel.settings.seed == 7)
+    window.context.edits.undo()
+    assert panel.settings.seed == 50
+
+
+def test_stopping_after_this_holds_the_queue_and_once_more_lets_it_go(
+    qtbot, window, panel, engine, studio
+):
+    panel.generate()
+    panel.generate()
+    qtbot.keyClick(window.findChild(PromptEditor), Qt.Key.Key_Escape, SHIFT)
+    assert studio.queue.is_held
+    for job in tuple(engine.jobs):
+        engine.play(job)
+    qtbot.waitUntil(lambda: studio.queue.running is None)
+    assert len(engine.jobs) == 2
+    qtbot.keyClick(window.findChild(PromptEditor), Qt.Key.Key_Escape, SHIFT)
+    assert len(engine.jobs) == 4
+
+
+def test_cancelling_is_seen_at_once_and_the_next_one_comes(qtbot, panel, engine):
+    panel.generate()
+    panel.generate()
+    qtbot.waitUntil(foot(panel, "Cancel").isEnabled)
+    qtbot.mouseClick(foot(panel, "Cancel"), Qt.MouseButton.LeftButton)
+    assert foot(panel, "Cancelling…")
+    assert engine.cancelled == [job.job_id for job in engine.jobs]
+    for job in tuple(engine.jobs):
+        engine.report(GenerationCancelled(request_id=job.job_id, at_step=0))
+    qtbot.waitUntil(lambda: len(engine.jobs) == 4)
+    qtbot.waitUntil(lambda: foot(panel, "Cancel") is not None)
+    assert foot(panel, "Cancel").isEnabled()
+
+
+def test_the_estimate_follows_what_is_set(qtbot, panel, engine):
+    assert estimate(panel).startswith("Time not known yet")
+    panel.generate()
+    for job in engine.jobs:
+        engine.play(job)
+    qtbot.waitUntil(lambda: estimate(panel).startswith("About"))
+    assert "guided steps 1 to 3" in estimate(panel)
+    qtbot.keyClick(panel.findChild(QSlider), Qt.Key.Key_Home)
+    assert "not guided" in estimate(panel)
+
+
+def test_without_anything_to_draw_one_is_told(qtbot, window, engine):
+    window.prompt.use_prompt("")
+    with qtbot.waitSignal(window.generation.problem_met) as met:
+        window.generation.generate()
+    assert met.args[0].hint
+    assert engine.jobs == []
+
+
+def test_what_was_set_stands_there_at_the_next_start(qtbot, panel, context):
+    named(panel, QSpinBox, "Denoising steps").setValue(9)
+    again = GenerationPanel(context)
+    qtbot.addWidget(again)
+    assert again.settings == panel.settings
+
+
+def test_settings_can_be_saved_and_opened(qtbot, panel, window, tmp_path, monkeypatch):
+    path = str(tmp_path / "mine.json")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (path, ""))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (path, ""))
+    steps = named(panel, QSpinBox, "Denoising steps")
+    steps.setValue(9)
+    window.context.actions[commands.SAVE_SETTINGS].trigger()
+    steps.setValue(20)
+    window.context.actions[commands.OPEN_SETTINGS].trigger()
+    qtbot.waitUntil(lambda: steps.value() == 9)
+    window.context.edits.undo()
+    assert steps.value() == 20
+
+
+def test_a_file_without_settings_is_refused_in_words(qtbot, panel, window, tmp_path, monkeypatch):
+    path = tmp_path / "other.json"
+    path.write_text("[]")
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
+    with qtbot.waitSignal(panel.problem_met):
+        window.context.actions[commands.OPEN_SETTINGS].trigger()
+
+
+def test_a_pictures_settings_can_be_taken_over(qtbot, panel, window, engine, studio):
+    panel.use_seed(7)
+    named(panel, QSpinBox, "Denoising steps").setValue(9)
+    panel.generate()
+    window.prompt.use_prompt("a cat above a dog")
+    named(panel, QSpinBox, "Denoising steps").setValue(20)
+    qtbot.keyClick(window, Qt.Key.Key_U, CONTROL | SHIFT)
+    assert (panel.settings.seed, panel.settings.steps) == (7, 9)
+    assert studio.session.scene.prompt.text == PROMPT
+
+
+def test_the_simple_window_has_the_slider_and_little_else(window, panel):
+    window.use_density(Density.SIMPLE)
+    QApplication.processEvents()
+    assert panel.findChild(QSlider).isVisible()
+    assert not named(panel, QComboBox, "Model").isVisible()
+    window.use_density(Density.FULL)
+    assert named(panel, QComboBox, "Model").isVisible()
+
+
+def test_ctrl_b_switches_the_baseline_and_the_menu_shows_it(qtbot, window, panel):
+    action = window.context.actions[commands.BASELINE]
+    assert (panel.settings.with_baseline, action.isChecked()) == (True, True)
+    qtbot.keyClick(window, Qt.Key.Key_B, CONTROL)
+    assert (panel.settings.with_baseline, action.isChecked()) == (False, False)
+    window.context.edits.undo()
+    assert (panel.settings.with_baseline, action.isChecked()) == (True, True)
+
+
+def test_the_simple_window_says_what_ctrl_b_has_switched(qtbot, window, panel):
+    window.use_density(Density.SIMPLE)
+    qtbot.keyClick(window, Qt.Key.Key_B, CONTROL)
+    assert window.context.toasts.earlier[-1].message == "No baseline is drawn."
+
+
+def test_what_is_not_wanted_reaches_the_request_and_can_be_undone(qtbot, window, panel, engine):
+    field = named(panel, QLineEdit, "Not wanted")
+    field.setFocus()
+    qtbot.keyClicks(field, "fog, rain")
+    panel.generate()
+    assert engine.jobs[0].request.scene.prompt.negative == "fog, rain"
+    window.context.edits.undo()
+    assert field.text() == ""
+
+
+def test_only_the_newest_try_is_told_of(window, panel):
+    told = []
+    window.context.toasts.told.connect(lambda toast: told.append(toast.message))
+    window.context.toasts.cleared.connect(told.clear)
+    window.prompt.use_prompt("")
+    panel.generate()
+    panel.generate()
+    assert len(told) == 1

@@ -1,0 +1,229 @@
+"""Missing and damaged models: greyed with their reason, told with buttons that lead on."""
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QComboBox, QPushButton
+
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.models.model_settings import usual_settings
+from spatialstudio.application.registry import (
+    BUILT_IN_MANIFEST,
+    Registry,
+    read_manifest,
+)
+from spatialstudio.application.studio import Studio
+from spatialstudio.domain.errors import ModelNotFound
+from spatialstudio.domain.generation import GenerationFailed
+from spatialstudio.domain.ports import Surroundings
+from spatialstudio.ui.framework.window_settings import Density
+from spatialstudio.ui.run.commands import (
+    CHOOSE_MODEL,
+    FIND_MODELS,
+    MODELS_FOLDER,
+)
+from spatialstudio.ui.widgets.toast_card import ToastCard
+from tests.ui.by_name import named
+from tests.ui.scripted_engine import PROMPT, STICKERS
+
+LARGE = replace(STICKERS, id="large", title="Large")
+BROKEN = ModelNotFound('The model folder "broken" is damaged.', hint="Download it again.")
+
+
+class Shelf(Registry):
+    """The built-in adapters, with models that the test puts on the shelf."""
+
+    def __init__(self, entries, surroundings, models):
+        super().__init__(entries, surroundings)
+        self.models = models
+        self.broken = {"broken": BROKEN}
+
+    def shelf(self, adapter_id):
+        return self
+
+    def cards(self):
+        return self.models
+
+    def damaged(self):
+        return self.broken
+
+
+@pytest.fixture
+def models(request):
+    return getattr(request, "param", (STICKERS, LARGE))
+
+
+@pytest.fixture
+def shelf(studio_paths, models):
+    surroundings = Surroundings(resources=studio_paths.resources, model_folders=())
+    return Shelf(read_manifest(BUILT_IN_MANIFEST), surroundings, models)
+
+
+@pytest.fixture
+def studio(shelf, engine, studio_paths):
+    studio = Studio(shelf, engine, studio_paths)
+    yield studio
+    studio.close()
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """Folders that were shown to the user."""
+    shown = []
+    show = lambda url: shown.append(url.toLocalFile())  # noqa: E731
+    monkeypatch.setattr(QDesktopServices, "openUrl", show)
+    return shown
+
+
+none_there = pytest.mark.parametrize("models", [()], indirect=True, ids=["no model"])
+
+
+def field_of(window):
+    return named(window.generation, QComboBox, "Model")
+
+
+def offers(window):
+    """Return the buttons of the messages in sight, by their words."""
+    cards = [card for card in window.findChildren(ToastCard) if card.isVisible()]
+    return {each.text(): each for card in cards for each in card.findChildren(QPushButton)}
+
+
+def messages(window):
+    return [toast.message for toast in window.context.toasts.earlier]
+
+
+def fail(engine, error):
+    """Let the newest job fail."""
+    report = report_on(error, "Drawing the picture")
+    engine.report(GenerationFailed(request_id=engine.jobs[-1].job_id, error=report))
+
+
+def test_damaged_models_are_listed_greyed_with_their_reason(window):
+    field = field_of(window)
+    assert field.itemText(2) == 'The model folder "broken" is damaged.'
+    assert field.itemData(2, Qt.ItemDataRole.ToolTipRole) == "Download it again."
+    assert not field.model().item(2).isEnabled()
+
+
+def test_keys_pass_over_damaged_models(qtbot, window):
+    field = field_of(window)
+    for _press in range(3):
+        qtbot.keyClick(field, Qt.Key.Key_Down)
+    assert field.currentData() == "large"
+    assert window.generation.settings.model_id == "large"
+
+
+def test_a_model_that_fails_leads_to_the_one_that_draws(qtbot, window, engine):
+    qtbot.keyClick(field_of(window), Qt.Key.Key_Down)
+    window.prompt.use_prompt(PROMPT)
+    window.generation.generate()
+    fail(engine, BROKEN)
+    qtbot.waitUntil(lambda: "Use Stickers (embedded)" in offers(window))
+    assert {"Choose a model…", "Show the models' folder"} <= set(offers(window))
+    offers(window)["Use Stickers (embedded)"].click()
+    assert window.generation.settings.model_id == "stickers"
+    assert field_of(window).currentData() == "stickers"
+
+
+def test_the_first_model_is_not_offered_in_place_of_itself(qtbot, window, engine):
+    window.prompt.use_prompt(PROMPT)
+    window.generation.generate()
+    fail(engine, BROKEN)
+    qtbot.waitUntil(lambda: "Choose a model…" in offers(window))
+    assert "Use Stickers (embedded)" not in offers(window)
+
+
+def test_the_list_of_models_opens_from_anywhere(qtbot, window):
+    window.use_density(Density.SIMPLE)
+    window.context.switchboard.workspace_asked.emit("gallery")
+    window.context.actions[CHOOSE_MODEL].trigger()
+    field = field_of(window)
+    qtbot.waitUntil(field.view().isVisible)
+    field.hidePopup()
+
+
+def test_the_folder_for_models_is_made_and_shown(window, studio, opened):
+    window.context.actions[MODELS_FOLDER].trigger()
+    assert opened == [str(studio.paths.models)]
+    assert studio.paths.models.is_dir()
+
+
+def test_a_folder_that_cannot_be_made_is_told(window, studio, opened):
+    studio.paths.models.parent.mkdir(parents=True, exist_ok=True)
+    studio.paths.models.write_text("in the way")
+    window.context.actions[MODELS_FOLDER].trigger()
+    assert opened == []
+    assert messages(window)[-1].startswith("The folder for models cannot be made")
+
+
+def test_a_model_that_was_added_is_found(window, shelf):
+    shelf.models = (STICKERS, LARGE, replace(STICKERS, id="new", title="New one"))
+    window.context.actions[FIND_MODELS].trigger()
+    assert field_of(window).findData("new") == 2
+    assert messages(window)[-1] == "Found: New one."
+
+
+def test_a_model_that_has_gone_is_replaced_by_one_that_draws(qtbot, window, shelf):
+    qtbot.keyClick(field_of(window), Qt.Key.Key_Down)
+    shelf.models = (STICKERS,)
+    window.context.actions[FIND_MODELS].trigger()
+    assert window.generation.settings.model_id == "stickers"
+    assert 'There is no model "large".' in messages(window)
+
+
+def test_undo_leads_to_no_model_that_has_gone(qtbot, window, shelf):
+    field = field_of(window)
+    qtbot.keyClick(field, Qt.Key.Key_Down)
+    qtbot.keyClick(field, Qt.Key.Key_Up)
+    shelf.models = (STICKERS,)
+    window.context.actions[FIND_MODELS].trigger()
+    window.context.edits.undo()
+    assert window.generation.settings.model_id == "stickers"
+
+
+@none_there
+def test_without_a_model_generate_says_why_and_leads_on(qtbot, window, engine, shelf, opened):
+    window.generation.generate()
+    qtbot.waitUntil(lambda: "Look again" in offers(window))
+    assert messages(window) == ["There is no model to draw with."]
+    offers(window)["Show the models' folder"].click()
+    assert len(opened) == 1
+    shelf.models = (STICKERS,)
+    qtbot.waitUntil(lambda: "Look again" in offers(window))
+    offers(window)["Look again"].click()
+    window.prompt.use_prompt(PROMPT)
+    window.generation.generate()
+    assert engine.jobs
+
+
+@none_there
+def test_without_a_model_the_list_still_tells_of_damage(window):
+    field = field_of(window)
+    assert field.isEnabled()
+    assert field.currentText() == "No model found"
+    assert field.itemText(1) == BROKEN.message
+
+
+@none_there
+def test_a_prompt_without_a_model_leads_on_as_well(qtbot, window):
+    window.prompt.use_prompt(PROMPT)
+    window.generation.generate()
+    qtbot.waitUntil(lambda: "Show the models' folder" in offers(window))
+
+
+def test_models_that_have_all_gone_are_missed_only_when_one_is_needed(qtbot, window, shelf):
+    window.prompt.use_prompt(PROMPT)
+    shelf.models = ()
+    window.context.actions[FIND_MODELS].trigger()
+    window.prompt.use_prompt("a cat above a dog")
+    window.generation.generate()
+    qtbot.waitUntil(lambda: "Look again" in offers(window))
+
+
+def test_a_model_of_the_last_session_that_is_damaged_now_is_told(qtbot, studio, window_of):
+    studio.keeping.drafts.keep_settings(replace(usual_settings(LARGE), model_id="broken"))
+    window = window_of(studio)
+    qtbot.waitUntil(lambda: BROKEN.message in messages(window))
+    assert window.generation.settings.model_id == "stickers"

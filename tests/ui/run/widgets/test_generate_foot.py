@@ -1,0 +1,12 @@
+from spatialstudio.ui.run.widgets.generate_foot import GenerateFoot
+
+
+def test_no_width_changes_with_the_words_of_its_buttons(qtbot, theme):
+    foot = GenerateFoot(theme, ())
+    qtbot.addWidget(foot)
+    foot.show()
+    resting = foot.minimumSizeHint().width()
+    foot.show_running(True)
+    assert foot.minimumSizeHint().width() == resting
+    foot.show_cancelling()
+    assert foot.minimumSizeHint().width() == resting

@@ -1,0 +1,144 @@
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QWheelEvent
+
+from spatialstudio.domain.perception import Box
+from spatialstudio.domain.relation import Axis
+from spatialstudio.ui.stage.widgets.picture_view import PictureView
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.picture_layers import (
+    BoxLayer,
+    Crossing,
+    MapLayer,
+    MaskLayer,
+    PictureScene,
+    Profile,
+)
+from spatialstudio.ui.widgets.picture_region import WHOLE
+from tests.ui.scripted_engine import blob
+
+SIDE = 64
+PICTURE = np.full((SIDE, SIDE, 3), 255, np.uint8)
+LEFT_HALF = np.arange(SIDE) < SIDE // 2
+
+
+@pytest.fixture
+def view(qtbot, theme):
+    view = PictureView(theme, "Picture")
+    qtbot.addWidget(view)
+    view.resize(400, 400)
+    view.show_scene(PictureScene(picture=PICTURE))
+    view.show()
+    return view
+
+
+def colour_at(view, x, y):
+    """Return the colour at a share of the picture."""
+    frame = view.frame()
+    point = QPointF(frame.left() + x * frame.width(), frame.top() + y * frame.height())
+    return view.grab().toImage().pixelColor(point.toPoint())
+
+
+def turn_wheel(view, notches):
+    place = view.frame().center()
+    event = QWheelEvent(
+        place,
+        view.mapToGlobal(place),
+        QPoint(),
+        QPoint(0, 120 * notches),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    view.wheelEvent(event)
+
+
+@pytest.mark.parametrize("side", [160, 400, 1200])
+def test_marginals_leave_most_of_the_room_to_the_picture(view, side):
+    half = np.linspace(0, 1, 8)
+    crossings = tuple(
+        Crossing(axis=axis, hues=(0, 1), rising=half, falling=1 - half, place=0.5, share=0.5)
+        for axis in (Axis.X, Axis.Y)
+    )
+    view.show_scene(PictureScene(picture=PICTURE, crossings=crossings))
+    view.resize(side, side)
+    assert view.frame().height() >= min(0.8 * side - 2 * em(), side - 8 * em())
+    view.resize(3 * side, side)
+    assert view.frame().height() >= 0.8 * side - 2 * em()
+
+
+def test_the_picture_is_seen(view):
+    assert colour_at(view, 0.5, 0.5).lightness() == 255
+
+
+def test_a_wide_picture_keeps_its_shape(view):
+    view.show_scene(PictureScene(picture=np.zeros((32, 64, 3), np.uint8)))
+    frame = view.frame()
+    assert frame.width() / frame.height() == pytest.approx(2, rel=0.02)
+
+
+def test_a_map_tints_where_it_is_high(view):
+    view.show_scene(PictureScene(picture=PICTURE, maps=(MapLayer(0, blob(0.25, 0.5)),)))
+    assert colour_at(view, 0.25, 0.5).saturation() > 100
+    assert colour_at(view, 0.9, 0.5).saturation() < 20
+
+
+def test_a_mask_tints_its_pixels_only(view):
+    mask = MaskLayer(0, np.broadcast_to(LEFT_HALF, (SIDE, SIDE)).copy())
+    view.show_scene(PictureScene(picture=PICTURE, masks=(mask,)))
+    assert colour_at(view, 0.2, 0.5).saturation() > 10
+    assert colour_at(view, 0.8, 0.5).saturation() == 0
+
+
+def test_a_box_is_drawn_in_its_hue(view, theme):
+    box = BoxLayer(1, Box(left=16, top=16, right=48, bottom=48), "car 0.90")
+    view.show_scene(PictureScene(picture=PICTURE, boxes=(box,)))
+    image = view.grab().toImage()
+    seen = {image.pixelColor(x, y).name() for x in range(400) for y in range(400)}
+    assert theme.mention(1).name() in seen
+
+
+def test_profiles_lie_outside_the_picture_on_its_axes(view):
+    frame = view.frame()
+    below = QPointF(frame.left() + 0.25 * frame.width(), frame.bottom() + 12).toPoint()
+    before = view.grab().toImage().pixelColor(below)
+    weights = blob(0.25, 0.5)
+    profile = Profile(0, weights.sum(0) / weights.sum(), weights.sum(1) / weights.sum())
+    view.show_scene(PictureScene(picture=PICTURE, profiles=(profile,)))
+    assert view.grab().toImage().pixelColor(below) != before
+
+
+def test_the_wheel_zooms_and_a_double_click_shows_the_whole_again(qtbot, view):
+    with qtbot.waitSignal(view.view_picked) as picked:
+        turn_wheel(view, 2)
+    assert picked.args[0].width() < 1
+    with qtbot.waitSignal(view.view_picked) as picked:
+        qtbot.mouseDClick(view, Qt.MouseButton.LeftButton)
+    assert picked.args == [WHOLE]
+
+
+def test_one_cannot_zoom_out_beyond_the_whole(qtbot, view):
+    with qtbot.waitSignal(view.view_picked) as picked:
+        turn_wheel(view, -3)
+    assert picked.args == [WHOLE]
+
+
+def test_dragging_moves_what_is_in_sight(qtbot, view):
+    view.show_view(QRectF(0.25, 0.25, 0.5, 0.5))
+    middle = view.frame().center().toPoint()
+    qtbot.mousePress(view, Qt.MouseButton.LeftButton, pos=middle)
+    with qtbot.waitSignal(view.view_picked) as picked:
+        qtbot.mouseMove(view, middle + QPoint(40, 0))
+    assert picked.args[0].left() < 0.25
+
+
+def test_showing_a_view_does_not_echo_it(qtbot, view):
+    with qtbot.assertNotEmitted(view.view_picked):
+        view.show_view(QRectF(0, 0, 0.5, 0.5))
+
+
+def test_without_a_picture_it_says_what_it_waits_for(view):
+    view.show_scene(PictureScene(waiting="Waits for its turn"))
+    assert "Waits for its turn" in view.accessibleDescription()

@@ -1,0 +1,184 @@
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton
+
+from spatialstudio.application.compose.language_model import LanguageModel
+from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.servers import ServerChoice
+from spatialstudio.ui.framework.window_signals import Switchboard
+from spatialstudio.ui.widgets.text_label import TextLabel
+from spatialstudio.ui.window.language_model_page import LanguageModelPage
+from tests.server_fakes import PRESETS, FakeServerDesk
+from tests.ui.by_name import named
+
+CHOICE = ServerChoice(url=PRESETS["near"].url, model="small")
+
+
+@pytest.fixture
+def desk():
+    return FakeServerDesk(kept=CHOICE)
+
+
+@pytest.fixture
+def switchboard():
+    return Switchboard()
+
+
+@pytest.fixture
+def page(qtbot, desk, switchboard):
+    """The page, with events told as the window tells them."""
+    language_model = LanguageModel(
+        lambda: desk, switchboard.server_told.emit, use_anew=lambda: None
+    )
+    page = LanguageModelPage(language_model, switchboard.server_told)
+    qtbot.addWidget(page)
+    page.show()
+    yield page
+    desk.may_answer.set()
+    language_model.wait()
+
+
+def field(page, name):
+    return named(page, QLineEdit, name)
+
+
+def press(qtbot, page, text):
+    button = next(each for each in page.findChildren(QPushButton) if each.text() == text)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    return button
+
+
+def pick(page, title):
+    servers = page.findChild(QComboBox)
+    servers.setCurrentText(title)
+    servers.activated.emit(servers.currentIndex())
+
+
+def says(page, words):
+    return any(words in label.text() for label in page.findChildren(TextLabel))
+
+
+def test_what_is_chosen_is_shown(page):
+    assert page.findChild(QComboBox).currentText() == "Near"
+    assert field(page, "Address").text() == CHOICE.url
+    assert field(page, "Model").text() == "small"
+
+
+def test_a_server_brings_its_address(page):
+    pick(page, "Far")
+    assert field(page, "Address").text() == PRESETS["far"].url
+
+
+def test_another_address_is_another_server(qtbot, page):
+    field(page, "Address").clear()
+    qtbot.keyClicks(field(page, "Address"), "http://10.0.0.1/v1")
+    assert page.findChild(QComboBox).currentText() == "Another server"
+
+
+def test_the_window_goes_on_while_a_server_is_tried(qtbot, page, desk):
+    button = press(qtbot, page, "Test")
+    assert not button.isEnabled()
+    assert says(page, "Asking")
+    desk.may_answer.set()
+    qtbot.waitUntil(lambda: says(page, "It answers."))
+    assert button.isEnabled()
+    assert desk.tried == [(CHOICE, None)]
+
+
+def test_where_there_is_no_server_there_is_nothing_to_test(qtbot, page):
+    test = next(each for each in page.findChildren(QPushButton) if each.text() == "Test")
+    assert test.isEnabled()
+    pick(page, "None: the grammar alone")
+    assert not test.isEnabled()
+    qtbot.keyClicks(field(page, "Address"), "http://10.0.0.1/v1")
+    assert test.isEnabled()
+
+
+def test_a_server_that_does_not_work_says_why(qtbot, page, desk):
+    desk.error = SettingsError("It is silent.")
+    desk.may_answer.set()
+    press(qtbot, page, "Test")
+    qtbot.waitUntil(lambda: says(page, "It does not work. It is silent."))
+
+
+def test_the_typed_key_is_used_kept_and_cleared(qtbot, page, desk):
+    qtbot.keyClicks(field(page, "Key"), "secret")
+    press(qtbot, page, "Use this server")
+    qtbot.waitUntil(lambda: says(page, "from now on"))
+    assert desk.keys == {CHOICE.url: "secret"}
+    assert field(page, "Key").text() == ""
+    qtbot.waitUntil(lambda: "known" in field(page, "Key").placeholderText())
+
+
+def test_the_key_is_never_readable(page):
+    assert field(page, "Key").echoMode() is QLineEdit.EchoMode.Password
+
+
+def test_a_key_can_be_forgotten(qtbot, page, desk):
+    desk.keys[CHOICE.url] = "secret"
+    pick(page, "Near")
+    button = next(each for each in page.findChildren(QPushButton) if "Forget" in each.text())
+    qtbot.waitUntil(button.isVisible)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not desk.keys)
+
+
+def test_the_grammar_alone_can_be_chosen_again(qtbot, page, desk):
+    pick(page, "None: the grammar alone")
+    press(qtbot, page, "Use this server")
+    qtbot.waitUntil(lambda: not desk.kept.is_complete)
+
+
+def test_what_the_environment_says_is_told(qtbot, switchboard):
+    desk = FakeServerDesk(overriding=("SOME_VARIABLE",))
+    model = LanguageModel(lambda: desk, switchboard.server_told.emit, use_anew=lambda: None)
+    page = LanguageModelPage(model, switchboard.server_told)
+    qtbot.addWidget(page)
+    assert says(page, "SOME_VARIABLE")
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Questions asked of the user, who answers with what ``asked.answer`` says."""
+
+    class Asked(list):
+        answer = False
+
+    questions = Asked()
+
+    def ask(_parent, question, _consequence, _action):
+        questions.append(question)
+        return questions.answer
+
+    monkeypatch.setattr("spatialstudio.ui.window.language_model_page.is_confirmed", ask)
+    return questions
+
+
+def test_a_key_is_sent_over_plain_http_only_when_the_user_agrees(qtbot, page, desk, asked):
+    field(page, "Address").setText("http://10.0.0.1/v1")
+    field(page, "Key").setText("sk-1")
+    press(qtbot, page, "Test")
+    press(qtbot, page, "Use this server")
+    assert (desk.tried, desk.kept) == ([], CHOICE)
+    asked.answer = True
+    press(qtbot, page, "Use this server")
+    allowed = ServerChoice(url="http://10.0.0.1/v1", model="small", allows_plain_http=True)
+    qtbot.waitUntil(lambda: desk.kept == allowed)
+    assert asked == ["Send the key to http://10.0.0.1/v1 unencrypted?"] * 3
+
+
+@pytest.mark.parametrize(
+    ("address", "key"),
+    [
+        ("https://10.0.0.1/v1", "sk-1"),
+        ("http://127.0.0.1:1/v1", "sk-1"),
+        ("http://10.0.0.1/v1", ""),
+    ],
+    ids=["encrypted", "this machine", "no key"],
+)
+def test_where_no_key_can_be_read_nothing_is_asked(qtbot, page, desk, asked, address, key):
+    field(page, "Address").setText(address)
+    field(page, "Key").setText(key)
+    press(qtbot, page, "Use this server")
+    qtbot.waitUntil(lambda: desk.kept.url == address)
+    assert asked == []
