@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from spatialstudio.application.evaluate.evaluate_image import Judges, evaluate_image, nobody_asks
+from spatialstudio.application.evaluate.evaluate_image import JudgeSet, evaluate_image, nobody_asks
 from spatialstudio.domain.attention import (
     AttentionSnapshot,
     ModelLayers,
@@ -263,5 +263,5 @@ class FakeWorkshop:
         return self.backend.generate(request, model, token)
 
     def evaluate(self, image, scene, token, *, choice=None, looked=nobody_asks):
-        judges = Judges(detector=self.detector, depth=FakeDepth())
+        judges = JudgeSet(detector=self.detector, depth=FakeDepth())
         return evaluate_image(image, scene, judges, token, looked=looked)

@@ -109,7 +109,7 @@ def name_of(dtype: torch.dtype) -> str:
 
 
 @contextmanager
-def memory_errors_told() -> Iterator[None]:
+def memory_errors_explained() -> Iterator[None]:
     """Say in the studio's words when the memory does not suffice; let go of what the block held.
 
     Raises:

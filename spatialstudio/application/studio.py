@@ -33,14 +33,14 @@ from spatialstudio.application.run.queue import RunQueue, waiting
 from spatialstudio.application.run.second_run import SecondRun
 from spatialstudio.application.run.start_run import RunStarter
 from spatialstudio.application.session import OpenRun, Session
-from spatialstudio.application.storage.storage import Keeping
+from spatialstudio.application.storage.storage import Storage
 from spatialstudio.domain.errors import (
     ModelNotFound,
     PromptError,
     StudioError,
 )
 from spatialstudio.domain.generation import GenerationRequest, RequestId, new_request_id
-from spatialstudio.domain.judge_choice import DEFAULT_JUDGES
+from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET
 from spatialstudio.domain.judge_ports import PerceptionCard
 from spatialstudio.domain.picture_settings import FieldDifference, PictureSettings
 from spatialstudio.domain.ports import ModelCard, Trainer
@@ -87,16 +87,16 @@ class Studio:
         self.bus = EventBus()
         self.session = Session(self.bus.publish)
         self.paths = paths
-        self.judges = DEFAULT_JUDGES
+        self.judges = DEFAULT_JUDGE_SET
         self.judge_defaults = JudgeDefaults(lambda: self.models, lambda: self.judges)
-        self.keeping = Keeping(registry, paths, runs_folder, self.bus.publish)
-        self.adjusting = Adjusting(self.session, lambda: self.keeping.store)
+        self.storage = Storage(registry, paths, runs_folder, self.bus.publish)
+        self.adjusting = Adjusting(self.session, lambda: self.storage.store)
         self.model_list = ModelList(lambda: registry.shelf(SHELF_ID))
         self.pictures = Pictures(
             self.session,
             engine.submit,
             lambda: registry.images(IMAGES_ID),
-            lambda: self.keeping.metadata,
+            lambda: self.storage.metadata,
             (self.parse, self.scene_of),
             self.judge_defaults,
         )
@@ -113,7 +113,7 @@ class Studio:
         self.devices = DeviceList(engine.ask, self.bus.subscribe)
         self.layers = LayerList(engine.ask, self.bus.subscribe)
         self.tokens = TokenCounter(engine.ask, self.bus.subscribe)
-        self._starter = RunStarter(engine, self.keeping, self._job_of)
+        self._starter = RunStarter(engine, self.storage, self._job_of)
         self.queue = RunQueue(self._starter, self.session, self.bus.publish)
         self.storyboard = Storyboard(self.bus.publish)
         self.second = SecondRun(self.session, self._starter)
@@ -153,17 +153,17 @@ class Studio:
     @property
     def library(self) -> Library:
         """All finished runs, as they are found and marked."""
-        return self.keeping.library
+        return self.storage.library
 
     @property
     def exports(self) -> "Exports":
         """Takes runs out of the studio as files."""
-        return self.keeping.exports
+        return self.storage.exports
 
     @property
     def runs_folder(self) -> Path:
         """Where finished runs are written."""
-        return self.keeping.runs_folder
+        return self.storage.runs_folder
 
     @property
     def trainer(self) -> Trainer:
@@ -198,10 +198,10 @@ class Studio:
         """Stop all work and give everything back; what is not drawn yet is offered next time."""
         self._second_reader.cancel()
         self.language_model.cancel()
-        self.keeping.note_closing()
+        self.storage.note_closing()
         self._engine.close()
         self.estimates.write(self.paths.cache / PACES)
-        self.keeping.close()
+        self.storage.close()
 
     @property
     def object_names(self) -> tuple[str, ...]:
@@ -249,7 +249,7 @@ class Studio:
     def read_prompt(self, text: str, model_id: str | None = None) -> None:
         """Read a prompt and make its scene the one that is worked on; says why when it cannot."""
         try:
-            self.keeping.drafts.keep_prompt(text, model_id)
+            self.storage.drafts.keep_prompt(text, model_id)
             known = self.model_list.known_objects(model_id)
             scene = read_prompt(text, self._registry.extractor(EXTRACTOR_ID), known or None)
             self.edit_scene(keep_hand(scene, self.session.last_scene))
@@ -282,7 +282,7 @@ class Studio:
 
     def edit_scene(self, scene: SceneGraph) -> None:
         """Make a scene the one that is worked on, contradictions told."""
-        self.keeping.drafts.keep_scene(scene)
+        self.storage.drafts.keep_scene(scene)
         self.session.show_scene(scene, contradictions_of(scene))
 
     def new_request(
@@ -338,7 +338,7 @@ class Studio:
             StoreError: There is no run, or it is damaged.
             ModelNotFound: Its model is no longer there.
         """
-        again = self.keeping.again(path, new_request_id())
+        again = self.storage.again(path, new_request_id())
         return self.generate(self.devices.at_hand(again))
 
     def cancel(self) -> None:
@@ -348,7 +348,7 @@ class Studio:
 
     def is_run(self, path: Path) -> bool:
         """Say whether a file belongs to a stored run."""
-        return self.keeping.store.is_run(path)
+        return self.storage.store.is_run(path)
 
     def compare_picture(self, theirs: PictureSettings) -> tuple[FieldDifference, ...] | None:
         """Set what a picture tells of its making beside the form as it is; nothing changes.
@@ -357,7 +357,7 @@ class Studio:
             One row a field; None when there is no model to draw.
         """
         models = self.models
-        return self.keeping.compare_picture(theirs, self.session.scene, models) if models else None
+        return self.storage.compare_picture(theirs, self.session.scene, models) if models else None
 
     def open_run(self, path: Path) -> OpenRun:
         """Open a stored run; its events go the same way as live ones.
@@ -393,7 +393,7 @@ class Studio:
         Raises:
             StoreError: There is no run, or it is damaged.
         """
-        run = self.keeping.read_run(path)
+        run = self.storage.read_run(path)
         return replace(run, evaluation=self.judge_defaults.fitting(run.evaluation, run.model_id))
 
     def _scene_to_draw(self) -> SceneGraph:
@@ -408,4 +408,4 @@ class Studio:
 
     def _on_report(self, report: object) -> None:
         self.bus.publish(report)
-        self.keeping.keeper.follow(report)
+        self.storage.keeper.follow(report)

@@ -48,7 +48,7 @@ from spatialstudio.domain.errors import (
     StoreError,
 )
 from spatialstudio.domain.generation import UNGUIDED, is_search
-from spatialstudio.domain.judge_choice import DEFAULT_JUDGES
+from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET
 from spatialstudio.science.guidance.presets import has_work
 
 DEPTH_IS_LEFT_ALONE = (
@@ -93,7 +93,7 @@ def run(arguments: Sequence[str], open_studio: OpenStudio = open_studio) -> int:
 def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Draw and judge a prompt, and store the run."""
     studio = open_studio(options.out)
-    studio.keeping.marks_pictures = not options.unmarked
+    studio.storage.marks_pictures = not options.unmarked
     studio.edit_scene(studio.scene_of(options.prompt, options.model))
     plain = studio.new_request(
         model_id=options.model, seed=options.seed, steps=options.steps, guided=False
@@ -118,7 +118,7 @@ def evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     is_many = others or only.is_dir() or options.prompts
     is_special = options.checker or options.set or options.judges or options.da != DA_PRESET
     asks_others = options.questions or options.assertions or options.da_set
-    chooses_models = judge_choice(options) != DEFAULT_JUDGES
+    chooses_models = judge_choice(options) != DEFAULT_JUDGE_SET
     if is_many or is_special or asks_others or chooses_models or options.csv or options.out:
         return judge_pictures(options, open_studio)
     studio = open_studio(None)
@@ -179,7 +179,7 @@ def _working(studio: Studio) -> Iterator[None]:
 
     def give_up() -> None:
         bar.clear()
-        for picture in studio.keeping.give_up():
+        for picture in studio.storage.give_up():
             show_progress(f"The picture is stored without a verdict: {picture}")
 
     studio.bus.subscribe(studio.session.follow)

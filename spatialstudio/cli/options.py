@@ -24,7 +24,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     NoiseSearch,
 )
-from spatialstudio.domain.judge_choice import STICKER_DETECTOR_ID, JudgeChoice
+from spatialstudio.domain.judge_choice import STICKER_DETECTOR_ID, JudgeSetChoice
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.samplers import SAMPLERS, sampler_named
@@ -401,13 +401,13 @@ def add_judge_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def judge_choice(options: argparse.Namespace) -> JudgeChoice:
+def judge_choice(options: argparse.Namespace) -> JudgeSetChoice:
     """Return what was chosen.
 
     Raises:
         SettingsError: A number is out of its range.
     """
-    return JudgeChoice(
+    return JudgeSetChoice(
         detector_id=options.detector,
         second_id=options.second_detector,
         segmenter_id=options.segmenter,

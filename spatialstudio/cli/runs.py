@@ -321,7 +321,7 @@ class RunBatch:
         self.read = 0
         self.failures: list[tuple[Path, str]] = []
         self._studio = studio
-        found = (studio.keeping.store.runs_in(path) or (path,) for path in paths)
+        found = (studio.storage.store.runs_in(path) or (path,) for path in paths)
         self._paths = tuple(chain.from_iterable(found))
         self._with_details = with_details
 

@@ -10,7 +10,7 @@ STICKER_DEPTH_ID = "sticker-depth"
 
 
 @frozen
-class JudgeChoice:
+class JudgeSetChoice:
     """Who shall look; ids of adapters, names of models on this machine, or model folders.
 
     Attributes:
@@ -45,7 +45,7 @@ class JudgeChoice:
         return self.detector_id == STICKER_DETECTOR_ID
 
 
-DEFAULT_JUDGES = JudgeChoice()
+DEFAULT_JUDGE_SET = JudgeSetChoice()
 
 
-STICKER_JUDGES = JudgeChoice(detector_id=STICKER_DETECTOR_ID)
+STICKER_JUDGES = JudgeSetChoice(detector_id=STICKER_DETECTOR_ID)

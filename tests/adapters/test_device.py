@@ -8,7 +8,7 @@ from spatialstudio.adapters import device
 from spatialstudio.adapters.device import (
     available_memory_bytes,
     list_devices,
-    memory_errors_told,
+    memory_errors_explained,
     peak_memory_bytes,
     pick_device,
     pick_dtype,
@@ -69,7 +69,7 @@ def test_the_peak_is_at_least_what_was_held():
 
 
 def test_other_errors_pass_as_they_are():
-    with pytest.raises(RuntimeError, match="shapes"), memory_errors_told():
+    with pytest.raises(RuntimeError, match="shapes"), memory_errors_explained():
         raise RuntimeError("shapes do not match")
 
 
@@ -84,7 +84,7 @@ def test_other_errors_pass_as_they_are():
     ids=["processor", "CUDA", "Apple's", "cuBLAS"],
 )
 def test_memory_errors_come_with_advice(error):
-    with pytest.raises(OutOfMemory) as told, memory_errors_told():
+    with pytest.raises(OutOfMemory) as told, memory_errors_explained():
         raise error
     assert told.value.hint
 

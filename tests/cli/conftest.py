@@ -8,7 +8,7 @@ import pytest
 
 from spatialstudio.adapters.exports.exporter import build as build_exporter
 from spatialstudio.adapters.images import build as build_images
-from spatialstudio.adapters.perception.perception_cache import ForgetfulStore
+from spatialstudio.adapters.perception.perception_cache import NullPerceptionStore
 from spatialstudio.adapters.perturbations import build as build_perturber
 from spatialstudio.adapters.prompts.grammar import build as build_extractor
 from spatialstudio.adapters.storage.library.run_library import build as build_libraries
@@ -17,7 +17,7 @@ from spatialstudio.adapters.storage.records.spatialbench_uc import build as buil
 from spatialstudio.adapters.storage.stores.run_files import build as build_store
 from spatialstudio.adapters.storage.stores.state_files import build as build_state
 from spatialstudio.application.engine.inline import InlineEngine
-from spatialstudio.application.engine.model_service import ModelWorkshop
+from spatialstudio.application.engine.model_service import RegistryModelService
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import Registry
 from spatialstudio.application.studio import Studio
@@ -131,7 +131,7 @@ class FakeRegistry(Registry):
             "detector": lambda _: self.detector_made,
             "depth": lambda _: FakeDepth(),
             "perturber": build_perturber,
-            "perception_store": lambda _: ForgetfulStore(),
+            "perception_store": lambda _: NullPerceptionStore(),
             "perception_shelf": lambda _: self.perception_shelf_made,
             "records": build_records,
             "shelf": lambda _: self.shelf_made,
@@ -159,7 +159,7 @@ def terminal(capsys, tmp_path, registry):
     """Run a command as if it had been typed."""
 
     def open_studio(runs_folder):
-        engine = InlineEngine(lambda: ModelWorkshop(registry))
+        engine = InlineEngine(lambda: RegistryModelService(registry))
         return Studio(registry, engine, StudioPaths.within(tmp_path), runs_folder)
 
     def type_in(*words):

@@ -102,8 +102,8 @@ def test_a_signal_during_an_import_stops_the_command(ended, module, number):
 @pytest.mark.parametrize(
     ("module", "name", "method"),
     [
-        ("spatialstudio.application.engine.model_service", "ModelWorkshop", "generate"),
-        ("spatialstudio.application.engine.model_service", "ModelWorkshop", "read_tokens"),
+        ("spatialstudio.application.engine.model_service", "RegistryModelService", "generate"),
+        ("spatialstudio.application.engine.model_service", "RegistryModelService", "read_tokens"),
         ("spatialstudio.application.studio", "Studio", "scene_of"),
     ],
 )
@@ -176,7 +176,7 @@ Studio.parse = interrupted
 
 def test_a_request_that_was_stopped_is_not_offered_again(ended, tmp_path, out):
     words = ["generate", PROMPT, "--out", str(out)]
-    module, name = "spatialstudio.application.engine.model_service", "ModelWorkshop"
+    module, name = "spatialstudio.application.engine.model_service", "RegistryModelService"
     done = ended(
         STOPPED_IN_A_CALL.format(module=module, name=name, method="generate", words=words, number=2)
     )

@@ -158,10 +158,10 @@ def test_an_unreadable_prompt_is_refused_and_the_next_picture_is_drawn(studio):
 
 
 def test_an_unwritable_folder_is_refused_and_the_next_picture_is_drawn(studio, tmp_path):
-    usual = studio.keeping.runs_folder
+    usual = studio.storage.runs_folder
     (tmp_path / "file").write_text("taken")
-    studio.keeping.runs_folder = tmp_path / "file"
+    studio.storage.runs_folder = tmp_path / "file"
     with pytest.raises(StoreError):
         studio.generate(usual_request(studio))
-    studio.keeping.runs_folder = usual
+    studio.storage.runs_folder = usual
     assert draws(studio)

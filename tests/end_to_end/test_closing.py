@@ -50,7 +50,7 @@ def test_what_the_engine_was_drawing_is_offered_at_the_next_start(tmp_path, way)
         child.send_signal(signal.Signals[way])
     child.communicate()
     later = Studio.open("process", StudioPaths.within(home))
-    later.queue.restore(later.keeping.interrupted())
+    later.queue.restore(later.storage.interrupted())
     seeds = [entry.seed for entry in later.queue.entries]
     later.close()
     assert seeds == [3, 4]

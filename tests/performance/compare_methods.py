@@ -29,7 +29,7 @@ from unittest.mock import patch
 import torch
 
 from spatialstudio.application.evaluate.evaluate_image import perceive_image
-from spatialstudio.application.evaluate.judge_choice import find_judges
+from spatialstudio.application.evaluate.judge_choice import make_judge_set
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.generation import (
@@ -125,7 +125,7 @@ class Bench:
         self._card = self._studio.model()
         self._backend = self._studio._registry.backend(self._card.backend_id)
         self._judges = replace(
-            find_judges(self._studio._registry, STICKER_JUDGES), perturber=None, store=None
+            make_judge_set(self._studio._registry, STICKER_JUDGES), perturber=None, store=None
         )
 
     def row(self, method: str, prompt_id: str, text: str, seed: int) -> Row:

@@ -20,7 +20,7 @@ import numpy as np
 from spatialstudio.adapters.perturbations import PillowPerturber
 from spatialstudio.adapters.stickers.depth import StickerDepth
 from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
-from spatialstudio.application.evaluate.evaluate_image import Judges, evaluate_image
+from spatialstudio.application.evaluate.evaluate_image import JudgeSet, evaluate_image
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.domain.relation import LEFT_OF, RelationType
 from spatialstudio.domain.verdict import (
@@ -32,7 +32,7 @@ from spatialstudio.domain.verdict import (
     Verdict,
 )
 from spatialstudio.science.checker.decide import decide, decide_again
-from spatialstudio.science.checker.measurement import glance_at
+from spatialstudio.science.checker.measurement import measure_relation
 from tests.performance.rendered_cases import MODELS, TYPES, Case, random_case
 
 HAIR = 0.03
@@ -43,15 +43,15 @@ DECIDED = {Outcome.PASS.value, Outcome.FAIL.value}
 AT_MARGIN = "at a margin"
 
 
-def sticker_judges() -> Judges:
-    return Judges(
+def sticker_judges() -> JudgeSet:
+    return JudgeSet(
         detector=StickerSegmenter(MODELS / "sticker-segmenter"),
         depth=StickerDepth(MODELS / "sticker-depth"),
         perturber=PillowPerturber(),
     )
 
 
-def judged(case: Case, judges: Judges, settings: CheckerSettings) -> Evaluation:
+def judged(case: Case, judges: JudgeSet, settings: CheckerSettings) -> Evaluation:
     return evaluate_image(case.painted.pixels, case.scene, judges, CancelFlag(), settings)
 
 
@@ -66,7 +66,7 @@ def answer_of(verdict: Verdict) -> str:
 
 def true_answer(case: Case, settings: CheckerSettings) -> str:
     (relation,) = case.scene.relations
-    glance = glance_at(relation, case.truth, settings)
+    glance = measure_relation(relation, case.truth, settings)
     verdict = true_verdict(case, settings)
     answer = answer_of(verdict)
     if relation.type.needs_depth and verdict.measurement and verdict.measurement.delta is not None:
@@ -122,7 +122,7 @@ class Tally:
 
 
 def lines_of(
-    relation_type: RelationType, judges: Judges, count: int, *, with_twin: bool = False
+    relation_type: RelationType, judges: JudgeSet, count: int, *, with_twin: bool = False
 ) -> Iterator[str]:
     """Judge random scenes once, decide by every preset, and tell the answers by the true ones."""
     rng = np.random.default_rng(7)

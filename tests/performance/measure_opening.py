@@ -95,10 +95,10 @@ def main() -> int:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "tests.performance.measure_opening", folder]
-        keeping = {name: value for name, value in os.environ.items() if name != NO_BYTECODE}
-        keeping["PYTHONPYCACHEPREFIX"] = folder
+        storage = {name: value for name, value in os.environ.items() if name != NO_BYTECODE}
+        storage["PYTHONPYCACHEPREFIX"] = folder
         done = [
-            subprocess.run(command, capture_output=True, check=True, env=keeping)
+            subprocess.run(command, capture_output=True, check=True, env=storage)
             for _ in range(OPENINGS)
         ]
         took = [json.loads(each.stdout.splitlines()[0]) for each in done][1:]

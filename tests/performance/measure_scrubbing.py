@@ -134,7 +134,7 @@ def main() -> int:
         window.settled.connect(lambda: settled.append(True))
         window.show()
         run_until(lambda: bool(settled))
-        window.context.switchboard.workspace_asked.emit("inspect")
+        window.context.window_signals.workspace_asked.emit("inspect")
         picture, chart = window.findChild(PictureView), window.findChild(PosChart)
         scrubber, chips = window.findChild(StepScrubber), window.findChild(WordChips)
         watched = [Painted(picture), Painted(chart)]

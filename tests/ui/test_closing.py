@@ -57,7 +57,7 @@ def next_start(window, tmp_path):
     def start():
         window.close()
         later.append(studio_around(ScriptedEngine(), tmp_path))
-        later[0].queue.restore(later[0].keeping.interrupted())
+        later[0].queue.restore(later[0].storage.interrupted())
         return later[0]
 
     yield start
@@ -84,7 +84,7 @@ def test_what_came_back_can_be_drawn(studio, engine, drawing, next_start):
     later = next_start()
     later.queue.retry(*(entry.id for entry in later.queue.entries))
     assert [job.request for job in later._engine.jobs] == asked
-    assert later.keeping.interrupted() == ()
+    assert later.storage.interrupted() == ()
 
 
 def test_what_was_finished_does_not(studio, engine, drawing, next_start, qtbot):
@@ -145,6 +145,6 @@ def test_a_picture_that_comes_back_twice_is_listed_once(studio, drawing, next_st
     first = next_start()
     first.close()
     second = studio_around(ScriptedEngine(), tmp_path)
-    second.queue.restore(second.keeping.interrupted())
+    second.queue.restore(second.storage.interrupted())
     assert seeds(second) == [[1]]
     second.close()

@@ -155,7 +155,7 @@ def enlarge_small(qtbot, qapp, window, appearance, percent):
 def inspect_small(qtbot, qapp, window, appearance, percent):
     """Go on to Inspect, until its words stand there whole."""
     enlarge_small(qtbot, qapp, window, appearance, percent)
-    window.context.switchboard.workspace_asked.emit("inspect")
+    window.context.window_signals.workspace_asked.emit("inspect")
     qtbot.waitUntil(lambda: len([each for each in shown(window, WordChip) if is_whole(each)]) == 2)
 
 

@@ -169,8 +169,8 @@ def test_the_first_start_is_simple_and_asks_once(qtbot, newcomer, text, density)
 
 def test_what_reads_kept_runs_is_loaded_before_the_docks_that_show_them(context):
     gallery = WORKSPACES[-1]
-    keeping = context.studio.keeping
-    assert "library" not in vars(keeping)
+    storage = context.studio.storage
+    assert "library" not in vars(storage)
     for prepare in gallery.prepare:
         prepare(context)
-    assert {"metadata", "store", "library"} <= vars(keeping).keys()
+    assert {"metadata", "store", "library"} <= vars(storage).keys()

@@ -18,7 +18,7 @@ from spatialstudio.adapters.diffusion.attention_layers import AttentionLayer, ma
 from spatialstudio.adapters.diffusion.attention_tap import LayerAttention, tapped
 from spatialstudio.adapters.diffusion.denoiser_call import CallLayout, DenoiserCall
 from spatialstudio.adapters.diffusion.load_pipeline import LoadedPipeline
-from spatialstudio.adapters.diffusion.patched import wrapped
+from spatialstudio.adapters.diffusion.patched import patched_attribute
 from spatialstudio.adapters.diffusion.pipeline_arguments import picture_size
 from spatialstudio.adapters.diffusion.token_spans import words_by_position
 from spatialstudio.domain.attention import (
@@ -151,7 +151,7 @@ class AttentionArchive:
             self._is_due = False
             return self._keep(call, forward)
 
-        with wrapped(denoiser, "forward", denoise):
+        with patched_attribute(denoiser, "forward", denoise):
             yield
 
     def expect_step(self, *, is_due: bool) -> None:

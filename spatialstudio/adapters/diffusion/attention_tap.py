@@ -24,7 +24,7 @@ from spatialstudio.adapters.diffusion.attention_layers import (
     TextPlace,
     map_size,
 )
-from spatialstudio.adapters.diffusion.patched import wrapped
+from spatialstudio.adapters.diffusion.patched import patched_attribute
 from spatialstudio.domain.errors import BackendError
 from spatialstudio.domain.frozen import frozen
 
@@ -224,7 +224,9 @@ class LayerWatch:
             return
         with ExitStack() as wrappers:
             for layer in self.layers:
-                wrappers.enter_context(wrapped(layer.module, "forward", partial(self._run, layer)))
+                wrappers.enter_context(
+                    patched_attribute(layer.module, "forward", partial(self._run, layer))
+                )
             wrappers.callback(setattr, self, "_is_on_duty", False)
             self._is_on_duty = True
             yield
@@ -283,7 +285,7 @@ class AttentionTap:
         with (
             ONE_PASS_AT_A_TIME,
             self._watch.on_duty(),
-            wrapped(functional, "scaled_dot_product_attention", self._attend),
+            patched_attribute(functional, "scaled_dot_product_attention", self._attend),
         ):
             yield
 

@@ -18,7 +18,7 @@ from spatialstudio.adapters.device import (
     LARGE_MODEL_BYTES,
     free_memory,
     list_devices,
-    memory_errors_told,
+    memory_errors_explained,
     name_of,
     peak_memory_bytes,
     pick_device,
@@ -50,7 +50,7 @@ from spatialstudio.adapters.diffusion.load_pipeline import (
 )
 from spatialstudio.adapters.diffusion.memory_estimate import estimate_memory, out_of_memory, tiled
 from spatialstudio.adapters.diffusion.model_outline import outline_layers
-from spatialstudio.adapters.diffusion.patched import wrapped
+from spatialstudio.adapters.diffusion.patched import patched_attribute
 from spatialstudio.adapters.diffusion.pipeline_arguments import pipeline_arguments
 from spatialstudio.adapters.diffusion.preview import (
     as_picture,
@@ -313,7 +313,7 @@ class DiffusersBackend:
         reset_peak_memory(device)
         token.raise_if_cancelled()
         try:
-            with memory_errors_told():
+            with memory_errors_explained():
                 loaded = self._ready(model, wanted)
                 with tiled(loaded.pipeline.vae, is_wanted=Saving.TILING in request.savings):
                     image = _Drawing(request, loaded, token, emit).draw(self._archives / request.id)
@@ -408,7 +408,7 @@ class _Drawing:
         with (
             archive.attached(denoiser, calls),
             hook.attached(denoiser, pipeline.scheduler, calls),
-            wrapped(pipeline.scheduler, "set_timesteps", self._begin_denoising),
+            patched_attribute(pipeline.scheduler, "set_timesteps", self._begin_denoising),
         ):
             try:
                 return finished_picture(pipeline(**arguments))

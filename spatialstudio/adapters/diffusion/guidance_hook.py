@@ -27,7 +27,7 @@ from spatialstudio.adapters.diffusion.attention_tap import AttentionTap
 from spatialstudio.adapters.diffusion.denoiser_call import CallLayout, DenoiserCall
 from spatialstudio.adapters.diffusion.invalid_numbers import refuse_invalid
 from spatialstudio.adapters.diffusion.latent_updates import Guidance, LatentUpdates
-from spatialstudio.adapters.diffusion.patched import wrapped
+from spatialstudio.adapters.diffusion.patched import patched_attribute
 from spatialstudio.adapters.diffusion.preview import (
     corrected,
     is_flow,
@@ -168,10 +168,12 @@ class GuidanceHook:
         with ExitStack() as wrappers:
             if self._reader is not None:
                 wrappers.enter_context(self._reader.watch.on_duty())
-            wrappers.enter_context(wrapped(denoiser, "forward", self._denoise))
-            wrappers.enter_context(wrapped(scheduler, "step", self._step))
+            wrappers.enter_context(patched_attribute(denoiser, "forward", self._denoise))
+            wrappers.enter_context(patched_attribute(scheduler, "step", self._step))
             if hasattr(scheduler, "scale_model_input"):
-                wrappers.enter_context(wrapped(scheduler, "scale_model_input", self._scale))
+                wrappers.enter_context(
+                    patched_attribute(scheduler, "scale_model_input", self._scale)
+                )
             yield
 
     def _denoise(self, forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

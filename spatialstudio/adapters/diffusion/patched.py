@@ -7,7 +7,7 @@ from typing import Any
 
 
 @contextmanager
-def wrapped(owner: Any, method: str, wrapper: Callable[..., Any]) -> Iterator[None]:
+def patched_attribute(owner: Any, method: str, wrapper: Callable[..., Any]) -> Iterator[None]:
     """Let ``wrapper(original, ...)`` stand in for a method of one object; undone on errors too.
 
     Who asks for the signature is told the original's.

@@ -8,8 +8,8 @@ from PIL import Image
 
 from spatialstudio.adapters.exports.lettering import (
     elided,
+    patched_attribute,
     width_of,
-    wrapped,
 )
 from spatialstudio.domain.arrays import (
     BoolMask,
@@ -193,7 +193,7 @@ def captioned(
         texts: Of the caption; empty for prompt and settings of the run.
     """
     told, room = texts or caption(run), width - 2 * MARGIN
-    lines = [line for text in told if text for line in wrapped(text, room, SMALL)]
+    lines = [line for text in told if text for line in patched_attribute(text, room, SMALL)]
     muted = look.palette.colours["muted"]
     written = tuple(
         Text(at=(MARGIN, height + LINE_HEIGHT * (i + 1)), text=line, colour=muted, size=SMALL)

@@ -23,7 +23,7 @@ def width_of(text: str, size: float) -> float:
     return size * sum(WIDE_LETTER if _is_wide(letter) else LETTER_WIDTH for letter in text)
 
 
-def wrapped(text: str, width: float, size: float) -> list[str]:
+def patched_attribute(text: str, width: float, size: float) -> list[str]:
     """Break a text into lines that fit a width, points; between words where there are some."""
     lines: list[str] = []
     line = ""

@@ -13,7 +13,7 @@ from transformers.utils import logging as transformers_messages
 
 from spatialstudio.adapters.device import (
     is_out_of_memory,
-    memory_errors_told,
+    memory_errors_explained,
     pick_device,
 )
 from spatialstudio.adapters.models.model_settings import (
@@ -93,7 +93,7 @@ class ModelInUse:
             DetectorError: The model is damaged, or cannot answer for this picture.
             OutOfMemory: The memory does not suffice.
         """
-        with memory_errors_told(), torch.inference_mode():
+        with memory_errors_explained(), torch.inference_mode():
             loaded = self._ready()
             try:
                 yield loaded

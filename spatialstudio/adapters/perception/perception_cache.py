@@ -57,14 +57,14 @@ _BITS = 8
 _LIMITS = ArchiveLimits(members=3, member_bytes=LARGEST_BYTES, total_bytes=LARGEST_BYTES)
 
 
-def build(surroundings: Surroundings) -> "PerceptionFiles | ForgetfulStore":
+def build(surroundings: Surroundings) -> "PerceptionFiles | NullPerceptionStore":
     """Make the store in the studio's cache; one that forgets at once where there is none."""
     if surroundings.cache is None:
-        return ForgetfulStore()
+        return NullPerceptionStore()
     return PerceptionFiles(surroundings.cache / FOLDER)
 
 
-class ForgetfulStore:
+class NullPerceptionStore:
     """Remembers nothing; implements ``PerceptionStore``."""
 
     id = "files"

@@ -8,7 +8,7 @@ from spatialstudio.application.jobs.messages import Engine
 from spatialstudio.domain.ports import Surroundings
 
 if TYPE_CHECKING:
-    from spatialstudio.application.engine.worker import Workshop
+    from spatialstudio.application.engine.worker import ModelService
 
 EngineKind: TypeAlias = Literal["process", "inline"]
 
@@ -28,7 +28,7 @@ def open_engine(kind: EngineKind, surroundings: Surroundings) -> Engine:
     return InlineEngine(build)
 
 
-def _build(surroundings: Surroundings) -> "Workshop":
-    from spatialstudio.application.engine.model_service import build_workshop
+def _build(surroundings: Surroundings) -> "ModelService":
+    from spatialstudio.application.engine.model_service import build_model_service
 
-    return build_workshop(surroundings)
+    return build_model_service(surroundings)

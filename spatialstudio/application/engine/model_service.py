@@ -7,14 +7,14 @@ from spatialstudio.application.evaluate.evaluate_image import (
     evaluate_image,
     nobody_asks,
 )
-from spatialstudio.application.evaluate.judge_choice import find_judges
+from spatialstudio.application.evaluate.judge_choice import make_judge_set
 from spatialstudio.application.registry import Registry, built_in_registry
 from spatialstudio.application.run.generate_image import generate_image, search_image
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import ModelLayers
 from spatialstudio.domain.devices import DeviceCard, MemoryEstimate
 from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, spared
-from spatialstudio.domain.judge_choice import STICKER_JUDGES, JudgeChoice
+from spatialstudio.domain.judge_choice import STICKER_JUDGES, JudgeSetChoice
 from spatialstudio.domain.ports import (
     CancelToken,
     ModelCard,
@@ -25,7 +25,7 @@ from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import Evaluation
 
 
-class ModelWorkshop:
+class RegistryModelService:
     """Draws and judges with the registered adapters; keeps loaded models for the next job."""
 
     def __init__(self, registry: Registry) -> None:
@@ -59,13 +59,13 @@ class ModelWorkshop:
         model: ModelCard,
         token: CancelToken,
         *,
-        choice: JudgeChoice = STICKER_JUDGES,
+        choice: JudgeSetChoice = STICKER_JUDGES,
     ) -> Iterator[GenerationEvent]:
         """Draw a request; see ``generate_image`` and ``search_image``."""
         request = spared(request)
         backend = self._registry.backend(request.backend_id)
         if request.search.candidates > 1:
-            judges = find_judges(self._registry, choice)
+            judges = make_judge_set(self._registry, choice)
             yield from search_image(request, model, backend, judges, token)
         else:
             yield from generate_image(request, model, backend, token)
@@ -76,14 +76,14 @@ class ModelWorkshop:
         scene: SceneGraph,
         token: CancelToken,
         *,
-        choice: JudgeChoice = STICKER_JUDGES,
+        choice: JudgeSetChoice = STICKER_JUDGES,
         looked: Looked = nobody_asks,
     ) -> Evaluation:
         """Judge a picture, (H, W, 3) uint8; see ``evaluate_image``."""
-        judges = find_judges(self._registry, choice)
+        judges = make_judge_set(self._registry, choice)
         return evaluate_image(image, scene, judges, token, looked=looked)
 
 
-def build_workshop(surroundings: Surroundings) -> ModelWorkshop:
+def build_model_service(surroundings: Surroundings) -> RegistryModelService:
     """Make a workshop anew; called where the models run."""
-    return ModelWorkshop(built_in_registry(surroundings))
+    return RegistryModelService(built_in_registry(surroundings))

@@ -42,7 +42,7 @@ from spatialstudio.domain.generation import (
     RequestId,
     StepEvent,
 )
-from spatialstudio.domain.judge_choice import JudgeChoice
+from spatialstudio.domain.judge_choice import JudgeSetChoice
 from spatialstudio.domain.ports import CancelToken, ModelCard
 from spatialstudio.domain.prompt import TokenReading
 from spatialstudio.domain.relation import SceneGraph
@@ -56,7 +56,7 @@ on two cores that are shared with a window or another program, that makes a step
 """
 
 
-class Workshop(Protocol):
+class ModelService(Protocol):
     """Does the work of jobs with models that it loads on first use and keeps."""
 
     def warm_up(self) -> None:
@@ -97,7 +97,7 @@ class Workshop(Protocol):
         model: ModelCard,
         token: CancelToken,
         *,
-        choice: JudgeChoice,
+        choice: JudgeSetChoice,
     ) -> Iterator[GenerationEvent]:
         """Draw a picture; events and errors as a ``GenerationBackend``'s."""
         ...
@@ -108,7 +108,7 @@ class Workshop(Protocol):
         scene: SceneGraph,
         token: CancelToken,
         *,
-        choice: JudgeChoice,
+        choice: JudgeSetChoice,
         looked: Looked,
     ) -> Evaluation:
         """Judge a picture with the chosen models; ``looked`` is told how far that is.
@@ -122,7 +122,7 @@ class Workshop(Protocol):
 
 Answer: TypeAlias = TokensRead | MemoryEstimated | DevicesListed | LayersListed
 
-BuildWorkshop: TypeAlias = Callable[[], Workshop]
+BuildWorkshop: TypeAlias = Callable[[], ModelService]
 """Makes the workshop where it works; can be pickled, so a function of a module."""
 
 
@@ -137,7 +137,7 @@ class Worker:
     def __init__(self, build: BuildWorkshop, report: ReportTo) -> None:
         self._build = build
         self._report = report
-        self._workshop: Workshop | None = None
+        self._workshop: ModelService | None = None
         self._building = Lock()
 
     def warm_up(self) -> None:
@@ -235,7 +235,7 @@ class Worker:
     def _enter(self, job_id: RequestId, phase: Phase, parts: tuple[int, int] | None = None) -> None:
         self._report(PhaseChanged(request_id=job_id, phase=phase, parts=parts))
 
-    def _ready_workshop(self) -> Workshop:
+    def _ready_workshop(self) -> ModelService:
         with self._building:
             if self._workshop is None:
                 os.environ.setdefault(WAITING_VARIABLE, "PASSIVE")

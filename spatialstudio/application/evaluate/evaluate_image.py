@@ -33,7 +33,7 @@ RULES = "1"
 
 
 @frozen
-class Judges:
+class JudgeSet:
     """Who looks at a picture.
 
     Attributes:
@@ -55,7 +55,7 @@ class Judges:
     store: PerceptionStore | None = None
 
     @property
-    def seconded(self) -> "Judges | None":
+    def seconded(self) -> "JudgeSet | None":
         """The same with the second detector in the first's place; None when there is none."""
         return replace(self, detector=self.second, cut=None) if self.second else None
 
@@ -63,7 +63,7 @@ class Judges:
 def perceive_image(
     image: RgbImage,
     scene: SceneGraph,
-    judges: Judges,
+    judges: JudgeSet,
     token: CancelToken,
     *,
     draws_masks: bool = True,
@@ -103,7 +103,7 @@ def hash_of_picture(image: RgbImage) -> str:
 def _look(
     image: RgbImage,
     scene: SceneGraph,
-    judges: Judges,
+    judges: JudgeSet,
     token: CancelToken,
     *,
     draws_masks: bool,
@@ -146,7 +146,7 @@ def _another_size(model_id: str, what: str) -> DetectorError:
     )
 
 
-def _key(image: RgbImage, scene: SceneGraph, judges: Judges, *, draws_masks: bool) -> str | None:
+def _key(image: RgbImage, scene: SceneGraph, judges: JudgeSet, *, draws_masks: bool) -> str | None:
     """Name what is about to be seen; None when a model does not say what its answers depend on."""
     signatures = [judges.detector.signature]
     if judges.segmenter is not None and draws_masks:
@@ -174,7 +174,7 @@ def nobody_asks(_done: int, _of: int) -> None:
 def evaluate_image(
     image: RgbImage,
     scene: SceneGraph,
-    judges: Judges,
+    judges: JudgeSet,
     token: CancelToken,
     settings: CheckerSettings = REPRODUCE,
     looked: Looked = nobody_asks,
@@ -218,7 +218,7 @@ def evaluate_image(
     )
 
 
-def _changed(image: RgbImage, judges: Judges, settings: CheckerSettings) -> Iterator[RgbImage]:
+def _changed(image: RgbImage, judges: JudgeSet, settings: CheckerSettings) -> Iterator[RgbImage]:
     """Yield the slightly changed pictures, each when it is looked at."""
     if judges.perturber is not None:
         for change in settings.perturbations:
@@ -226,7 +226,7 @@ def _changed(image: RgbImage, judges: Judges, settings: CheckerSettings) -> Iter
 
 
 def _second_look(
-    image: RgbImage, scene: SceneGraph, judges: Judges, token: CancelToken
+    image: RgbImage, scene: SceneGraph, judges: JudgeSet, token: CancelToken
 ) -> Perception | None:
     seconded = judges.seconded
     if seconded is None:
@@ -240,7 +240,7 @@ def _second_look(
 
 
 def _attempt(
-    image: RgbImage, scene: SceneGraph, judges: Judges, token: CancelToken
+    image: RgbImage, scene: SceneGraph, judges: JudgeSet, token: CancelToken
 ) -> Perception | None:
     # NOTE: masks are large, and a second look needs them for depth only.
     try:

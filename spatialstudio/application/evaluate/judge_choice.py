@@ -7,13 +7,13 @@ so they are the default for pictures of sticker models alone; for all others the
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from spatialstudio.application.evaluate.evaluate_image import Judges
+from spatialstudio.application.evaluate.evaluate_image import JudgeSet
 from spatialstudio.application.registry import Registry
 from spatialstudio.domain.errors import NoDetectorChosen
 from spatialstudio.domain.judge_choice import (
     STICKER_DEPTH_ID,
     STICKER_DETECTOR_ID,
-    JudgeChoice,
+    JudgeSetChoice,
 )
 from spatialstudio.domain.judge_ports import PerceptionRole
 from spatialstudio.domain.perception import Perception
@@ -28,7 +28,7 @@ PERCEPTION_STORE_ID = "files"
 PERCEPTION_SHELF_ID = "folders"
 
 
-def judges_by_origin(choice: JudgeChoice, *, is_sticker_picture: bool) -> JudgeChoice:
+def judges_by_origin(choice: JudgeSetChoice, *, is_sticker_picture: bool) -> JudgeSetChoice:
     """Fill in the detector that nobody chose, by who drew the picture.
 
     Args:
@@ -73,7 +73,7 @@ class JudgeDefaults:
     """
 
     def __init__(
-        self, models: Callable[[], Iterable[ModelCard]], choice: Callable[[], JudgeChoice]
+        self, models: Callable[[], Iterable[ModelCard]], choice: Callable[[], JudgeSetChoice]
     ) -> None:
         self._models = models
         self._choice = choice
@@ -87,7 +87,7 @@ class JudgeDefaults:
         listed = (card.id for card in self._models() if card.known_objects)
         return model_id == STICKER_MODEL_ID or model_id in listed
 
-    def judges_of(self, model_id: str) -> JudgeChoice:
+    def judges_of(self, model_id: str) -> JudgeSetChoice:
         """Return who judges the pictures of a model; without a detector where none fits."""
         is_sticker_picture = self.draws_stickers(model_id)
         return judges_by_origin(self._choice(), is_sticker_picture=is_sticker_picture)
@@ -102,7 +102,7 @@ class JudgeDefaults:
         return evaluation
 
 
-def name_judges(registry: Registry, choice: JudgeChoice) -> Mapping[str, str]:
+def judge_set_names(registry: Registry, choice: JudgeSetChoice) -> Mapping[str, str]:
     """Name those who were chosen, for results: what they do to who they are.
 
     A model of others is named with its revision and the hash of its weights.
@@ -124,7 +124,7 @@ def name_judges(registry: Registry, choice: JudgeChoice) -> Mapping[str, str]:
     return names if choice.cut is None else {**names, "cut": str(choice.cut)}
 
 
-def find_judges(registry: Registry, choice: JudgeChoice) -> Judges:
+def make_judge_set(registry: Registry, choice: JudgeSetChoice) -> JudgeSet:
     """Make those who were chosen; their weights are loaded on first use.
 
     Raises:
@@ -135,7 +135,7 @@ def find_judges(registry: Registry, choice: JudgeChoice) -> Judges:
         raise no_detector_chosen()
     second, segmenter = choice.second_id, choice.segmenter_id
     depth = choice.depth_or_sticker_id
-    return Judges(
+    return JudgeSet(
         detector=registry.detector(choice.detector_id),
         second=registry.detector(second) if second else None,
         segmenter=registry.segmenter(segmenter) if segmenter else None,

@@ -14,9 +14,9 @@ from spatialstudio.application.evaluate.evaluate_pictures import (
 )
 from spatialstudio.application.evaluate.judge_choice import (
     PERTURBER_ID,
-    find_judges,
+    judge_set_names,
     judges_by_origin,
-    name_judges,
+    make_judge_set,
 )
 from spatialstudio.application.evaluate.metrics import Witnesses, change_settings, score_assertions
 from spatialstudio.application.registry import Registry
@@ -29,7 +29,7 @@ from spatialstudio.domain.assertion import (
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.judge_choice import DEFAULT_JUDGES, JudgeChoice
+from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET, JudgeSetChoice
 from spatialstudio.domain.ports import CancelToken, Perturber
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import (
@@ -132,7 +132,7 @@ class Judging:
         settings: CheckerSettings,
         token: CancelToken,
         witnesses: WitnessChoice = DEFAULT_WITNESSES,
-        choice: JudgeChoice = DEFAULT_JUDGES,
+        choice: JudgeSetChoice = DEFAULT_JUDGE_SET,
     ) -> Iterator[JudgedPicture]:
         """Judge many pictures here and now, one after the other; an error ends only its own.
 
@@ -149,8 +149,8 @@ class Judging:
         """
         asked = self._witnesses(witnesses)
 
-        def judge(own: JudgeChoice, image: RgbImage, scene: SceneGraph) -> Evaluation:
-            judges = find_judges(self._registry, own)
+        def judge(own: JudgeSetChoice, image: RgbImage, scene: SceneGraph) -> Evaluation:
+            judges = make_judge_set(self._registry, own)
             evaluation = evaluate_image(image, scene, judges, token, settings)
             return score_assertions(image, scene, evaluation, asked, token)
 
@@ -164,7 +164,7 @@ class Judging:
                 partial(judge, own),
             )
 
-    def is_beyond_stickers(self, path: Path, choice: JudgeChoice) -> bool:
+    def is_beyond_stickers(self, path: Path, choice: JudgeSetChoice) -> bool:
         """Say whether the sticker models were chosen for a picture that no sticker model drew."""
         return choice.knows_stickers_only and not self._is_sticker_picture(path)
 
@@ -182,12 +182,12 @@ class Judging:
         """
         return perturbed_crops(image, evidence, self.perturber)
 
-    def models_of(self, choice: JudgeChoice) -> Mapping[str, str]:
+    def models_of(self, choice: JudgeSetChoice) -> Mapping[str, str]:
         """Name those who look, for results: by what they do, with revision and weights' hash.
 
         Where no detector is chosen, sticker pictures alone are judged.
         """
-        return name_judges(self._registry, judges_by_origin(choice, is_sticker_picture=True))
+        return judge_set_names(self._registry, judges_by_origin(choice, is_sticker_picture=True))
 
     def _witnesses(self, choice: WitnessChoice) -> Witnesses:
         reader, answerer = choice.reader_id, choice.answerer_id

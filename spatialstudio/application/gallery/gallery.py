@@ -15,9 +15,9 @@ import numpy.typing as npt
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.gallery.library import Library
 from spatialstudio.application.jobs.background_jobs import (
+    BackgroundJobs,
     ErrandId,
-    Errands,
-    NewestWish,
+    LatestJob,
     Progress,
 )
 from spatialstudio.domain.arrays import RgbImage
@@ -99,7 +99,7 @@ READING = 8
 
 
 @frozen
-class GalleryWish:
+class GalleryQuery:
     """What shall be shown.
 
     Attributes:
@@ -117,7 +117,7 @@ class GalleryWish:
 class RunsFound:
     """The answer to a wish. Published by the gallery; may cross threads."""
 
-    wish: GalleryWish
+    wish: GalleryQuery
     cells: Cells
     days: tuple[Day, ...]
     runs: int
@@ -127,7 +127,7 @@ class RunsFound:
 class FilterRefused:
     """A filter line cannot be read. Published by the gallery; may cross threads."""
 
-    wish: GalleryWish
+    wish: GalleryQuery
     error: ErrorReport
 
 
@@ -164,11 +164,11 @@ class Gallery:
     def __init__(self, library: Library, publish: Callable[[object], None]) -> None:
         self._library = library
         self._publish = publish
-        self._finding = NewestWish("gallery", self._find)
-        self._reading = NewestWish("thumbnails", self._read)
-        self._writing = Errands(publish)
+        self._finding = LatestJob("gallery", self._find)
+        self._reading = LatestJob("thumbnails", self._read)
+        self._writing = BackgroundJobs(publish)
 
-    def find(self, wish: GalleryWish) -> None:
+    def find(self, wish: GalleryQuery) -> None:
         """Answer with ``RunsFound`` or ``FilterRefused``; an older wish may get no answer."""
         self._finding.ask(wish)
 
@@ -177,7 +177,7 @@ class Gallery:
         self._reading.ask(tuple(ids))
 
     def mark(self, marks: Mapping[Path, Marks]) -> ErrandId:
-        """Keep what the user says of runs; ``ErrandEnded`` tells when it is on disk."""
+        """Keep what the user says of runs; ``BackgroundJobEnded`` tells when it is on disk."""
 
         def write(progress: Progress) -> None:
             for done, (picture, said) in enumerate(marks.items()):
@@ -192,7 +192,7 @@ class Gallery:
         self._reading.close()
         self._writing.finish()
 
-    def _find(self, wish: GalleryWish) -> None:
+    def _find(self, wish: GalleryQuery) -> None:
         try:
             listing = self._library.listing(wish.line)
         except StudioError as error:

@@ -40,8 +40,8 @@ _LAYER_MAPS = """\
 CHOICE = LayerChoice(layers=frozenset({layers!r}), head={head!r})
 told = []
 studio.bus.subscribe(told.append)
-studio.keeping.layer_maps.average([run], CHOICE)
-studio.keeping.layer_maps.wait()
+studio.storage.layer_maps.average([run], CHOICE)
+studio.storage.layer_maps.wait()
 averaged = [event for event in told if isinstance(event, LayersAveraged)]
 for missing in told:
     if isinstance(missing, LayersMissing):

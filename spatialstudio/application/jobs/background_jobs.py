@@ -23,8 +23,8 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 
 @frozen
-class ErrandMoved:
-    """A part of an errand is done. Published by ``Errands``; may cross threads."""
+class BackgroundJobProgressed:
+    """A part of an errand is done. Published by ``BackgroundJobs``; may cross threads."""
 
     errand_id: ErrandId
     done: int
@@ -32,8 +32,8 @@ class ErrandMoved:
 
 
 @frozen
-class ErrandEnded:
-    """An errand is over. Published by ``Errands`` once an errand; may cross threads.
+class BackgroundJobEnded:
+    """An errand is over. Published by ``BackgroundJobs`` once an errand; may cross threads.
 
     Attributes:
         errand_id: Which one.
@@ -48,11 +48,11 @@ class ErrandEnded:
     is_cancelled: bool = False
 
 
-class Errands:
+class BackgroundJobs:
     """Does errands in order, in one thread that is made for the first.
 
     Args:
-        publish: Takes ``ErrandMoved`` and ``ErrandEnded``, in that thread.
+        publish: Takes ``BackgroundJobProgressed`` and ``BackgroundJobEnded``, in that thread.
         name: Of the thread.
     """
 
@@ -104,15 +104,15 @@ class Errands:
     ) -> None:
         def told(done: int, total: int) -> None:
             flag.raise_if_cancelled()
-            self._publish(ErrandMoved(errand_id=errand_id, done=done, total=total))
+            self._publish(BackgroundJobProgressed(errand_id=errand_id, done=done, total=total))
 
         try:
             flag.raise_if_cancelled()
-            ended = ErrandEnded(errand_id=errand_id, result=work(told))
+            ended = BackgroundJobEnded(errand_id=errand_id, result=work(told))
         except Cancelled:
-            ended = ErrandEnded(errand_id=errand_id, is_cancelled=True)
+            ended = BackgroundJobEnded(errand_id=errand_id, is_cancelled=True)
         except Exception as error:  # noqa: BLE001 - the border of the thread, as in the worker
-            ended = ErrandEnded(errand_id=errand_id, error=report_on(error, title))
+            ended = BackgroundJobEnded(errand_id=errand_id, error=report_on(error, title))
         self._flags.pop(errand_id, None)
         self._publish(ended)
 
@@ -125,7 +125,7 @@ def _log_failure(future: Future[None]) -> None:
 Wish = TypeVar("Wish")
 
 
-class NewestWish(Generic[Wish]):
+class LatestJob(Generic[Wish]):
     """Fulfils wishes one at a time; one that waits is given up for a newer one.
 
     The thread ends when nothing is wished for any more, and starts anew with the next wish.

@@ -19,7 +19,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     RequestId,
 )
-from spatialstudio.domain.judge_choice import STICKER_JUDGES, JudgeChoice
+from spatialstudio.domain.judge_choice import STICKER_JUDGES, JudgeSetChoice
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.prompt import TokenReading
 from spatialstudio.domain.relation import SceneGraph
@@ -53,7 +53,7 @@ class GenerateJob:
     request: GenerationRequest
     model: ModelCard
     judge: bool = True
-    judges: JudgeChoice = STICKER_JUDGES
+    judges: JudgeSetChoice = STICKER_JUDGES
 
     @property
     def job_id(self) -> RequestId:
@@ -75,7 +75,7 @@ class EvaluateJob:
     job_id: RequestId
     image: RgbImage
     scene: SceneGraph
-    judges: JudgeChoice = STICKER_JUDGES
+    judges: JudgeSetChoice = STICKER_JUDGES
 
     def __post_init__(self) -> None:
         freeze(self.image)

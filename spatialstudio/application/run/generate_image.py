@@ -3,7 +3,7 @@
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 
-from spatialstudio.application.evaluate.evaluate_image import Judges, perceive_image
+from spatialstudio.application.evaluate.evaluate_image import JudgeSet, perceive_image
 from spatialstudio.application.models.model_settings import choose_guidance
 from spatialstudio.application.run.check_request import check_request
 from spatialstudio.domain.errors import PromptError
@@ -108,7 +108,7 @@ def search_image(
     request: GenerationRequest,
     model: ModelCard,
     backend: GenerationBackend,
-    judges: Judges,
+    judges: JudgeSet,
     token: CancelToken,
 ) -> Iterator[GenerationEvent]:
     """Draw up to ``request.search.candidates`` pictures; the events of the best stand last.
@@ -167,7 +167,7 @@ def _draw(
     request: GenerationRequest,
     model: ModelCard,
     backend: GenerationBackend,
-    judges: Judges,
+    judges: JudgeSet,
     token: CancelToken,
 ) -> Generator[GenerationEvent, None, _Drawn]:
     """Draw and judge one picture; its events pass through, all but the last."""

@@ -10,7 +10,7 @@ from spatialstudio.application.jobs.messages import (
 )
 from spatialstudio.application.run.check_request import check_request
 from spatialstudio.application.run.generate_image import check_scene
-from spatialstudio.application.storage.storage import Keeping
+from spatialstudio.application.storage.storage import Storage
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import (
     GenerationRequest,
@@ -26,18 +26,18 @@ class RunStarter:
 
     Args:
         engine: Where the models run.
-        keeping: Remembers what was asked, and keeps what comes of it.
+        storage: Records what was asked and stores what comes of it.
         job_of: Makes the engine's job of a request; raises ModelNotFound.
     """
 
     def __init__(
         self,
         engine: Engine,
-        keeping: Keeping,
+        storage: Storage,
         job_of: Callable[[GenerationRequest], GenerateJob],
     ) -> None:
         self._engine = engine
-        self._keeping = keeping
+        self._storage = storage
         self._job_of = job_of
 
     def prepare(
@@ -61,7 +61,7 @@ class RunStarter:
         """
         check_request(request, self._job_of(request).model)
         check_scene(request.scene)
-        self._keeping.prepare()
+        self._storage.prepare()
         baselines = [request] if with_baseline and has_baseline(request) else []
         asked = (request, *(unguided(each, new_request_id()) for each in baselines))
         self.remember(*asked)
@@ -81,7 +81,7 @@ class RunStarter:
     def cancel(self, request_ids: Iterable[RequestId]) -> None:
         """Stop runs before their next model call; those that have ended are let be."""
         for request_id in request_ids:
-            self._keeping.keeper.note_cancellation(request_id)
+            self._storage.keeper.note_cancellation(request_id)
             self._engine.cancel(request_id)
 
     def ask_memory(self, request: GenerationRequest) -> None:
@@ -93,14 +93,14 @@ class RunStarter:
     def remember(self, *requests: GenerationRequest) -> None:
         """Keep what comes of requests; they outlive a sudden end of the program."""
         for request in requests:
-            self._keeping.keeper.expect(request)
+            self._storage.keeper.expect(request)
 
     def forget(self, *requests: GenerationRequest) -> None:
         """Let go of what nobody wants drawn any more."""
         for request in requests:
-            self._keeping.keeper.forget(request.id)
+            self._storage.keeper.forget(request.id)
 
     def settle(self, *requests: GenerationRequest) -> None:
         """List what an earlier program left undone no longer."""
         if requests:
-            self._keeping.forget(*requests)
+            self._storage.forget(*requests)

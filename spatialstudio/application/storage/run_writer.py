@@ -55,7 +55,7 @@ class Shelf(Protocol):
         ...
 
 
-class RunShelf:
+class RunWriter:
     """Implements ``Shelf`` with a store.
 
     Args:
@@ -120,7 +120,7 @@ class _Growing:
     is_unwanted: bool = False
 
 
-class RunKeeper:
+class RunRecorder:
     """Collects the events of submitted requests; publishes ``RunStored`` or ``StoreFailed``.
 
     The picture is on disk before anybody judges it, in the recovery when its folder is full;

@@ -22,7 +22,7 @@ from spatialstudio.application.session import (
     after,
 )
 from spatialstudio.application.storage.picture_settings import tell_form
-from spatialstudio.application.storage.run_writer import RunKeeper, RunShelf
+from spatialstudio.application.storage.run_writer import RunRecorder, RunWriter
 from spatialstudio.application.storage.store_run import record_of
 from spatialstudio.domain.errors import (
     LibraryNotWritable,
@@ -53,7 +53,7 @@ log = logging.getLogger(__name__)
 if TYPE_CHECKING:
     from spatialstudio.application.gallery.exports import Exports
     from spatialstudio.application.gallery.gallery import Gallery
-    from spatialstudio.application.jobs.background_jobs import Errands
+    from spatialstudio.application.jobs.background_jobs import BackgroundJobs
 
 STORE_ID = "files"
 LIBRARY_ID = "files"
@@ -83,7 +83,7 @@ class Reproduced:
     comparison: Reproduction
 
 
-class Keeping:
+class Storage:
     """All that outlives the program, however it ends.
 
     Attributes:
@@ -150,18 +150,18 @@ class Keeping:
         return DraftKeeper(partial(state.read_draft, path), partial(state.write_draft, path))
 
     @cached_property
-    def errands(self) -> "Errands":
+    def errands(self) -> "BackgroundJobs":
         """Exports, imports and checks of runs, done beside the window."""
-        from spatialstudio.application.jobs.background_jobs import Errands
+        from spatialstudio.application.jobs.background_jobs import BackgroundJobs
 
-        return Errands(self._publish)
+        return BackgroundJobs(self._publish)
 
     @cached_property
-    def reading(self) -> "Errands":
+    def reading(self) -> "BackgroundJobs":
         """Files that the user opens, read in a thread that no export keeps busy."""
-        from spatialstudio.application.jobs.background_jobs import Errands
+        from spatialstudio.application.jobs.background_jobs import BackgroundJobs
 
-        return Errands(self._publish, "reading")
+        return BackgroundJobs(self._publish, "reading")
 
     @cached_property
     def layer_maps(self) -> LayerMaps:
@@ -178,12 +178,12 @@ class Keeping:
         return Exports(store=self.store, exporter=exporter, themes=themes)
 
     @cached_property
-    def keeper(self) -> RunKeeper:
+    def keeper(self) -> RunRecorder:
         """Stores runs as they end."""
-        shelf = RunShelf(
+        shelf = RunWriter(
             self.store, self.folder_now, self._paths.recovery, lambda: self.marks_pictures
         )
-        return RunKeeper(shelf, self._journal, self._tell)
+        return RunRecorder(shelf, self._journal, self._tell)
 
     def read_run(self, path: Path) -> OpenRun:
         """Read a stored run, as it stood when it had ended.

@@ -19,7 +19,11 @@ from spatialstudio.domain.verdict import (
     StabilityMeasure,
 )
 from spatialstudio.science.arrays import FloatArray
-from spatialstudio.science.checker.measurement import Glance, glance_at, intersection_over_union
+from spatialstudio.science.checker.measurement import (
+    RelationMeasurement,
+    intersection_over_union,
+    measure_relation,
+)
 
 _EPSILON = 1e-10
 
@@ -78,7 +82,7 @@ _NOT_SEEN = 0.5
 
 def stability_of(
     relation: Relation,
-    first: Glance,
+    first: RelationMeasurement,
     perturbed: Sequence[Perception | None],
     settings: CheckerSettings,
 ) -> float:
@@ -93,7 +97,7 @@ def stability_of(
     Returns:
         [0, 1]; an object that is no longer found is an answer lost.
     """
-    glances = [look and glance_at(relation, look, settings) for look in perturbed]
+    glances = [look and measure_relation(relation, look, settings) for look in perturbed]
     seen = [glance for glance in glances if glance]
     equal_answers = sum(glance.outcome is first.outcome for glance in seen) / len(glances)
     if settings.stability_measure is StabilityMeasure.ANSWERS:
@@ -104,7 +108,9 @@ def stability_of(
     return _HALF * equal_answers + _HALF * overlap
 
 
-def agreement_of(outcome: Outcome, first: Glance, second: Glance | None) -> float:
+def agreement_of(
+    outcome: Outcome, first: RelationMeasurement, second: RelationMeasurement | None
+) -> float:
     """Measure the consent of a second detector.
 
     Args:
@@ -126,6 +132,6 @@ def agreement_of(outcome: Outcome, first: Glance, second: Glance | None) -> floa
     return agreement
 
 
-def _overlaps(first: Glance, second: Glance) -> list[float]:
+def _overlaps(first: RelationMeasurement, second: RelationMeasurement) -> list[float]:
     pairs = zip(first.boxes, second.boxes, strict=True)
     return [intersection_over_union(*pair) for pair in pairs]

@@ -49,10 +49,10 @@ from spatialstudio.science.checker.confidence import (
 )
 from spatialstudio.science.checker.measurement import (
     Candidates,
-    Glance,
+    RelationMeasurement,
     candidates_of,
-    glance_at,
-    glance_from,
+    measure_from,
+    measure_relation,
 )
 from spatialstudio.science.pos.pse import relation_pse
 
@@ -111,7 +111,7 @@ def decide_relation(
     ambiguous = _ambiguous_end(relation, found, perception, settings)
     if ambiguous:
         return _abstain(relation, AbstentionReason.AMBIGUOUS_OBJECT, (ambiguous,))
-    glance = glance_at(relation, perception, settings)
+    glance = measure_relation(relation, perception, settings)
     if glance is None:
         return _abstain(relation, AbstentionReason.NO_DEPTH, relation.ends)
     measurement = _measure(relation, glance, perception, settings)
@@ -158,14 +158,16 @@ def _ambiguous_end(
     count = prod(len(found[end].rivals) for end in relation.ends)
     if ambiguous and settings.decides_agreeing_instances and count <= MAX_CHOICES:
         choices = product(*(found[end].rivals for end in relation.ends))
-        glances = [glance_from(choice, relation, perception, settings) for choice in choices]
+        glances = [measure_from(choice, relation, perception, settings) for choice in choices]
         if _all_say_the_same(relation.type, glances, settings):
             return None
     return ambiguous
 
 
 def _all_say_the_same(
-    relation_type: RelationType, glances: Sequence[Glance | None], settings: CheckerSettings
+    relation_type: RelationType,
+    glances: Sequence[RelationMeasurement | None],
+    settings: CheckerSettings,
 ) -> bool:
     outcomes = {
         Outcome.UNDECIDABLE
@@ -177,7 +179,10 @@ def _all_say_the_same(
 
 
 def _measure(
-    relation: Relation, glance: Glance, perception: Perception, settings: CheckerSettings
+    relation: Relation,
+    glance: RelationMeasurement,
+    perception: Perception,
+    settings: CheckerSettings,
 ) -> Measurement:
     shown = relation_pse(relation, perception, least_score=settings.detection_score)
     return Measurement(
@@ -190,14 +195,16 @@ def _measure(
     )
 
 
-def _is_barred(relation_type: RelationType, glance: Glance, settings: CheckerSettings) -> bool:
+def _is_barred(
+    relation_type: RelationType, glance: RelationMeasurement, settings: CheckerSettings
+) -> bool:
     barred = {Axis.X, Axis.Y} if settings.overlap_bars_vertical else {Axis.X}
     compares = any(claim.axis in barred for claim in relation_type.claims)
     return compares and glance.overlap > settings.max_overlap_iou
 
 
 def _components(
-    relation: Relation, glance: Glance, settings: CheckerSettings, looks: Looks
+    relation: Relation, glance: RelationMeasurement, settings: CheckerSettings, looks: Looks
 ) -> ConfidenceComponents:
     reading = glance.reading
     stability = _stability(relation, glance, settings, looks)
@@ -210,7 +217,7 @@ def _components(
 
 
 def _stability(
-    relation: Relation, glance: Glance, settings: CheckerSettings, looks: Looks
+    relation: Relation, glance: RelationMeasurement, settings: CheckerSettings, looks: Looks
 ) -> float:
     if not glance.reading.is_clear:
         return _UNTESTED
@@ -222,13 +229,17 @@ def _stability(
 
 
 def _agreement(
-    relation: Relation, glance: Glance, stability: float, settings: CheckerSettings, looks: Looks
+    relation: Relation,
+    glance: RelationMeasurement,
+    stability: float,
+    settings: CheckerSettings,
+    looks: Looks,
 ) -> float:
     if looks.second is None:
         return _UNTESTED
     unstable = _is_unstable(stability, settings, looks)
     outcome = Outcome.UNDECIDABLE if unstable else glance.outcome
-    return agreement_of(outcome, glance, glance_at(relation, looks.second, settings))
+    return agreement_of(outcome, glance, measure_relation(relation, looks.second, settings))
 
 
 def _is_unstable(stability: float, settings: CheckerSettings, looks: Looks) -> bool:
@@ -238,7 +249,10 @@ def _is_unstable(stability: float, settings: CheckerSettings, looks: Looks) -> b
 
 
 def _doubt(
-    glance: Glance, components: ConfidenceComponents, settings: CheckerSettings, looks: Looks
+    glance: RelationMeasurement,
+    components: ConfidenceComponents,
+    settings: CheckerSettings,
+    looks: Looks,
 ) -> AbstentionReason | None:
     if not glance.reading.is_clear:
         return AbstentionReason.NEAR_BOUNDARY

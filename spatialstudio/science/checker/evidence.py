@@ -44,8 +44,8 @@ from spatialstudio.domain.verdict import (
 from spatialstudio.science.checker.measurement import (
     between_axis,
     candidates_of,
-    glance_at,
     intersection,
+    measure_relation,
     sure_detections,
 )
 from spatialstudio.science.pos.pse import masks_of_ends
@@ -433,7 +433,7 @@ def _perturbed(
 ) -> Iterator[PerturbedAnswer]:
     pairs = zip(evaluation.checker.perturbations, evaluation.looks.perturbed, strict=False)
     for perturbation, look in pairs:
-        glance = look and glance_at(relation, look, evaluation.checker)
+        glance = look and measure_relation(relation, look, evaluation.checker)
         own = glance.boxes if glance else ()
         yield PerturbedAnswer(
             perturbation=perturbation,

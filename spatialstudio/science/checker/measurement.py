@@ -311,7 +311,7 @@ def _read_between(
 
 
 @frozen
-class Glance:
+class RelationMeasurement:
     """A relation as read from one choice of detections.
 
     Attributes:
@@ -341,9 +341,9 @@ class Glance:
         return max(intersection_over_union(subject, other) for other in others)
 
 
-def glance_at(
+def measure_relation(
     relation: Relation, perception: Perception, settings: CheckerSettings
-) -> Glance | None:
+) -> RelationMeasurement | None:
     """Read a relation from the surest detections.
 
     Args:
@@ -362,12 +362,12 @@ def glance_at(
     return _read(found, masks, relation, perception, settings)
 
 
-def glance_from(
+def measure_from(
     chosen: Sequence[Detection],
     relation: Relation,
     perception: Perception,
     settings: CheckerSettings,
-) -> Glance | None:
+) -> RelationMeasurement | None:
     """Read a relation from given detections, one an end, and their own masks alone.
 
     Returns:
@@ -383,13 +383,13 @@ def _read(
     relation: Relation,
     perception: Perception,
     settings: CheckerSettings,
-) -> Glance | None:
+) -> RelationMeasurement | None:
     if relation.type.needs_depth:
         reading = read_depth(relation.type, masks, perception.depth, settings)
     else:
         boxes = [detection.box for detection in chosen]
         reading = read_boxes(relation.type, boxes, perception, settings)
-    return Glance(chosen=tuple(chosen), reading=reading) if reading else None
+    return RelationMeasurement(chosen=tuple(chosen), reading=reading) if reading else None
 
 
 def _mask_of(detection: Detection, perception: Perception) -> BoolMask:

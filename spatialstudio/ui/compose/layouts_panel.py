@@ -34,7 +34,7 @@ class LayoutsPanel(Panel):
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         self._session = context.studio.session
-        self._prompt_offered = context.switchboard.prompt_offered
+        self._prompt_offered = context.window_signals.prompt_offered
         self._tiles = {layout: self._tile(context, layout) for layout in FEW}
         Roving(self, ALONG_THE_LINE).lead(tuple(self._tiles.values()))
         tiles = QWidget()

@@ -99,15 +99,15 @@ class PromptPanel(Panel):
         self.setFocusProxy(self._editor)
         self._follow_chips()
         self._bind(context.actions)
-        context.switchboard.prompt_offered.connect(self.use_prompt)
-        context.switchboard.model_picked.connect(self.use_model)
-        context.switchboard.prompt_wanted.connect(self._editor.settle)
+        context.window_signals.prompt_offered.connect(self.use_prompt)
+        context.window_signals.model_picked.connect(self.use_model)
+        context.window_signals.prompt_wanted.connect(self._editor.settle)
         theme.changed.connect(self._dress)
         self._dress()
 
     def restore(self) -> None:
         """Write the prompt that stood here when the studio last ended, with what was edited."""
-        kept = self._studio.keeping.drafts.newest
+        kept = self._studio.storage.drafts.newest
         if kept.prompt and not self._asked:
             self._show_draft(Draft(kept.prompt, kept.scene))
 

@@ -55,7 +55,7 @@ class ReadingPanel(Panel):
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         self._studio = context.studio
-        self._switchboard = context.switchboard
+        self._window_signals = context.window_signals
         self._known_objects: Mapping[str, str] = {}
         self._asked = ""
         self._offers: tuple[Offer, ...] = ()
@@ -99,7 +99,7 @@ class ReadingPanel(Panel):
             case ReadAgain(scene=later, failure=failure):
                 self._compare(later, failure)
             case ServerKept() | ServerTried() | KeyLookedUp():
-                self._switchboard.server_told.emit(event)
+                self._window_signals.server_told.emit(event)
                 if event == ServerKept() and self._failure is not None:
                     self._ask_anew()
 
@@ -158,7 +158,7 @@ class ReadingPanel(Panel):
             return
         match key:
             case Note():
-                ask = partial(self._switchboard.settings_asked.emit, LANGUAGE_MODEL_PAGE)
+                ask = partial(self._window_signals.settings_asked.emit, LANGUAGE_MODEL_PAGE)
                 (self._ask_anew if answer == 0 else ask)()
             case Advice() as advice:
                 self.scene_edited.emit(tr("mended relation"), follow(advice, scene))

@@ -69,7 +69,7 @@ class SketchPanel(Panel):
         self._run_id = run.id if (run := self._studio.session.run) else ""
         self._model_id: str | None = None
         self._new_place = QPointF()
-        self._switchboard = context.switchboard
+        self._window_signals = context.window_signals
         self._action = context.actions[SKETCH]
         self._removing = context.actions[REMOVE_THING]
         self._hint = TextLabel(tr(TOLD), Tone.MUTED)
@@ -85,8 +85,8 @@ class SketchPanel(Panel):
         self._field.name_entered.connect(self._add)
         self._lay_out(context.actions[ADD_THING])
         self.setFocusProxy(self._sketch)
-        self._switchboard.prompt_offered.connect(self._begin_anew)
-        self._switchboard.model_picked.connect(self._use_model)
+        self._window_signals.prompt_offered.connect(self._begin_anew)
+        self._window_signals.model_picked.connect(self._use_model)
         context.actions.bind_switch(SKETCH, self._stage.show_sketch)
         context.actions.bind(ADD_THING, self._begin_adding)
         context.actions.bind(REMOVE_THING, self._remove_marked)
@@ -212,7 +212,7 @@ class SketchPanel(Panel):
         if scene is None:
             return
         if len(scene.mentions) == 1:
-            self._switchboard.prompt_offered.emit("")
+            self._window_signals.prompt_offered.emit("")
             return
         left = Sketched(*after_removing(scene, self._places, key))
         before = Sketched(scene, self._places)
@@ -221,8 +221,8 @@ class SketchPanel(Panel):
 
     def _add_first(self, thing: ObjectMention) -> None:
         """Write a thing into a prompt that names none yet, or cannot be read."""
-        self._switchboard.prompt_offered.emit(
-            named_in(self._studio.keeping.drafts.newest.prompt, thing)
+        self._window_signals.prompt_offered.emit(
+            named_in(self._studio.storage.drafts.newest.prompt, thing)
         )
         self._sketch.setFocus()
         if (scene := self._scene) is not None:

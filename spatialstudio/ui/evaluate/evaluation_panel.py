@@ -20,7 +20,7 @@ from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import AbstentionReason, Evaluation
 from spatialstudio.ui.evaluate import commands as commands
 from spatialstudio.ui.evaluate.evidence_presenter import picked_relation
-from spatialstudio.ui.evaluate.selected_verdict import LookingAt
+from spatialstudio.ui.evaluate.selected_verdict import VerdictSelection
 from spatialstudio.ui.evaluate.verdict_checks import lower_threshold
 from spatialstudio.ui.evaluate.verdict_presenter import judged_relations
 from spatialstudio.ui.evaluate.widgets.verdict_card import JudgedRelation, VerdictCard
@@ -49,7 +49,7 @@ class EvaluationPanel(Panel):
         self._studio = context.studio
         self._theme = context.theme
         self._judgement = context.judgement
-        self._looking_at = LookingAt(context)
+        self._verdict_selection = VerdictSelection(context)
         self._run_id = ""
         self._judges = context.studio.judges
         self._shown: tuple[Evaluation | None, ...] = ()
@@ -70,7 +70,7 @@ class EvaluationPanel(Panel):
         context.actions.bind(commands.JUDGE_AGAIN, self.judge_again)
         self._clock = SightClock(self._draw, self)
         self._judgement.changed.connect(self._mark)
-        context.switchboard.judges_chosen.connect(self._offer_again)
+        context.window_signals.judges_chosen.connect(self._offer_again)
         context.actions.bind(commands.CLEAR_EVIDENCE, partial(self._judgement.light, None))
         self._draw()
         self._offer_again()
@@ -192,14 +192,16 @@ class EvaluationPanel(Panel):
         self._judgement.light(reason)
 
     def _lower_threshold(self) -> None:
-        looked_at = self._looking_at.now()
-        if looked_at is None or looked_at.run.evaluation is None:
+        selected_verdict = self._verdict_selection.now()
+        if selected_verdict is None or selected_verdict.run.evaluation is None:
             return
-        for verdict in looked_at.run.evaluation.verdicts:
-            if verdict.relation_id == looked_at.relation.id:
-                score = lower_threshold(verdict, looked_at.seen)
+        for verdict in selected_verdict.run.evaluation.verdicts:
+            if verdict.relation_id == selected_verdict.relation.id:
+                score = lower_threshold(verdict, selected_verdict.seen)
                 name = tr("lower threshold")
-                self._judgement.try_setting(looked_at.run, "detection_score", score or 0.0, name)
+                self._judgement.try_setting(
+                    selected_verdict.run, "detection_score", score or 0.0, name
+                )
 
 
 def _said(scene: SceneGraph) -> tuple[object, ...]:

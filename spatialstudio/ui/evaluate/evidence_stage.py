@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject
 
 from spatialstudio.application.evaluate.adjusting import levers_of
 from spatialstudio.ui.evaluate.evidence_presenter import detection_of, evidence_scene
-from spatialstudio.ui.evaluate.selected_verdict import LookingAt
+from spatialstudio.ui.evaluate.selected_verdict import VerdictSelection
 from spatialstudio.ui.evaluate.widgets.evidence_marks import NOTHING
 from spatialstudio.ui.evaluate.widgets.evidence_overlay import EvidenceOverlay
 from spatialstudio.ui.framework.panel_api import WindowContext
@@ -25,7 +25,7 @@ class EvidenceStage(QObject):
         super().__init__()
         self._stage = context.stage
         self._judgement = context.judgement
-        self._looking_at = LookingAt(context)
+        self._verdict_selection = VerdictSelection(context)
         self.overlay = EvidenceOverlay(context.theme)
         self.overlay.setParent(self)
         self.overlay.margin_picked.connect(self._try_margin)
@@ -38,25 +38,25 @@ class EvidenceStage(QObject):
             step: The one in sight.
             is_bare: Whether nothing shall lie on the picture.
         """
-        looked_at = None if is_bare else self._looking_at.now()
-        if looked_at is None or not shows_result(looked_at.run, step):
+        selected_verdict = None if is_bare else self._verdict_selection.now()
+        if selected_verdict is None or not shows_result(selected_verdict.run, step):
             self.overlay.show_scene(NOTHING)
             return
         stage = self._stage
         self.overlay.show_scene(
-            evidence_scene(looked_at, self._judgement.lit, stage.in_sight, stage.looks)
+            evidence_scene(selected_verdict, self._judgement.lit, stage.in_sight, stage.looks)
         )
 
     def _try_margin(self, margin: float) -> None:
-        if (looked_at := self._looking_at.now()) is not None:
-            setting, *_ = levers_of(looked_at.relation.type)
+        if (selected_verdict := self._verdict_selection.now()) is not None:
+            setting, *_ = levers_of(selected_verdict.relation.type)
             value = round(margin, DECIMALS)
-            self._judgement.try_setting(looked_at.run, setting, value, tr("another margin"))
+            self._judgement.try_setting(selected_verdict.run, setting, value, tr("another margin"))
 
     def _try_candidate(self, box: object) -> None:
-        if (looked_at := self._looking_at.now()) is None:
+        if (selected_verdict := self._verdict_selection.now()) is None:
             return
-        for chosen in (each for each in looked_at.seen.boxes if each == box):
-            found = detection_of(chosen, looked_at.run)
+        for chosen in (each for each in selected_verdict.seen.boxes if each == box):
+            found = detection_of(chosen, selected_verdict.run)
             name = tr("another candidate")
-            self._judgement.try_choice(looked_at.run, chosen.mention_id, found, name)
+            self._judgement.try_choice(selected_verdict.run, chosen.mention_id, found, name)

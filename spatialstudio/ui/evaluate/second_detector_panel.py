@@ -60,7 +60,7 @@ class SecondDetectorPanel(Panel):
         self._studio.judges = replace(self._studio.judges, second_id=detector_id or None)
         self._context.settings.second_detector = detector_id
         self._field.show_chosen(detector_id)
-        self._context.switchboard.judges_chosen.emit()
+        self._context.window_signals.judges_chosen.emit()
 
     def _lay_out(self) -> None:
         column = QVBoxLayout(self)

@@ -5,11 +5,11 @@ from spatialstudio.application.inspect.inspection import attention_at_the_end, e
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.verdict import Adjustment, Evaluation
-from spatialstudio.ui.evaluate.evidence_presenter import LookedAt, picked_relation
+from spatialstudio.ui.evaluate.evidence_presenter import SelectedVerdict, picked_relation
 from spatialstudio.ui.framework.panel_api import WindowContext
 
 
-class LookingAt:
+class VerdictSelection:
     """Answers what is looked at now; gathers the evidence anew only when something has changed.
 
     Args:
@@ -21,7 +21,7 @@ class LookingAt:
         self._adjusting = context.studio.adjusting
         self._judgement = context.judgement
         self._key: tuple[Evaluation, Adjustment, Relation] | None = None
-        self._known: LookedAt | None = None
+        self._known: SelectedVerdict | None = None
 
     def judged(self) -> tuple[OpenRun, Relation] | None:
         """Return whose verdict is looked at, at no cost; None while there is none."""
@@ -31,7 +31,7 @@ class LookingAt:
         relation = picked_relation(run, self._session.relation_id)
         return None if relation is None else (run, relation)
 
-    def now(self) -> LookedAt | None:
+    def now(self) -> SelectedVerdict | None:
         """Return what is looked at; None while there is no verdict."""
         judged = self.judged()
         if judged is None:
@@ -46,14 +46,16 @@ class LookingAt:
             self._known = self._gathered(run, relation, adjustment)
         return self._known
 
-    def _gathered(self, run: OpenRun, relation: Relation, adjustment: Adjustment) -> LookedAt:
+    def _gathered(
+        self, run: OpenRun, relation: Relation, adjustment: Adjustment
+    ) -> SelectedVerdict:
         other = self._adjusting.adjusted(run, adjustment) if self._judgement.is_tried(run) else run
         verdict = verdict_on(other, relation.id)
         assert run.evaluation is not None
         assert other.evaluation is not None
         stored = verdict_on(run, relation.id)
         attention = attention_at_the_end(run).get(relation.id)
-        return LookedAt(
+        return SelectedVerdict(
             run=run,
             relation=relation,
             seen=evidence_of(stored, run.scene, run.evaluation, attention),

@@ -8,8 +8,8 @@ from spatialstudio.domain.evidence import Evidence, PerturbedAnswer
 from spatialstudio.domain.perception import Perturbation, PerturbationKind
 from spatialstudio.domain.relation import Axis
 from spatialstudio.domain.verdict import Outcome
-from spatialstudio.ui.evaluate.evidence_presenter import LookedAt
-from spatialstudio.ui.evaluate.selected_verdict import LookingAt
+from spatialstudio.ui.evaluate.evidence_presenter import SelectedVerdict
+from spatialstudio.ui.evaluate.selected_verdict import VerdictSelection
 from spatialstudio.ui.evaluate.widgets.crop_strip import Crop, CropStrip
 from spatialstudio.ui.evaluate.widgets.depth_histogram import DepthHistogram
 from spatialstudio.ui.evaluate.widgets.depth_plot import DepthProfile
@@ -30,7 +30,7 @@ class StabilityPanel(Panel):
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
-        self._looking_at = LookingAt(context)
+        self._verdict_selection = VerdictSelection(context)
         self._evidence: Evidence | None = None
         studio = context.studio
         self._maker = CropMaker(lambda: studio.judging.perturber, studio.bus.publish)
@@ -55,30 +55,30 @@ class StabilityPanel(Panel):
                 self._strip.show()
 
     def _follow(self) -> None:
-        looked_at = self._looking_at.now()
-        evidence = None if looked_at is None else looked_at.seen
+        selected_verdict = self._verdict_selection.now()
+        evidence = None if selected_verdict is None else selected_verdict.seen
         if evidence is not self._evidence:
             self._evidence = evidence
-            self._show(looked_at)
+            self._show(selected_verdict)
 
-    def _show(self, looked_at: LookedAt | None) -> None:
+    def _show(self, selected_verdict: SelectedVerdict | None) -> None:
         self._maker.cancel()
         self._strip.hide()
-        shows_depth = looked_at is not None and bool(looked_at.seen.depth_edges)
+        shows_depth = selected_verdict is not None and bool(selected_verdict.seen.depth_edges)
         self._depth.setVisible(shows_depth)
-        has_looks = looked_at is not None and bool(looked_at.seen.perturbed)
+        has_looks = selected_verdict is not None and bool(selected_verdict.seen.perturbed)
         self._waiting.setVisible(not (shows_depth or has_looks))
-        self._waiting.setText(_missing(looked_at))
-        if looked_at is None:
+        self._waiting.setText(_missing(selected_verdict))
+        if selected_verdict is None:
             return
         if shows_depth:
-            self._depth.show_profiles(_depths(looked_at), looked_at.seen.sentence)
-        if has_looks and looked_at.run.image is not None:
-            self._maker.make(looked_at.run.image, looked_at.seen)
+            self._depth.show_profiles(_depths(selected_verdict), selected_verdict.seen.sentence)
+        if has_looks and selected_verdict.run.image is not None:
+            self._maker.make(selected_verdict.run.image, selected_verdict.seen)
 
 
-def _missing(looked_at: LookedAt | None) -> str:
-    if looked_at is None:
+def _missing(selected_verdict: SelectedVerdict | None) -> str:
+    if selected_verdict is None:
         return tr("How a verdict bears small changes of the picture is shown here.")
     return tr("Small changes were not tried: there was no decided answer to test.")
 
@@ -120,14 +120,14 @@ def _usual(answers: tuple[PerturbedAnswer, ...]) -> Outcome | None:
     return max(said, key=said.count, default=None)
 
 
-def _depths(looked_at: LookedAt) -> list[DepthProfile]:
-    scene = looked_at.run.scene
+def _depths(selected_verdict: SelectedVerdict) -> list[DepthProfile]:
+    scene = selected_verdict.run.scene
     return [
         DepthProfile(
             scene.detected_name(profile.mention_id),
             hue_of(scene, profile.mention_id),
             profile.weights,
         )
-        for profile in looked_at.seen.profiles
+        for profile in selected_verdict.seen.profiles
         if profile.axis is Axis.DEPTH
     ]

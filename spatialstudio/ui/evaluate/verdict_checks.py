@@ -15,7 +15,7 @@ from spatialstudio.domain.relation import (
     SceneGraph,
 )
 from spatialstudio.domain.verdict import AbstentionReason, Verdict
-from spatialstudio.ui.evaluate.widgets.check_chip import Ground, GroundState
+from spatialstudio.ui.evaluate.widgets.check_chip import CheckState, VerdictCheck
 from spatialstudio.ui.widgets.texts import tr
 
 STEPS_IN_ONE = 100
@@ -40,17 +40,17 @@ class Case:
         return ", ".join(map(self.scene.detected_name, self.verdict.about))
 
 
-def grounds_of(
+def checks_of(
     relation: Relation, verdict: Verdict, evidence: Evidence, scene: SceneGraph
-) -> tuple[Ground, ...]:
+) -> tuple[VerdictCheck, ...]:
     """Return what was checked, up to the reason that decided; what has no number is left out."""
     case = Case(relation=relation, verdict=verdict, evidence=evidence, scene=scene)
     grounds = []
     for reason, (tip, tell) in _CHECKS.items():
         is_broken = reason is verdict.reason
         if text := tell(case, is_broken):
-            state = GroundState.BROKEN if is_broken else GroundState.HELD
-            grounds.append(Ground(reason, text, tr(tip), state))
+            state = CheckState.BROKEN if is_broken else CheckState.HELD
+            grounds.append(VerdictCheck(reason, text, tr(tip), state))
         if is_broken:
             break
     return tuple(grounds)

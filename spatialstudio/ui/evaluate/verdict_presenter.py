@@ -5,7 +5,7 @@ from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.verdict import Verdict
-from spatialstudio.ui.evaluate.verdict_checks import grounds_of, lower_threshold
+from spatialstudio.ui.evaluate.verdict_checks import checks_of, lower_threshold
 from spatialstudio.ui.evaluate.widgets.verdict_card import JudgedRelation
 from spatialstudio.ui.widgets.texts import tr
 
@@ -42,7 +42,7 @@ def _judged(
         verdict=verdict,
         explanation=evidence.sentence,
         run=name,
-        grounds=grounds_of(relation, verdict, evidence, run.scene),
+        grounds=checks_of(relation, verdict, evidence, run.scene),
         lever=tr("Lower the threshold to {score}").format(score=f"{lower:.2f}") if lower else "",
         adjusted=_adjusted(verdict, run),
     )

@@ -16,16 +16,16 @@ from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.verdict import Adjustment, Verdict
 from spatialstudio.ui.evaluate import commands as commands
 from spatialstudio.ui.evaluate.evidence_presenter import (
-    LookedAt,
+    SelectedVerdict,
     choices,
     chosen_boxes,
     detection_of,
 )
-from spatialstudio.ui.evaluate.selected_verdict import LookingAt
+from spatialstudio.ui.evaluate.selected_verdict import VerdictSelection
 from spatialstudio.ui.evaluate.widgets.threshold_form import (
     Choices,
     Lever,
-    LeverForm,
+    ThresholdForm,
 )
 from spatialstudio.ui.evaluate.widgets.verdict_tile import BriefVerdict, VerdictTile
 from spatialstudio.ui.framework.bridge import SightClock
@@ -60,14 +60,14 @@ class WhatIfPanel(Panel):
         super().__init__()
         self._context = context
         self._judgement = context.judgement
-        self._looking_at = LookingAt(context)
+        self._verdict_selection = VerdictSelection(context)
         self._shown: tuple[BriefVerdict, ...] = ()
         self._waiting = TextLabel(
             tr("Move a threshold or choose another instance of a judged picture here."), Tone.MUTED
         )
         self._tiles = QHBoxLayout()
         self._tiles.setSpacing(em(0.5))
-        self._form = LeverForm()
+        self._form = ThresholdForm()
         self._form.lever_picked.connect(self._try_setting)
         self._form.choice_picked.connect(self._try_choice)
         self._keep, self._back, self._forget = (
@@ -97,45 +97,49 @@ class WhatIfPanel(Panel):
 
     def keep(self) -> None:
         """Keep the verdict with the change beside the stored one."""
-        if (looked_at := self._looking_at.now()) is not None:
-            tried = self._judgement.adjustment_of(looked_at.run)
-            self._change_kept(looked_at, tried, tr("human-adjusted verdict"))
+        if (selected_verdict := self._verdict_selection.now()) is not None:
+            tried = self._judgement.adjustment_of(selected_verdict.run)
+            self._change_kept(selected_verdict, tried, tr("human-adjusted verdict"))
 
     def drop(self) -> None:
         """Let the kept verdict of the user go."""
-        if (looked_at := self._looking_at.now()) is not None:
-            self._change_kept(looked_at, None, tr("no human-adjusted verdict"))
+        if (selected_verdict := self._verdict_selection.now()) is not None:
+            self._change_kept(selected_verdict, None, tr("no human-adjusted verdict"))
 
-    def _change_kept(self, looked_at: LookedAt, after: Adjustment | None, name: str) -> None:
-        run_id, relation_id = looked_at.run.id, looked_at.relation.id
+    def _change_kept(
+        self, selected_verdict: SelectedVerdict, after: Adjustment | None, name: str
+    ) -> None:
+        run_id, relation_id = selected_verdict.run.id, selected_verdict.relation.id
 
         def keep(adjustment: Adjustment | None) -> None:
             try:
                 self._context.studio.adjusting.keep(run_id, relation_id, adjustment)
             except StudioError as error:
-                self.problem_met.emit(report_on(error, tr("Keeping the verdict")))
+                self.problem_met.emit(report_on(error, tr("Storage the verdict")))
 
-        self._context.edits.change(name, _kept(looked_at.run, looked_at.relation), after, keep)
+        self._context.edits.change(
+            name, _kept(selected_verdict.run, selected_verdict.relation), after, keep
+        )
 
     def _go_back(self) -> None:
-        if (looked_at := self._looking_at.now()) is not None:
-            self._judgement.try_nothing(looked_at.run, tr("the stored verdict"))
+        if (selected_verdict := self._verdict_selection.now()) is not None:
+            self._judgement.try_nothing(selected_verdict.run, tr("the stored verdict"))
 
     def _try_setting(self, key: str, value: float) -> None:
-        if (looked_at := self._looking_at.now()) is not None:
+        if (selected_verdict := self._verdict_selection.now()) is not None:
             name = tr(LEVERS[key][0]).lower()
-            self._judgement.try_setting(looked_at.run, key, round(value, 3), name)
+            self._judgement.try_setting(selected_verdict.run, key, round(value, 3), name)
 
     def _try_choice(self, key: str, place: int) -> None:
-        if (looked_at := self._looking_at.now()) is not None:
+        if (selected_verdict := self._verdict_selection.now()) is not None:
             end = MentionId(key)
-            box = choices(looked_at, end)[place]
-            found = detection_of(box, looked_at.run)
-            self._judgement.try_choice(looked_at.run, end, found, tr("another candidate"))
+            box = choices(selected_verdict, end)[place]
+            found = detection_of(box, selected_verdict.run)
+            self._judgement.try_choice(selected_verdict.run, end, found, tr("another candidate"))
 
     def _follow(self) -> None:
         """Switch the commands at once, in sight or not; draw while in sight."""
-        judged = self._looking_at.judged()
+        judged = self._verdict_selection.judged()
         is_tried = judged is not None and self._judgement.is_tried(judged[0])
         actions = self._context.actions
         actions[commands.KEEP_ADJUSTED].setEnabled(is_tried)
@@ -145,22 +149,22 @@ class WhatIfPanel(Panel):
         self._clock.request()
 
     def _draw(self) -> None:
-        looked_at = self._looking_at.now()
-        self._waiting.setVisible(looked_at is None)
-        self._content.setVisible(looked_at is not None)
-        if looked_at is not None:
-            run, relation = looked_at.run, looked_at.relation
+        selected_verdict = self._verdict_selection.now()
+        self._waiting.setVisible(selected_verdict is None)
+        self._content.setVisible(selected_verdict is not None)
+        if selected_verdict is not None:
+            run, relation = selected_verdict.run, selected_verdict.relation
             self._forget.setVisible(_kept(run, relation) is not None)
-            self._show_tiles(_tiles(looked_at, is_tried=self._judgement.is_tried(run)))
-            self._form.show_form(self._levers(looked_at), _choices(looked_at))
+            self._show_tiles(_tiles(selected_verdict, is_tried=self._judgement.is_tried(run)))
+            self._form.show_form(self._levers(selected_verdict), _choices(selected_verdict))
 
-    def _levers(self, looked_at: LookedAt) -> list[Lever]:
-        tried = self._judgement.adjustment_of(looked_at.run)
-        evaluation = looked_at.run.evaluation
+    def _levers(self, selected_verdict: SelectedVerdict) -> list[Lever]:
+        tried = self._judgement.adjustment_of(selected_verdict.run)
+        evaluation = selected_verdict.run.evaluation
         if tried is None or evaluation is None:
             return []
         levers = []
-        for key in levers_of(looked_at.relation.type):
+        for key in levers_of(selected_verdict.relation.type):
             if key in _idle(evaluation.looks):
                 continue
             name, tip, most = LEVERS[key]
@@ -217,13 +221,13 @@ def _idle(looks: Looks) -> set[str]:
     return idle
 
 
-def _tiles(looked_at: LookedAt, *, is_tried: bool) -> tuple[BriefVerdict, ...]:
-    stored = verdict_on(looked_at.run, looked_at.relation.id)
+def _tiles(selected_verdict: SelectedVerdict, *, is_tried: bool) -> tuple[BriefVerdict, ...]:
+    stored = verdict_on(selected_verdict.run, selected_verdict.relation.id)
     tiles = [_brief(tr("Stored"), stored)]
     if is_tried:
-        tiles.append(_brief(tr("With your change"), looked_at.verdict, stored))
-    for kept in looked_at.run.evaluation.adjusted if looked_at.run.evaluation else ():
-        if kept.verdict.relation_id == looked_at.relation.id:
+        tiles.append(_brief(tr("With your change"), selected_verdict.verdict, stored))
+    for kept in selected_verdict.run.evaluation.adjusted if selected_verdict.run.evaluation else ():
+        if kept.verdict.relation_id == selected_verdict.relation.id:
             tiles.append(_brief(tr("Human-adjusted"), kept.verdict))
     return tuple(tiles)
 
@@ -246,14 +250,14 @@ def _kept(run: OpenRun, relation: Relation) -> Adjustment | None:
     return None
 
 
-def _choices(looked_at: LookedAt) -> list[Choices]:
+def _choices(selected_verdict: SelectedVerdict) -> list[Choices]:
     """Return what can be chosen of each end that was seen more than once, or unsurely."""
     found = []
-    judged_by = [box.box for box in chosen_boxes(looked_at.now)]
-    for end in dict.fromkeys(looked_at.relation.ends):
-        own = choices(looked_at, end)
+    judged_by = [box.box for box in chosen_boxes(selected_verdict.now)]
+    for end in dict.fromkeys(selected_verdict.relation.ends):
+        own = choices(selected_verdict, end)
         chosen = next((n for n, box in enumerate(own) if box.box in judged_by), -1)
         if own and (len(own) > 1 or chosen < 0):
             items = tuple(f"{box.score:.2f} · {tr(box.role.value)}" for box in own)
-            found.append(Choices(end, looked_at.run.scene.detected_name(end), items, chosen))
+            found.append(Choices(end, selected_verdict.run.scene.detected_name(end), items, chosen))
     return found

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.jobs.background_jobs import (
-    ErrandEnded,
+    BackgroundJobEnded,
+    BackgroundJobs,
     ErrandId,
-    Errands,
 )
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.frozen import frozen
@@ -46,7 +46,7 @@ class FileReading:
         errands: Gives what does the work.
     """
 
-    def __init__(self, errands: Callable[[], Errands]) -> None:
+    def __init__(self, errands: Callable[[], BackgroundJobs]) -> None:
         self._errands = errands
         self._waiting: dict[ErrandId, _Waiting] = {}
 
@@ -76,7 +76,7 @@ class FileReading:
 
     def handle(self, event: object) -> None:
         """Show what was read, or say why it was not."""
-        if not isinstance(event, ErrandEnded):
+        if not isinstance(event, BackgroundJobEnded):
             return
         waiting = self._waiting.pop(event.errand_id, None)
         if waiting is None or event.is_cancelled:

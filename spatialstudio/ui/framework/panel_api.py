@@ -13,12 +13,12 @@ from spatialstudio.ui.framework.command import Command
 from spatialstudio.ui.framework.file_reading import FileReading
 from spatialstudio.ui.framework.gallery_selection import GalleryView
 from spatialstudio.ui.framework.map_view import MapView
-from spatialstudio.ui.framework.selected_evidence import Judgement
+from spatialstudio.ui.framework.selected_evidence import SelectedEvidence
 from spatialstudio.ui.framework.stage_view import StageView
 from spatialstudio.ui.framework.toasts import Toasts
 from spatialstudio.ui.framework.undo import Edits
 from spatialstudio.ui.framework.window_settings import Density, WindowSettings
-from spatialstudio.ui.framework.window_signals import Switchboard
+from spatialstudio.ui.framework.window_signals import WindowSignals
 from spatialstudio.ui.theme.theme import Theme
 
 
@@ -49,8 +49,8 @@ class WindowContext:
     toasts: Toasts
     stage: StageView
     maps: MapView
-    switchboard: Switchboard
-    judgement: Judgement
+    window_signals: WindowSignals
+    judgement: SelectedEvidence
     gallery: GalleryView
     reading: FileReading
 
@@ -69,10 +69,10 @@ class WindowContext:
             toasts=Toasts(),
             stage=StageView(),
             maps=MapView(),
-            switchboard=Switchboard(),
-            judgement=Judgement(edits),
+            window_signals=WindowSignals(),
+            judgement=SelectedEvidence(edits),
             gallery=GalleryView(),
-            reading=FileReading(lambda: studio.keeping.reading),
+            reading=FileReading(lambda: studio.storage.reading),
         )
 
 

@@ -14,7 +14,7 @@ from spatialstudio.domain.verdict import AbstentionReason, Adjustment
 from spatialstudio.ui.framework.undo import Edits
 
 
-class Judgement(QObject):
+class SelectedEvidence(QObject):
     """Belongs to the window. Trying is an edit like any other: it can be undone.
 
     Emits ``changed``.

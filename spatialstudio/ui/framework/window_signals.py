@@ -25,7 +25,7 @@ class OfferedSettings:
     request: GenerationRequest | None = None
 
 
-class Switchboard(QObject):
+class WindowSignals(QObject):
     """Wishes that any part may emit and any part may hear.
 
     Attributes:

@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedLayout, QVBoxLayout, Q
 
 from spatialstudio.application.gallery.gallery import (
     FilterRefused,
-    GalleryWish,
+    GalleryQuery,
     RunsFound,
     TileRead,
     TilesRead,
 )
 from spatialstudio.application.gallery.library import LibraryChanged
-from spatialstudio.application.jobs.background_jobs import ErrandEnded
+from spatialstudio.application.jobs.background_jobs import BackgroundJobEnded
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.library import (
     Cells,
@@ -50,7 +50,7 @@ from spatialstudio.ui.gallery.run_comparing import (
 )
 from spatialstudio.ui.gallery.run_exporting import RunExporting
 from spatialstudio.ui.gallery.run_keeping import RunKeeping
-from spatialstudio.ui.gallery.run_marking import OwnErrands, RunMarking
+from spatialstudio.ui.gallery.run_marking import GalleryJobs, RunMarking
 from spatialstudio.ui.gallery.sweep_panel import SweepPanel
 from spatialstudio.ui.gallery.widgets.compare_view import CompareView
 from spatialstudio.ui.gallery.widgets.empty_gallery import EmptyGallery
@@ -95,15 +95,15 @@ class GalleryPanel(Panel):
         super().__init__()
         self._context = context
         self._view = context.gallery
-        self._keeping = context.studio.keeping
+        self._storage = context.studio.storage
         self._is_awake = False
         self._is_unseen = True
-        self._wish = GalleryWish()
+        self._wish = GalleryQuery()
         self._cells = Cells()
         self._entries: dict[EntryId, LibraryEntry] = {}
         self._marking = RunMarking(context)
         self._marking.marked.connect(self._show_marks)
-        self._errands = OwnErrands(self._keeping.errands)
+        self._errands = GalleryJobs(self._storage.errands)
         self._exporting = RunExporting(context, self._errands, self)
         self._looking_after = RunKeeping(context, self._exporting, self._errands, self)
         self._looking_after.list_changed.connect(self._look_again)
@@ -148,7 +148,7 @@ class GalleryPanel(Panel):
         if not self._is_awake:
             self._is_awake = True
             self._find()
-            self._keeping.library.watch()
+            self._storage.library.watch()
         self._grid.setFocus()
 
     def handle(self, event: object) -> None:
@@ -166,7 +166,7 @@ class GalleryPanel(Panel):
                     self._show_tile(tile)
             case LibraryChanged() if self._is_awake:
                 self._look_again()
-            case ErrandEnded(errand_id=errand_id, error=error):
+            case BackgroundJobEnded(errand_id=errand_id, error=error):
                 is_own = self._marking.end(errand_id) or self._errands.end(errand_id)
                 if is_own and error is not None:
                     self.problem_met.emit(error)
@@ -187,13 +187,13 @@ class GalleryPanel(Panel):
 
     def _use_line(self, line: str) -> None:
         are_single = IN_TRASH in line or not self._context.actions[commands.STACKS].isChecked()
-        self._wish = GalleryWish(line=line, is_stacked=not are_single)
+        self._wish = GalleryQuery(line=line, is_stacked=not are_single)
         self._view.show_line(line)
         self._find()
 
     def _find(self) -> None:
         if self._is_awake:
-            self._keeping.gallery.find(self._wish)
+            self._storage.gallery.find(self._wish)
 
     def _look_again(self) -> None:
         self._entries.clear()
@@ -201,7 +201,7 @@ class GalleryPanel(Panel):
         self._find()
 
     def _read(self, keys: Sequence[EntryId]) -> None:
-        self._keeping.gallery.read(keys)
+        self._storage.gallery.read(keys)
 
     def _show_found(self, found: RunsFound) -> None:
         self._line.show_problem("")
@@ -217,7 +217,7 @@ class GalleryPanel(Panel):
             self._is_unseen = False
             self._grid.setFocus()
         if not found.runs:
-            is_known = self._keeping.library.is_looked_through
+            is_known = self._storage.library.is_looked_through
             self._nothing.show_words(*words_for_nothing(self._wish.line, is_known))
         self._show_words()
         self._show_chosen()
@@ -226,11 +226,11 @@ class GalleryPanel(Panel):
         if self._wish.line.strip():
             self.use_line("")
         else:
-            self._context.switchboard.workspace_asked.emit(GENERATE)
+            self._context.window_signals.workspace_asked.emit(GENERATE)
 
     def _show_words(self) -> None:
         models = [card.id for card in self._context.studio.models]
-        self._line.show_words(filter_words(self._keeping.library.tags(), models))
+        self._line.show_words(filter_words(self._storage.library.tags(), models))
 
     def _show_chosen(self) -> None:
         key = self._grid.current
@@ -244,7 +244,7 @@ class GalleryPanel(Panel):
 
     def _entry(self, entry_id: EntryId) -> LibraryEntry | None:
         if entry_id not in self._entries:
-            for entry in self._keeping.library.entries([entry_id]):
+            for entry in self._storage.library.entries([entry_id]):
                 self._entries[entry_id] = self._marking.as_said(entry)
         return self._entries.get(entry_id)
 
@@ -272,7 +272,7 @@ class GalleryPanel(Panel):
 
     def _show_run(self, run: OpenRun) -> None:
         self._context.studio.show_run(run)
-        self._context.switchboard.workspace_asked.emit(INSPECT)
+        self._context.window_signals.workspace_asked.emit(INSPECT)
 
     def _toggle_stack(self, key: int) -> None:
         cell = self._cells.of(EntryId(key))
@@ -280,7 +280,7 @@ class GalleryPanel(Panel):
             return
         opened = self._wish.opened
         opened = opened.difference(cell.members) if cell.is_open else opened | {cell.id}
-        self._wish = GalleryWish(line=self._wish.line, opened=opened)
+        self._wish = GalleryQuery(line=self._wish.line, opened=opened)
         self._find()
 
     def _use_stacks(self, _on: bool) -> None:
@@ -308,7 +308,7 @@ class GalleryPanel(Panel):
         if self._pages.currentIndex() == COMPARISON:
             self._comparison.close_comparison()
             return
-        library = self._keeping.library
+        library = self._storage.library
         pair = pair_of(library, self._view.ids)
         if not pair:
             self._show_pair(None)

@@ -17,9 +17,9 @@ from spatialstudio.application.gallery.exports import (
     Exports,
 )
 from spatialstudio.application.jobs.background_jobs import (
-    ErrandEnded,
+    BackgroundJobEnded,
+    BackgroundJobProgressed,
     ErrandId,
-    ErrandMoved,
     Progress,
 )
 from spatialstudio.domain.errors import StudioError
@@ -35,7 +35,7 @@ from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.gallery import commands as commands
 from spatialstudio.ui.gallery.export_dialog import ExportChoice, ExportDialog
 from spatialstudio.ui.gallery.gallery_presenter import runs_in_words
-from spatialstudio.ui.gallery.run_marking import OwnErrands
+from spatialstudio.ui.gallery.run_marking import GalleryJobs
 from spatialstudio.ui.widgets.picture_layers import Layer
 from spatialstudio.ui.widgets.texts import tr
 
@@ -60,7 +60,7 @@ class RunExporting(QObject):
         parent: Stands behind the dialogs.
     """
 
-    def __init__(self, context: WindowContext, errands: OwnErrands, parent: QWidget) -> None:
+    def __init__(self, context: WindowContext, errands: GalleryJobs, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
         self._window = parent
@@ -95,15 +95,17 @@ class RunExporting(QObject):
     def handle(self, event: object) -> None:
         """Follow what is being written."""
         match event:
-            case ErrandMoved(errand_id=errand_id) if errand_id == self._exporting and self._dialog:
+            case BackgroundJobProgressed(errand_id=errand_id) if (
+                errand_id == self._exporting and self._dialog
+            ):
                 self._dialog.show_progress(event.done, event.total)
-            case ErrandEnded(errand_id=errand_id) if errand_id == self._exporting:
+            case BackgroundJobEnded(errand_id=errand_id) if errand_id == self._exporting:
                 self._end_export(event)
-            case ErrandEnded(errand_id=errand_id, result=tuple(files)) if (
+            case BackgroundJobEnded(errand_id=errand_id, result=tuple(files)) if (
                 errand_id == self._copying
             ):
                 self._end_copy(errand_id, files)
-            case ErrandEnded(errand_id=errand_id, result=tuple(files)) if (
+            case BackgroundJobEnded(errand_id=errand_id, result=tuple(files)) if (
                 errand_id == self._importing
             ):
                 told = tr("Took in {runs}.").format(runs=runs_in_words(len(files)))
@@ -261,7 +263,7 @@ class RunExporting(QObject):
         self._tell_notes(errand_id)
         self._context.toasts.tell(tr("The picture is on the clipboard, with its legend."))
 
-    def _end_export(self, ended: ErrandEnded) -> None:
+    def _end_export(self, ended: BackgroundJobEnded) -> None:
         self._exporting = None
         if self._dialog is not None:
             self._dialog.show_running(False)

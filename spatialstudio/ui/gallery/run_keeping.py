@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.gallery.library import LibraryChanged, Recheck
 from spatialstudio.application.jobs.background_jobs import (
-    ErrandEnded,
+    BackgroundJobEnded,
     ErrandId,
     Progress,
 )
@@ -28,7 +28,7 @@ from spatialstudio.ui.gallery.gallery_presenter import (
     runs_in_words,
 )
 from spatialstudio.ui.gallery.run_exporting import RunExporting
-from spatialstudio.ui.gallery.run_marking import OwnErrands
+from spatialstudio.ui.gallery.run_marking import GalleryJobs
 from spatialstudio.ui.widgets.texts import tr
 
 PICTURES = "*.png *.jpg *.jpeg *.webp"
@@ -53,7 +53,7 @@ class RunKeeping(QObject):
         self,
         context: WindowContext,
         exporting: RunExporting,
-        errands: OwnErrands,
+        errands: GalleryJobs,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
@@ -82,17 +82,19 @@ class RunKeeping(QObject):
                 self._context.toasts.tell(nameless_in_words(change.nameless), tr(NAMELESS_HINT))
             case Reproduced(comparison=comparison):
                 self._context.toasts.tell(reproduction_in_words(comparison))
-            case ErrandEnded(errand_id=errand_id, result=dict(checks)) if (
+            case BackgroundJobEnded(errand_id=errand_id, result=dict(checks)) if (
                 errand_id == self._verifying
             ):
                 self._tell_checks(checks)
-            case ErrandEnded(errand_id=errand_id, result=int(count)) if (
+            case BackgroundJobEnded(errand_id=errand_id, result=int(count)) if (
                 errand_id == self._reindexing
             ):
                 told = tr("{runs} are in the index.").format(runs=runs_in_words(count))
                 self._context.toasts.tell(told)
                 self.list_changed.emit()
-            case ErrandEnded(errand_id=errand_id, result=int()) if errand_id == self._emptying:
+            case BackgroundJobEnded(errand_id=errand_id, result=int()) if (
+                errand_id == self._emptying
+            ):
                 self._context.toasts.tell(tr(EMPTY))
 
     def _verify(self, *, judges_again: bool) -> None:
@@ -132,7 +134,7 @@ class RunKeeping(QObject):
             self._context.reading.read(
                 Subject.REPETITION,
                 tr("Looking after runs"),
-                partial(self._context.studio.keeping.again, path, new_request_id()),
+                partial(self._context.studio.storage.again, path, new_request_id()),
                 self._draw_again,
                 self._context.toasts.report,
             )

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, Signal
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.jobs.background_jobs import (
+    BackgroundJobs,
     ErrandId,
-    Errands,
     Progress,
 )
 from spatialstudio.domain.errors import StudioError
@@ -35,7 +35,7 @@ class RunMarking(QObject):
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         self._context = context
-        self._keeping = context.studio.keeping
+        self._storage = context.studio.storage
         self._unwritten: dict[Path, tuple[ErrandId, Marks]] = {}
         self._writing: set[ErrandId] = set()
         context.gallery.stars_picked.connect(self.rate)
@@ -53,7 +53,7 @@ class RunMarking(QObject):
     @property
     def chosen(self) -> tuple[LibraryEntry, ...]:
         """The runs that are chosen, with what the user says of them now."""
-        entries = self._keeping.library.entries(self._context.gallery.ids)
+        entries = self._storage.library.entries(self._context.gallery.ids)
         return tuple(map(self.as_said, entries))
 
     def as_said(self, entry: LibraryEntry) -> LibraryEntry:
@@ -131,7 +131,7 @@ class RunMarking(QObject):
 
     def forget(self) -> None:
         """Take those of the chosen runs off the list whose files are missing."""
-        library = self._keeping.library
+        library = self._storage.library
         gone = tuple(entry for entry in self.chosen if entry.is_missing)
         if not gone:
             return
@@ -150,7 +150,7 @@ class RunMarking(QObject):
         self._context.edits.change(name, before, after, self._write)
 
     def _write(self, marks: Mapping[Path, Marks]) -> None:
-        writing = self._keeping.gallery.mark(marks)
+        writing = self._storage.gallery.mark(marks)
         self._writing.add(writing)
         self._unwritten |= {path: (writing, said) for path, said in marks.items()}
         self.marked.emit(marks)
@@ -191,14 +191,14 @@ class Deleting:
             self._context.toasts.report(report_on(error, tr("Moving runs")))
 
 
-class OwnErrands:
+class GalleryJobs:
     """Runs errands and knows them again when they end.
 
     Args:
         errands: Does the work, for other panels as well.
     """
 
-    def __init__(self, errands: Errands) -> None:
+    def __init__(self, errands: BackgroundJobs) -> None:
         self._errands = errands
         self._ids: set[ErrandId] = set()
 

@@ -15,7 +15,7 @@ from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.gallery.gallery_presenter import IN_TRASH
 from spatialstudio.ui.gallery.widgets.day_list import DayList
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.fitted_list import SnugList
+from spatialstudio.ui.widgets.fitted_list import FittedList
 from spatialstudio.ui.widgets.text_label import (
     TextLabel,
     Tone,
@@ -45,7 +45,7 @@ class SearchesPanel(Panel):
         super().__init__()
         self._context = context
         self._view = context.gallery
-        self._list = SnugList(tr("Saved searches"))
+        self._list = FittedList(tr("Saved searches"))
         self._list.itemClicked.connect(self._use)
         self._list.itemActivated.connect(self._use)
         self._save = QPushButton(tr("Save…"))

@@ -122,7 +122,7 @@ class SweepPanel(Panel):
         keys = [EntryId(key) for key in keys_of(table)]
         missing = [key for key in keys if self._grid.face(key) is None]
         if missing:
-            self._studio.keeping.gallery.read(missing)
+            self._studio.storage.gallery.read(missing)
         prompt = next((run.summary.prompt for run in self._runs.values()), "")
         self._title.setText(prompt or tr("Sweep"))
         cells = len(set(awaited)) + len(keys)

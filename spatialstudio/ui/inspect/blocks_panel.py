@@ -84,7 +84,7 @@ class BlocksPanel(Panel):
         self._clock = SightClock(self._draw, self)
         self._averaging = FrameClock(self._average, self)
         self._maps.changed.connect(self._follow)
-        for told in (context.switchboard.model_picked, context.switchboard.capture_asked):
+        for told in (context.window_signals.model_picked, context.window_signals.capture_asked):
             told.connect(self._clock.request)
         self._lay_out()
         self._draw()
@@ -150,21 +150,21 @@ class BlocksPanel(Panel):
     def _card(self) -> ModelCard | None:
         """The chosen model, the first where none was chosen; None where there is none."""
         models = self._context.studio.models
-        settings = self._context.studio.keeping.drafts.newest.settings
+        settings = self._context.studio.storage.drafts.newest.settings
         chosen = (each for each in models if settings and each.id == settings.model_id)
         return next(iter((*chosen, *models)), None)
 
     def _ask_layers(self) -> None:
         """Have the chosen model's layers listed, in pictures of the size that is set."""
         if (card := self._card) is not None:
-            settings = self._context.studio.keeping.drafts.newest.settings
+            settings = self._context.studio.storage.drafts.newest.settings
             side = card.native_size
             size = (settings.height, settings.width) if settings else (side, side)
             self._context.studio.layers.ask(card, *size)
 
     @property
     def _detail(self) -> AttentionDetail:
-        settings = self._context.studio.keeping.drafts.newest.settings
+        settings = self._context.studio.storage.drafts.newest.settings
         return settings.detail if settings else AttentionDetail.RELATION_WORDS
 
     @property
@@ -246,7 +246,7 @@ class BlocksPanel(Panel):
         if not layers or not runs or asked == self._asked:
             return
         self._asked = asked
-        self._context.studio.keeping.layer_maps.average(runs, choice)
+        self._context.studio.storage.layer_maps.average(runs, choice)
 
     def _layers(self, run: OpenRun) -> frozenset[str]:
         """Return those that are averaged of what a run has kept."""
@@ -285,10 +285,10 @@ class BlocksPanel(Panel):
     def _capture_at_least(self, detail: AttentionDetail) -> None:
         details = list(AttentionDetail)
         if self._session.run is None and details.index(self._detail) < details.index(detail):
-            self._context.switchboard.capture_asked.emit(detail)
+            self._context.window_signals.capture_asked.emit(detail)
 
     def _ask_for_more(self) -> None:
-        self._context.switchboard.capture_asked.emit(AttentionDetail.EVERY_WORD)
+        self._context.window_signals.capture_asked.emit(AttentionDetail.EVERY_WORD)
         self._context.toasts.tell(tr(WILL_BE_KEPT))
 
     def _lay_out(self) -> None:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.gallery.exports import ExportOrder
 from spatialstudio.application.inspect.storyboard import BoardChanged, pinned
-from spatialstudio.application.jobs.background_jobs import ErrandEnded, ErrandId
+from spatialstudio.application.jobs.background_jobs import BackgroundJobEnded, ErrandId
 from spatialstudio.application.session import RunChanged
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.export import BOARD_FORMATS, BoardFrame
@@ -65,7 +65,7 @@ class BoardPanel(Panel):
                 self._show()
             case RunChanged():
                 self._actions[replay_commands.PIN_FRAME].setEnabled(True)
-            case ErrandEnded(errand_id=errand_id) if errand_id == self._writing:
+            case BackgroundJobEnded(errand_id=errand_id) if errand_id == self._writing:
                 self._end_export(event)
 
     def _bind(self) -> None:
@@ -123,16 +123,16 @@ class BoardPanel(Panel):
         frames = self._board.frames
         self._notes = []
         order = ExportOrder(note=self._notes.append, overwrite=True)
-        keeping = self._studio.keeping
-        is_marked = keeping.marks_pictures
-        self._writing = keeping.errands.run(
+        storage = self._studio.storage
+        is_marked = storage.marks_pictures
+        self._writing = storage.errands.run(
             tr("Exporting the storyboard"),
             lambda _progress: self._studio.exports.export_board(
                 frames, target, order, is_marked=is_marked
             ),
         )
 
-    def _end_export(self, event: ErrandEnded) -> None:
+    def _end_export(self, event: BackgroundJobEnded) -> None:
         self._writing = None
         if event.error is not None:
             self.problem_met.emit(event.error)

@@ -91,7 +91,7 @@ class GenerationPanel(Panel):
         self._show_models()
         self._show()
         if self._settings is not None:
-            context.switchboard.model_picked.emit(self._settings.model_id)
+            context.window_signals.model_picked.emit(self._settings.model_id)
         self._connect()
         self._bind(context.actions)
         self._sweeping = Sweeping(context, lambda: self._settings, self)
@@ -119,7 +119,7 @@ class GenerationPanel(Panel):
     def generate(self, place: Place = Place.LAST, pictures: int | None = None) -> None:
         """Draw the scene with what is set, or as many pictures of it as are asked for."""
         self._context.toasts.clear()
-        self._context.switchboard.prompt_wanted.emit()
+        self._context.window_signals.prompt_wanted.emit()
         if self._unreadable is not None:
             self.problem_met.emit(self._unreadable)
             return
@@ -190,14 +190,14 @@ class GenerationPanel(Panel):
         self._form.steps_picked.connect(self._pick_steps)
         self._form.method_picked.connect(self._pick_method)
         self._form.devices_wanted.connect(self._studio.devices.ask)
-        self._context.switchboard.seed_offered.connect(self.use_seed)
-        self._context.switchboard.capture_asked.connect(self._pick_detail)
+        self._context.window_signals.seed_offered.connect(self.use_seed)
+        self._context.window_signals.capture_asked.connect(self._pick_detail)
         self._foot.generate_picked.connect(self.generate)
         self._foot.cancel_picked.connect(self.cancel)
         self._foot.offer_picked.connect(self._use_small_model)
-        self._context.switchboard.model_wanted.connect(self._pick_model)
-        self._context.switchboard.fix_wanted.connect(self._save_memory)
-        self._context.switchboard.settings_offered.connect(self._take_offered)
+        self._context.window_signals.model_wanted.connect(self._pick_model)
+        self._context.window_signals.fix_wanted.connect(self._save_memory)
+        self._context.window_signals.settings_offered.connect(self._take_offered)
 
     def _show_tips(self) -> None:
         told = (commands.GENERATE, commands.CANCEL)
@@ -270,10 +270,10 @@ class GenerationPanel(Panel):
             return
         settings = self._drawable(settings)
         before, self._settings = self._settings, settings
-        self._studio.keeping.drafts.keep_settings(settings)
+        self._studio.storage.drafts.keep_settings(settings)
         self._show()
         if before is None or before.model_id != settings.model_id:
-            self._context.switchboard.model_picked.emit(settings.model_id)
+            self._context.window_signals.model_picked.emit(settings.model_id)
 
     def _reuse_seed(self, run: OpenRun) -> None:
         settings = self._settings
@@ -295,7 +295,7 @@ class GenerationPanel(Panel):
             return
         scene = self._studio.session.scene
         if scene is None or scene.prompt.text != run.scene.prompt.text:
-            self._context.switchboard.prompt_offered.emit(run.scene.prompt.text)
+            self._context.window_signals.prompt_offered.emit(run.scene.prompt.text)
         self._edit(tr("a picture's settings"), settings_of(run.request, model, self._settings))
 
     def _take_offered(self, offered: OfferedSettings) -> None:
@@ -310,7 +310,7 @@ class GenerationPanel(Panel):
         things = things_of(self._studio.session.scene)
         dialog = LayoutDialog(self._context.theme, things, self.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.prompt_picked.connect(self._context.switchboard.prompt_offered)
+        dialog.prompt_picked.connect(self._context.window_signals.prompt_offered)
         dialog.open()
 
     def _show_models(self) -> None:
@@ -326,14 +326,14 @@ class GenerationPanel(Panel):
         self._show_models()
         if self._settings is not None:
             self._take(self._settings)
-            self._context.switchboard.model_picked.emit(self._settings.model_id)
+            self._context.window_signals.model_picked.emit(self._settings.model_id)
         new = [card.title for card in models if card.id not in known]
         told = tr("Found: {names}.") if new else tr("No other model was found.")
         self._context.toasts.tell(told.format(names=", ".join(new)))
 
     def _choose_model(self) -> None:
         """Open the list of models, wherever the user is."""
-        self._context.switchboard.workspace_asked.emit(GENERATE)
+        self._context.window_signals.workspace_asked.emit(GENERATE)
         if self._context.settings.density is Density.SIMPLE:
             self._context.actions[ALL_CONTROLS].trigger()
         self._form.open_models()
@@ -343,7 +343,7 @@ class GenerationPanel(Panel):
         models = self._studio.models
         if not models:
             return None
-        kept = self._studio.keeping.drafts.newest.settings
+        kept = self._studio.storage.drafts.newest.settings
         if kept is None:
             return replace(usual_settings(models[0]), seed_mode=SeedMode.RANDOM)
         return self._drawable(kept)
@@ -355,7 +355,7 @@ class GenerationPanel(Panel):
         except StudioError as error:
             first = self._studio.models[0]
             settings = with_model(settings, first)
-            self._studio.keeping.drafts.keep_settings(settings)
+            self._studio.storage.drafts.keep_settings(settings)
             instead = tr("{model} is used instead.").format(model=first.title)
             report = report_on(error, tr("Taking the model that was used last"))
             report_with_remedies(self._context, replace(report, hint=instead))

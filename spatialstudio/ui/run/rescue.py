@@ -61,10 +61,10 @@ def _model_offers(context: WindowContext) -> tuple[Offer, ...]:
     if not models:
         return (shown, Offer(tr("Look again"), actions[FIND_MODELS].trigger))
     offers = (Offer(tr("Choose a model…"), actions[CHOOSE_MODEL].trigger), shown)
-    settings = context.studio.keeping.drafts.newest.settings
+    settings = context.studio.storage.drafts.newest.settings
     if settings is None or settings.model_id == models[0].id:
         return offers
-    use = partial(context.switchboard.model_wanted.emit, models[0].id)
+    use = partial(context.window_signals.model_wanted.emit, models[0].id)
     return (Offer(tr("Use {model}").format(model=models[0].title), use), *offers)
 
 
@@ -146,7 +146,7 @@ class Rescue:
 
     def _apply(self, entry_id: str, fix: MemoryFix) -> None:
         """Draw the picture once more with less, and those after it as well."""
-        self._context.switchboard.fix_wanted.emit(fix)
+        self._context.window_signals.fix_wanted.emit(fix)
         self._retry(entry_id, fix)
 
     def _retry(self, entry_id: str, fix: MemoryFix = AS_IT_WAS) -> None:
@@ -165,7 +165,7 @@ class Rescue:
             self._parent, tr("Save the picture"), "picture.png", "*.png"
         )
         if path and (target := file_to_write(self._parent, Path(path), "png")):
-            save = self._context.studio.keeping.save_picture
+            save = self._context.studio.storage.save_picture
             self._try(tr("Saving the picture"), lambda: save(run, target, overwrite=True))
 
     def _try(self, title: str, do: Callable[[], None]) -> None:

@@ -52,7 +52,7 @@ class SettingsFiles(QObject):
         path, _ = QFileDialog.getSaveFileName(self._window, title, start, KINDS)
         if path:
             try:
-                self._studio.keeping.write_settings(settings, Path(path))
+                self._studio.storage.write_settings(settings, Path(path))
             except StudioError as error:
                 self.problem_met.emit(report_on(error, tr("Saving the settings")))
 
@@ -64,7 +64,7 @@ class SettingsFiles(QObject):
             self._reading.read(
                 Subject.SETTINGS,
                 tr("Opening settings"),
-                partial(self._studio.keeping.read_settings, Path(path)),
+                partial(self._studio.storage.read_settings, Path(path)),
                 self._show,
                 self.problem_met.emit,
             )

@@ -86,7 +86,7 @@ class StagePanel(Panel):
         self._session = context.studio.session
         self._stage = context.stage
         self._maps = context.maps
-        self._switchboard = context.switchboard
+        self._window_signals = context.window_signals
         self._empty = EmptyStage(context.theme)
         self._empty.example_picked.connect(self._offer_example)
         self._empty.sketch_asked.connect(lambda: self._stage.show_sketch(True))
@@ -159,7 +159,7 @@ class StagePanel(Panel):
         paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()
-            self._switchboard.path_offered.emit(Path(paths[0]))
+            self._window_signals.path_offered.emit(Path(paths[0]))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let Esc end the lighting of evidence."""
@@ -169,8 +169,8 @@ class StagePanel(Panel):
             super().keyPressEvent(event)
 
     def _offer_example(self, prompt: str, seed: int) -> None:
-        self._switchboard.prompt_offered.emit(prompt)
-        self._switchboard.seed_offered.emit(seed)
+        self._window_signals.prompt_offered.emit(prompt)
+        self._window_signals.seed_offered.emit(seed)
 
     def _choose_density(self, is_full: bool) -> None:
         self._switch.setChecked(not is_full)

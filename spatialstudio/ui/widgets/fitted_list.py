@@ -9,7 +9,7 @@ NARROWEST_EM = 8
 LEAST_ROWS = 3
 
 
-class SnugList(QListWidget):
+class FittedList(QListWidget):
     """Asks for the height of its rows; where there is less room, they are scrolled."""
 
     def __init__(self, name: str) -> None:

@@ -10,7 +10,7 @@ from spatialstudio.ui.theme.theme import Theme
 LINE = 1.5
 
 
-class LittleDrawing(QWidget):
+class SmallDrawing(QWidget):
     """Draws in the theme's colours, at a fixed size; what it draws, its children say in ``draw``.
 
     Args:

@@ -130,7 +130,7 @@ class MainWindow(QMainWindow):
         """Start the engine, read the prompt that stood there last, fill the docks one by one."""
         self.context.studio.start()
         self.context.studio.devices.ask()
-        self.context.studio.keeping.find_interrupted()
+        self.context.studio.storage.find_interrupted()
         self.prompt.restore()
         QTimer.singleShot(0, self, self._make_next)
 
@@ -335,14 +335,14 @@ class MainWindow(QMainWindow):
         actions[framework_commands.ALL_CONTROLS].setChecked(is_full)
 
     def _connect(self) -> None:
-        toasts, switchboard = self.context.toasts, self.context.switchboard
+        toasts, window_signals = self.context.toasts, self.context.window_signals
         toasts.told.connect(self._toasts.show_toast)
         toasts.cleared.connect(self._toasts.clear)
         self._toasts.covered.connect(self.stage.leave_room)
-        switchboard.path_offered.connect(self.open_path)
-        switchboard.settings_asked.connect(self.show_settings)
-        switchboard.library_moved.connect(self._rebuild_soon)
-        switchboard.workspace_asked.connect(self._go_to)
+        window_signals.path_offered.connect(self.open_path)
+        window_signals.settings_asked.connect(self.show_settings)
+        window_signals.library_moved.connect(self._rebuild_soon)
+        window_signals.workspace_asked.connect(self._go_to)
 
     def _rebuild_soon(self) -> None:
         QTimer.singleShot(0, self, self._rebuild)  # the asking dialog is closed meanwhile

@@ -121,7 +121,7 @@ def offer_picture(context: WindowContext, picture: ForeignPicture, parent: QWidg
     if rows is None:
         open_picture(context, picture)
         return
-    request = context.studio.keeping.request_in(theirs)
+    request = context.studio.storage.request_in(theirs)
     usable = usable_fields(theirs, [card.id for card in context.studio.models], request)
     dialog = SettingsComparison(picture.name, theirs.dialect, rows, usable, NEEDS, parent)
     dialog.fields_taken.connect(partial(_take, context, theirs, request))
@@ -149,11 +149,11 @@ def _take(
     names: frozenset[str],
 ) -> None:
     if PROMPT in names:
-        context.switchboard.prompt_offered.emit(theirs.prompt)
+        context.window_signals.prompt_offered.emit(theirs.prompt)
     if RELATIONS in names and request is not None:
         _take_scene(context, scene_to_take(request))
     if names - OF_SCENE:
-        context.switchboard.settings_offered.emit(OfferedSettings(theirs, names, request))
+        context.window_signals.settings_offered.emit(OfferedSettings(theirs, names, request))
 
 
 def _take_scene(context: WindowContext, scene: SceneGraph) -> None:

@@ -90,9 +90,9 @@ class LibraryFolderForm(QWidget):
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
-        self._keeping = context.studio.keeping
-        self._moved = context.switchboard.library_moved
-        folder, usual = self._keeping.runs_folder, context.studio.paths.runs
+        self._storage = context.studio.storage
+        self._moved = context.window_signals.library_moved
+        folder, usual = self._storage.runs_folder, context.studio.paths.runs
         self._problem = TextLabel()
         self._problem.hide()
         choose = QPushButton(tr("Choose a folder…"))
@@ -121,14 +121,14 @@ class LibraryFolderForm(QWidget):
         column.addWidget(TextLabel(meaning, Tone.MUTED))
 
     def _choose(self) -> None:
-        start = str(self._keeping.runs_folder)
+        start = str(self._storage.runs_folder)
         folder = QFileDialog.getExistingDirectory(self, tr("Folder of the library"), start)
         if folder:
             self._use(Path(folder))
 
     def _use(self, folder: Path | None) -> None:
         try:
-            self._keeping.use_library(folder)
+            self._storage.use_library(folder)
         except StudioError as error:
             self._problem.setText(f"{error.message} {error.hint}".strip())
             self._problem.show()
@@ -171,7 +171,7 @@ class PicturesPage(SettingsPage):
 def settings_pages(context: WindowContext, appearance: Appearance) -> tuple[SettingsPage, ...]:
     """Return new pages for one dialog."""
     language_model = LanguageModelPage(
-        context.studio.language_model, context.switchboard.server_told
+        context.studio.language_model, context.window_signals.server_told
     )
     return (
         AppearancePage(context, appearance),

@@ -148,7 +148,7 @@ class WindowCommands(QObject):
         actions.bind(framework_commands.OPEN_RUN, self._choose_run)
         actions.bind(framework_commands.SHOW_FOLDER, self._show_folder)
         actions.bind(run_commands.MODELS_FOLDER, self._show_models_folder)
-        settings_asked = self._context.switchboard.settings_asked
+        settings_asked = self._context.window_signals.settings_asked
         actions.bind(framework_commands.SETTINGS, lambda: settings_asked.emit(""))
         actions.bind(framework_commands.QUIT, window.close)
         actions.bind(framework_commands.LIBRARY_FOLDER, lambda: settings_asked.emit(PICTURES_PAGE))
@@ -209,20 +209,20 @@ class WindowCommands(QObject):
     def _mark_pictures(self, marks: bool) -> None:
         """Have new pictures say that a model drew them, now and at the next start."""
         self._context.settings.marks_pictures = marks
-        self._context.studio.keeping.marks_pictures = marks
+        self._context.studio.storage.marks_pictures = marks
         self._context.actions[gallery_commands.MARK_PICTURES].setChecked(marks)
 
     def _choose_picture(self) -> None:
         kinds = f"{tr('Pictures')} ({PICTURES})"
         path, _ = QFileDialog.getOpenFileName(self._window, tr("Judge a picture"), "", kinds)
         if path:
-            self._context.switchboard.path_offered.emit(Path(path))
+            self._context.window_signals.path_offered.emit(Path(path))
 
     def _choose_run(self) -> None:
         start = str(self._context.studio.runs_folder)
         folder = QFileDialog.getExistingDirectory(self._window, tr("Open a run"), start)
         if folder:
-            self._context.switchboard.path_offered.emit(Path(folder))
+            self._context.window_signals.path_offered.emit(Path(folder))
 
     def _show_folder(self) -> None:
         run = self._context.studio.session.run

@@ -267,7 +267,7 @@ EVALUATE = Workspace(
 
 
 NARROWEST_EM = 12
-FILES = ("studio.keeping.metadata", "studio.keeping.store", "studio.library")
+FILES = ("studio.storage.metadata", "studio.storage.store", "studio.library")
 """What reads kept runs; each stands on those before it."""
 
 

@@ -248,10 +248,10 @@ def test_boxdiff_refines_by_its_inner_part_alone(run):
     plain = GuidanceSettings(method_id=BOXDIFF, strength=20.0)
     met = replace(plain, refinements=(Refinement(step=0, presence=0.0),))
     never = replace(plain, refinements=(Refinement(step=0, presence=1.0),), most_refinements=3)
-    first, looked_at, refined = (run(settings)[0][0] for settings in (plain, met, never))
-    assert [step.guiding_passes for step in (first, looked_at, refined)] == [1, 2, 4]
-    assert looked_at.guidance_loss == first.guidance_loss > 1
-    assert looked_at.pos_after == first.pos_after
+    first, selected_verdict, refined = (run(settings)[0][0] for settings in (plain, met, never))
+    assert [step.guiding_passes for step in (first, selected_verdict, refined)] == [1, 2, 4]
+    assert selected_verdict.guidance_loss == first.guidance_loss > 1
+    assert selected_verdict.pos_after == first.pos_after
     assert refined.pos_after != first.pos_after
 
 

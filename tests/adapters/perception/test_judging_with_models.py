@@ -10,8 +10,8 @@ from PIL import Image
 
 from spatialstudio.adapters.perturbations import PillowPerturber
 from spatialstudio.application.engine.inline import InlineEngine
-from spatialstudio.application.engine.model_service import build_workshop
-from spatialstudio.application.evaluate.evaluate_image import Judges, evaluate_image
+from spatialstudio.application.engine.model_service import build_model_service
+from spatialstudio.application.evaluate.evaluate_image import JudgeSet, evaluate_image
 from spatialstudio.application.jobs.messages import (
     EvaluateJob,
     JobFailed,
@@ -21,7 +21,7 @@ from spatialstudio.application.paths import HOME_VARIABLE, StudioPaths
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.commands import run
 from spatialstudio.domain.generation import RequestId
-from spatialstudio.domain.judge_choice import JudgeChoice
+from spatialstudio.domain.judge_choice import JudgeSetChoice
 from spatialstudio.domain.judge_ports import PerceptionRole
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.verdict import Outcome
@@ -107,7 +107,7 @@ def test_the_engine_judges_with_the_chosen_models(home):
         resources=paths.resources, model_folders=paths.model_folders, cache=paths.cache
     )
     reports = []
-    engine = InlineEngine(lambda: build_workshop(surroundings))
+    engine = InlineEngine(lambda: build_model_service(surroundings))
     engine.start(reports.append)
     for number, detector in enumerate(("detr", "nothing")):
         engine.submit(
@@ -115,7 +115,7 @@ def test_the_engine_judges_with_the_chosen_models(home):
                 job_id=RequestId(str(number)),
                 image=np.full((48, 64, 3), 100, np.uint8),
                 scene=scene_of("person", "dog"),
-                judges=JudgeChoice(detector_id=detector),
+                judges=JudgeSetChoice(detector_id=detector),
             )
         )
     engine.close()
@@ -158,7 +158,7 @@ def two_detectors(made):
 
 def test_two_detectors_agree_as_far_as_their_boxes_overlap(two_detectors):
     scene, image, first, second = two_detectors
-    judges = Judges(detector=first, second=second, depth=FakeDepth(), perturber=PillowPerturber())
+    judges = JudgeSet(detector=first, second=second, depth=FakeDepth(), perturber=PillowPerturber())
     (verdict,) = evaluate_image(image, scene, judges, CountingToken()).verdicts
     assert verdict.outcome is Outcome.PASS
     assert verdict.measurement.delta == pytest.approx(-0.6, abs=1e-6)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spatialstudio.adapters.perception.perception_cache import (
-    ForgetfulStore,
+    NullPerceptionStore,
     PerceptionFiles,
     build,
 )
@@ -131,7 +131,7 @@ def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path):
 
 def test_without_a_cache_all_is_forgotten_at_once(tmp_path):
     store = build(Surroundings(resources=tmp_path, model_folders=()))
-    assert isinstance(store, ForgetfulStore)
+    assert isinstance(store, NullPerceptionStore)
     store.keep("key", perception_of())
     assert store.find("key") is None
 

@@ -3,7 +3,7 @@ import pytest
 
 from spatialstudio.adapters.perturbations import PillowPerturber
 from spatialstudio.application.evaluate.crops import crop_of, perturbed_crops
-from spatialstudio.application.evaluate.evaluate_image import Judges, evaluate_image
+from spatialstudio.application.evaluate.evaluate_image import JudgeSet, evaluate_image
 from spatialstudio.application.inspect.inspection import evidence_of
 from spatialstudio.domain.perception import Box
 from spatialstudio.domain.verdict import REPRODUCE
@@ -15,7 +15,7 @@ PICTURE = np.full((16, 16, 3), 100, np.uint8)
 @pytest.fixture
 def evidence():
     """Of a picture whose left half is a dog and whose right half is a car."""
-    judges = Judges(detector=FakeDetector(), depth=FakeDepth(), perturber=PillowPerturber())
+    judges = JudgeSet(detector=FakeDetector(), depth=FakeDepth(), perturber=PillowPerturber())
     scene = scene_of()
     evaluation = evaluate_image(PICTURE, scene, judges, CountingToken())
     return evidence_of(evaluation.verdicts[0], scene, evaluation)

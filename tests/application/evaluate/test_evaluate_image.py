@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spatialstudio.adapters.perturbations import PillowPerturber
-from spatialstudio.application.evaluate.evaluate_image import Judges, evaluate_image
+from spatialstudio.application.evaluate.evaluate_image import JudgeSet, evaluate_image
 from spatialstudio.domain.errors import Cancelled, DetectorError
 from spatialstudio.domain.judge_ports import Seen
 from spatialstudio.domain.relation import IN_FRONT_OF, LEFT_OF
@@ -32,7 +32,7 @@ class CountingDetector(FakeDetector):
 
 def judges(detector=None, **more):
     known = {"detector": detector or FakeDetector(), "depth": FakeDepth()}
-    return Judges(**known, perturber=PillowPerturber(), **more)
+    return JudgeSet(**known, perturber=PillowPerturber(), **more)
 
 
 def evaluated(who, scene=None, settings=REPRODUCE):

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from spatialstudio.adapters.images import PillowImages
-from spatialstudio.application.evaluate.evaluate_image import Judges, evaluate_image
+from spatialstudio.application.evaluate.evaluate_image import JudgeSet, evaluate_image
 from spatialstudio.application.evaluate.evaluate_pictures import (
     PictureTask,
     evaluate_pictures,
@@ -76,7 +76,7 @@ class CarelessDetector(FakeDetector):
 
 
 def judged(*paths, detector=None, prompt="a dog left of a car", token=None):
-    judges = Judges(detector=detector or FakeDetector(), depth=FakeDepth())
+    judges = JudgeSet(detector=detector or FakeDetector(), depth=FakeDepth())
     judge = partial(evaluate_image, judges=judges, token=token or CountingToken())
     tasks = [PictureTask(path=path, prompt=prompt) for path in paths]
     return list(evaluate_pictures(tasks, PillowImages(), lambda _: scene_of(), judge))

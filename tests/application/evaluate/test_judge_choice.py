@@ -4,16 +4,16 @@ import pytest
 
 from spatialstudio.application.evaluate.judge_choice import (
     JudgeDefaults,
-    find_judges,
     has_unfit_detector,
     judges_by_origin,
+    make_judge_set,
 )
 from spatialstudio.application.registry import AdapterEntry, Registry
 from spatialstudio.domain.errors import NoDetectorChosen, SettingsError
 from spatialstudio.domain.judge_choice import (
-    DEFAULT_JUDGES,
+    DEFAULT_JUDGE_SET,
     STICKER_JUDGES,
-    JudgeChoice,
+    JudgeSetChoice,
 )
 from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.ports import Surroundings
@@ -50,48 +50,48 @@ def registry(tmp_path):
 
 
 def test_the_sticker_models_look_at_sticker_pictures_by_default(registry):
-    judges = find_judges(registry, judges_by_origin(DEFAULT_JUDGES, is_sticker_picture=True))
+    judges = make_judge_set(registry, judges_by_origin(DEFAULT_JUDGE_SET, is_sticker_picture=True))
     assert (judges.detector, judges.depth) == ("registered", "registered")
     assert (judges.second, judges.segmenter, judges.cut) == (None, None, None)
 
 
 def test_others_are_taken_from_the_shelf(registry):
-    choice = JudgeChoice(detector_id="a", second_id="b", segmenter_id="c", depth_id="d", cut=0.3)
-    judges = find_judges(registry, choice)
+    choice = JudgeSetChoice(detector_id="a", second_id="b", segmenter_id="c", depth_id="d", cut=0.3)
+    judges = make_judge_set(registry, choice)
     assert (judges.detector, judges.second) == ("detector a", "detector b")
     assert (judges.segmenter, judges.depth, judges.cut) == ("segmenter c", "depth d", 0.3)
 
 
 def test_the_depth_of_stickers_is_not_taken_for_that_of_other_pictures(registry):
-    assert find_judges(registry, JudgeChoice(detector_id="a")).depth is None
+    assert make_judge_set(registry, JudgeSetChoice(detector_id="a")).depth is None
 
 
 @pytest.mark.parametrize("cut", [-0.1, 1.1, float("nan")])
 def test_a_cut_that_is_no_share_is_refused(cut):
     with pytest.raises(SettingsError):
-        JudgeChoice(cut=cut)
+        JudgeSetChoice(cut=cut)
 
 
 def test_nobody_looks_by_default_at_pictures_that_no_sticker_model_drew(registry):
     with pytest.raises(NoDetectorChosen, match="no sticker model drew this picture"):
-        find_judges(registry, judges_by_origin(DEFAULT_JUDGES, is_sticker_picture=False))
+        make_judge_set(registry, judges_by_origin(DEFAULT_JUDGE_SET, is_sticker_picture=False))
 
 
 def test_a_detector_that_was_chosen_looks_at_every_picture():
-    for choice in (STICKER_JUDGES, JudgeChoice(detector_id="a", second_id="b")):
+    for choice in (STICKER_JUDGES, JudgeSetChoice(detector_id="a", second_id="b")):
         assert judges_by_origin(choice, is_sticker_picture=False) == choice
         assert judges_by_origin(choice, is_sticker_picture=True) == choice
 
 
 def test_the_second_detector_looks_alone_where_there_is_no_first():
-    alone = judges_by_origin(JudgeChoice(second_id="b"), is_sticker_picture=False)
+    alone = judges_by_origin(JudgeSetChoice(second_id="b"), is_sticker_picture=False)
     assert (alone.detector_id, alone.second_id) == ("b", None)
 
 
 def test_sticker_models_are_the_embedded_one_and_those_that_list_their_objects():
     listed = replace(STICKERS, id="other", known_objects={"dog": "dog"})
     unlisted = replace(STICKERS, id="open", known_objects={})
-    defaults = JudgeDefaults(lambda: (listed, unlisted), lambda: DEFAULT_JUDGES)
+    defaults = JudgeDefaults(lambda: (listed, unlisted), lambda: DEFAULT_JUDGE_SET)
     drawn = {each: defaults.draws_stickers(each) for each in ("stickers", "other", "open", "")}
     assert drawn == {"stickers": True, "other": True, "open": False, "": False}
 

@@ -3,7 +3,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from spatialstudio.application.evaluate.evaluate_image import Judges, perceive_image
+from spatialstudio.application.evaluate.evaluate_image import JudgeSet, perceive_image
 from spatialstudio.domain.errors import DetectorError
 from spatialstudio.domain.perception import DepthMap, Mask
 from spatialstudio.domain.relation import IN_FRONT_OF
@@ -67,7 +67,7 @@ class FakeStore:
 
 def judges(**changes):
     known = {"detector": BoxDetector(), "depth": FakeDepth(signature="d"), "store": FakeStore()}
-    return Judges(**{**known, **changes})
+    return JudgeSet(**{**known, **changes})
 
 
 def perceived(who, picture=PICTURE, scene=None, **options):

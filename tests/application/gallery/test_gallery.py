@@ -11,12 +11,12 @@ from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.gallery.gallery import (
     FilterRefused,
     Gallery,
-    GalleryWish,
+    GalleryQuery,
     RunsFound,
     TilesRead,
 )
 from spatialstudio.application.gallery.library import Library
-from spatialstudio.application.jobs.background_jobs import ErrandEnded
+from spatialstudio.application.jobs.background_jobs import BackgroundJobEnded
 from spatialstudio.domain.library import Marks
 from spatialstudio.domain.relation import LEFT_OF
 from spatialstudio.domain.verdict import Outcome
@@ -57,7 +57,7 @@ def answer(told):
 
 
 def test_runs_are_found_in_the_background(gallery, told):
-    wish = GalleryWish(line="seed:2")
+    wish = GalleryQuery(line="seed:2")
     gallery.find(wish)
     found = answer(told)
     assert isinstance(found, RunsFound)
@@ -65,7 +65,7 @@ def test_runs_are_found_in_the_background(gallery, told):
 
 
 def test_a_line_that_cannot_be_read_is_refused_with_a_sentence(gallery, told):
-    gallery.find(GalleryWish(line="colour:red"))
+    gallery.find(GalleryQuery(line="colour:red"))
     refused = answer(told)
     assert isinstance(refused, FilterRefused)
     assert "colour" in refused.error.message
@@ -95,7 +95,7 @@ def test_marks_are_on_disk_when_it_is_closed(gallery, told, pictures):
     gallery.mark({pictures[0]: Marks(stars=4)})
     gallery.close()
     assert RunFiles().marks(pictures[0]).stars == 4
-    assert isinstance(told.queue[-1], ErrandEnded)
+    assert isinstance(told.queue[-1], BackgroundJobEnded)
 
 
 def test_marks_that_cannot_be_written_are_told(gallery, told, tmp_path):

@@ -51,7 +51,7 @@ def stored(tmp_path):
         request_id=request.id, image=picture_of(1), seconds=1.0, peak_memory_bytes=1
     )
     events = [started, step_of(request, 0), step_of(request, 1), finished]
-    path = store_run(request, events, None, studio.keeping.store, tmp_path / "runs")
+    path = store_run(request, events, None, studio.storage.store, tmp_path / "runs")
     studio.close()
     folder = tmp_path / "cache" / ATTENTION_FOLDER / request.id
     folder.mkdir(parents=True)

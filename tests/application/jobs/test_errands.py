@@ -5,9 +5,9 @@ import threading
 import pytest
 
 from spatialstudio.application.jobs.background_jobs import (
-    ErrandEnded,
-    ErrandMoved,
-    Errands,
+    BackgroundJobEnded,
+    BackgroundJobProgressed,
+    BackgroundJobs,
 )
 from spatialstudio.domain.errors import StoreError
 
@@ -19,7 +19,7 @@ def told():
 
 @pytest.fixture
 def errands(told):
-    errands = Errands(told.append)
+    errands = BackgroundJobs(told.append)
     yield errands
     errands.close()
 
@@ -32,8 +32,8 @@ def test_an_errand_tells_its_parts_and_its_result(errands, told):
     errand_id = errands.run("Working", work)
     errands.finish()
     assert told == [
-        ErrandMoved(errand_id=errand_id, done=1, total=2),
-        ErrandEnded(errand_id=errand_id, result="files"),
+        BackgroundJobProgressed(errand_id=errand_id, done=1, total=2),
+        BackgroundJobEnded(errand_id=errand_id, result="files"),
     ]
 
 
@@ -70,6 +70,6 @@ def test_a_cancelled_errand_stops_at_its_next_part(errands, told):
     may_go_on.set()
     errands.finish()
     assert told == [
-        ErrandEnded(errand_id=errand_id, is_cancelled=True),
-        ErrandEnded(errand_id=waiting, is_cancelled=True),
+        BackgroundJobEnded(errand_id=errand_id, is_cancelled=True),
+        BackgroundJobEnded(errand_id=waiting, is_cancelled=True),
     ]

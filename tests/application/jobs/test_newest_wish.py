@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from spatialstudio.application.jobs.background_jobs import NewestWish
+from spatialstudio.application.jobs.background_jobs import LatestJob
 
 
 class Slow:
@@ -34,7 +34,7 @@ def come_to_rest(wishes):
 
 
 def test_what_waits_is_given_up_for_what_is_newer(slow):
-    wishes = NewestWish("test", slow.fulfil)
+    wishes = LatestJob("test", slow.fulfil)
     wishes.ask("first")
     slow.begun.wait()
     wishes.ask("second")
@@ -47,7 +47,7 @@ def test_what_waits_is_given_up_for_what_is_newer(slow):
 
 def test_after_a_rest_the_next_wish_is_heard_as_well(slow):
     slow.may_go_on.set()
-    wishes = NewestWish("test", slow.fulfil)
+    wishes = LatestJob("test", slow.fulfil)
     for wish in (1, 2):
         wishes.ask(wish)
         come_to_rest(wishes)
@@ -56,7 +56,7 @@ def test_after_a_rest_the_next_wish_is_heard_as_well(slow):
 
 def test_nothing_is_begun_once_it_is_closed(slow):
     slow.may_go_on.set()
-    wishes = NewestWish("test", slow.fulfil)
+    wishes = LatestJob("test", slow.fulfil)
     wishes.close()
     wishes.ask(1)
     assert slow.done == []

@@ -145,7 +145,7 @@ def test_the_baseline_of_a_cancelled_search_is_not_drawn(studio, searching, engi
     assert engine.cancelled == [search.job_id]
     assert states(searching) == [EntryState.CANCELLED, EntryState.RUNNING]
     assert seeds(engine) == [1, 9]
-    assert baseline.id not in {each.id for each in studio.keeping.interrupted()}
+    assert baseline.id not in {each.id for each in studio.storage.interrupted()}
 
 
 def test_a_search_that_failed_is_asked_once_more_with_its_baseline(searching, engine):
@@ -329,31 +329,31 @@ def test_every_change_is_told(studio, queue, asked, engine):
 def test_what_an_ended_program_left_is_listed_and_drawn_again(opened, queue, asked, engine):
     queue.add(*asked(1, 2), with_baseline=True)
     later_engine = ScriptedEngine()
-    queue._starter._keeping.close()  # as a killed program lets go of its journal
+    queue._starter._storage.close()  # as a killed program lets go of its journal
     later = opened(later_engine)
-    later.queue.restore(later.keeping.interrupted())
+    later.queue.restore(later.storage.interrupted())
     assert [entry.seed for entry in later.queue.entries] == [1, 2]
     assert states(later.queue) == [EntryState.INTERRUPTED] * 2
     later.queue.retry(*(entry.id for entry in later.queue.entries))
     assert [job.request for job in later_engine.jobs] == [job.request for job in engine.jobs]
-    assert later.keeping.interrupted() == ()
+    assert later.storage.interrupted() == ()
 
 
 def test_what_is_dismissed_is_not_listed_again(opened, queue, asked):
     queue.add(*asked(1))
-    queue._starter._keeping.close()
+    queue._starter._storage.close()
     later = opened(ScriptedEngine())
-    later.queue.restore(later.keeping.interrupted())
+    later.queue.restore(later.storage.interrupted())
     later.queue.dismiss(later.queue.entries[0].id)
     assert later.queue.entries == ()
-    assert later.keeping.interrupted() == ()
+    assert later.storage.interrupted() == ()
 
 
 def test_what_was_taken_out_is_not_interrupted_later(opened, queue, asked):
     queue.add(*asked(1, 2))
     queue.rearrange([], queue.waiting)
-    queue._starter._keeping.close()
-    assert [each.seed for each in opened(ScriptedEngine()).keeping.interrupted()] == [1]
+    queue._starter._storage.close()
+    assert [each.seed for each in opened(ScriptedEngine()).storage.interrupted()] == [1]
 
 
 def test_only_a_true_baseline_joins_the_picture_before_it(asked):

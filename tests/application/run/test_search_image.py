@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from spatialstudio.application.evaluate.evaluate_image import Judges
+from spatialstudio.application.evaluate.evaluate_image import JudgeSet
 from spatialstudio.application.run.generate_image import search_image
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import Cancelled, RequestError
@@ -55,7 +55,7 @@ def request_of_four():
 @pytest.fixture
 def search(request_of_four):
     def run(good, token=None, second=None, **changes):
-        judges = Judges(detector=PickyDetector(good=good), depth=FakeDepth(), second=second)
+        judges = JudgeSet(detector=PickyDetector(good=good), depth=FakeDepth(), second=second)
         request = replace(request_of_four, **changes)
         return list(search_image(request, None, FakeBackend(), judges, token or CountingToken()))
 

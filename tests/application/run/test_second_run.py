@@ -73,7 +73,7 @@ def test_a_stored_run_is_set_beside(drawn, engine):
     engine.play(engine.jobs.pop())
     later = drawn.session.run
     earlier = next(drawn.runs_folder.rglob("*_7.strace"))
-    drawn.second.show(drawn.keeping.read_run(earlier))
+    drawn.second.show(drawn.storage.read_run(earlier))
     assert drawn.session.run is later
     assert drawn.session.baseline.request.seed == 7
 

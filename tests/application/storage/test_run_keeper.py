@@ -9,7 +9,7 @@ from spatialstudio.application.jobs.messages import (
     PictureJudged,
 )
 from spatialstudio.application.session import RunStored
-from spatialstudio.application.storage.run_writer import RunKeeper
+from spatialstudio.application.storage.run_writer import RunRecorder
 from spatialstudio.domain.errors import ErrorReport, StoreError
 from spatialstudio.domain.generation import (
     GenerationCancelled,
@@ -87,7 +87,7 @@ def judged():
 
 def kept(request, shelf, *events, journal=None):
     published = []
-    keeper = RunKeeper(shelf, journal or FakeJournal(), published.append)
+    keeper = RunRecorder(shelf, journal or FakeJournal(), published.append)
     keeper.expect(request)
     for event in events:
         keeper.follow(event)
@@ -165,7 +165,7 @@ def test_a_request_is_remembered_until_it_needs_no_retry(request_, events, left)
 
 def test_runs_that_nobody_expects_are_let_pass():
     published = []
-    keeper = RunKeeper(FakeShelf(), FakeJournal(), published.append)
+    keeper = RunRecorder(FakeShelf(), FakeJournal(), published.append)
     for event in (*drawn(), judged()):
         keeper.follow(event)
     assert published == []
@@ -176,7 +176,7 @@ CANCELLED = GenerationCancelled(request_id=MINE, at_step=0)
 
 def test_what_stops_because_the_program_closes_is_remembered(request_):
     journal = FakeJournal()
-    keeper = RunKeeper(FakeShelf(), journal, lambda _: None)
+    keeper = RunRecorder(FakeShelf(), journal, lambda _: None)
     keeper.expect(request_)
     keeper.note_closing()
     keeper.follow(CANCELLED)
@@ -185,7 +185,7 @@ def test_what_stops_because_the_program_closes_is_remembered(request_):
 
 def test_what_the_user_stopped_before_closing_is_not(request_):
     journal = FakeJournal()
-    keeper = RunKeeper(FakeShelf(), journal, lambda _: None)
+    keeper = RunRecorder(FakeShelf(), journal, lambda _: None)
     keeper.expect(request_)
     keeper.note_cancellation(MINE)
     keeper.note_closing()
@@ -195,7 +195,7 @@ def test_what_the_user_stopped_before_closing_is_not(request_):
 
 def test_what_is_finished_while_the_program_closes_is_stored(request_):
     shelf, journal = FakeShelf(), FakeJournal()
-    keeper = RunKeeper(shelf, journal, lambda _: None)
+    keeper = RunRecorder(shelf, journal, lambda _: None)
     keeper.expect(request_)
     keeper.note_closing()
     for event in (*drawn(), judged()):
@@ -206,7 +206,7 @@ def test_what_is_finished_while_the_program_closes_is_stored(request_):
 
 def test_giving_up_names_the_pictures_that_are_stored(request_):
     journal = FakeJournal()
-    keeper = RunKeeper(FakeShelf(), journal, lambda _: None)
+    keeper = RunRecorder(FakeShelf(), journal, lambda _: None)
     keeper.expect(request_)
     for event in drawn():
         keeper.follow(event)

@@ -21,7 +21,7 @@ from spatialstudio.application.storage.picture_settings import (
     usable_fields,
     with_fields,
 )
-from spatialstudio.application.storage.storage import Keeping, Reproduced
+from spatialstudio.application.storage.storage import Reproduced, Storage
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.errors import StoreError
@@ -58,12 +58,12 @@ def opened(tmp_path, published):
     started = []
 
     def start():
-        started.append(Keeping(registry, paths, None, published.append))
+        started.append(Storage(registry, paths, None, published.append))
         return started[-1]
 
     yield start
-    for keeping in started:
-        keeping.close()
+    for storage in started:
+        storage.close()
 
 
 @pytest.fixture
@@ -74,26 +74,26 @@ def request_():
 
 
 def test_a_run_is_not_stored_through_a_link_out_of_the_library(opened, tmp_path):
-    keeping = opened()
-    month = keeping.folder_now()
-    assert month.parent.parent == keeping.runs_folder
+    storage = opened()
+    month = storage.folder_now()
+    assert month.parent.parent == storage.runs_folder
     (tmp_path / "elsewhere").mkdir()
-    keeping.runs_folder.mkdir(parents=True)
+    storage.runs_folder.mkdir(parents=True)
     month.parent.symlink_to(tmp_path / "elsewhere")
-    assert keeping.folder_now() == keeping.runs_folder
+    assert storage.folder_now() == storage.runs_folder
 
 
-def draw(keeping, request, value=7):
+def draw(storage, request, value=7):
     """Have a request drawn in one colour, and judged."""
     image = np.full((8, 8, 3), value, np.uint8)
     seen = Perception(image_sha256="", height=8, width=8, detections=(), masks=())
-    keeping.keeper.expect(request)
+    storage.keeper.expect(request)
     for event in (
         GenerationStarted(request_id=request.id, total_steps=0, token_spans=(), device="cpu"),
         GenerationFinished(request_id=request.id, image=image, seconds=1.0, peak_memory_bytes=1),
         PictureJudged(request_id=request.id, evaluation=Evaluation(perception=seen, verdicts=())),
     ):
-        keeping.keeper.follow(event)
+        storage.keeper.follow(event)
 
 
 def only(kind, published):
@@ -102,12 +102,12 @@ def only(kind, published):
 
 
 def test_a_run_goes_into_the_month_and_into_the_library(opened, published, request_):
-    keeping = opened()
-    keeping.library.refresh()
-    draw(keeping, request_)
+    storage = opened()
+    storage.library.refresh()
+    draw(storage, request_)
     picture = only(RunStored, published).path
-    assert picture.parent == keeping.runs_folder / f"{datetime.now(UTC):%Y/%m}"
-    assert [e.path for e in keeping.library.entries(keeping.library.list("dog"))] == [picture]
+    assert picture.parent == storage.runs_folder / f"{datetime.now(UTC):%Y/%m}"
+    assert [e.path for e in storage.library.entries(storage.library.list("dog"))] == [picture]
     assert only(LibraryChanged, published).change.added == (picture,)
 
 
@@ -129,10 +129,10 @@ def test_what_was_changed_by_hand_is_there_in_the_next_program(opened):
 
 
 def test_a_prompt_typed_anew_has_no_scene_until_it_is_read(opened):
-    keeping = opened()
-    keeping.drafts.keep_scene(scene_of())
-    keeping.drafts.keep_prompt("a", "stickers")
-    assert keeping.drafts.newest.scene is None
+    storage = opened()
+    storage.drafts.keep_scene(scene_of())
+    storage.drafts.keep_prompt("a", "stickers")
+    assert storage.drafts.newest.scene is None
 
 
 def test_only_what_was_not_drawn_is_listed_as_interrupted(opened, request_):
@@ -150,15 +150,15 @@ def test_only_what_was_not_drawn_is_listed_as_interrupted(opened, request_):
 def test_a_library_that_cannot_be_written_gives_a_recovery_copy(
     opened, published, request_, tmp_path, caplog
 ):
-    keeping = opened()
-    keeping.runs_folder = tmp_path / "file"
-    keeping.runs_folder.write_text("taken")
-    draw(keeping, request_)
+    storage = opened()
+    storage.runs_folder = tmp_path / "file"
+    storage.runs_folder.write_text("taken")
+    draw(storage, request_)
     failure = only(StoreFailed, published)
     assert failure.recovered.parent == tmp_path / "recovery"
-    assert keeping.store.load(failure.recovered)[0].request == request_
+    assert storage.store.load(failure.recovered)[0].request == request_
     moved = opened().library.move(failure.recovered, tmp_path / "elsewhere")
-    assert keeping.store.load(moved)[0].request == request_
+    assert storage.store.load(moved)[0].request == request_
 
 
 @pytest.mark.parametrize(
@@ -166,17 +166,17 @@ def test_a_library_that_cannot_be_written_gives_a_recovery_copy(
     [(7, Sameness.SAME), (8, Sameness.CLOSE), (90, Sameness.DIFFERENT)],
 )
 def test_a_run_drawn_again_is_compared(opened, published, request_, value, sameness):
-    keeping = opened()
-    draw(keeping, request_)
+    storage = opened()
+    draw(storage, request_)
     first = only(RunStored, published).path
-    again = keeping.again(first, "r2")
-    draw(keeping, again, value)
+    again = storage.again(first, "r2")
+    draw(storage, again, value)
     told = only(Reproduced, published)
     assert (told.first, told.comparison.sameness) == (first, sameness)
     assert told.comparison.largest_difference == value - 7
     assert told.comparison.reasons == ()
     assert again.parent_run_id == first.stem
-    keeping.close()
+    storage.close()
     library = opened().library
     library.reindex()
     (kept,) = library.repetitions(library.entry(first).summary)
@@ -184,7 +184,7 @@ def test_a_run_drawn_again_is_compared(opened, published, request_, value, samen
 
 
 def test_all_that_we_write_of_a_request_comes_back_into_the_form(opened, published, request_):
-    keeping = opened()
+    storage = opened()
     scene = with_relation_weight(request_.scene, request_.scene.relations[0].id, 2.0)
     guidance = GuidanceSettings(method_id="psg", strength=3.0, every=2, last_step=7, goal=0.9)
     form = replace(
@@ -200,9 +200,9 @@ def test_all_that_we_write_of_a_request_comes_back_into_the_form(opened, publish
         scheduler_id="euler",
         candidates=4,
     )
-    draw(keeping, request_of(scene, STICKERS, form, 5))
-    theirs = keeping.metadata.read(only(RunStored, published).path)
-    wanted = keeping.request_in(theirs)
+    draw(storage, request_of(scene, STICKERS, form, 5))
+    theirs = storage.metadata.read(only(RunStored, published).path)
+    wanted = storage.request_in(theirs)
     names = usable_fields(theirs, ["stickers"], wanted)
     others = {field.name for field in fields(PictureSettings)} - set(names)
     assert others == {
@@ -214,17 +214,17 @@ def test_all_that_we_write_of_a_request_comes_back_into_the_form(opened, publish
     assert scene_to_take(wanted) == scene
 
 
-def told_by(keeping, published):
-    return keeping.metadata.read(only(RunStored, published).path)
+def told_by(storage, published):
+    return storage.metadata.read(only(RunStored, published).path)
 
 
 def test_every_field_that_differs_is_a_row(opened, published, request_):
-    keeping = opened()
+    storage = opened()
     scene = with_relation_weight(request_.scene, request_.scene.relations[0].id, 2.0)
     guidance = GuidanceSettings(method_id="psg", strength=3.0, every=2)
     form = replace(USUAL, negative="fog", guidance=guidance)
-    draw(keeping, request_of(scene, STICKERS, form, 5))
-    rows = keeping.compare_picture(told_by(keeping, published), request_.scene, [STICKERS])
+    draw(storage, request_of(scene, STICKERS, form, 5))
+    rows = storage.compare_picture(told_by(storage, published), request_.scene, [STICKERS])
     told = {row.name: (row.mine, row.theirs) for row in rows}
     assert told["negative"] == ("", "fog")
     assert told["guidance"][1] == "every 2"
@@ -233,9 +233,9 @@ def test_every_field_that_differs_is_a_row(opened, published, request_):
 
 
 def test_a_usual_picture_takes_an_unusual_form_back(opened, published, request_):
-    keeping = opened()
+    storage = opened()
     usual = replace(USUAL, guidance=GuidanceSettings(method_id="psg", strength=3.0))
-    draw(keeping, request_of(request_.scene, STICKERS, usual, USUAL.seed))
+    draw(storage, request_of(request_.scene, STICKERS, usual, USUAL.seed))
     unusual = replace(
         usual,
         negative="fog",
@@ -243,37 +243,37 @@ def test_a_usual_picture_takes_an_unusual_form_back(opened, published, request_)
         savings=(Saving.TILING,),
         device="cpu",
     )
-    keeping.drafts.keep_settings(unusual)
+    storage.drafts.keep_settings(unusual)
     path = only(RunStored, published).path
-    rows = keeping.compare_picture(keeping.metadata.read(path), request_.scene, [STICKERS])
+    rows = storage.compare_picture(storage.metadata.read(path), request_.scene, [STICKERS])
     told = {row.name: (row.mine, row.theirs) for row in rows if row.is_told and not row.is_same}
     assert told["negative"] == ("fog", "")
     assert told["guidance"] == ("every 2", "")
     assert told["savings"] == ("tiles", "")
     assert told["device"] == ("cpu", "")
-    theirs = keeping.metadata.read(path)
-    wanted = keeping.request_in(theirs)
+    theirs = storage.metadata.read(path)
+    wanted = storage.request_in(theirs)
     names = usable_fields(theirs, ["stickers"], wanted)
     taken = with_fields(unusual, theirs, set(names) & set(told), request=wanted)
     assert replace(taken, width=64, height=64) == replace(usual, device="cpu")
 
 
 def test_a_baseline_takes_the_guidance_of_the_form_away(opened, published, request_):
-    keeping = opened()
+    storage = opened()
     guided = replace(USUAL, guidance=GuidanceSettings(method_id="psg", strength=3.0))
     asked = request_of(request_.scene, STICKERS, guided, USUAL.seed)
-    draw(keeping, replace(asked, guidance=replace(asked.guidance, method_id=UNGUIDED)))
-    keeping.drafts.keep_settings(guided)
+    draw(storage, replace(asked, guidance=replace(asked.guidance, method_id=UNGUIDED)))
+    storage.drafts.keep_settings(guided)
     path = only(RunStored, published).path
-    rows = keeping.compare_picture(keeping.metadata.read(path), request_.scene, [STICKERS])
+    rows = storage.compare_picture(storage.metadata.read(path), request_.scene, [STICKERS])
     assert [(row.mine, row.theirs) for row in rows if row.name == "method"] == [("psg", "none")]
-    theirs = keeping.metadata.read(path)
-    wanted = keeping.request_in(theirs)
+    theirs = storage.metadata.read(path)
+    wanted = storage.request_in(theirs)
     names = usable_fields(theirs, ["stickers"], wanted)
     taken = with_fields(guided, theirs, names, request=wanted)
     assert (taken.guidance.method_id, taken.guidance.strength) == ("psg", 0.0)
-    keeping.drafts.keep_settings(taken)
-    again = keeping.compare_picture(keeping.metadata.read(path), request_.scene, [STICKERS])
+    storage.drafts.keep_settings(taken)
+    again = storage.compare_picture(storage.metadata.read(path), request_.scene, [STICKERS])
     assert all(row.is_same for row in again if row.name == "method")
 
 
@@ -294,29 +294,29 @@ def test_a_record_that_cannot_be_read_gives_no_request(opened):
 def test_a_dropped_picture_is_compared_with_the_form_and_changes_nothing(
     opened, published, request_
 ):
-    keeping = opened()
-    draw(keeping, request_)
-    keeping.drafts.keep_settings(USUAL)
-    keeping.drafts.keep_prompt("something else", None)
-    rows = keeping.compare_picture(told_by(keeping, published), None, [STICKERS])
+    storage = opened()
+    draw(storage, request_)
+    storage.drafts.keep_settings(USUAL)
+    storage.drafts.keep_prompt("something else", None)
+    rows = storage.compare_picture(told_by(storage, published), None, [STICKERS])
     told = {row.name: (row.mine, row.theirs) for row in rows}
     assert told["prompt"] == ("something else", request_.scene.prompt.text)
     assert told["seed"] == ("11", "3")
     assert told["model"] == ("stickers", "stickers")
     assert told["width"][0] == "64"
-    assert keeping.drafts.newest.prompt == "something else"
+    assert storage.drafts.newest.prompt == "something else"
 
 
 def test_marks_searches_and_the_trash_are_kept(opened, published, request_):
-    keeping = opened()
-    draw(keeping, request_)
+    storage = opened()
+    draw(storage, request_)
     picture = only(RunStored, published).path
-    keeping.library.refresh()
-    keeping.library.rate([picture], 4)
-    keeping.library.tag([picture], ["good", "car"], drop=["car"])
-    keeping.library.note(picture, "nice")
-    keeping.library.save_search("best", "stars>=4")
-    keeping.close()
+    storage.library.refresh()
+    storage.library.rate([picture], 4)
+    storage.library.tag([picture], ["good", "car"], drop=["car"])
+    storage.library.note(picture, "nice")
+    storage.library.save_search("best", "stars>=4")
+    storage.close()
     library = opened().library
     library.refresh()
     (entry,) = library.entries(library.list(library.searches()["best"]))
@@ -329,27 +329,27 @@ def test_marks_searches_and_the_trash_are_kept(opened, published, request_):
 
 
 def test_the_watcher_tells_of_what_others_do(opened, published, request_):
-    keeping = opened()
-    draw(keeping, request_)
+    storage = opened()
+    draw(storage, request_)
     picture = only(RunStored, published).path
-    keeping.library.refresh()
+    storage.library.refresh()
     picture.unlink()
-    assert keeping.library.refresh().missing == (picture,)
-    keeping.library.watch(every_s=60)
-    keeping.library.close()
+    assert storage.library.refresh().missing == (picture,)
+    storage.library.watch(every_s=60)
+    storage.library.close()
 
 
 def test_another_library_holds_at_once_and_in_the_next_program(opened, request_, tmp_path):
-    keeping, chosen = opened(), tmp_path / "chosen"
-    draw(keeping, request_)
-    keeping.library.refresh()
-    keeping.use_library(chosen)
-    keeping.library.refresh()
-    assert keeping.library.list() == ()
-    draw(keeping, replace(request_, id="r2"))
-    (there,) = keeping.library.entries(keeping.library.list())
+    storage, chosen = opened(), tmp_path / "chosen"
+    draw(storage, request_)
+    storage.library.refresh()
+    storage.use_library(chosen)
+    storage.library.refresh()
+    assert storage.library.list() == ()
+    draw(storage, replace(request_, id="r2"))
+    (there,) = storage.library.entries(storage.library.list())
     assert there.path.parent == chosen / f"{datetime.now(UTC):%Y/%m}"
-    keeping.close()
+    storage.close()
     later = opened()
     assert later.runs_folder == chosen
     later.use_library(None)
@@ -358,22 +358,22 @@ def test_another_library_holds_at_once_and_in_the_next_program(opened, request_,
     assert opened().runs_folder == tmp_path / "runs"
 
 
-def found(keeping):
-    return keeping.library.entries(keeping.library.list())
+def found(storage):
+    return storage.library.entries(storage.library.list())
 
 
 def test_a_folder_that_cannot_be_written_is_refused_and_the_former_stays(opened, tmp_path):
-    keeping = opened()
-    usual, taken = keeping.runs_folder, tmp_path / "file"
+    storage = opened()
+    usual, taken = storage.runs_folder, tmp_path / "file"
     taken.write_text("taken")
     with pytest.raises(StoreError, match="is not a folder"):
-        keeping.use_library(taken)
-    assert (keeping.runs_folder, opened().runs_folder) == (usual, usual)
+        storage.use_library(taken)
+    assert (storage.runs_folder, opened().runs_folder) == (usual, usual)
 
 
 def test_the_library_stays_while_a_picture_is_still_to_come(opened, request_, tmp_path):
-    keeping = opened()
-    keeping.keeper.expect(request_)
+    storage = opened()
+    storage.keeper.expect(request_)
     with pytest.raises(StoreError, match="still being drawn"):
-        keeping.use_library(tmp_path / "chosen")
-    assert keeping.runs_folder == tmp_path / "runs"
+        storage.use_library(tmp_path / "chosen")
+    assert storage.runs_folder == tmp_path / "runs"

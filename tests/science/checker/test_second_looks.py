@@ -7,7 +7,7 @@ from spatialstudio.domain.verdict import (
     Outcome,
 )
 from spatialstudio.science.checker.confidence import agreement_of, stability_of
-from spatialstudio.science.checker.measurement import glance_at
+from spatialstudio.science.checker.measurement import measure_relation
 from tests.science.seen_things import perception, relation, seen
 
 SAME = perception(seen("dog", 20, 50), seen("car", 80, 50))
@@ -18,7 +18,7 @@ LOST = perception(seen("dog", 20, 50))
 
 def glance(picture, relation_type=None):
     claim = relation(relation_type) if relation_type else relation()
-    return glance_at(claim, picture, REPRODUCE)
+    return measure_relation(claim, picture, REPRODUCE)
 
 
 def stability(*looks, settings=REPRODUCE):

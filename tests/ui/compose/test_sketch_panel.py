@@ -67,7 +67,7 @@ def test_a_layout_taken_over_forgets_where_things_were_pushed(
     before = sketch.place_of("m1")
     push(qtbot, sketch, "m1", 0.1)
     qtbot.waitUntil(lambda: sketch.place_of("m1") != before)
-    window.context.switchboard.prompt_offered.emit(prompt)
+    window.context.window_signals.prompt_offered.emit(prompt)
     qtbot.waitUntil(lambda: said(studio) == prompt and sketch.place_of("m1") == before)
 
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPushButton
 from spatialstudio.application.run.generate_image import new_request
 from spatialstudio.domain.verdict import AbstentionReason
 from spatialstudio.ui.evaluate import commands as commands
-from spatialstudio.ui.evaluate.widgets.check_chip import GroundChip
+from spatialstudio.ui.evaluate.widgets.check_chip import CheckChip
 from spatialstudio.ui.evaluate.widgets.verdict_card import VerdictCard
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.widgets.picture_layers import Layer
@@ -30,7 +30,7 @@ def evaluating(qtbot, window, studio):
 
 
 def chips(window):
-    return [chip for chip in window.findChildren(GroundChip) if chip.isVisible()]
+    return [chip for chip in window.findChildren(CheckChip) if chip.isVisible()]
 
 
 def chip_of(window, reason):

@@ -9,7 +9,7 @@ from spatialstudio.ui.evaluate.evidence_presenter import (
     evidence_scene,
     picked_relation,
 )
-from spatialstudio.ui.evaluate.selected_verdict import LookingAt
+from spatialstudio.ui.evaluate.selected_verdict import VerdictSelection
 from spatialstudio.ui.evaluate.widgets.evidence_marks import BoxStyle
 from spatialstudio.ui.widgets.picture_layers import Layer, LayerLook
 from tests.science.seen_things import perception, seen
@@ -22,13 +22,13 @@ def look_at(context):
 
     def look(run):
         context.studio.session.open(run)
-        return LookingAt(context).now()
+        return VerdictSelection(context).now()
 
     return look
 
 
-def lit(looked_at, reason):
-    return evidence_scene(looked_at, reason, frozenset(), {})
+def lit(selected_verdict, reason):
+    return evidence_scene(selected_verdict, reason, frozenset(), {})
 
 
 def styles(scene):
@@ -53,8 +53,8 @@ def test_a_look_reaches_the_marks(look_at):
         Layer.BAND: LayerLook(opacity=0.5, hue=4),
         Layer.CANDIDATES: LayerLook(opacity=0.3, hue=5),
     }
-    looked_at = look_at(judged_run(NEAR_DOG, UNSURE_DOG, CAR))
-    scene = evidence_scene(looked_at, None, {Layer.BAND, Layer.CANDIDATES}, looks)
+    selected_verdict = look_at(judged_run(NEAR_DOG, UNSURE_DOG, CAR))
+    scene = evidence_scene(selected_verdict, None, {Layer.BAND, Layer.CANDIDATES}, looks)
     assert [(mark.opacity, mark.tint) for mark in scene.bands] == [(0.5, 4)]
     assert [(mark.opacity, mark.hue) for mark in scene.boxes] == [(0.3, 5)]
 
@@ -67,8 +67,8 @@ def test_near_the_boundary_the_band_glows(look_at):
 
 
 def test_of_near_and_far_the_gap_is_measured(look_at):
-    looked_at = look_at(judged_run(DOG, CAR, relation_type=NEAR))
-    scene = lit(looked_at, Reason.NEAR_BOUNDARY)
+    selected_verdict = look_at(judged_run(DOG, CAR, relation_type=NEAR))
+    scene = lit(selected_verdict, Reason.NEAR_BOUNDARY)
     assert scene.gap.label == "gap 0.21 of the diagonal"
     assert scene.bands == ()
 
@@ -90,8 +90,8 @@ def test_a_thing_that_is_nowhere_has_an_empty_frame(look_at):
 
 
 def test_what_is_missing_is_told_without_being_asked(look_at):
-    looked_at = look_at(judged_run(UNSURE_DOG, CAR))
-    scene = evidence_scene(looked_at, None, {Layer.BOXES}, {})
+    selected_verdict = look_at(judged_run(UNSURE_DOG, CAR))
+    scene = evidence_scene(selected_verdict, None, {Layer.BOXES}, {})
     assert styles(scene) == [("dog? 0.15", BoxStyle.GHOST)]
     assert not scene.is_lit
 
@@ -100,7 +100,7 @@ def test_what_a_change_lets_count_has_its_box(look_at, context):
     run = judged_run(UNSURE_DOG, CAR)
     look_at(run)
     context.judgement.try_setting(run, "detection_score", 0.1, "least score")
-    scene = evidence_scene(LookingAt(context).now(), None, {Layer.BOXES}, {})
+    scene = evidence_scene(VerdictSelection(context).now(), None, {Layer.BOXES}, {})
     assert styles(scene) == [("dog 0.15", BoxStyle.CHOSEN)]
 
 
@@ -133,19 +133,23 @@ def test_candidates_are_those_that_were_not_chosen(look_at):
 
 def test_of_hundreds_of_unsure_ones_the_best_are_shown(look_at):
     unsure = [seen("m1", 30 + n, 40, 0.1 - n / 1000) for n in range(9)]
-    looked_at = look_at(judged_run(DOG, *unsure, CAR))
-    assert [mark.label for mark in candidates(looked_at)] == ["dog 0.10", "dog 0.10", "dog 0.10"]
-    assert best_unsure(looked_at, "m1").score == 0.1
+    selected_verdict = look_at(judged_run(DOG, *unsure, CAR))
+    assert [mark.label for mark in candidates(selected_verdict)] == [
+        "dog 0.10",
+        "dog 0.10",
+        "dog 0.10",
+    ]
+    assert best_unsure(selected_verdict, "m1").score == 0.1
 
 
 def test_what_is_tried_moves_the_band_and_leaves_the_stored_verdict(look_at, context):
     run = judged_run(DOG, CAR)
     look_at(run)
     context.judgement.try_setting(run, "margin", 0.3, "margin")
-    looked_at = LookingAt(context).now()
-    (band,) = evidence_scene(looked_at, None, {Layer.BAND}, {}).bands
+    selected_verdict = VerdictSelection(context).now()
+    (band,) = evidence_scene(selected_verdict, None, {Layer.BAND}, {}).bands
     assert (band.band.start, band.label) == (40, "0.50 of 0.30")
-    assert looked_at.run.evaluation.verdicts[0].measurement.margin == 0.1
+    assert selected_verdict.run.evaluation.verdicts[0].measurement.margin == 0.1
 
 
 def test_the_first_relation_is_looked_at_until_another_is_picked(look_at):

@@ -73,7 +73,7 @@ def test_detectors_are_offered_and_damaged_ones_say_why(panel):
 
 def test_what_is_judged_next_is_seen_by_the_second_as_well(qtbot, shelf, window, engine):
     panel = window.panel(SecondDetectorPanel)
-    window.context.switchboard.workspace_asked.emit("evaluate")
+    window.context.window_signals.workspace_asked.emit("evaluate")
     qtbot.waitUntil(lambda: len(titles(panel)) == 4)
     qtbot.keyClick(field_of(panel), Qt.Key.Key_Down)
     window.prompt.use_prompt(PROMPT)
@@ -102,7 +102,7 @@ def test_a_detector_that_has_gone_is_named_but_not_asked(qtbot, shelf, context):
 
 
 def test_the_verdicts_panel_judges_again_once_another_is_chosen(qtbot, shelf, drawn, engine):
-    drawn.context.switchboard.workspace_asked.emit("evaluate")
+    drawn.context.window_signals.workspace_asked.emit("evaluate")
     verdicts = drawn.panel(EvaluationPanel)
     again = next(
         each for each in verdicts.findChildren(QPushButton) if each.text().startswith("Judge")

@@ -4,8 +4,8 @@ from spatialstudio.application.inspect.inspection import evidence_of
 from spatialstudio.domain.relation import BEHIND, NEAR
 from spatialstudio.domain.verdict import RECOMMENDED
 from spatialstudio.domain.verdict import AbstentionReason as Reason
-from spatialstudio.ui.evaluate.verdict_checks import grounds_of, lower_threshold
-from spatialstudio.ui.evaluate.widgets.check_chip import GroundState
+from spatialstudio.ui.evaluate.verdict_checks import checks_of, lower_threshold
+from spatialstudio.ui.evaluate.widgets.check_chip import CheckState
 from tests.fakes import counted_scene
 from tests.science.seen_things import perception, seen
 from tests.ui.judged_runs import CAR, DOG, NEAR_DOG, SECOND_DOG, UNSURE_DOG, judged_run
@@ -16,7 +16,7 @@ ELSEWHERE, LEFT_CAR = seen("m1", 90, 9), seen("m2", 30, 90)
 def told(run):
     (verdict,) = run.evaluation.verdicts
     evidence = evidence_of(verdict, run.scene, run.evaluation)
-    return grounds_of(run.scene.relations[0], verdict, evidence, run.scene)
+    return checks_of(run.scene.relations[0], verdict, evidence, run.scene)
 
 
 def texts(run):
@@ -31,7 +31,7 @@ def test_a_decided_verdict_tells_what_it_passed():
         "overlap 0.00",
         "offset 0.50 of 0.10",
     ]
-    assert {ground.state for ground in grounds} == {GroundState.HELD}
+    assert {ground.state for ground in grounds} == {CheckState.HELD}
 
 
 def test_a_count_that_is_asked_for_is_not_called_one_of_each():
@@ -66,7 +66,7 @@ def test_where_others_are_passed_over_the_surest_of_each_is_taken():
 )
 def test_the_reason_comes_last_and_is_marked(run, reason, text):
     last = told(run)[-1]
-    assert (last.reason, last.text, last.state) == (reason, text, GroundState.BROKEN)
+    assert (last.reason, last.text, last.state) == (reason, text, CheckState.BROKEN)
 
 
 def test_of_near_things_the_gap_is_told():

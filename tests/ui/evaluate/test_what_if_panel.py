@@ -158,5 +158,5 @@ def test_what_cannot_be_written_is_told(qtbot, panel, show, context, tmp_path):
     drag(qtbot, panel, "Margin", 100)
     with qtbot.waitSignal(panel.problem_met) as problem:
         context.actions[commands.KEEP_ADJUSTED].trigger()
-    assert problem.args[0].title == "Keeping the verdict"
+    assert problem.args[0].title == "Storage the verdict"
     assert context.studio.session.run.evaluation.adjusted == ()

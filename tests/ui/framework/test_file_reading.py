@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 from spatialstudio.adapters import images, picture_limits
 from spatialstudio.adapters.storage.metadata import picture_texts
 from spatialstudio.adapters.storage.stores import array_file, state_files, trace
-from spatialstudio.application.jobs.background_jobs import ErrandEnded
+from spatialstudio.application.jobs.background_jobs import BackgroundJobEnded
 from spatialstudio.ui.framework.file_reading import FileReading, Subject
 from spatialstudio.ui.gallery import commands as gallery_commands
 from spatialstudio.ui.gallery.gallery_panel import GalleryPanel
@@ -132,7 +132,7 @@ def test_what_is_no_file_gets_a_sentence_and_blocks_nothing(qtbot, window, tmp_p
     qtbot.waitUntil(lambda: bool(window.findChildren(ToastCard)))
 
 
-class Errands:
+class BackgroundJobs:
     """Runs nothing; numbers what was asked."""
 
     def __init__(self):
@@ -147,12 +147,12 @@ class Errands:
 
 
 def test_the_latest_read_of_a_subject_wins():
-    errands, shown = Errands(), []
+    errands, shown = BackgroundJobs(), []
     reading = FileReading(lambda: errands)
     for number in (1, 2):
         reading.read(Subject.STAGE, str(number), int, shown.append, shown.append)
     reading.read(Subject.BESIDE, "3", int, shown.append, shown.append)
     for number in (1, 2, 3):
-        reading.handle(ErrandEnded(errand_id=number, result=number))
+        reading.handle(BackgroundJobEnded(errand_id=number, result=number))
     assert shown == [2, 3]
     assert errands.cancelled == [1]

@@ -4,7 +4,7 @@ import pytest
 
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.verdict import AbstentionReason
-from spatialstudio.ui.framework.selected_evidence import Judgement
+from spatialstudio.ui.framework.selected_evidence import SelectedEvidence
 from spatialstudio.ui.framework.undo import Edits
 from tests.fakes import scene_of
 from tests.ui.judged_runs import CAR, DOG, SECOND_DOG, judged_run
@@ -17,7 +17,7 @@ def edits(qapp):
 
 @pytest.fixture
 def judgement(edits):
-    return Judgement(edits)
+    return SelectedEvidence(edits)
 
 
 @pytest.fixture

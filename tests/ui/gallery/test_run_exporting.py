@@ -171,7 +171,7 @@ def test_nowhere_is_no_export(qtbot, drawn, panel, answer, out):
 
 
 def test_the_open_run_is_meant_outside_the_gallery(qtbot, drawn, studio, panel, out, answer):
-    drawn.context.switchboard.workspace_asked.emit("inspect")
+    drawn.context.window_signals.workspace_asked.emit("inspect")
     answer(out / "open.png")
     trigger(drawn, commands.SAVE_AS)
     qtbot.waitUntil(lambda: (out / "open.png").exists())

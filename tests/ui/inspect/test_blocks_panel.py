@@ -113,8 +113,8 @@ def button_of(panel, text):
 @pytest.fixture
 def registry_cache(studio, tmp_path):
     """Where the studio's adapters look for what models have left."""
-    studio.keeping._registry._surroundings = replace(  # the scripted studio keeps nothing
-        studio.keeping._registry._surroundings, cache=tmp_path / "cache"
+    studio.storage._registry._surroundings = replace(  # the scripted studio keeps nothing
+        studio.storage._registry._surroundings, cache=tmp_path / "cache"
     )
     return tmp_path / "cache"
 
@@ -177,7 +177,7 @@ def test_what_was_not_captured_can_be_asked_for(qtbot, window, open_run):
     panel = open_run(run_of(()))
     button = panel.findChild(QPushButton)
     qtbot.waitUntil(button.isVisible)
-    with qtbot.waitSignal(window.context.switchboard.capture_asked) as asked:
+    with qtbot.waitSignal(window.context.window_signals.capture_asked) as asked:
         qtbot.mouseClick(button, LEFT)
     assert asked.args == [AttentionDetail.EVERY_WORD]
     assert window.generation.settings.detail is AttentionDetail.EVERY_WORD
@@ -189,7 +189,7 @@ def texts(panel):
 
 def test_what_the_first_run_captures_can_be_set_before_it(qtbot, window):
     window.prompt.use_prompt(PROMPT)
-    window.context.switchboard.workspace_asked.emit("inspect")
+    window.context.window_signals.workspace_asked.emit("inspect")
     panel = window.panel(BlocksPanel)
     button = next(each for each in panel.findChildren(QPushButton) if not each.isHidden())
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)

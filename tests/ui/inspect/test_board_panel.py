@@ -13,7 +13,7 @@ from spatialstudio.ui.window.workspaces import GALLERY
 @pytest.fixture
 def board(drawn):
     """The storyboard in sight, two steps pinned."""
-    drawn.context.switchboard.workspace_asked.emit("inspect")
+    drawn.context.window_signals.workspace_asked.emit("inspect")
     drawn.findChild(QDockWidget, "storyboard").raise_()
     return drawn.panel(BoardPanel)
 

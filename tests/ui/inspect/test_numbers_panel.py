@@ -11,7 +11,7 @@ from tests.ui.scripted_engine import STEPS
 @pytest.fixture
 def numbers(qtbot, drawn):
     """The numbers of a finished run, in sight."""
-    drawn.context.switchboard.workspace_asked.emit("inspect")
+    drawn.context.window_signals.workspace_asked.emit("inspect")
     dock = drawn.findChild(QDockWidget, "numbers")
     dock.show()
     dock.raise_()

@@ -137,7 +137,7 @@ def test_the_first_model_is_not_offered_in_place_of_itself(qtbot, window, engine
 
 def test_the_list_of_models_opens_from_anywhere(qtbot, window):
     window.use_density(Density.SIMPLE)
-    window.context.switchboard.workspace_asked.emit("gallery")
+    window.context.window_signals.workspace_asked.emit("gallery")
     window.context.actions[CHOOSE_MODEL].trigger()
     field = field_of(window)
     qtbot.waitUntil(field.view().isVisible)
@@ -223,7 +223,7 @@ def test_models_that_have_all_gone_are_missed_only_when_one_is_needed(qtbot, win
 
 
 def test_a_model_of_the_last_session_that_is_damaged_now_is_told(qtbot, studio, window_of):
-    studio.keeping.drafts.keep_settings(replace(usual_settings(LARGE), model_id="broken"))
+    studio.storage.drafts.keep_settings(replace(usual_settings(LARGE), model_id="broken"))
     window = window_of(studio)
     qtbot.waitUntil(lambda: BROKEN.message in messages(window))
     assert window.generation.settings.model_id == "stickers"

@@ -169,8 +169,8 @@ def test_a_picture_that_is_kept_nowhere_is_told_of(qtbot, running, engine, studi
 
 
 def test_a_library_that_cannot_be_written_leads_to_its_setting(qtbot, window, studio, tmp_path):
-    studio.keeping.runs_folder = tmp_path / "file"
-    studio.keeping.runs_folder.write_text("taken")
+    studio.storage.runs_folder = tmp_path / "file"
+    studio.storage.runs_folder.write_text("taken")
     window.prompt.use_prompt(PROMPT)
     window.generation.generate()
     qtbot.waitUntil(lambda: "Choose a folder…" in offers(window))

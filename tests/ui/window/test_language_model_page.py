@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton
 from spatialstudio.application.compose.language_model import LanguageModel
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.servers import ServerChoice
-from spatialstudio.ui.framework.window_signals import Switchboard
+from spatialstudio.ui.framework.window_signals import WindowSignals
 from spatialstudio.ui.widgets.text_label import TextLabel
 from spatialstudio.ui.window.language_model_page import LanguageModelPage
 from tests.server_fakes import PRESETS, FakeServerDesk
@@ -20,17 +20,17 @@ def desk():
 
 
 @pytest.fixture
-def switchboard():
-    return Switchboard()
+def window_signals():
+    return WindowSignals()
 
 
 @pytest.fixture
-def page(qtbot, desk, switchboard):
+def page(qtbot, desk, window_signals):
     """The page, with events told as the window tells them."""
     language_model = LanguageModel(
-        lambda: desk, switchboard.server_told.emit, use_anew=lambda: None
+        lambda: desk, window_signals.server_told.emit, use_anew=lambda: None
     )
-    page = LanguageModelPage(language_model, switchboard.server_told)
+    page = LanguageModelPage(language_model, window_signals.server_told)
     qtbot.addWidget(page)
     page.show()
     yield page
@@ -129,10 +129,10 @@ def test_the_grammar_alone_can_be_chosen_again(qtbot, page, desk):
     qtbot.waitUntil(lambda: not desk.kept.is_complete)
 
 
-def test_what_the_environment_says_is_told(qtbot, switchboard):
+def test_what_the_environment_says_is_told(qtbot, window_signals):
     desk = FakeServerDesk(overriding=("SOME_VARIABLE",))
-    model = LanguageModel(lambda: desk, switchboard.server_told.emit, use_anew=lambda: None)
-    page = LanguageModelPage(model, switchboard.server_told)
+    model = LanguageModel(lambda: desk, window_signals.server_told.emit, use_anew=lambda: None)
+    page = LanguageModelPage(model, window_signals.server_told)
     qtbot.addWidget(page)
     assert says(page, "SOME_VARIABLE")
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from spatialstudio.application.jobs.messages import EvaluateJob
 from spatialstudio.application.session import RunState
 from spatialstudio.domain.errors import ImageError
-from spatialstudio.domain.judge_choice import DEFAULT_JUDGES, STICKER_JUDGES
+from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET, STICKER_JUDGES
 from spatialstudio.ui.evaluate.evaluation_panel import EvaluationPanel
 from spatialstudio.ui.window.picture_offer import open_picture
 from tests.sticker_pictures import save_sticker_picture
@@ -166,7 +166,7 @@ def test_without_a_model_the_picture_is_shown_and_its_way_out_offered(
 def test_a_picture_of_unknown_origin_has_no_verdict_until_a_detector_is_chosen(
     context, engine, studio, plain, panel
 ):
-    studio.judges = DEFAULT_JUDGES
+    studio.judges = DEFAULT_JUDGE_SET
     studio.read_prompt("a dog above a car")
     open_picture(context, plain)
     follow(panel, studio)
@@ -175,8 +175,8 @@ def test_a_picture_of_unknown_origin_has_no_verdict_until_a_detector_is_chosen(
     assert studio.session.run.evaluation is None
     shown = [label.text() for label in panel.findChildren(QLabel)]
     assert any("no sticker model drew this picture" in text for text in shown)
-    studio.judges = replace(DEFAULT_JUDGES, second_id="dino")
-    context.switchboard.judges_chosen.emit()
+    studio.judges = replace(DEFAULT_JUDGE_SET, second_id="dino")
+    context.window_signals.judges_chosen.emit()
     panel.judge_again()
     (job,) = engine.jobs
     assert (job.judges.detector_id, job.judges.second_id) == ("dino", None)
@@ -185,7 +185,7 @@ def test_a_picture_of_unknown_origin_has_no_verdict_until_a_detector_is_chosen(
 def test_a_picture_that_a_sticker_model_drew_is_judged_by_the_sticker_models(
     context, engine, studio, tmp_path
 ):
-    studio.judges = DEFAULT_JUDGES
+    studio.judges = DEFAULT_JUDGE_SET
     open_picture(context, save_sticker_picture(tmp_path / "own.png", PIXELS, THEIRS))
     (job,) = engine.jobs
     assert job.judges == STICKER_JUDGES

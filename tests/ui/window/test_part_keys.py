@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QDockWidget
 
 from spatialstudio.ui.evaluate.evaluation_panel import EvaluationPanel
-from spatialstudio.ui.evaluate.widgets.check_chip import GroundChip
+from spatialstudio.ui.evaluate.widgets.check_chip import CheckChip
 from spatialstudio.ui.framework import commands as framework_commands
 
 FORWARD, BACK = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
@@ -15,7 +15,7 @@ FORWARD, BACK = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifie
 def evaluating(qtbot, drawn):
     """The workspace Evaluate with a judged picture, the keyboard in the middle."""
     drawn.context.actions[framework_commands.EVALUATE_WORKSPACE].trigger()
-    qtbot.waitUntil(lambda: bool(drawn.panel(EvaluationPanel).findChildren(GroundChip)))
+    qtbot.waitUntil(lambda: bool(drawn.panel(EvaluationPanel).findChildren(CheckChip)))
     drawn.focus_centre()
     return drawn
 
@@ -57,10 +57,10 @@ def test_evidence_is_lit_by_few_keys(qtbot, evaluating):
     qtbot.keyClick(evaluating, Qt.Key.Key_F6)
     chip = QApplication.focusWidget()
     for _ in range(3):
-        if isinstance(chip, GroundChip):
+        if isinstance(chip, CheckChip):
             break
         qtbot.keyClick(chip, Qt.Key.Key_Tab)
         chip = QApplication.focusWidget()
-    assert isinstance(chip, GroundChip)
+    assert isinstance(chip, CheckChip)
     qtbot.keyClick(chip, Qt.Key.Key_Space)
     assert evaluating.context.judgement.lit is not None

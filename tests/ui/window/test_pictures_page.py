@@ -24,7 +24,7 @@ def drawn_picture(qtbot, window, studio, engine):
     for job in engine.jobs:
         engine.play(job)
     qtbot.waitUntil(lambda: studio.session.baseline.is_over)
-    return studio.keeping.metadata.read(studio.session.run.path)
+    return studio.storage.metadata.read(studio.session.run.path)
 
 
 def test_pictures_are_marked_until_the_user_says_otherwise(qtbot, window, studio, engine):
@@ -72,7 +72,7 @@ def test_another_library_is_chosen_and_the_usual_one_again(
     drawn_picture(qtbot, window, studio, engine)
     assert studio.session.run.path.is_relative_to(chosen)
     back = button(page_of(window), "Use the usual folder")
-    qtbot.waitUntil(lambda: not studio.keeping.keeper.is_busy)
+    qtbot.waitUntil(lambda: not studio.storage.keeper.is_busy)
     back.setFocus()
     qtbot.keyClick(back, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: studio.runs_folder == usual)

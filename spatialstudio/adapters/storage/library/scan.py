@@ -8,7 +8,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from spatialstudio.adapters.storage.library.index import IndexedRun
-from spatialstudio.adapters.storage.library.trash import Thrown
+from spatialstudio.adapters.storage.library.trash import TrashedRun
 from spatialstudio.adapters.storage.metadata.reader import settings_in
 from spatialstudio.adapters.storage.stores.atomic_write import (
     PICTURE_ENDING,
@@ -78,7 +78,7 @@ def nameless_in(folder: Path) -> int:
     return sum(name.endswith(PICTURE_ENDING) and not _is_text(name) for name in names)
 
 
-def read_run(picture: Path, path: str, stamp: str, thrown: Thrown | None = None) -> IndexedRun:
+def read_run(picture: Path, path: str, stamp: str, thrown: TrashedRun | None = None) -> IndexedRun:
     """Read what the index needs of a run, from the best of its files that is there.
 
     Args:

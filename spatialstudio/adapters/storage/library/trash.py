@@ -45,7 +45,7 @@ _GONE_HINT = "It was emptied or put back."
 _OUTSIDE_HINT = "A link in the library leads to another place; remove it."
 
 
-class Thrown(NamedTuple):
+class TrashedRun(NamedTuple):
     """A run in the trash.
 
     Attributes:
@@ -133,10 +133,10 @@ class Trash:
             return
         yield from (Path(path) for path in inner if is_regular(Path(path) / RECORD))
 
-    def thrown(self) -> Mapping[Path, Thrown]:
+    def thrown(self) -> Mapping[Path, TrashedRun]:
         """Return what the deletions say of the pictures that lie in the trash."""
         return {
-            inside: Thrown(was, deletion.deleted)
+            inside: TrashedRun(was, deletion.deleted)
             for deletion in self.deletions()
             for inside, was in zip(deletion.inside, deletion.paths, strict=True)
         }

@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from spatialstudio.adapters.storage.metadata.parse_values import (
-    told_float,
-    told_int,
-    told_json,
-    told_text,
+    parse_float,
+    parse_int,
+    parse_json_text,
+    parse_text,
 )
 from spatialstudio.adapters.storage.metadata.picture_texts import PARAMETERS, USER_COMMENT
 from spatialstudio.domain.picture_settings import PictureSettings
@@ -65,13 +65,13 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
         dialect=DIALECT,
         prompt=prompt,
         negative=negative,
-        seed=told_int(told.get("Seed")),
-        steps=told_int(told.get("Steps")),
-        guidance_scale=told_float(told.get("CFG scale")),
+        seed=parse_int(told.get("Seed")),
+        steps=parse_int(told.get("Steps")),
+        guidance_scale=parse_float(told.get("CFG scale")),
         sampler=told.get("Sampler", ""),
         scheduler=told.get("Schedule type") or told.get("Scheduler", ""),
-        width=told_int(width),
-        height=told_int(height),
+        width=parse_int(width),
+        height=parse_int(height),
         model=told.get("Model", ""),
         model_hash=told.get("Model hash", ""),
         extras={name: value for name, value in told.items() if name not in _KNOWN},
@@ -139,4 +139,4 @@ def _quoted(value: str) -> str:
 
 
 def _unquoted(value: str) -> str:
-    return told_text(told_json(value)) or value if value.startswith('"') else value
+    return parse_text(parse_json_text(value)) or value if value.startswith('"') else value

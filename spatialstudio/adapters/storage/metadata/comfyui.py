@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from spatialstudio.adapters.storage.metadata.parse_values import (
-    told_float,
-    told_int,
-    told_object,
-    told_text,
+    parse_float,
+    parse_int,
+    parse_object,
+    parse_text,
 )
 from spatialstudio.domain.picture_settings import PictureSettings
 
@@ -102,10 +102,10 @@ Node = Mapping[str, Any]
 
 def read(texts: Mapping[str, str]) -> PictureSettings | None:
     """Read the settings; None when the picture does not tell them in this form."""
-    graph = _Graph(told_object(_graph_text(texts, NAME)))
+    graph = _Graph(parse_object(_graph_text(texts, NAME)))
     sampler = graph.sampler()
     if sampler is None:
-        graph = _Graph(graph_of_workflow(told_object(_graph_text(texts, WORKFLOW))))
+        graph = _Graph(graph_of_workflow(parse_object(_graph_text(texts, WORKFLOW))))
         sampler = graph.sampler()
     if sampler is None:
         return None
@@ -118,14 +118,14 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
         dialect=DIALECT,
         prompt=graph.text_above(positive, besides=NEGATIVE),
         negative=graph.text_above(negative, besides=POSITIVE),
-        seed=told_int(_first(up, _SEEDS)),
-        steps=told_int(_first(up, ("steps",))),
-        guidance_scale=told_float(_first(up, ("cfg", "guidance"))),
-        sampler=told_text(_first(up, ("sampler_name",))),
-        scheduler=told_text(_first(up, ("scheduler",))),
-        width=told_int(_first(sized, ("width",))),
-        height=told_int(_first(sized, ("height",))),
-        model=told_text(_first(up, _MODELS)),
+        seed=parse_int(_first(up, _SEEDS)),
+        steps=parse_int(_first(up, ("steps",))),
+        guidance_scale=parse_float(_first(up, ("cfg", "guidance"))),
+        sampler=parse_text(_first(up, ("sampler_name",))),
+        scheduler=parse_text(_first(up, ("scheduler",))),
+        width=parse_int(_first(sized, ("width",))),
+        height=parse_int(_first(sized, ("height",))),
+        model=parse_text(_first(up, _MODELS)),
     )
 
 
@@ -201,9 +201,9 @@ class _Graph:
 
 
 def _text_of(inputs: Mapping[str, Any]) -> str:
-    halves = [told_text(inputs.get(name)) for name in ("string_a", "string_b")]
-    joined = told_text(inputs.get("delimiter")).join(filter(None, halves))
-    return next(filter(None, (told_text(inputs.get(name)) for name in _TEXTS)), joined)
+    halves = [parse_text(inputs.get(name)) for name in ("string_a", "string_b")]
+    joined = parse_text(inputs.get("delimiter")).join(filter(None, halves))
+    return next(filter(None, (parse_text(inputs.get(name)) for name in _TEXTS)), joined)
 
 
 def _first(nodes: tuple[Node, ...], names: tuple[str, ...]) -> object:

@@ -6,11 +6,11 @@ Its other scheme is that of AUTOMATIC1111, and is read as such.
 from collections.abc import Mapping
 
 from spatialstudio.adapters.storage.metadata.parse_values import (
+    parse_float,
+    parse_int,
+    parse_object,
+    parse_text,
     told_extras,
-    told_float,
-    told_int,
-    told_object,
-    told_text,
 )
 from spatialstudio.adapters.storage.metadata.picture_texts import PARAMETERS, USER_COMMENT
 from spatialstudio.domain.picture_settings import PictureSettings
@@ -27,22 +27,22 @@ _KNOWN = frozenset(
 
 def read(texts: Mapping[str, str]) -> PictureSettings | None:
     """Read the settings; None when the picture does not tell them in this form."""
-    told = told_object(texts.get(PARAMETERS) or texts.get(USER_COMMENT) or "")
+    told = parse_object(texts.get(PARAMETERS) or texts.get(USER_COMMENT) or "")
     if "base_model" not in told:
         return None
-    width, _, height = told_text(told.get("resolution")).strip("() ").partition(",")
+    width, _, height = parse_text(told.get("resolution")).strip("() ").partition(",")
     return PictureSettings(
         dialect=DIALECT,
-        prompt=told_text(told.get("prompt")),
-        negative=told_text(told.get("negative_prompt")),
-        seed=told_int(told.get("seed")),
-        steps=told_int(told.get("steps")),
-        guidance_scale=told_float(told.get("guidance_scale")),
-        sampler=told_text(told.get("sampler")),
-        scheduler=told_text(told.get("scheduler")),
-        width=told_int(width.strip()),
-        height=told_int(height.strip()),
-        model=told_text(told.get("base_model")),
-        model_hash=told_text(told.get("base_model_hash")),
+        prompt=parse_text(told.get("prompt")),
+        negative=parse_text(told.get("negative_prompt")),
+        seed=parse_int(told.get("seed")),
+        steps=parse_int(told.get("steps")),
+        guidance_scale=parse_float(told.get("guidance_scale")),
+        sampler=parse_text(told.get("sampler")),
+        scheduler=parse_text(told.get("scheduler")),
+        width=parse_int(width.strip()),
+        height=parse_int(height.strip()),
+        model=parse_text(told.get("base_model")),
+        model_hash=parse_text(told.get("base_model_hash")),
         extras=told_extras(told, _KNOWN),
     )

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from spatialstudio.adapters.storage.metadata.parse_values import (
+    parse_float,
+    parse_int,
+    parse_object,
+    parse_text,
     told_extras,
-    told_float,
-    told_int,
-    told_object,
-    told_text,
 )
 from spatialstudio.domain.picture_settings import PictureSettings
 
@@ -38,9 +38,9 @@ _UNWANTED = re.compile(r"\[([^\[\]]*)\]")
 
 def read(texts: Mapping[str, str]) -> PictureSettings | None:
     """Read the settings; None when the picture does not tell them in this form."""
-    if told := told_object(texts.get(NAME, "")):
+    if told := parse_object(texts.get(NAME, "")):
         return _read_new(told)
-    old = told_object(texts.get(OLD_NAME, ""))
+    old = parse_object(texts.get(OLD_NAME, ""))
     image = old.get("image")
     if isinstance(image, dict):
         return _read_old(old, image)
@@ -53,16 +53,16 @@ def _read_new(told: Mapping[str, Any]) -> PictureSettings:
     model = model if isinstance(model, dict) else {"name": model}
     return PictureSettings(
         dialect=DIALECT,
-        prompt=told_text(told.get("positive_prompt")),
-        negative=told_text(told.get("negative_prompt")),
-        seed=told_int(told.get("seed")),
-        steps=told_int(told.get("steps")),
-        guidance_scale=told_float(told.get("cfg_scale")),
-        sampler=told_text(told.get("scheduler")),
-        width=told_int(told.get("width")),
-        height=told_int(told.get("height")),
-        model=told_text(model.get("name")) or told_text(model.get("model_name")),
-        model_hash=told_text(model.get("hash")),
+        prompt=parse_text(told.get("positive_prompt")),
+        negative=parse_text(told.get("negative_prompt")),
+        seed=parse_int(told.get("seed")),
+        steps=parse_int(told.get("steps")),
+        guidance_scale=parse_float(told.get("cfg_scale")),
+        sampler=parse_text(told.get("scheduler")),
+        width=parse_int(told.get("width")),
+        height=parse_int(told.get("height")),
+        model=parse_text(model.get("name")) or parse_text(model.get("model_name")),
+        model_hash=parse_text(model.get("hash")),
         extras=told_extras(told, _KNOWN),
     )
 
@@ -70,18 +70,18 @@ def _read_new(told: Mapping[str, Any]) -> PictureSettings:
 def _read_old(told: Mapping[str, Any], image: Mapping[str, Any]) -> PictureSettings:
     prompts = image.get("prompt")
     parts = prompts if isinstance(prompts, list) else [{"prompt": prompts}]
-    texts = [told_text(part.get("prompt")) for part in parts if isinstance(part, dict)]
+    texts = [parse_text(part.get("prompt")) for part in parts if isinstance(part, dict)]
     return PictureSettings(
         dialect=DIALECT,
         prompt=" ".join(filter(None, texts)),
-        seed=told_int(image.get("seed")),
-        steps=told_int(image.get("steps")),
-        guidance_scale=told_float(image.get("cfg_scale")),
-        sampler=told_text(image.get("sampler")),
-        width=told_int(image.get("width")),
-        height=told_int(image.get("height")),
-        model=told_text(told.get("model_weights")),
-        model_hash=told_text(told.get("model_hash")),
+        seed=parse_int(image.get("seed")),
+        steps=parse_int(image.get("steps")),
+        guidance_scale=parse_float(image.get("cfg_scale")),
+        sampler=parse_text(image.get("sampler")),
+        width=parse_int(image.get("width")),
+        height=parse_int(image.get("height")),
+        model=parse_text(told.get("model_weights")),
+        model_hash=parse_text(told.get("model_hash")),
     )
 
 
@@ -92,10 +92,10 @@ def _read_command(command: re.Match[str]) -> PictureSettings:
         dialect=DIALECT,
         prompt=" ".join(_UNWANTED.sub(" ", text).split()),
         negative=", ".join(_UNWANTED.findall(text)),
-        seed=told_int(options.get("S")),
-        steps=told_int(options.get("s")),
-        guidance_scale=told_float(options.get("C")),
-        sampler=told_text(options.get("A")),
-        width=told_int(options.get("W")),
-        height=told_int(options.get("H")),
+        seed=parse_int(options.get("S")),
+        steps=parse_int(options.get("s")),
+        guidance_scale=parse_float(options.get("C")),
+        sampler=parse_text(options.get("A")),
+        width=parse_int(options.get("W")),
+        height=parse_int(options.get("H")),
     )

@@ -11,10 +11,10 @@ from typing import Any
 
 from spatialstudio.adapters.storage.metadata import provenance
 from spatialstudio.adapters.storage.metadata.parse_values import (
-    told_float,
-    told_int,
-    told_object,
-    told_text,
+    parse_float,
+    parse_int,
+    parse_object,
+    parse_text,
 )
 from spatialstudio.adapters.storage.metadata.picture_texts import OWN_RECORD, XMP
 from spatialstudio.domain.picture_settings import (
@@ -30,7 +30,7 @@ DIALECT = "spatial studio"
 def read(texts: Mapping[str, str]) -> PictureSettings | None:
     """Read the settings; None when the picture is not one of ours."""
     record = texts.get(OWN_RECORD) or provenance.read_record(texts.get(XMP, ""))
-    told = told_object(record)
+    told = parse_object(record)
     request = _inside(told, "request")
     if not request:
         return None
@@ -41,25 +41,25 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
     picture, setup = _inside(told, "picture"), _inside(_inside(told, "environment"), "setup")
     return PictureSettings(
         dialect=DIALECT,
-        prompt=told_text(prompt.get("text")),
-        negative=told_text(prompt.get("negative")),
-        seed=told_int(request.get("seed")),
-        steps=told_int(request.get("steps")),
-        guidance_scale=told_float(request.get("guidance_scale")),
-        sampler=told_text(request.get("scheduler_id")),
-        width=told_int(picture.get("width")),
-        height=told_int(picture.get("height")),
-        model=told_text(model.get("id")),
-        model_hash=told_text(setup.get("weights_sha256")),
-        method=told_text(guidance.get("method_id")),
-        strength=told_float(guidance.get("strength")),
+        prompt=parse_text(prompt.get("text")),
+        negative=parse_text(prompt.get("negative")),
+        seed=parse_int(request.get("seed")),
+        steps=parse_int(request.get("steps")),
+        guidance_scale=parse_float(request.get("guidance_scale")),
+        sampler=parse_text(request.get("scheduler_id")),
+        width=parse_int(picture.get("width")),
+        height=parse_int(picture.get("height")),
+        model=parse_text(model.get("id")),
+        model_hash=parse_text(setup.get("weights_sha256")),
+        method=parse_text(guidance.get("method_id")),
+        strength=parse_float(guidance.get("strength")),
         guidance=_numbers(guidance),
-        detail=told_text(capture.get("detail")),
-        preview_every=told_int(capture.get("preview_every")),
+        detail=parse_text(capture.get("detail")),
+        preview_every=parse_int(capture.get("preview_every")),
         search=_search(_inside(request, "search")),
         savings=_texts(request.get("savings")),
-        dtype=told_text(request.get("dtype")),
-        device=told_text(request.get("device")),
+        dtype=parse_text(request.get("dtype")),
+        device=parse_text(request.get("device")),
         relations=tuple(_claims(_rows(told, "relations"), _rows(scene, "relations"))),
         record=record,
     )
@@ -76,13 +76,13 @@ def _rows(told: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    return tuple(map(told_text, value)) if isinstance(value, list) else ()
+    return tuple(map(parse_text, value)) if isinstance(value, list) else ()
 
 
 def _search(search: Mapping[str, Any]) -> str:
     """Say how many pictures a search drew at most; nothing when it drew one."""
-    candidates = told_int(search.get("candidates"))
-    return search_in_words(candidates or 1, told_float(search.get("enough")))
+    candidates = parse_int(search.get("candidates"))
+    return search_in_words(candidates or 1, parse_float(search.get("enough")))
 
 
 def _numbers(guidance: Mapping[str, Any]) -> tuple[str, ...]:
@@ -97,9 +97,9 @@ def _claims(told: list[Mapping[str, Any]], asked: list[Mapping[str, Any]]) -> It
     known = {str(row.get("id")): row for row in asked}
     for row in told:
         wanted = known.get(str(row.get("id")), {})
-        weight = told_float(wanted.get("weight"))
+        weight = parse_float(wanted.get("weight"))
         yield claim_in_words(
-            told_text(row.get("sentence")),
+            parse_text(row.get("sentence")),
             1.0 if weight is None else weight,
             is_muted=wanted.get("is_muted") is True,
         )

@@ -16,7 +16,7 @@ LONGEST_NUMBER = 40
 """Characters; longer texts are no numbers that anybody wrote."""
 
 
-def told_json(text: str) -> Any:
+def parse_json_text(text: str) -> Any:
     """Return the values of a text of JSON; None when it is none, or too large or deep."""
     try:
         content = text.encode("utf-8", "surrogatepass")
@@ -25,26 +25,26 @@ def told_json(text: str) -> Any:
         return None
 
 
-def told_object(text: str) -> Mapping[str, Any]:
+def parse_object(text: str) -> Mapping[str, Any]:
     """Return the JSON object in a text; an empty one when there is none."""
-    value = told_json(text) if text.lstrip().startswith("{") else None
+    value = parse_json_text(text) if text.lstrip().startswith("{") else None
     return value if isinstance(value, dict) else {}
 
 
-def told_text(value: object) -> str:
+def parse_text(value: object) -> str:
     """Return a text as it is, and nothing of anything else."""
     return value if isinstance(value, str) else ""
 
 
-def told_int(value: object) -> int | None:
+def parse_int(value: object) -> int | None:
     """Return a whole number, also from a text or from a float without fraction."""
-    number = told_float(value)
+    number = parse_float(value)
     if number is None or not number.is_integer():
         return None
     return int(value) if isinstance(value, int | str) and _is_digits(str(value)) else int(number)
 
 
-def told_float(value: object) -> float | None:
+def parse_float(value: object) -> float | None:
     """Return a finite number, also from a text."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from spatialstudio.adapters.storage.metadata.parse_values import (
+    parse_float,
+    parse_int,
+    parse_object,
+    parse_text,
     told_extras,
-    told_float,
-    told_int,
-    told_object,
-    told_text,
 )
 from spatialstudio.adapters.storage.metadata.picture_texts import PARAMETERS, USER_COMMENT
 from spatialstudio.domain.picture_settings import PictureSettings
@@ -24,21 +24,21 @@ _KNOWN = frozenset(
 
 def read(texts: Mapping[str, str]) -> PictureSettings | None:
     """Read the settings; None when the picture does not tell them in this form."""
-    whole = told_object(texts.get(PARAMETERS) or texts.get(USER_COMMENT) or "")
+    whole = parse_object(texts.get(PARAMETERS) or texts.get(USER_COMMENT) or "")
     told = whole.get("sui_image_params")
     if not isinstance(told, dict):
         return None
     return PictureSettings(
         dialect=DIALECT,
-        prompt=told_text(told.get("prompt")),
-        negative=told_text(told.get("negativeprompt")),
-        seed=told_int(told.get("seed")),
-        steps=told_int(told.get("steps")),
-        guidance_scale=told_float(told.get("cfgscale")),
-        sampler=told_text(told.get("sampler")),
-        scheduler=told_text(told.get("scheduler")),
-        width=told_int(told.get("width")),
-        height=told_int(told.get("height")),
-        model=told_text(told.get("model")),
+        prompt=parse_text(told.get("prompt")),
+        negative=parse_text(told.get("negativeprompt")),
+        seed=parse_int(told.get("seed")),
+        steps=parse_int(told.get("steps")),
+        guidance_scale=parse_float(told.get("cfgscale")),
+        sampler=parse_text(told.get("sampler")),
+        scheduler=parse_text(told.get("scheduler")),
+        width=parse_int(told.get("width")),
+        height=parse_int(told.get("height")),
+        model=parse_text(told.get("model")),
         extras=told_extras(told, _KNOWN),
     )

@@ -20,7 +20,7 @@ from spatialstudio.ui.widgets.texts import tr
 LEAST_EM = 6
 
 
-class GroundState(Enum):
+class CheckState(Enum):
     """What came of a check; the value is its word for screen readers."""
 
     HELD = "held"
@@ -28,7 +28,7 @@ class GroundState(Enum):
 
 
 @frozen(kw_only=False)
-class Ground:
+class VerdictCheck:
     """One check behind a verdict.
 
     Attributes:
@@ -41,10 +41,10 @@ class Ground:
     reason: AbstentionReason
     text: str
     tip: str
-    state: GroundState
+    state: CheckState
 
 
-class GroundChip(QToolButton):
+class CheckChip(QToolButton):
     """Shows a ground; pressed while its evidence is lit.
 
     Args:
@@ -52,11 +52,11 @@ class GroundChip(QToolButton):
         ground: What to say.
     """
 
-    def __init__(self, theme: Theme, ground: Ground) -> None:
+    def __init__(self, theme: Theme, ground: VerdictCheck) -> None:
         super().__init__()
         self._theme = theme
         self.ground = ground
-        is_broken = ground.state is GroundState.BROKEN
+        is_broken = ground.state is CheckState.BROKEN
         self.setProperty("kind", "reason" if is_broken else "ground")
         self.setText(ground.text)
         self.setFont(font(SMALL, bold=is_broken))
@@ -84,7 +84,7 @@ class GroundChip(QToolButton):
         QStylePainter(self).drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
 
     def _dress(self) -> None:
-        is_broken = self.ground.state is GroundState.BROKEN
+        is_broken = self.ground.state is CheckState.BROKEN
         name, role = ("warning", "unsure") if is_broken else ("tick", "muted")
         icon = self._theme.icon(name, role)
         if is_broken:

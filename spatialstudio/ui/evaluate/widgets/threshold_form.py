@@ -59,7 +59,7 @@ class Choices:
     chosen: int
 
 
-class LeverForm(QWidget):
+class ThresholdForm(QWidget):
     """Lets the user move thresholds and choose instances.
 
     Emits ``lever_picked`` with a key and a value, ``choice_picked`` with a key and a place, by the

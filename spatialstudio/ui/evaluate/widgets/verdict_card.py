@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.relation import RelationId
 from spatialstudio.domain.verdict import AbstentionReason, Verdict
-from spatialstudio.ui.evaluate.widgets.check_chip import Ground, GroundChip
+from spatialstudio.ui.evaluate.widgets.check_chip import CheckChip, VerdictCheck
 from spatialstudio.ui.theme.metrics import (
     LARGE,
     em,
@@ -56,7 +56,7 @@ class JudgedRelation:
     verdict: Verdict
     explanation: str
     run: str = ""
-    grounds: tuple[Ground, ...] = ()
+    grounds: tuple[VerdictCheck, ...] = ()
     lever: str = ""
     adjusted: str = ""
 
@@ -151,7 +151,7 @@ class VerdictCard(QFrame):
         self._theme = theme
         self._judged = judged
         self._is_brief = brief
-        self._chips: tuple[GroundChip, ...] = ()
+        self._chips: tuple[CheckChip, ...] = ()
         verdict = judged.verdict
         self.setProperty("kind", "card")
         self.setAccessibleName(
@@ -215,7 +215,7 @@ class VerdictCard(QFrame):
         column.addWidget(Disclosure(confidence, VerdictNumbers(self._theme, judged.verdict)))
 
     def _grounds(self) -> QWidget:
-        self._chips = tuple(GroundChip(self._theme, ground) for ground in self._judged.grounds)
+        self._chips = tuple(CheckChip(self._theme, ground) for ground in self._judged.grounds)
         chips = QWidget()
         lines = FlowLayout(em(0.3))
         chips.setLayout(lines)

@@ -15,7 +15,7 @@ from spatialstudio.ui.theme.metrics import (
     font,
 )
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.fitted_list import SnugList
+from spatialstudio.ui.widgets.fitted_list import FittedList
 from spatialstudio.ui.widgets.texts import tr
 
 RUNS = Qt.ItemDataRole.UserRole
@@ -66,7 +66,7 @@ class DayDelegate(QStyledItemDelegate):
         painter.fillRect(bar, self._theme.colour("faint"))
 
 
-class DayList(SnugList):
+class DayList(FittedList):
     """Shows days, the newest first. Emits ``day_picked`` with the place of one in the list."""
 
     day_picked = Signal(int)

@@ -10,7 +10,7 @@ from spatialstudio.ui.theme.metrics import (
     font,
 )
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.small_drawing import LittleDrawing
+from spatialstudio.ui.widgets.small_drawing import SmallDrawing
 from spatialstudio.ui.widgets.text_label import (
     PlainLabel,
     TextLabel,
@@ -23,7 +23,7 @@ WIDTHS = (0.34, 0.24, 0.34), (0.24, 0.42, 0.26)
 """Of the tiles in the two rows of the drawing, as shares."""
 
 
-class EmptyGrid(LittleDrawing):
+class EmptyGrid(SmallDrawing):
     """Shows two rows of tiles without pictures."""
 
     def __init__(self, theme: Theme) -> None:

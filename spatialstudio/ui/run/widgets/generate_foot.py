@@ -14,7 +14,7 @@ from spatialstudio.ui.widgets.text_label import (
 from spatialstudio.ui.widgets.texts import tr
 
 
-class SteadyButton(QPushButton):
+class FixedWidthButton(QPushButton):
     """Shows one of several texts and is as wide as the widest of them.
 
     Args:
@@ -58,7 +58,7 @@ class GenerateFoot(QWidget):
         self._offer = QPushButton()
         self._offer.setProperty("kind", "quiet")
         self._offer.clicked.connect(self.offer_picked)
-        self._generate = SteadyButton(tr("Generate"), tr("Add to queue"))
+        self._generate = FixedWidthButton(tr("Generate"), tr("Add to queue"))
         self._generate.setProperty("kind", "primary")
         self._generate.clicked.connect(self.generate_picked)
         self._more = QToolButton()
@@ -69,7 +69,7 @@ class GenerateFoot(QWidget):
         menu = QMenu(self._more)
         menu.addActions(variants)
         self._more.setMenu(menu)
-        self._cancel = SteadyButton(tr("Cancel"), tr("Cancelling…"))
+        self._cancel = FixedWidthButton(tr("Cancel"), tr("Cancelling…"))
         self._cancel.clicked.connect(self.cancel_picked)
         self._lay_out()
         self.show_estimate("")

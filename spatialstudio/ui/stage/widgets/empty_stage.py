@@ -21,7 +21,7 @@ from spatialstudio.ui.theme.metrics import (
 )
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.segments import Segments
-from spatialstudio.ui.widgets.small_drawing import LittleDrawing
+from spatialstudio.ui.widgets.small_drawing import SmallDrawing
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -59,7 +59,7 @@ AS_BROKEN.setHeightForWidth(True)
 """Of a text that is as high as its lines are in the room it has, and never asks for more."""
 
 
-class SceneDrawing(LittleDrawing):
+class SceneDrawing(SmallDrawing):
     """Shows two things in a frame with an arrow between them: what the studio is about."""
 
     def __init__(self, theme: Theme) -> None:

@@ -37,7 +37,9 @@ def drawn(prompt_id, seed, subject="dog", other="car", relation="left_of", **mor
     }
 
 
-def looked_at(line, *detections, stability=0.9, agreement=AGREEMENT, second=None, margin=0.1):
+def selected_verdict(
+    line, *detections, stability=0.9, agreement=AGREEMENT, second=None, margin=0.1
+):
     """The record of a picture that was decided, or of one where an end is missing."""
     labels = {detection["label"].lower() for detection in detections}
     is_decided = {line["object_a"].lower(), line["object_b"].lower()} <= labels

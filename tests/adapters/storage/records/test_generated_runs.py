@@ -9,7 +9,7 @@ import pytest
 from spatialstudio.adapters.storage.records.spatialbench_uc import SpatialBenchRuns
 from spatialstudio.application.evaluate.recorded_runs import judge_records
 from spatialstudio.domain.verdict import REPRODUCE
-from tests.adapters.storage.records.generated_run import drawn, found, looked_at, write_run
+from tests.adapters.storage.records.generated_run import drawn, found, selected_verdict, write_run
 
 RUNS = SpatialBenchRuns(Path(__file__).parents[4] / "resources")
 RIGHT_WAY = found("dog", "left"), found("car", "right")
@@ -41,9 +41,9 @@ def one_sided(tmp_path):
     missed = [drawn("v1_1", seed, **SWAPPED) for seed in range(4)]
     alone = [drawn("v1_2", seed, "cat", "car", "above") for seed in range(3)]
     records = [
-        *(looked_at(line, *RIGHT_WAY, second=RIGHT_WAY) for line in met),
-        *(looked_at(line, *WRONG_WAY, second=WRONG_WAY) for line in missed),
-        *(looked_at(line, found("car", "left")) for line in alone),
+        *(selected_verdict(line, *RIGHT_WAY, second=RIGHT_WAY) for line in met),
+        *(selected_verdict(line, *WRONG_WAY, second=WRONG_WAY) for line in missed),
+        *(selected_verdict(line, found("car", "left")) for line in alone),
     ]
     return write_run(tmp_path / "run", [*met, *missed, *alone], records)
 
@@ -95,14 +95,14 @@ def test_what_a_record_holds_beyond_the_schema_stays(one_sided, target):
 def test_a_picture_of_another_size_is_measured_by_its_own(tmp_path, target):
     small = drawn("v1_0", 0) | {"gen_params": {"seed": 0, "height": 512, "width": 1024}}
     untold = drawn("v1_0", 1) | {"gen_params": {"seed": 1}}
-    records = [looked_at(line, *RIGHT_WAY, second=RIGHT_WAY) for line in (small, untold)]
+    records = [selected_verdict(line, *RIGHT_WAY, second=RIGHT_WAY) for line in (small, untold)]
     _, lines = judged(write_run(tmp_path / "run", [small, untold], records), target)
     assert [line["geometry"]["delta"] for line in lines] == [-300 / 1024, -300 / 512]
 
 
 def test_a_second_detector_that_failed_agrees_by_half(tmp_path, target):
     line = drawn("v1_0", 0)
-    record = looked_at(line, *RIGHT_WAY, agreement=0.5)
+    record = selected_verdict(line, *RIGHT_WAY, agreement=0.5)
     _, (written,) = judged(write_run(tmp_path / "run", [line], [record]), target)
     assert written["conf_components"]["agreement"] == 0.5
     assert written["verdict_raw"] == "PASS"
@@ -110,14 +110,14 @@ def test_a_second_detector_that_failed_agrees_by_half(tmp_path, target):
 
 def test_without_a_second_detector_there_is_no_dissent(tmp_path, target):
     line = drawn("v1_0", 0)
-    record = looked_at(line, *RIGHT_WAY, agreement=1.0)
+    record = selected_verdict(line, *RIGHT_WAY, agreement=1.0)
     _, (written,) = judged(write_run(tmp_path / "run", [line], [record]), target)
     assert written["conf_components"]["agreement"] == 1.0
 
 
 def test_an_unstable_answer_is_undecidable_with_its_numbers(tmp_path, target):
     line = drawn("v1_0", 0)
-    record = looked_at(line, *RIGHT_WAY, second=RIGHT_WAY, stability=0.42)
+    record = selected_verdict(line, *RIGHT_WAY, second=RIGHT_WAY, stability=0.42)
     report, (written,) = judged(write_run(tmp_path / "run", [line], [record]), target)
     assert written["verdict_reason"] == "unstable: stability=0.42 < 0.5"
     assert written["conf"] > 0
@@ -130,7 +130,7 @@ def test_an_unstable_answer_is_undecidable_with_its_numbers(tmp_path, target):
 def test_labels_are_met_in_any_case_and_partial_ones_are_lost(tmp_path, target):
     line = drawn("v1_0", 0, "Fire Hydrant", "car")
     first = found("fire hydrant", "left"), found("Car", "right")
-    record = looked_at(line, *first, second=(found("fire", "left"), found("car", "right")))
+    record = selected_verdict(line, *first, second=(found("fire", "left"), found("car", "right")))
     _, (written,) = judged(write_run(tmp_path / "run", [line], [record]), target)
     assert written["verdict_raw"] == "PASS"
     assert written["conf_components"]["agreement"] == 0.5
@@ -138,7 +138,7 @@ def test_labels_are_met_in_any_case_and_partial_ones_are_lost(tmp_path, target):
 
 def test_a_picture_drawn_twice_counts_once(tmp_path, target):
     line = drawn("v1_0", 0)
-    record = looked_at(line, *RIGHT_WAY, second=RIGHT_WAY)
+    record = selected_verdict(line, *RIGHT_WAY, second=RIGHT_WAY)
     run = write_run(tmp_path / "run", [line, line], [record, record])
     assert judged(run, target)[0].all.total == 1
 
@@ -146,7 +146,7 @@ def test_a_picture_drawn_twice_counts_once(tmp_path, target):
 def test_missing_pictures_stay_in_the_denominator(tmp_path, target):
     lines = [drawn("v1_0", seed) for seed in range(4)]
     records = [
-        looked_at(lines[0], *RIGHT_WAY, second=RIGHT_WAY),
+        selected_verdict(lines[0], *RIGHT_WAY, second=RIGHT_WAY),
         {"sample_id": lines[1]["sample_id"], "verdict_raw": "ERROR", "detectors": None},
         '{"sample_id": "cut',
     ]
@@ -157,7 +157,7 @@ def test_missing_pictures_stay_in_the_denominator(tmp_path, target):
 
 def test_without_a_settings_file_the_records_tell_their_margin(tmp_path, target):
     line = drawn("v1_0", 0)
-    record = looked_at(line, *RIGHT_WAY, second=RIGHT_WAY, margin=0.05)
+    record = selected_verdict(line, *RIGHT_WAY, second=RIGHT_WAY, margin=0.05)
     run = write_run(tmp_path / "run", [line], [record], "eval_precal")
     report, (written,) = judged(run / "eval_precal", target)
     assert written["geometry"]["margin"] == report.settings.margin == 0.05
@@ -166,7 +166,7 @@ def test_without_a_settings_file_the_records_tell_their_margin(tmp_path, target)
 
 def test_an_evaluation_before_calibration_counts_reasons_in_full(tmp_path, target):
     line = drawn("v1_0", 0)
-    record = looked_at(line, found("dog", "left"), found("car", "left"), second=())
+    record = selected_verdict(line, found("dog", "left"), found("car", "left"), second=())
     run = write_run(tmp_path / "run", [line], [record | {"conf": 0.0}], "eval_precal")
     judged(run / "eval_precal", target)
     assert RUNS.read(run / "eval_precal").counts_full_reasons

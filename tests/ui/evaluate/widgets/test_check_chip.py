@@ -2,17 +2,19 @@ import pytest
 
 from spatialstudio.domain.verdict import AbstentionReason
 from spatialstudio.ui.evaluate.widgets.check_chip import (
-    Ground,
-    GroundChip,
-    GroundState,
+    CheckChip,
+    CheckState,
+    VerdictCheck,
 )
 from spatialstudio.ui.theme.metrics import em
 
 
 @pytest.fixture
 def chip(qtbot, appearance):
-    ground = Ground(AbstentionReason.NEAR_BOUNDARY, "offset 0.06 of 0.10", "", GroundState.HELD)
-    chip = GroundChip(appearance.theme, ground)
+    ground = VerdictCheck(
+        AbstentionReason.NEAR_BOUNDARY, "offset 0.06 of 0.10", "", CheckState.HELD
+    )
+    chip = CheckChip(appearance.theme, ground)
     qtbot.addWidget(chip)
     return chip
 

@@ -11,19 +11,19 @@ from spatialstudio.domain.verdict import (
     Verdict,
 )
 from spatialstudio.ui.evaluate.widgets.check_chip import (
-    Ground,
-    GroundChip,
-    GroundState,
+    CheckChip,
+    CheckState,
+    VerdictCheck,
 )
 from spatialstudio.ui.evaluate.widgets.verdict_card import JudgedRelation, VerdictCard
 from spatialstudio.ui.widgets.disclosure import Disclosure
 from spatialstudio.ui.widgets.outcome_mark import OutcomeMark
 
-TOO_NEAR = Ground(
+TOO_NEAR = VerdictCheck(
     AbstentionReason.NEAR_BOUNDARY,
     "offset 0.06 of 0.10",
     "How far it is.",
-    GroundState.BROKEN,
+    CheckState.BROKEN,
 )
 REASONS = {Outcome.UNDECIDABLE: AbstentionReason.NEAR_BOUNDARY}
 
@@ -108,7 +108,7 @@ def test_a_brief_card_leaves_the_numbers_out(card_of):
 
 def test_pressing_a_ground_asks_for_its_evidence_and_again_for_none(qtbot, card_of):
     card = card_of(Outcome.UNDECIDABLE)
-    (chip,) = card.findChildren(GroundChip)
+    (chip,) = card.findChildren(CheckChip)
     with qtbot.waitSignal(card.ground_picked) as lit:
         qtbot.mouseClick(chip, Qt.MouseButton.LeftButton)
     assert lit.args == [AbstentionReason.NEAR_BOUNDARY]
@@ -118,12 +118,12 @@ def test_pressing_a_ground_asks_for_its_evidence_and_again_for_none(qtbot, card_
 
 
 def test_grounds_are_one_stop_of_tab_and_arrows_lead_along(qtbot, theme):
-    overlap = Ground(AbstentionReason.HIGH_OVERLAP, "overlap 0.0", "Both.", GroundState.HELD)
+    overlap = VerdictCheck(AbstentionReason.HIGH_OVERLAP, "overlap 0.0", "Both.", CheckState.HELD)
     verdict = verdict_of(Outcome.UNDECIDABLE)
     card = VerdictCard(theme, JudgedRelation("it", verdict, "So.", grounds=(TOO_NEAR, overlap)))
     qtbot.addWidget(card)
     card.show()
-    first, second = card.findChildren(GroundChip)
+    first, second = card.findChildren(CheckChip)
     first.setFocus()
     qtbot.keyClick(first, Qt.Key.Key_Right)
     assert card.focusWidget() is second
@@ -134,11 +134,11 @@ def test_showing_what_is_lit_asks_for_nothing(qtbot, card_of):
     card = card_of(Outcome.UNDECIDABLE)
     with qtbot.assertNotEmitted(card.ground_picked):
         card.show_lit(AbstentionReason.NEAR_BOUNDARY)
-    assert card.findChild(GroundChip).isChecked()
+    assert card.findChild(CheckChip).isChecked()
 
 
 def test_the_ground_that_decided_says_so(card_of):
-    chip = card_of(Outcome.UNDECIDABLE).findChild(GroundChip)
+    chip = card_of(Outcome.UNDECIDABLE).findChild(CheckChip)
     assert chip.accessibleName() == "offset 0.06 of 0.10: decided the verdict"
 
 
