@@ -231,7 +231,7 @@ def step_of(request: GenerationRequest, step: int) -> StepEvent:
 
 
 @dataclass
-class FakeWorkshop:
+class FakeModelService:
     """Draws with a ``FakeBackend`` and judges with a ``FakeDetector`` and the real checker.
 
     Attributes:

@@ -66,13 +66,13 @@ def answer_of(verdict: Verdict) -> str:
 
 def true_answer(case: Case, settings: CheckerSettings) -> str:
     (relation,) = case.scene.relations
-    glance = measure_relation(relation, case.truth, settings)
+    measured_relation = measure_relation(relation, case.truth, settings)
     verdict = true_verdict(case, settings)
     answer = answer_of(verdict)
     if relation.type.needs_depth and verdict.measurement and verdict.measurement.delta is not None:
         return AT_MARGIN if abs(verdict.measurement.delta) < DEPTH_HAIR else answer
-    if glance and answer in {*DECIDED, "near_boundary"}:
-        distance = abs(abs(glance.reading.offset) - glance.reading.margin)
+    if measured_relation and answer in {*DECIDED, "near_boundary"}:
+        distance = abs(abs(measured_relation.reading.offset) - measured_relation.reading.margin)
         return AT_MARGIN if distance < HAIR else answer
     return answer
 

@@ -80,7 +80,9 @@ class AttentionReader:
         """Copy what was read out of the model's world."""
         return self._snapshot(attention.columns.numpy(force=True))
 
-    def glance(self, taken: LevelMeans, latent_size: tuple[int, int]) -> AttentionSnapshot:
+    def measured_relation(
+        self, taken: LevelMeans, latent_size: tuple[int, int]
+    ) -> AttentionSnapshot:
         """Copy what was taken of a pass out of the model's world, where no loss reads it.
 
         Args:

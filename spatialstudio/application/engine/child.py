@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 
-from spatialstudio.application.engine.worker import BuildWorkshop, Worker
+from spatialstudio.application.engine.worker import BuildModelService, Worker
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.jobs.messages import (
     CancelJob,
@@ -59,14 +59,14 @@ def send(pipe: Connection, message: Command | Report) -> None:
     pipe.send_bytes(pickle.dumps(message, protocol=PICKLE_PROTOCOL))
 
 
-def main(commands: Connection, reports: Connection, build: BuildWorkshop) -> None:
+def main(commands: Connection, reports: Connection, build: BuildModelService) -> None:
     """Work in a separate process, at a lower priority than its parent."""
     leave_out_current_folder()  # multiprocessing has copied the parent's search path
     give_way()
     work(commands, reports, build)
 
 
-def work(commands: Connection, reports: Connection, build: BuildWorkshop) -> None:
+def work(commands: Connection, reports: Connection, build: BuildModelService) -> None:
     """Do jobs until told to stop, or until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is the parent's to handle
     inbox, is_over = Inbox(), Event()
@@ -77,7 +77,7 @@ def work(commands: Connection, reports: Connection, build: BuildWorkshop) -> Non
         is_over.set()
 
 
-def _work(inbox: "Inbox", reports: Connection, build: BuildWorkshop) -> None:
+def _work(inbox: "Inbox", reports: Connection, build: BuildModelService) -> None:
     turn = Lock()
 
     def report(message: Report) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from threading import Thread, current_thread
 
 from spatialstudio.application.engine.child import main, send
-from spatialstudio.application.engine.worker import BuildWorkshop
+from spatialstudio.application.engine.worker import BuildModelService
 from spatialstudio.application.jobs.messages import (
     Command,
     EngineStopped,
@@ -30,7 +30,7 @@ class ChildProcess:
         is_gone: Whether the process has ended and its reports are read.
     """
 
-    def __init__(self, build: BuildWorkshop, report: Callable[[Report], None]) -> None:
+    def __init__(self, build: BuildModelService, report: Callable[[Report], None]) -> None:
         context = multiprocessing.get_context("spawn")
         commands, self._commands = context.Pipe(duplex=False)
         self._reports, reports = context.Pipe(duplex=False)

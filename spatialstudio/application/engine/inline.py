@@ -1,6 +1,6 @@
 """The engine that works in the caller's own thread: for the terminal and for tests."""
 
-from spatialstudio.application.engine.worker import BuildWorkshop, Worker
+from spatialstudio.application.engine.worker import BuildModelService, Worker
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.jobs.messages import (
     Job,
@@ -17,7 +17,7 @@ class InlineEngine:
         build: Makes the workshop, when the first job asks for it.
     """
 
-    def __init__(self, build: BuildWorkshop) -> None:
+    def __init__(self, build: BuildModelService) -> None:
         self._build = build
         self._worker: Worker | None = None
         self._flags: dict[RequestId, CancelFlag] = {}

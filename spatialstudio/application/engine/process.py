@@ -25,7 +25,7 @@ from spatialstudio.domain.generation import (
 
 if TYPE_CHECKING:
     from spatialstudio.application.engine.child_process import ChildProcess
-    from spatialstudio.application.engine.worker import BuildWorkshop
+    from spatialstudio.application.engine.worker import BuildModelService
 
 
 class ProcessEngine:
@@ -37,7 +37,7 @@ class ProcessEngine:
         build: Makes the workshop in the child.
     """
 
-    def __init__(self, build: "BuildWorkshop") -> None:
+    def __init__(self, build: "BuildModelService") -> None:
         self._build = build
         self._report: ReportTo | None = None
         self._child: ChildProcess | None = None

@@ -122,7 +122,7 @@ class ModelService(Protocol):
 
 Answer: TypeAlias = TokensRead | MemoryEstimated | DevicesListed | LayersListed
 
-BuildWorkshop: TypeAlias = Callable[[], ModelService]
+BuildModelService: TypeAlias = Callable[[], ModelService]
 """Makes the workshop where it works; can be pickled, so a function of a module."""
 
 
@@ -134,16 +134,16 @@ class Worker:
         report: Takes what happens.
     """
 
-    def __init__(self, build: BuildWorkshop, report: ReportTo) -> None:
+    def __init__(self, build: BuildModelService, report: ReportTo) -> None:
         self._build = build
         self._report = report
-        self._workshop: ModelService | None = None
+        self._model_service: ModelService | None = None
         self._building = Lock()
 
     def warm_up(self) -> None:
         """Get ready before the first job; what fails here fails again, and is told, in the job."""
         try:
-            self._ready_workshop().warm_up()
+            self._ready_model_service().warm_up()
         except Exception:  # noqa: BLE001 - there is no job yet to which it could be told
             return
 
@@ -166,26 +166,26 @@ class Worker:
             self._report(answer)
 
     def _answer_to(self, question: Question) -> Answer | None:
-        workshop = self._ready_workshop()
+        model_service = self._ready_model_service()
         match question:
             case ReadTokens(prompt=prompt, model=model):
-                readings = workshop.read_tokens(prompt, model)
+                readings = model_service.read_tokens(prompt, model)
                 return TokensRead(prompt=prompt, model_id=model.id, readings=readings)
             case EstimateMemory(request=request, model=model):
-                memory = workshop.estimate(request, model)
+                memory = model_service.estimate(request, model)
                 return None if memory is None else MemoryEstimated(request=request, memory=memory)
             case ListLayers(model=model, height=height, width=width):
-                layers = workshop.layers(model, height, width)
+                layers = model_service.layers(model, height, width)
                 return LayersListed(model_id=model.id, layers=layers)
             case ListDevices():
-                return DevicesListed(devices=workshop.devices())
+                return DevicesListed(devices=model_service.devices())
 
     def _draw(self, job: GenerateJob, token: CancelToken) -> None:
         steps_ended = 0
         finished: GenerationFinished | None = None
         self._enter(job.job_id, Phase.LOADING)
         try:
-            for event in self._ready_workshop().generate(
+            for event in self._ready_model_service().generate(
                 job.request, job.model, token, choice=job.judges
             ):
                 self._report(event)
@@ -217,7 +217,7 @@ class Worker:
     def _judge(self, job: EvaluateJob, token: CancelToken, steps_ended: int = 0) -> None:
         self._enter(job.job_id, Phase.LOOKING)
         try:
-            evaluation = self._ready_workshop().evaluate(
+            evaluation = self._ready_model_service().evaluate(
                 job.image,
                 job.scene,
                 token,
@@ -235,9 +235,9 @@ class Worker:
     def _enter(self, job_id: RequestId, phase: Phase, parts: tuple[int, int] | None = None) -> None:
         self._report(PhaseChanged(request_id=job_id, phase=phase, parts=parts))
 
-    def _ready_workshop(self) -> ModelService:
+    def _ready_model_service(self) -> ModelService:
         with self._building:
-            if self._workshop is None:
+            if self._model_service is None:
                 os.environ.setdefault(WAITING_VARIABLE, "PASSIVE")
-                self._workshop = self._build()
-            return self._workshop
+                self._model_service = self._build()
+            return self._model_service

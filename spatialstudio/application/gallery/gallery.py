@@ -15,8 +15,8 @@ import numpy.typing as npt
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.gallery.library import Library
 from spatialstudio.application.jobs.background_jobs import (
+    BackgroundJobId,
     BackgroundJobs,
-    ErrandId,
     LatestJob,
     Progress,
 )
@@ -176,7 +176,7 @@ class Gallery:
         """Answer with ``TilesRead`` in this order; what was asked for before is given up."""
         self._reading.ask(tuple(ids))
 
-    def mark(self, marks: Mapping[Path, Marks]) -> ErrandId:
+    def mark(self, marks: Mapping[Path, Marks]) -> BackgroundJobId:
         """Keep what the user says of runs; ``BackgroundJobEnded`` tells when it is on disk."""
 
         def write(progress: Progress) -> None:

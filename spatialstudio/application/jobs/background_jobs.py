@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 _NUMBERS = count(1)
 
-ErrandId = NewType("ErrandId", int)
+BackgroundJobId = NewType("BackgroundJobId", int)
 Progress: TypeAlias = Callable[[int, int], None]
 """Told how many parts are done, and of how many; raises ``Cancelled`` when all shall stop."""
 
@@ -26,7 +26,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 class BackgroundJobProgressed:
     """A part of an errand is done. Published by ``BackgroundJobs``; may cross threads."""
 
-    errand_id: ErrandId
+    job_id: BackgroundJobId
     done: int
     total: int
 
@@ -42,7 +42,7 @@ class BackgroundJobEnded:
         is_cancelled: Whether the user stopped it.
     """
 
-    errand_id: ErrandId
+    job_id: BackgroundJobId
     result: object = None
     error: ErrorReport | None = None
     is_cancelled: bool = False
@@ -56,27 +56,27 @@ class BackgroundJobs:
         name: Of the thread.
     """
 
-    def __init__(self, publish: Callable[[object], None], name: str = "errands") -> None:
+    def __init__(self, publish: Callable[[object], None], name: str = "background_jobs") -> None:
         self._publish = publish
         self._name = name
-        self._flags: dict[ErrandId, CancelFlag] = {}
+        self._flags: dict[BackgroundJobId, CancelFlag] = {}
 
-    def run(self, title: str, work: Callable[[Progress], object]) -> ErrandId:
+    def run(self, title: str, work: Callable[[Progress], object]) -> BackgroundJobId:
         """Have something done; returns at once.
 
         Args:
             title: What is being done, for reports: "Exporting runs".
             work: Does it, and tells after each part.
         """
-        errand_id = ErrandId(next(_NUMBERS))
-        flag = self._flags[errand_id] = CancelFlag()
-        future = self._pool.submit(self._do, errand_id, title, work, flag)
+        job_id = BackgroundJobId(next(_NUMBERS))
+        flag = self._flags[job_id] = CancelFlag()
+        future = self._pool.submit(self._do, job_id, title, work, flag)
         future.add_done_callback(_log_failure)
-        return errand_id
+        return job_id
 
-    def cancel(self, errand_id: ErrandId) -> None:
+    def cancel(self, job_id: BackgroundJobId) -> None:
         """Stop an errand before its next part; one that is over stays as it is."""
-        if flag := self._flags.get(errand_id):
+        if flag := self._flags.get(job_id):
             flag.cancel()
 
     def close(self) -> None:
@@ -97,23 +97,23 @@ class BackgroundJobs:
 
     def _do(
         self,
-        errand_id: ErrandId,
+        job_id: BackgroundJobId,
         title: str,
         work: Callable[[Progress], object],
         flag: CancelFlag,
     ) -> None:
         def told(done: int, total: int) -> None:
             flag.raise_if_cancelled()
-            self._publish(BackgroundJobProgressed(errand_id=errand_id, done=done, total=total))
+            self._publish(BackgroundJobProgressed(job_id=job_id, done=done, total=total))
 
         try:
             flag.raise_if_cancelled()
-            ended = BackgroundJobEnded(errand_id=errand_id, result=work(told))
+            ended = BackgroundJobEnded(job_id=job_id, result=work(told))
         except Cancelled:
-            ended = BackgroundJobEnded(errand_id=errand_id, is_cancelled=True)
+            ended = BackgroundJobEnded(job_id=job_id, is_cancelled=True)
         except Exception as error:  # noqa: BLE001 - the border of the thread, as in the worker
-            ended = BackgroundJobEnded(errand_id=errand_id, error=report_on(error, title))
-        self._flags.pop(errand_id, None)
+            ended = BackgroundJobEnded(job_id=job_id, error=report_on(error, title))
+        self._flags.pop(job_id, None)
         self._publish(ended)
 
 

@@ -150,7 +150,7 @@ class Storage:
         return DraftKeeper(partial(state.read_draft, path), partial(state.write_draft, path))
 
     @cached_property
-    def errands(self) -> "BackgroundJobs":
+    def background_jobs(self) -> "BackgroundJobs":
         """Exports, imports and checks of runs, done beside the window."""
         from spatialstudio.application.jobs.background_jobs import BackgroundJobs
 
@@ -357,8 +357,8 @@ class Storage:
         made = vars(self)
         if "drafts" in made:
             self.drafts.close()
-        if "errands" in made:
-            self.errands.close()
+        if "background_jobs" in made:
+            self.background_jobs.close()
         if "reading" in made:
             self.reading.close()
         if "layer_maps" in made:

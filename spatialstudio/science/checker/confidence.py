@@ -97,14 +97,16 @@ def stability_of(
     Returns:
         [0, 1]; an object that is no longer found is an answer lost.
     """
-    glances = [look and measure_relation(relation, look, settings) for look in perturbed]
-    seen = [glance for glance in glances if glance]
-    equal_answers = sum(glance.outcome is first.outcome for glance in seen) / len(glances)
+    measured_relations = [look and measure_relation(relation, look, settings) for look in perturbed]
+    seen = [measured_relation for measured_relation in measured_relations if measured_relation]
+    equal_answers = sum(
+        measured_relation.outcome is first.outcome for measured_relation in seen
+    ) / len(measured_relations)
     if settings.stability_measure is StabilityMeasure.ANSWERS:
         return equal_answers
     if not seen:
         return 0.0
-    overlap = mean(mean(_overlaps(first, glance)) for glance in seen)
+    overlap = mean(mean(_overlaps(first, measured_relation)) for measured_relation in seen)
     return _HALF * equal_answers + _HALF * overlap
 
 

@@ -111,17 +111,17 @@ def decide_relation(
     ambiguous = _ambiguous_end(relation, found, perception, settings)
     if ambiguous:
         return _abstain(relation, AbstentionReason.AMBIGUOUS_OBJECT, (ambiguous,))
-    glance = measure_relation(relation, perception, settings)
-    if glance is None:
+    measured_relation = measure_relation(relation, perception, settings)
+    if measured_relation is None:
         return _abstain(relation, AbstentionReason.NO_DEPTH, relation.ends)
-    measurement = _measure(relation, glance, perception, settings)
-    if _is_barred(relation.type, glance, settings):
+    measurement = _measure(relation, measured_relation, perception, settings)
+    if _is_barred(relation.type, measured_relation, settings):
         return _abstain(relation, AbstentionReason.HIGH_OVERLAP, relation.ends, measurement)
-    components = _components(relation, glance, settings, looks)
-    reason = _doubt(glance, components, settings, looks)
+    components = _components(relation, measured_relation, settings, looks)
+    reason = _doubt(measured_relation, components, settings, looks)
     return Verdict(
         relation_id=relation.id,
-        outcome=Outcome.UNDECIDABLE if reason else glance.outcome,
+        outcome=Outcome.UNDECIDABLE if reason else measured_relation.outcome,
         confidence=confidence(components, settings.weights),
         components=components,
         measurement=measurement,
@@ -158,79 +158,87 @@ def _ambiguous_end(
     count = prod(len(found[end].rivals) for end in relation.ends)
     if ambiguous and settings.decides_agreeing_instances and count <= MAX_CHOICES:
         choices = product(*(found[end].rivals for end in relation.ends))
-        glances = [measure_from(choice, relation, perception, settings) for choice in choices]
-        if _all_say_the_same(relation.type, glances, settings):
+        measured_relations = [
+            measure_from(choice, relation, perception, settings) for choice in choices
+        ]
+        if _all_say_the_same(relation.type, measured_relations, settings):
             return None
     return ambiguous
 
 
 def _all_say_the_same(
     relation_type: RelationType,
-    glances: Sequence[RelationMeasurement | None],
+    measured_relations: Sequence[RelationMeasurement | None],
     settings: CheckerSettings,
 ) -> bool:
     outcomes = {
         Outcome.UNDECIDABLE
-        if glance is None or _is_barred(relation_type, glance, settings)
-        else glance.outcome
-        for glance in glances
+        if measured_relation is None or _is_barred(relation_type, measured_relation, settings)
+        else measured_relation.outcome
+        for measured_relation in measured_relations
     }
     return len(outcomes) == 1 and Outcome.UNDECIDABLE not in outcomes
 
 
 def _measure(
     relation: Relation,
-    glance: RelationMeasurement,
+    measured_relation: RelationMeasurement,
     perception: Perception,
     settings: CheckerSettings,
 ) -> Measurement:
     shown = relation_pse(relation, perception, least_score=settings.detection_score)
     return Measurement(
-        delta=glance.reading.delta,
-        margin=glance.reading.margin,
-        overlap=glance.overlap,
+        delta=measured_relation.reading.delta,
+        margin=measured_relation.reading.margin,
+        overlap=measured_relation.overlap,
         pos=shown.pos,
         pse=shown.pse,
-        gap=glance.reading.gap,
+        gap=measured_relation.reading.gap,
     )
 
 
 def _is_barred(
-    relation_type: RelationType, glance: RelationMeasurement, settings: CheckerSettings
+    relation_type: RelationType, measured_relation: RelationMeasurement, settings: CheckerSettings
 ) -> bool:
     barred = {Axis.X, Axis.Y} if settings.overlap_bars_vertical else {Axis.X}
     compares = any(claim.axis in barred for claim in relation_type.claims)
-    return compares and glance.overlap > settings.max_overlap_iou
+    return compares and measured_relation.overlap > settings.max_overlap_iou
 
 
 def _components(
-    relation: Relation, glance: RelationMeasurement, settings: CheckerSettings, looks: Looks
+    relation: Relation,
+    measured_relation: RelationMeasurement,
+    settings: CheckerSettings,
+    looks: Looks,
 ) -> ConfidenceComponents:
-    reading = glance.reading
-    stability = _stability(relation, glance, settings, looks)
+    reading = measured_relation.reading
+    stability = _stability(relation, measured_relation, settings, looks)
     return ConfidenceComponents(
-        detection=detection_component([detection.score for detection in glance.chosen]),
+        detection=detection_component([detection.score for detection in measured_relation.chosen]),
         geometry=geometry_component(reading.offset, reading.margin, settings.geometry_slope),
         stability=stability,
-        agreement=_agreement(relation, glance, stability, settings, looks),
+        agreement=_agreement(relation, measured_relation, stability, settings, looks),
     )
 
 
 def _stability(
-    relation: Relation, glance: RelationMeasurement, settings: CheckerSettings, looks: Looks
+    relation: Relation,
+    measured_relation: RelationMeasurement,
+    settings: CheckerSettings,
+    looks: Looks,
 ) -> float:
-    if not glance.reading.is_clear:
+    if not measured_relation.reading.is_clear:
         return _UNTESTED
     if looks.stability is not None:
         return looks.stability
     if not looks.perturbed:
         return _UNTESTED
-    return stability_of(relation, glance, looks.perturbed, settings)
+    return stability_of(relation, measured_relation, looks.perturbed, settings)
 
 
 def _agreement(
     relation: Relation,
-    glance: RelationMeasurement,
+    measured_relation: RelationMeasurement,
     stability: float,
     settings: CheckerSettings,
     looks: Looks,
@@ -238,8 +246,10 @@ def _agreement(
     if looks.second is None:
         return _UNTESTED
     unstable = _is_unstable(stability, settings, looks)
-    outcome = Outcome.UNDECIDABLE if unstable else glance.outcome
-    return agreement_of(outcome, glance, measure_relation(relation, looks.second, settings))
+    outcome = Outcome.UNDECIDABLE if unstable else measured_relation.outcome
+    return agreement_of(
+        outcome, measured_relation, measure_relation(relation, looks.second, settings)
+    )
 
 
 def _is_unstable(stability: float, settings: CheckerSettings, looks: Looks) -> bool:
@@ -249,12 +259,12 @@ def _is_unstable(stability: float, settings: CheckerSettings, looks: Looks) -> b
 
 
 def _doubt(
-    glance: RelationMeasurement,
+    measured_relation: RelationMeasurement,
     components: ConfidenceComponents,
     settings: CheckerSettings,
     looks: Looks,
 ) -> AbstentionReason | None:
-    if not glance.reading.is_clear:
+    if not measured_relation.reading.is_clear:
         return AbstentionReason.NEAR_BOUNDARY
     if _is_unstable(components.stability, settings, looks):
         return AbstentionReason.UNSTABLE

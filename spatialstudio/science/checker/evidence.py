@@ -433,11 +433,11 @@ def _perturbed(
 ) -> Iterator[PerturbedAnswer]:
     pairs = zip(evaluation.checker.perturbations, evaluation.looks.perturbed, strict=False)
     for perturbation, look in pairs:
-        glance = look and measure_relation(relation, look, evaluation.checker)
-        own = glance.boxes if glance else ()
+        measured_relation = look and measure_relation(relation, look, evaluation.checker)
+        own = measured_relation.boxes if measured_relation else ()
         yield PerturbedAnswer(
             perturbation=perturbation,
-            outcome=glance.outcome if glance else None,
+            outcome=measured_relation.outcome if measured_relation else None,
             boxes=own,
             crop=_crop([*boxes, *own], evaluation.perception),
         )

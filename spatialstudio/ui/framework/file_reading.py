@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.jobs.background_jobs import (
     BackgroundJobEnded,
+    BackgroundJobId,
     BackgroundJobs,
-    ErrandId,
 )
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.frozen import frozen
@@ -46,9 +46,9 @@ class FileReading:
         errands: Gives what does the work.
     """
 
-    def __init__(self, errands: Callable[[], BackgroundJobs]) -> None:
-        self._errands = errands
-        self._waiting: dict[ErrandId, _Waiting] = {}
+    def __init__(self, background_jobs: Callable[[], BackgroundJobs]) -> None:
+        self._background_jobs = background_jobs
+        self._waiting: dict[BackgroundJobId, _Waiting] = {}
 
     def read(
         self,
@@ -67,18 +67,18 @@ class FileReading:
             show: Takes what was read, on the GUI thread; may raise StudioError.
             fail: Takes the report, on the GUI thread.
         """
-        for errand_id, waiting in tuple(self._waiting.items()):
+        for job_id, waiting in tuple(self._waiting.items()):
             if waiting.subject == subject:
-                self._errands().cancel(errand_id)
-                del self._waiting[errand_id]
-        errand_id = self._errands().run(title, lambda _progress: work())
-        self._waiting[errand_id] = _Waiting(subject=subject, title=title, show=show, fail=fail)
+                self._background_jobs().cancel(job_id)
+                del self._waiting[job_id]
+        job_id = self._background_jobs().run(title, lambda _progress: work())
+        self._waiting[job_id] = _Waiting(subject=subject, title=title, show=show, fail=fail)
 
     def handle(self, event: object) -> None:
         """Show what was read, or say why it was not."""
         if not isinstance(event, BackgroundJobEnded):
             return
-        waiting = self._waiting.pop(event.errand_id, None)
+        waiting = self._waiting.pop(event.job_id, None)
         if waiting is None or event.is_cancelled:
             return
         if event.error is not None:

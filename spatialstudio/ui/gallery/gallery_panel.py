@@ -103,9 +103,9 @@ class GalleryPanel(Panel):
         self._entries: dict[EntryId, LibraryEntry] = {}
         self._marking = RunMarking(context)
         self._marking.marked.connect(self._show_marks)
-        self._errands = GalleryJobs(self._storage.errands)
-        self._exporting = RunExporting(context, self._errands, self)
-        self._looking_after = RunKeeping(context, self._exporting, self._errands, self)
+        self._background_jobs = GalleryJobs(self._storage.background_jobs)
+        self._exporting = RunExporting(context, self._background_jobs, self)
+        self._looking_after = RunKeeping(context, self._exporting, self._background_jobs, self)
         self._looking_after.list_changed.connect(self._look_again)
         self._line = FilterLine()
         self._line.line_edited.connect(self._use_line)
@@ -166,8 +166,8 @@ class GalleryPanel(Panel):
                     self._show_tile(tile)
             case LibraryChanged() if self._is_awake:
                 self._look_again()
-            case BackgroundJobEnded(errand_id=errand_id, error=error):
-                is_own = self._marking.end(errand_id) or self._errands.end(errand_id)
+            case BackgroundJobEnded(job_id=job_id, error=error):
+                is_own = self._marking.end(job_id) or self._background_jobs.end(job_id)
                 if is_own and error is not None:
                     self.problem_met.emit(error)
 

@@ -18,8 +18,8 @@ from spatialstudio.application.gallery.exports import (
 )
 from spatialstudio.application.jobs.background_jobs import (
     BackgroundJobEnded,
+    BackgroundJobId,
     BackgroundJobProgressed,
-    ErrandId,
     Progress,
 )
 from spatialstudio.domain.errors import StudioError
@@ -60,18 +60,20 @@ class RunExporting(QObject):
         parent: Stands behind the dialogs.
     """
 
-    def __init__(self, context: WindowContext, errands: GalleryJobs, parent: QWidget) -> None:
+    def __init__(
+        self, context: WindowContext, background_jobs: GalleryJobs, parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self._context = context
         self._window = parent
-        self._errands = errands
+        self._background_jobs = background_jobs
         self._dialog: ExportDialog | None = None
         self._copies = QTemporaryDir()
         self._pulls = count(1)
-        self._notes: dict[ErrandId, list[str]] = {}
-        self._copying: ErrandId | None = None
-        self._exporting: ErrandId | None = None
-        self._importing: ErrandId | None = None
+        self._notes: dict[BackgroundJobId, list[str]] = {}
+        self._copying: BackgroundJobId | None = None
+        self._exporting: BackgroundJobId | None = None
+        self._importing: BackgroundJobId | None = None
         actions = context.actions
         actions.bind(commands.SAVE_AS, partial(self._save, ExportKind.PICTURE))
         actions.bind(commands.CLEAN_COPY, partial(self._save, ExportKind.CLEAN))
@@ -95,18 +97,16 @@ class RunExporting(QObject):
     def handle(self, event: object) -> None:
         """Follow what is being written."""
         match event:
-            case BackgroundJobProgressed(errand_id=errand_id) if (
-                errand_id == self._exporting and self._dialog
+            case BackgroundJobProgressed(job_id=job_id) if (
+                job_id == self._exporting and self._dialog
             ):
                 self._dialog.show_progress(event.done, event.total)
-            case BackgroundJobEnded(errand_id=errand_id) if errand_id == self._exporting:
+            case BackgroundJobEnded(job_id=job_id) if job_id == self._exporting:
                 self._end_export(event)
-            case BackgroundJobEnded(errand_id=errand_id, result=tuple(files)) if (
-                errand_id == self._copying
-            ):
-                self._end_copy(errand_id, files)
-            case BackgroundJobEnded(errand_id=errand_id, result=tuple(files)) if (
-                errand_id == self._importing
+            case BackgroundJobEnded(job_id=job_id, result=tuple(files)) if job_id == self._copying:
+                self._end_copy(job_id, files)
+            case BackgroundJobEnded(job_id=job_id, result=tuple(files)) if (
+                job_id == self._importing
             ):
                 told = tr("Took in {runs}.").format(runs=runs_in_words(len(files)))
                 self._context.toasts.tell(told)
@@ -202,7 +202,7 @@ class RunExporting(QObject):
             return True  # the export says what is wrong
         return may_write(self._window, chosen, targets)
 
-    def _start(self, runs: Sequence[Path], choice: ExportChoice, target: Path) -> ErrandId:
+    def _start(self, runs: Sequence[Path], choice: ExportChoice, target: Path) -> BackgroundJobId:
         look = self._look(choice)
         notes: list[str] = []
 
@@ -212,9 +212,9 @@ class RunExporting(QObject):
             )
             return self._exports.export(runs, choice.kind, target, look, order)
 
-        errand_id = self._errands.run(tr(EXPORTING), work)
-        self._notes[errand_id] = notes
-        return errand_id
+        job_id = self._background_jobs.run(tr(EXPORTING), work)
+        self._notes[job_id] = notes
+        return job_id
 
     def _look(self, choice: ExportChoice) -> ExportLook:
         look = self._exports.look(choice.theme)
@@ -254,13 +254,13 @@ class RunExporting(QObject):
         target = Path(self._copies.path()) / "copied.png"
         self._copying = self._start(targets[:1], choice, target)
 
-    def _tell_notes(self, errand_id: ErrandId) -> None:
-        for note in dict.fromkeys(self._notes.pop(errand_id, ())):
+    def _tell_notes(self, job_id: BackgroundJobId) -> None:
+        for note in dict.fromkeys(self._notes.pop(job_id, ())):
             self._context.toasts.tell(note)
 
-    def _end_copy(self, errand_id: ErrandId, files: Sequence[Path]) -> None:
+    def _end_copy(self, job_id: BackgroundJobId, files: Sequence[Path]) -> None:
         QGuiApplication.clipboard().setImage(QImage(str(files[0])))
-        self._tell_notes(errand_id)
+        self._tell_notes(job_id)
         self._context.toasts.tell(tr("The picture is on the clipboard, with its legend."))
 
     def _end_export(self, ended: BackgroundJobEnded) -> None:
@@ -273,7 +273,7 @@ class RunExporting(QObject):
             return
         if self._dialog is not None:
             self._dialog.accept()
-        self._tell_notes(ended.errand_id)
+        self._tell_notes(ended.job_id)
         files = ended.result
         told = tr("Wrote {name}.").format(name=files[0].name)
         if len(files) > 1:
@@ -283,7 +283,7 @@ class RunExporting(QObject):
 
     def _cancel(self) -> None:
         if self._exporting is not None:
-            self._errands.cancel(self._exporting)
+            self._background_jobs.cancel(self._exporting)
 
     def _forget_dialog(self) -> None:
         self._dialog = None
@@ -292,7 +292,7 @@ class RunExporting(QObject):
         title, kinds = tr("Import a bundle"), f"{tr('Bundles')} (*.zip)"
         file, _ = QFileDialog.getOpenFileName(self._window, title, "", kinds)
         if file:
-            self._importing = self._errands.run(
+            self._importing = self._background_jobs.run(
                 tr("Importing a bundle"), partial(self._take_in, Path(file))
             )
 

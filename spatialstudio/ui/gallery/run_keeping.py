@@ -11,7 +11,7 @@ from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.gallery.library import LibraryChanged, Recheck
 from spatialstudio.application.jobs.background_jobs import (
     BackgroundJobEnded,
-    ErrandId,
+    BackgroundJobId,
     Progress,
 )
 from spatialstudio.application.storage.storage import Reproduced
@@ -53,18 +53,18 @@ class RunKeeping(QObject):
         self,
         context: WindowContext,
         exporting: RunExporting,
-        errands: GalleryJobs,
+        background_jobs: GalleryJobs,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self._context = context
         self._exporting = exporting
         self._window = parent
-        self._errands = errands
-        self._verifying: ErrandId | None = None
+        self._background_jobs = background_jobs
+        self._verifying: BackgroundJobId | None = None
         self._judges_again = False
-        self._reindexing: ErrandId | None = None
-        self._emptying: ErrandId | None = None
+        self._reindexing: BackgroundJobId | None = None
+        self._emptying: BackgroundJobId | None = None
         self._nameless = 0
         actions = context.actions
         actions.bind(commands.VERIFY, partial(self._verify, judges_again=False))
@@ -82,19 +82,15 @@ class RunKeeping(QObject):
                 self._context.toasts.tell(nameless_in_words(change.nameless), tr(NAMELESS_HINT))
             case Reproduced(comparison=comparison):
                 self._context.toasts.tell(reproduction_in_words(comparison))
-            case BackgroundJobEnded(errand_id=errand_id, result=dict(checks)) if (
-                errand_id == self._verifying
+            case BackgroundJobEnded(job_id=job_id, result=dict(checks)) if (
+                job_id == self._verifying
             ):
                 self._tell_checks(checks)
-            case BackgroundJobEnded(errand_id=errand_id, result=int(count)) if (
-                errand_id == self._reindexing
-            ):
+            case BackgroundJobEnded(job_id=job_id, result=int(count)) if job_id == self._reindexing:
                 told = tr("{runs} are in the index.").format(runs=runs_in_words(count))
                 self._context.toasts.tell(told)
                 self.list_changed.emit()
-            case BackgroundJobEnded(errand_id=errand_id, result=int()) if (
-                errand_id == self._emptying
-            ):
+            case BackgroundJobEnded(job_id=job_id, result=int()) if job_id == self._emptying:
                 self._context.toasts.tell(tr(EMPTY))
 
     def _verify(self, *, judges_again: bool) -> None:
@@ -111,7 +107,7 @@ class RunKeeping(QObject):
             return checks
 
         self._judges_again = judges_again
-        self._verifying = self._errands.run(tr("Verifying runs"), work)
+        self._verifying = self._background_jobs.run(tr("Verifying runs"), work)
 
     def _tell_checks(self, checks: Mapping[Path, Recheck]) -> None:
         bad = {path: check.faults for path, check in checks.items() if check.faults}
@@ -145,7 +141,7 @@ class RunKeeping(QObject):
 
     def _reindex(self) -> None:
         library = self._context.studio.library
-        self._reindexing = self._errands.run(
+        self._reindexing = self._background_jobs.run(
             tr("Building the index anew"), lambda _progress: library.reindex()
         )
 
@@ -156,7 +152,7 @@ class RunKeeping(QObject):
         if not count:
             self._context.toasts.tell(tr(EMPTY))
         elif self._is_confirmed(count):
-            self._emptying = self._errands.run(
+            self._emptying = self._background_jobs.run(
                 tr("Emptying the trash"), lambda _progress: library.empty_trash(days=0)
             )
 

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, Signal
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.jobs.background_jobs import (
+    BackgroundJobId,
     BackgroundJobs,
-    ErrandId,
     Progress,
 )
 from spatialstudio.domain.errors import StudioError
@@ -36,8 +36,8 @@ class RunMarking(QObject):
         super().__init__()
         self._context = context
         self._storage = context.studio.storage
-        self._unwritten: dict[Path, tuple[ErrandId, Marks]] = {}
-        self._writing: set[ErrandId] = set()
+        self._unwritten: dict[Path, tuple[BackgroundJobId, Marks]] = {}
+        self._writing: set[BackgroundJobId] = set()
         context.gallery.stars_picked.connect(self.rate)
         context.gallery.tags_written.connect(self.tag)
         context.gallery.note_written.connect(self.note)
@@ -61,13 +61,13 @@ class RunMarking(QObject):
         _, marks = self._unwritten.get(entry.path, (None, entry.marks))
         return replace(entry, marks=marks)
 
-    def end(self, errand_id: ErrandId) -> bool:
+    def end(self, job_id: BackgroundJobId) -> bool:
         """Take note that marks are on disk, or not; say whether that was one of these errands."""
-        written = [path for path, (writing, _) in self._unwritten.items() if writing == errand_id]
+        written = [path for path, (writing, _) in self._unwritten.items() if writing == job_id]
         for path in written:
             del self._unwritten[path]
-        is_own = errand_id in self._writing
-        self._writing.discard(errand_id)
+        is_own = job_id in self._writing
+        self._writing.discard(job_id)
         return is_own
 
     def rate(self, stars: int) -> None:
@@ -198,22 +198,22 @@ class GalleryJobs:
         errands: Does the work, for other panels as well.
     """
 
-    def __init__(self, errands: BackgroundJobs) -> None:
-        self._errands = errands
-        self._ids: set[ErrandId] = set()
+    def __init__(self, background_jobs: BackgroundJobs) -> None:
+        self._background_jobs = background_jobs
+        self._ids: set[BackgroundJobId] = set()
 
-    def run(self, title: str, work: Callable[[Progress], object]) -> ErrandId:
+    def run(self, title: str, work: Callable[[Progress], object]) -> BackgroundJobId:
         """Have something done; returns at once."""
-        errand_id = self._errands.run(title, work)
-        self._ids.add(errand_id)
-        return errand_id
+        job_id = self._background_jobs.run(title, work)
+        self._ids.add(job_id)
+        return job_id
 
-    def cancel(self, errand_id: ErrandId) -> None:
+    def cancel(self, job_id: BackgroundJobId) -> None:
         """Stop an errand before its next part."""
-        self._errands.cancel(errand_id)
+        self._background_jobs.cancel(job_id)
 
-    def end(self, errand_id: ErrandId) -> bool:
+    def end(self, job_id: BackgroundJobId) -> bool:
         """Let go of an errand that is over; say whether it was one of these."""
-        is_own = errand_id in self._ids
-        self._ids.discard(errand_id)
+        is_own = job_id in self._ids
+        self._ids.discard(job_id)
         return is_own

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.gallery.exports import ExportOrder
 from spatialstudio.application.inspect.storyboard import BoardChanged, pinned
-from spatialstudio.application.jobs.background_jobs import BackgroundJobEnded, ErrandId
+from spatialstudio.application.jobs.background_jobs import BackgroundJobEnded, BackgroundJobId
 from spatialstudio.application.session import RunChanged
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.export import BOARD_FORMATS, BoardFrame
@@ -48,7 +48,7 @@ class BoardPanel(Panel):
         self._edits = context.edits
         self._toasts = context.toasts
         self._actions = context.actions
-        self._writing: ErrandId | None = None
+        self._writing: BackgroundJobId | None = None
         self._notes: list[str] = []
         self._tray = BoardTray()
         self._tray.order_picked.connect(self._reorder)
@@ -65,7 +65,7 @@ class BoardPanel(Panel):
                 self._show()
             case RunChanged():
                 self._actions[replay_commands.PIN_FRAME].setEnabled(True)
-            case BackgroundJobEnded(errand_id=errand_id) if errand_id == self._writing:
+            case BackgroundJobEnded(job_id=job_id) if job_id == self._writing:
                 self._end_export(event)
 
     def _bind(self) -> None:
@@ -125,7 +125,7 @@ class BoardPanel(Panel):
         order = ExportOrder(note=self._notes.append, overwrite=True)
         storage = self._studio.storage
         is_marked = storage.marks_pictures
-        self._writing = storage.errands.run(
+        self._writing = storage.background_jobs.run(
             tr("Exporting the storyboard"),
             lambda _progress: self._studio.exports.export_board(
                 frames, target, order, is_marked=is_marked

@@ -18,43 +18,43 @@ def told():
 
 
 @pytest.fixture
-def errands(told):
-    errands = BackgroundJobs(told.append)
-    yield errands
-    errands.close()
+def background_jobs(told):
+    background_jobs = BackgroundJobs(told.append)
+    yield background_jobs
+    background_jobs.close()
 
 
-def test_an_errand_tells_its_parts_and_its_result(errands, told):
+def test_an_errand_tells_its_parts_and_its_result(background_jobs, told):
     def work(progress):
         progress(1, 2)
         return "files"
 
-    errand_id = errands.run("Working", work)
-    errands.finish()
+    job_id = background_jobs.run("Working", work)
+    background_jobs.finish()
     assert told == [
-        BackgroundJobProgressed(errand_id=errand_id, done=1, total=2),
-        BackgroundJobEnded(errand_id=errand_id, result="files"),
+        BackgroundJobProgressed(job_id=job_id, done=1, total=2),
+        BackgroundJobEnded(job_id=job_id, result="files"),
     ]
 
 
-def test_a_failure_is_told_in_words(errands, told):
+def test_a_failure_is_told_in_words(background_jobs, told):
     def fail(_):
         raise StoreError("The disk is gone.", hint="Look for it.")
 
-    errands.run("Working", fail)
-    errands.finish()
+    background_jobs.run("Working", fail)
+    background_jobs.finish()
     (ended,) = told
     assert (ended.error.title, ended.error.message) == ("Working", "The disk is gone.")
 
 
-def test_what_nobody_foresaw_ends_with_a_word_as_well(errands, told):
-    errands.run("Counting", lambda _: 1 / 0)
-    errands.finish()
+def test_what_nobody_foresaw_ends_with_a_word_as_well(background_jobs, told):
+    background_jobs.run("Counting", lambda _: 1 / 0)
+    background_jobs.finish()
     (ended,) = told
     assert "ZeroDivisionError" in ended.error.details
 
 
-def test_a_cancelled_errand_stops_at_its_next_part(errands, told):
+def test_a_cancelled_errand_stops_at_its_next_part(background_jobs, told):
     begun, may_go_on = threading.Event(), threading.Event()
 
     def work(progress):
@@ -62,14 +62,14 @@ def test_a_cancelled_errand_stops_at_its_next_part(errands, told):
         may_go_on.wait()
         progress(1, 2)
 
-    errand_id = errands.run("Working", work)
-    waiting = errands.run("Working", lambda _: told.append("never"))
+    job_id = background_jobs.run("Working", work)
+    waiting = background_jobs.run("Working", lambda _: told.append("never"))
     begun.wait()
-    errands.cancel(errand_id)
-    errands.cancel(waiting)
+    background_jobs.cancel(job_id)
+    background_jobs.cancel(waiting)
     may_go_on.set()
-    errands.finish()
+    background_jobs.finish()
     assert told == [
-        BackgroundJobEnded(errand_id=errand_id, is_cancelled=True),
-        BackgroundJobEnded(errand_id=waiting, is_cancelled=True),
+        BackgroundJobEnded(job_id=job_id, is_cancelled=True),
+        BackgroundJobEnded(job_id=waiting, is_cancelled=True),
     ]

@@ -16,13 +16,13 @@ SHIFTED = perception(seen("dog", 30, 50), seen("car", 80, 50))
 LOST = perception(seen("dog", 20, 50))
 
 
-def glance(picture, relation_type=None):
+def measured_relation(picture, relation_type=None):
     claim = relation(relation_type) if relation_type else relation()
     return measure_relation(claim, picture, REPRODUCE)
 
 
 def stability(*looks, settings=REPRODUCE):
-    return stability_of(relation(), glance(SAME), looks, settings)
+    return stability_of(relation(), measured_relation(SAME), looks, settings)
 
 
 def test_an_answer_that_never_changes_is_stable():
@@ -47,19 +47,21 @@ def test_stability_can_count_the_answers_alone():
 
 
 def test_a_second_detector_that_sees_the_same_agrees():
-    assert agreement_of(Outcome.PASS, glance(SAME), glance(SAME)) == 1
+    assert agreement_of(Outcome.PASS, measured_relation(SAME), measured_relation(SAME)) == 1
 
 
 def test_a_second_detector_that_sees_the_contrary_disagrees():
-    assert agreement_of(Outcome.PASS, glance(SAME), glance(SWAPPED)) == 0
+    assert agreement_of(Outcome.PASS, measured_relation(SAME), measured_relation(SWAPPED)) == 0
 
 
 def test_a_second_detector_that_misses_an_object_has_no_say():
-    assert agreement_of(Outcome.PASS, glance(SAME), glance(LOST)) == 0.5
+    assert agreement_of(Outcome.PASS, measured_relation(SAME), measured_relation(LOST)) == 0.5
 
 
 def test_the_same_side_counts_even_when_the_answer_differs():
     near = perception(seen("dog", 40, 45), seen("car", 40, 50))
     above = perception(seen("dog", 40, 20), seen("car", 40, 50))
-    score = agreement_of(Outcome.UNDECIDABLE, glance(near, ABOVE), glance(above, ABOVE))
+    score = agreement_of(
+        Outcome.UNDECIDABLE, measured_relation(near, ABOVE), measured_relation(above, ABOVE)
+    )
     assert score == pytest.approx(0.25 + 0.25 * 1)

@@ -142,17 +142,17 @@ class BackgroundJobs:
         self.titles.append(title)
         return len(self.titles)
 
-    def cancel(self, errand_id):
-        self.cancelled.append(errand_id)
+    def cancel(self, job_id):
+        self.cancelled.append(job_id)
 
 
 def test_the_latest_read_of_a_subject_wins():
-    errands, shown = BackgroundJobs(), []
-    reading = FileReading(lambda: errands)
+    background_jobs, shown = BackgroundJobs(), []
+    reading = FileReading(lambda: background_jobs)
     for number in (1, 2):
         reading.read(Subject.STAGE, str(number), int, shown.append, shown.append)
     reading.read(Subject.BESIDE, "3", int, shown.append, shown.append)
     for number in (1, 2, 3):
-        reading.handle(BackgroundJobEnded(errand_id=number, result=number))
+        reading.handle(BackgroundJobEnded(job_id=number, result=number))
     assert shown == [2, 3]
-    assert errands.cancelled == [1]
+    assert background_jobs.cancelled == [1]

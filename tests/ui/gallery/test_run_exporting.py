@@ -193,7 +193,7 @@ def test_a_copy_does_not_take_the_notes_of_an_export(drawn, panel, studio, monke
     exporting, started = panel._exporting, []
     ids = iter(("export", "copy"))
     monkeypatch.setattr(
-        exporting._errands, "run", lambda _title, work: started.append(work) or next(ids)
+        exporting._background_jobs, "run", lambda _title, work: started.append(work) or next(ids)
     )
     monkeypatch.setattr(
         Exports, "export", lambda _self, _runs, kind, *_rest: _rest[-1].note(kind.value) or ()

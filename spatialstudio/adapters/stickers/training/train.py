@@ -120,13 +120,13 @@ FULL = TrainingSettings(
 )
 """As many samples, in one go, as the shipped weights saw in several; their cards tell of those."""
 
-_GLANCE = Recipe(steps=2, batch=2, learning_rate=1e-3, seed=1)
+_MEASURED = Recipe(steps=2, batch=2, learning_rate=1e-3, seed=1)
 
 SMOKE = TrainingSettings(
-    autoencoder=AutoencoderSettings(recipe=_GLANCE, channels=8, fitted_to=2),
-    generator=GeneratorSettings(recipe=_GLANCE, channels=(16, 32), scenes=8),
-    segmenter=PerceptionSettings(recipe=_GLANCE, widths=(8, 8, 8, 8)),
-    depth=PerceptionSettings(recipe=_GLANCE),
+    autoencoder=AutoencoderSettings(recipe=_MEASURED, channels=8, fitted_to=2),
+    generator=GeneratorSettings(recipe=_MEASURED, channels=(16, 32), scenes=8),
+    segmenter=PerceptionSettings(recipe=_MEASURED, widths=(8, 8, 8, 8)),
+    depth=PerceptionSettings(recipe=_MEASURED),
 )
 """Runs through every stage in seconds; the models it makes are useless."""
 
