@@ -41,11 +41,13 @@ class WriteGate:
         Returns:
             Whether nobody writes any more.
         """
+        thread = threading.get_ident()
         with self._changed:
             self._is_closed = True
-            is_quiet = self._changed.wait_for(lambda: not self._inside.total(), timeout_s)
-            self._inside[threading.get_ident()] += 1
-            return is_quiet
+            self._inside[thread] += 1
+            return self._changed.wait_for(
+                lambda: self._inside.total() == self._inside[thread], timeout_s
+            )
 
 
 FILE_GATE = WriteGate()
