@@ -46,50 +46,51 @@ def report_on(exception: BaseException, title: str) -> ErrorReport:
         exception: What was caught at a border.
         title: What was being done: "Drawing the picture".
     """
-    match exception:
-        case StudioError():
-            return ErrorReport(
-                title=title,
-                message=exception.message,
-                hint=exception.hint,
-                is_mistake=isinstance(exception, _USER_MISTAKES),
-                fixes=exception.fixes if isinstance(exception, OutOfMemory) else (),
-                obstacle=_obstacle_of(exception),
-            )
-        case MemoryError():
-            return ErrorReport(
-                title=title,
-                message="There is too little memory for this.",
-                hint="Close other programs, or choose a smaller picture or model.",
-                details=_details(exception),
-            )
-        case RecursionError():
-            return ErrorReport(
-                title=title,
-                message="A file is nested too deeply to be read.",
-                hint="Choose another file.",
-                details=_details(exception),
-            )
-        case OSError(errno=errno.ENOSPC):
-            return ErrorReport(
-                title=title,
-                message="The disk is full.",
-                hint="Free some space, then try again.",
-                details=_details(exception),
-            )
-        case OSError(filename=str() | Path() as name, strerror=str() as reason):
-            return ErrorReport(
-                title=title,
-                message=f'"{shorten_path(name)}" cannot be used: {reason.lower()}.',
-                hint="Choose another file or folder.",
-                details=_details(exception),
-                is_mistake=exception.errno in _WRONG_NAMES,
-            )
+    if isinstance(exception, StudioError):
+        return ErrorReport(
+            title=title,
+            message=exception.message,
+            hint=exception.hint,
+            is_mistake=isinstance(exception, _USER_MISTAKES),
+            fixes=exception.fixes if isinstance(exception, OutOfMemory) else (),
+            obstacle=_obstacle_of(exception),
+        )
+    message, hint = _words_on(exception, title)
     return ErrorReport(
         title=title,
-        message=f"Something went wrong: {title[:1].lower()}{title[1:]} failed.",
-        hint="Try again; if it happens again, report it with the details.",
+        message=message,
+        hint=hint,
         details=_details(exception),
+        is_mistake=_is_wrong_name(exception),
+    )
+
+
+def _is_wrong_name(exception: BaseException) -> bool:
+    if not isinstance(exception, OSError) or exception.filename is None:
+        return False
+    return exception.errno in _WRONG_NAMES
+
+
+def _words_on(exception: BaseException, title: str) -> tuple[str, str]:
+    """Word an error of Python or the system: message and hint."""
+    match exception:
+        case MemoryError():
+            return (
+                "There is too little memory for this.",
+                "Close other programs, or choose a smaller picture or model.",
+            )
+        case RecursionError():
+            return "The input is nested too deeply to be read.", "Choose another file."
+        case OSError(errno=errno.ENOSPC):
+            return "The disk is full.", "Free some space, then try again."
+        case OSError(filename=str() | Path() as name, strerror=str() as reason):
+            return (
+                f'"{shorten_path(name)}" cannot be used: {reason.lower()}.',
+                "Choose another file or folder.",
+            )
+    return (
+        f"Something went wrong: {title[:1].lower()}{title[1:]} failed.",
+        "Try again; if it happens again, report it with the details.",
     )
 
 

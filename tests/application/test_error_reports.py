@@ -42,7 +42,7 @@ def test_a_known_error_keeps_its_words_and_needs_no_traceback():
         (OSError(errno.ENOSPC, "No space left on device"), "The disk is full."),
         (ZeroDivisionError("by zero"), "Something went wrong: drawing the picture failed."),
         (OSError(errno.EIO, "I/O error", "a.png"), '"a.png" cannot be used: i/o error.'),
-        (RecursionError(), "A file is nested too deeply to be read."),
+        (RecursionError(), "The input is nested too deeply to be read."),
         (OSError(errno.EIO, "I/O error"), "Something went wrong: drawing the picture failed."),
     ],
     ids=["memory", "disk", "bug", "file", "nesting", "hardware"],

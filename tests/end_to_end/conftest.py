@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from spatialstudio.__main__ import main
 from spatialstudio.application.paths import HOME_VARIABLE, StudioPaths
 from spatialstudio.application.studio import Studio
+from spatialstudio.cli import commands
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,14 @@ def studio(home):
 
 @pytest.fixture
 def terminal(capsys, monkeypatch, home):
-    """Run a command in this process, as a shell would."""
+    """Run a command in this process."""
     monkeypatch.setenv(HOME_VARIABLE, str(home))
 
     def run(*words):
-        monkeypatch.setattr(sys, "argv", ["spatialstudio", *map(str, words)])
         capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            sys.exit(main())
+        code = commands.run([str(word) for word in words])
         written = capsys.readouterr()
-        return Finished(ended.value.code or 0, written.out, written.err)
+        return Finished(code, written.out, written.err)
 
     return run
 
