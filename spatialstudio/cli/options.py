@@ -53,8 +53,8 @@ class OutPath:
 def out_path(text: str) -> OutPath:
     """Read where a result goes, for argparse's ``type``."""
     separators = tuple(filter(None, (os.sep, os.altsep)))
-    path = Path(text)
-    return OutPath(path=path, is_folder=text.endswith(separators) or path.is_dir())
+    is_folder = text.endswith(separators) or os.path.isdir(text)  # noqa: PTH112 - never raises
+    return OutPath(path=Path(text), is_folder=is_folder)
 
 
 def add_overwrite(parser: ArgumentParser) -> None:
