@@ -9,6 +9,7 @@ from spatialstudio.adapters.images import png_bytes
 from spatialstudio.domain.errors import StoreError
 from tests.security.harness import attack, fingerprint
 from tests.security.hostile_archives import BUNDLES, bundle_with, import_bundle
+from tests.security.hostile_files import fifo, link, sparse, written
 from tests.security.hostile_pictures import read_picture
 
 LARGE = {
@@ -35,6 +36,23 @@ def test_it_is_refused_with_one_sentence_and_writes_nothing(tmp_path, file):
     assert caught.value.message.endswith(".")
     assert ". " not in caught.value.message
     assert not (tmp_path / "library").exists()
+
+
+@pytest.mark.parametrize(
+    ("make", "cause"),
+    [
+        pytest.param(fifo("out.zip"), "is not a regular file", id="FIFO"),
+        pytest.param(link("out.zip"), "is not a regular file", id="/dev/zero"),
+        pytest.param(sparse("out.zip"), "is too large to open safely", id="sparse 20 GB"),
+        pytest.param(link("out.zip", "out.zip"), "cannot be read", id="a link to itself"),
+        pytest.param(link("out.zip", "."), "is a folder", id="folder"),
+        pytest.param(link("out.zip", "gone"), "There is no file", id="missing"),
+        pytest.param(written("out.zip", b""), "is no zip file", id="empty"),
+    ],
+)
+def test_the_cause_is_named(tmp_path, make, cause):
+    with pytest.raises(StoreError, match=cause):
+        import_bundle(make(tmp_path))
 
 
 @pytest.mark.parametrize(

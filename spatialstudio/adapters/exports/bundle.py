@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from typing import Any
-from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
+from typing import Any, BinaryIO
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, is_zipfile
 
 from spatialstudio.adapters.durable_files import explained_writing, write_whole
 from spatialstudio.adapters.images import PNG_ALONE, decode
@@ -36,6 +36,8 @@ from spatialstudio.domain.export import ExportedRun
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.safe_files import (
     MEBIBYTE,
+    FileTooLarge,
+    NotARegularFile,
     is_inside,
     is_path_component,
     is_regular,
@@ -52,6 +54,8 @@ LARGEST_BYTES: Mapping[str, int] = {
     SIDECAR_ENDING: 32 * MEBIBYTE,
 }
 """Of a run's files."""
+LARGEST_BUNDLE_BYTES = 8 * 1024 * MEBIBYTE
+"""An export makes its bundle in memory."""
 LARGEST_RATIO = 50
 """Of all members to the bundle: pictures and traces are compressed already."""
 MOST_RUNS = 10_000
@@ -91,18 +95,14 @@ def open_bundle(path: Path, root: Path) -> tuple[Path, ...]:
     Raises:
         StoreError: It is no bundle, damaged, or the library cannot be written.
     """
-    if not is_regular(path):
-        raise StoreError(f'There is no file "{path}".', hint="Choose a zip made by export.")
     try:
-        with open_regular(path) as file, open_archive(file, _limits(path)) as archive:
+        with _opened(path) as file, open_archive(file, _limits(path)) as archive:
             runs = _listed(archive)
             for run in runs:
                 _check(archive, run)
             return tuple(_put(root, run, _files(archive, run)) for run in runs)
     except ArchiveTooLarge as error:
-        raise StoreError(
-            f'The bundle "{path.name}" is too large to open safely.', hint=_FOREIGN.hint
-        ) from error
+        raise _too_large(path) from error
     except (*BROKEN, RecursionError) as error:
         raise StoreError(f'The bundle "{path.name}" is damaged.', hint="Copy it again.") from error
 
@@ -122,6 +122,38 @@ class _ListedRun:
     stem: str
     month: str
     hashes: Mapping[str, str]
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open the file of a bundle.
+
+    Raises:
+        StoreError: It is missing, not a regular file, too large, or no zip file.
+    """
+    try:
+        file = open_regular(path, LARGEST_BUNDLE_BYTES)
+    except FileTooLarge as error:
+        raise _too_large(path) from error
+    except NotARegularFile as error:
+        what = "a folder, not a bundle" if path.is_dir() else "not a regular file"
+        raise StoreError(f'"{path}" is {what}.', hint=_FOREIGN.hint) from error
+    except FileNotFoundError as error:
+        raise StoreError(f'There is no file "{path}".', hint=_FOREIGN.hint) from error
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f'The bundle "{path}" cannot be read.', hint="Check its name and permissions."
+        ) from error
+    if is_zipfile(file):
+        return file
+    file.close()
+    raise StoreError(
+        f'"{path.name}" is no zip file, or its end is missing.',
+        hint="Choose a zip made by export, or copy it again.",
+    )
+
+
+def _too_large(path: Path) -> StoreError:
+    return StoreError(f'The bundle "{path.name}" is too large to open safely.', hint=_FOREIGN.hint)
 
 
 def _limits(path: Path) -> ArchiveLimits:
