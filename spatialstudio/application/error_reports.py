@@ -1,6 +1,7 @@
 """Turns whatever went wrong into words for the user, the same in window and terminal."""
 
 import errno
+import re
 import traceback
 from pathlib import Path
 
@@ -27,6 +28,7 @@ EXIT_CANCELLED = 130
 
 LONGEST_PATH = 300
 """Letters of a path in a sentence."""
+_LONG_NAME = re.compile(rf'(?<=")[^"]{{{LONGEST_PATH + 1},}}(?=")|\S{{{LONGEST_PATH + 1},}}')
 
 _WRONG_NAMES = frozenset(
     {errno.ENAMETOOLONG, errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ELOOP}
@@ -49,8 +51,8 @@ def report_on(exception: BaseException, title: str) -> ErrorReport:
     if isinstance(exception, StudioError):
         return ErrorReport(
             title=title,
-            message=exception.message,
-            hint=exception.hint,
+            message=_shorten_names(exception.message),
+            hint=_shorten_names(exception.hint),
             is_mistake=isinstance(exception, _USER_MISTAKES),
             fixes=exception.fixes if isinstance(exception, OutOfMemory) else (),
             obstacle=_obstacle_of(exception),
@@ -98,6 +100,11 @@ def shorten_path(path: str | Path) -> str:
     """Return a path as it can stand in a sentence: of a very long one, its end."""
     text = str(path)
     return text if len(text) <= LONGEST_PATH else f"…{text[-LONGEST_PATH:]}"
+
+
+def _shorten_names(sentence: str) -> str:
+    """Shorten what a sentence quotes, and words that nobody could read."""
+    return _LONG_NAME.sub(lambda found: shorten_path(found.group()), sentence)
 
 
 def exit_code_of(problem: BaseException | ErrorReport) -> int:

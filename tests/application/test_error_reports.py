@@ -92,3 +92,15 @@ def test_a_file_that_was_named_wrongly_is_a_mistake(number, code):
 def test_a_very_long_name_is_shortened():
     error = OSError(errno.ENAMETOOLONG, "File name too long", "x" * 5000)
     assert len(report_on(error, TITLE).message) < 400
+
+
+@pytest.mark.parametrize(
+    "name", ["x" * 5000, "two words " * 500, 'a"' * 2500], ids=["word", "words", "quotes"]
+)
+def test_a_sentence_repeats_no_very_long_name(name):
+    error = StoreError(f'There is no file "{name}".', hint=f'Rename "{name}".')
+    report = report_on(error, TITLE)
+    assert len(report.message) < 400
+    assert len(report.hint) < 400
+    assert report.message.startswith("There is no file ")
+    assert report.message.endswith(".")
