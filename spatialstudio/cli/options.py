@@ -27,6 +27,7 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.judge_choice import STICKER_DETECTOR_ID, JudgeSetChoice
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.run_settings import Preset
+from spatialstudio.domain.safe_files import is_folder
 from spatialstudio.domain.samplers import SAMPLERS, sampler_named
 from spatialstudio.science.guidance.presets import METHOD_IDS, has_work
 
@@ -53,8 +54,8 @@ class OutPath:
 def out_path(text: str) -> OutPath:
     """Read where a result goes, for argparse's ``type``."""
     separators = tuple(filter(None, (os.sep, os.altsep)))
-    is_folder = text.endswith(separators) or os.path.isdir(text)  # noqa: PTH112 - never raises
-    return OutPath(path=Path(text), is_folder=is_folder)
+    path = Path(text)
+    return OutPath(path=path, is_folder=text.endswith(separators) or is_folder(path))
 
 
 def add_overwrite(parser: ArgumentParser) -> None:

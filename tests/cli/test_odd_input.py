@@ -95,6 +95,7 @@ def test_a_file_that_cannot_be_read_is_told(typed, odd, words, file):
     done = typed(*words, file)
     assert done.code in {FAILURE, MISTAKE}
     assert is_sentence(done), done.err
+    assert LONG not in done.err
     assert not (odd / "judged").exists()
 
 
@@ -135,6 +136,7 @@ WRITING = {
     "generate": ["generate", PROMPT, "--steps", "1"],
     "records": ["judge-records", "run"],
     "prompts": ["benchmark-prompts"],
+    "export": ["runs", "export", "text.png"],
 }
 UNWRITABLE = ["empty/inside", "loop/inside", LONG, f"folder/{LONG}", "/dev/null/inside"]
 
@@ -145,6 +147,11 @@ def test_a_place_that_cannot_be_written_is_told(typed, odd, words, target):
     done = typed(*words, "--out", target)
     assert done.code in {FAILURE, MISTAKE}
     assert is_sentence(done), done.err
+
+
+def test_prompts_go_into_a_folder_that_is_there(typed, odd):
+    assert typed("benchmark-prompts", "--out", "folder").code == 0
+    assert (odd / "folder" / "prompts.jsonl").read_bytes()
 
 
 @pytest.mark.parametrize("target", ["/dev/null", "/dev/full"])
