@@ -2,7 +2,14 @@
 
 import pytest
 
-from tests.security.harness import fingerprint
+from tests.security.harness import WATCHDOG_S, fingerprint, limited
+
+
+@pytest.fixture(autouse=True)
+def within_limits():
+    """Hold each attack to the memory limit and the watchdog, in whatever process it runs."""
+    with limited(timeout_s=2 * WATCHDOG_S):  # what is started meanwhile has a watchdog of its own
+        yield
 
 
 @pytest.fixture

@@ -2,7 +2,8 @@
 
 An attack is Python source. It runs in an empty folder; what it prints comes back. The verdict on
 an attack is always the same three questions: did it end in time, within its memory, and is
-everything outside of the attacked folder as it was?
+everything outside of the attacked folder as it was? What attacks single functions runs in the
+tests' own process, under the same limits (``limited``).
 """
 
 import contextlib
@@ -12,6 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,6 +105,32 @@ def run(
     return Attacked(process.returncode, output, watch.peak_bytes, watch.hung, watch.over_memory)
 
 
+@contextlib.contextmanager
+def limited(limit_bytes: int = LIMIT_BYTES, timeout_s: float = WATCHDOG_S) -> Iterator[None]:
+    """Limit what happens in this process as well: an attack on a function, not a program.
+
+    A call that waits, as on a FIFO, is interrupted. The memory is that above what the process had
+    before; it is measured where Linux tells the peak.
+
+    Raises:
+        AssertionError: It took too long, or too much memory.
+    """
+
+    def end(*_: object) -> None:
+        raise AssertionError(f"an attack took longer than {timeout_s:g} s")
+
+    before = _forget_peak()
+    handler = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, timeout_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+    grown = _memory("VmHWM") - before
+    assert grown <= limit_bytes, f"an attack took {grown} bytes of memory"
+
+
 def fingerprint(folder: Path) -> dict[str, str]:
     """Name everything in a folder by path, kind and content, to compare before and after."""
     return {str(path.relative_to(folder)): _mark(path) for path in sorted(folder.rglob("*"))}
@@ -126,6 +154,22 @@ class _Watch(threading.Thread):
             self.hung = left_s <= 0
         if self.hung or self.over_memory:
             _end_group(self._process.pid)
+
+
+def _forget_peak() -> int:
+    """Have the system measure this process's peak anew; return the memory that it has now."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    return _memory("VmRSS")
+
+
+def _memory(name: str) -> int:
+    """Return a size of this process in bytes; 0 where /proc is missing."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
 
 
 def _resident_bytes(session: int) -> int:
