@@ -300,6 +300,8 @@ def test_a_run_of_answers_that_is_killed_goes_on(tmp_path):
 
 # The terminal.
 
+BY = ("--detector", "sticker-segmenter")
+
 
 @pytest.fixture
 def pictures(tmp_path):
@@ -321,7 +323,7 @@ def test_commands_replace_nothing_without_overwrite(terminal, tmp_path, pictures
     path = tmp_path / "taken.jsonl"
     path.write_text("mine")
     taken(terminal("benchmark-prompts", "--out", path), path)
-    judge = ("evaluate", pictures, "--prompt", PROMPT, "--out", path)
+    judge = ("evaluate", pictures, "--prompt", PROMPT, *BY, "--out", path)
     taken(terminal(*judge), path)
     assert terminal(*judge, "--overwrite").code == 0
     assert len(path.read_text().splitlines()) == 2
@@ -353,7 +355,7 @@ def test_answers_are_not_written_over_what_is_judged(terminal, tmp_path, picture
 def test_answers_that_are_there_are_kept_beside_new_ones(terminal, tmp_path, pictures):
     path = tmp_path / "answers.jsonl"
     for name in ("a.png", "b.png"):
-        words = ("evaluate", pictures / name, "--prompt", PROMPT, "--out", path)
+        words = ("evaluate", pictures / name, "--prompt", PROMPT, *BY, "--out", path)
         assert terminal(*words).code == 0
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert [Path(row["picture"]).name for row in rows] == ["a.png", "b.png"]
@@ -363,7 +365,7 @@ def test_answers_that_are_there_are_kept_beside_new_ones(terminal, tmp_path, pic
     ("words", "name"),
     [
         (("benchmark-prompts",), "prompts.jsonl"),
-        (("evaluate", "{pictures}", "--prompt", PROMPT), "answers.jsonl"),
+        (("evaluate", "{pictures}", "--prompt", PROMPT, *BY), "answers.jsonl"),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else None,
 )

@@ -84,7 +84,8 @@ def test_one_odd_file_hides_no_other_of_a_folder(tmp_path):
     fifo("a.png")(folder)
     written("b.png", png_with())(folder)
     (folder / "c.png").symlink_to("/dev/zero")
-    attacked = studio(["evaluate", str(folder), "--prompt", "a cat above a dog"], tmp_path)
+    words = ["--prompt", "a cat above a dog", "--detector", "sticker-segmenter"]
+    attacked = studio(["evaluate", str(folder), *words], tmp_path)
     assert attacked.contained, attacked.output
     assert attacked.output.count("is not a regular file") == 2
     assert attacked.output.count("UNDECIDABLE") >= 1

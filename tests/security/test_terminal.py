@@ -310,7 +310,7 @@ def test_every_tip_is_of_the_program_or_made_plain():
 
 @pytest.mark.parametrize(
     ("names", "homes"),
-    [({"QLabel"}, {TEXT_LABEL}), (RICH_WIDGETS, {UI / "dialogs" / "confirmation.py"})],
+    [({"QLabel"}, {TEXT_LABEL}), (RICH_WIDGETS, {UI / "framework" / "confirmation.py"})],
     ids=["labels", "boxes"],
 )
 def test_no_widget_guesses_whether_words_are_rich_text(names, homes):
