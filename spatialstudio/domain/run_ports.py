@@ -1,6 +1,6 @@
 """The protocols of what keeps runs: files, libraries, journals, metadata."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
@@ -246,8 +246,12 @@ class RunLibrary(Protocol):
 class RunLibraries(Protocol):
     """Opens libraries."""
 
-    def open(self, root: Path, cache: Path) -> RunLibrary:
-        """Open the library in a folder; index and thumbnails go to ``cache``."""
+    def open(self, root: Path, cache: Path, draws_stickers: Callable[[str], bool]) -> RunLibrary:
+        """Open the library in a folder; index and thumbnails go to ``cache``.
+
+        Verdicts of the sticker models are listed only where ``draws_stickers`` says of a run's
+        model that they know its pictures.
+        """
         ...
 
 

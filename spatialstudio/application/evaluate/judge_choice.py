@@ -84,8 +84,9 @@ class JudgeDefaults:
         Args:
             model_id: As a request or a picture's own record names it; empty where neither does.
         """
-        listed = (card.id for card in self._models() if card.known_objects)
-        return model_id == STICKER_MODEL_ID or model_id in listed
+        return model_id == STICKER_MODEL_ID or any(
+            card.id == model_id for card in self._models() if card.known_objects
+        )
 
     def judges_of(self, model_id: str) -> JudgeSetChoice:
         """Return who judges the pictures of a model; without a detector where none fits."""

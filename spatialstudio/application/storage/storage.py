@@ -94,6 +94,7 @@ class Storage:
         paths: Where things are on disk.
         runs_folder: Where finished runs are written; None for the user's library, by month.
         publish: Takes what is to be told.
+        draws_stickers: Says of the id of a model whether the sticker models know its pictures.
     """
 
     def __init__(
@@ -102,7 +103,9 @@ class Storage:
         paths: StudioPaths,
         runs_folder: Path | None,
         publish: Callable[[object], None],
+        draws_stickers: Callable[[str], bool],
     ) -> None:
+        self._draws_stickers = draws_stickers
         self._registry = registry
         self._paths = paths
         self._publish = publish
@@ -132,7 +135,9 @@ class Storage:
     @cached_property
     def library(self) -> Library:
         """All runs in the folder, as they are found and marked."""
-        runs = self._registry.library(LIBRARY_ID).open(self.runs_folder, self._paths.cache)
+        runs = self._registry.library(LIBRARY_ID).open(
+            self.runs_folder, self._paths.cache, self._draws_stickers
+        )
         searches = self._paths.settings / SEARCHES
         return Library(runs, self.store, self._state, searches, self._publish)
 

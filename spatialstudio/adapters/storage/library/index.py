@@ -33,7 +33,7 @@ from spatialstudio.domain.library import (
 )
 from spatialstudio.domain.record import Reproduction
 
-VERSION = 8
+VERSION = 9
 IN_MEMORY = ":memory:"
 BUSY_S = 10.0
 

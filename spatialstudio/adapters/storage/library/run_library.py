@@ -69,22 +69,26 @@ class Libraries:
 
     id = "files"
 
-    def open(self, root: Path, cache: Path) -> "RunLibrary":
+    def open(self, root: Path, cache: Path, draws_stickers: Callable[[str], bool]) -> "RunLibrary":
         """Open the library in a folder, which need not be there yet.
 
         Args:
             root: The folder of runs.
             cache: Where index and thumbnails may be kept; when it cannot be written, the index
                 is kept in memory.
+            draws_stickers: Says of the id of a model whether the sticker models know its pictures.
         """
-        return RunLibrary(root, cache)
+        return RunLibrary(root, cache, draws_stickers)
 
 
 class RunLibrary:
     """One library; implements the port of the same name. Safe to use from any thread."""
 
-    def __init__(self, root: Path, cache: Path) -> None:
+    def __init__(
+        self, root: Path, cache: Path, draws_stickers: Callable[[str], bool] = bool
+    ) -> None:
         self.root = root
+        self._draws_stickers = draws_stickers
         name = sha256(str(root.absolute()).encode("utf-8", "surrogatepass")).hexdigest()[:16]
         self._database = cache / "index" / f"{name}.sqlite3"
         self._runs = RunFiles()
@@ -338,7 +342,9 @@ class RunLibrary:
         """Read what the index needs of runs, given by path and stamp."""
         thrown = self._trash.thrown() if any(map(is_in_trash, stamps)) else {}
         return [
-            read_run(self.root / path, path, stamp, thrown.get(self.root / path))
+            read_run(
+                self.root / path, path, stamp, thrown.get(self.root / path), self._draws_stickers
+            )
             for path, stamp in stamps.items()
             if self.root / path in thrown or not is_in_trash(path)
         ]

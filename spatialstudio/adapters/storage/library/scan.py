@@ -1,7 +1,7 @@
 """Looks through a library's folders: which runs are there, and what their files tell."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,12 @@ from spatialstudio.adapters.storage.stores.atomic_write import (
     TRACE_ENDING,
 )
 from spatialstudio.adapters.storage.stores.run_folder import load_run_folder, run_folder_of
-from spatialstudio.adapters.storage.stores.sidecar import Sidecar, read_listing, summarise
+from spatialstudio.adapters.storage.stores.sidecar import (
+    Sidecar,
+    read_listing,
+    summarise,
+    with_verdicts,
+)
 from spatialstudio.adapters.storage.stores.verify_run import (
     is_there,
     proven_repetition,
@@ -25,6 +30,7 @@ from spatialstudio.adapters.storage.stores.verify_run import (
 )
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.generation import RequestId
+from spatialstudio.domain.judge_choice import STICKER_DETECTOR_ID
 from spatialstudio.domain.library import Marks, RunSummary
 from spatialstudio.domain.picture_settings import PictureSettings
 from spatialstudio.domain.record import RunId
@@ -78,7 +84,13 @@ def nameless_in(folder: Path) -> int:
     return sum(name.endswith(PICTURE_ENDING) and not _is_text(name) for name in names)
 
 
-def read_run(picture: Path, path: str, stamp: str, thrown: TrashedRun | None = None) -> IndexedRun:
+def read_run(
+    picture: Path,
+    path: str,
+    stamp: str,
+    thrown: Thrown | None = None,
+    draws_stickers: Callable[[str], bool] = bool,
+) -> IndexedRun:
     """Read what the index needs of a run, from the best of its files that is there.
 
     Args:
@@ -86,6 +98,7 @@ def read_run(picture: Path, path: str, stamp: str, thrown: TrashedRun | None = N
         path: Of the picture in the library.
         stamp: As ``runs_in`` told.
         thrown: Where it was and since when it is in the trash; None for a run that is not there.
+        draws_stickers: Says of the id of a model whether the sticker models know its pictures.
     """
     kept = _sidecar(picture)
     sidecar = kept or Sidecar(summary=_by_picture(picture), marks=Marks())
@@ -93,12 +106,21 @@ def read_run(picture: Path, path: str, stamp: str, thrown: TrashedRun | None = N
     return IndexedRun(
         path=path,
         stamp=stamp,
-        summary=replace(sidecar.summary, id=RunId(name)),
+        summary=replace(_fitting(sidecar, draws_stickers), id=RunId(name)),
         marks=sidecar.marks,
         repetition=proven_repetition(picture, sidecar.repetition),
         deleted=thrown.deleted if thrown else None,
         is_damaged=kept is None and _is_of_run(picture),
     )
+
+
+def _fitting(sidecar: Sidecar, draws_stickers: Callable[[str], bool]) -> RunSummary:
+    """Leave out the verdicts of the sticker models on a picture that none of them drew."""
+    summary = sidecar.summary
+    is_unfit = sidecar.detector_ids <= {STICKER_DETECTOR_ID} and summary.outcome is not None
+    if is_unfit and not draws_stickers(summary.model_id):
+        return with_verdicts(summary, ())
+    return summary
 
 
 _ENDINGS = (PICTURE_ENDING, SIDECAR_ENDING)

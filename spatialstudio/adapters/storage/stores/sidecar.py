@@ -11,7 +11,7 @@ It can be deleted: the picture and its trace do not need it.
 """
 
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 
 from spatialstudio.adapters.storage.stores.array_file import (
@@ -138,12 +138,14 @@ class Sidecar:
         marks: What the user says of it.
         repetition: How near it came to the run that it repeats; None when nobody compared.
         evaluation: None when the picture was not judged.
+        detector_ids: Who looked at the picture, as the evaluation says; a listing has them too.
     """
 
     summary: RunSummary
     marks: Marks = field(default_factory=Marks)
     repetition: Reproduction | None = None
     evaluation: Evaluation | None = None
+    detector_ids: frozenset[str] = frozenset()
 
 
 def write_sidecar(sidecar: Sidecar) -> bytes:
@@ -236,7 +238,8 @@ def read_listing(content: bytes, name: str) -> Sidecar:
     """
     plain = _checked(content, name)
     listing = _listing(plain)
-    return replace(listing, summary=with_verdicts(listing.summary, _verdicts(plain)))
+    summary = with_verdicts(listing.summary, _verdicts(plain))
+    return replace(listing, summary=summary, detector_ids=_detectors(plain))
 
 
 def _plain_listing(sidecar: Sidecar) -> dict[str, Json]:
@@ -267,6 +270,22 @@ def _verdicts(plain: dict[str, Json]) -> tuple[Verdict, ...]:
         )
     except (StoreError, TypeError):
         return ()
+
+
+def _detectors(plain: dict[str, Json]) -> frozenset[str]:
+    """Return who looked; older records name it in the detections only."""
+    evaluation = plain.get("evaluation")
+    seen = evaluation.get("perception") if isinstance(evaluation, dict) else None
+    if not isinstance(seen, dict):
+        return frozenset()
+    found = seen.get("detections")
+    each_by = (one.get("detector_id") for one in _dicts(found))
+    named = seen.get("detector_id")
+    return frozenset(name for name in ([named] if named else each_by) if isinstance(name, str))
+
+
+def _dicts(found: Json) -> Iterator[dict[str, Json]]:
+    return (one for one in (found if isinstance(found, list) else ()) if isinstance(one, dict))
 
 
 def _checked(content: bytes, name: str) -> dict[str, Json]:

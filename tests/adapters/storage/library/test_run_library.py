@@ -384,3 +384,35 @@ def test_the_runs_of_a_sweep_are_found_with_their_places(library, root, pictures
     library.refresh()
     found = library.entries(library.find(read_filter("sweep:5eeb")))
     assert {run.summary.sweep for run in found} == set(cells)
+
+
+@pytest.mark.parametrize(
+    ("detector_ids", "model_id", "outcome"),
+    [
+        (["sticker-segmenter"], "stickers", Outcome.PASS),
+        (["sticker-segmenter"], "sd15", None),
+        ([], "sd15", None),
+        (["sticker-segmenter", "owl"], "sd15", Outcome.PASS),
+        (["owl"], "sd15", Outcome.PASS),
+    ],
+)
+def test_verdicts_of_the_sticker_models_on_other_pictures_are_not_listed(
+    root, tmp_path, detector_ids, model_id, outcome
+):
+    picture = keep(
+        root, 1, Outcome.PASS, 0.9, scene("a cat to the left of a dog", "cat", LEFT_OF, "dog")
+    )
+    path = picture.with_suffix(".json")
+    told = json.loads(path.read_text())
+    told["summary"]["model_id"] = model_id
+    told["evaluation"]["perception"]["detections"] = [
+        {"detector_id": each} for each in detector_ids
+    ]
+    path.write_text(json.dumps(told))
+    library = RunLibrary(root, tmp_path / "cache", lambda model: model == "stickers")
+    library.refresh()
+    (entry,) = library.entries(library.find(EVERYTHING))
+    passed = library.find(read_filter("verdict:pass"))
+    library.close()
+    assert entry.summary.outcome is outcome
+    assert len(passed) == (outcome is Outcome.PASS)
