@@ -68,8 +68,11 @@ class ServerSettings:
 
     @property
     def host(self) -> str:
-        """The server's name, for notes."""
-        return urlsplit(self.url).hostname or self.url
+        """The server's name, for notes; all that was typed where that is no address."""
+        try:
+            return urlsplit(self.url).hostname or self.url
+        except ValueError:
+            return self.url
 
     @property
     def is_local(self) -> bool:

@@ -41,6 +41,7 @@ def test_without_server_and_model_nobody_is_asked(user, server, model):
         ("openai", "api.openai.com", False),
         ("http://localhost:9/v1", "localhost", True),
         ("https://models.example.org/v1", "models.example.org", False),
+        ("http://[::1", "http://[::1", False),
     ],
 )
 def test_a_server_is_chosen_by_name_or_address(user, server, host, is_local):
