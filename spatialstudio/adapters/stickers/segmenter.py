@@ -98,20 +98,24 @@ class SegmenterSettings:
         bridge: Half of the gap, in pixels of the net's input, that an instance may have.
         least_side: Longer side of an instance, pixels of the net's input; smaller ones count in
             finer resolutions only.
+        least_fine_side: The same in all resolutions but the coarsest. Painted objects have at least
+            32; smaller finds are details of an enlarged background, such as snow.
         most_side: The same of the largest; larger ones count in coarser resolutions only.
         least_fine_score: Least score of instances in all resolutions but the coarsest, [0, 1].
             Parts of large objects seen alone resemble other objects.
         coarse_lead: By how much the coarsest resolution goes first where instances compete.
-        most_overlap: Share of the smaller of two instances beyond which they compete.
+        most_overlap: Share of the smaller of two instances beyond which they compete. What a finer
+            resolution finds at the edge of a large object often lies beyond it by half.
     """
 
     least_area: float = 0.012
     bridge: int = 2
     least_side: int = 24
+    least_fine_side: int = 30
     most_side: int = 100
     least_fine_score: float = 0.75
     coarse_lead: float = 0.05
-    most_overlap: float = 0.5
+    most_overlap: float = 0.3
 
 
 @frozen(eq=False)
@@ -222,6 +226,8 @@ class StickerSegmenter:
         probabilities = self._ready().answer_at(image, size).softmax(0).numpy()
         classes = probabilities.argmax(0)
         area = classes.size if is_coarsest else self._ready().config.side ** 2
+        least_side = settings.least_side if is_coarsest else settings.least_fine_side
+        is_only = is_coarsest and is_finest
         for number in np.unique(classes[classes > 0]):
             for region in connected_regions(classes == number, settings.bridge):
                 if region.sum() < settings.least_area * area:
@@ -229,7 +235,7 @@ class StickerSegmenter:
                 side = _longer_side(region)
                 score = float(probabilities[number][region].mean())
                 too_large = not is_coarsest and side > settings.most_side
-                too_small = not is_finest and side < settings.least_side
+                too_small = not is_only and side < least_side
                 if (
                     too_large
                     or too_small

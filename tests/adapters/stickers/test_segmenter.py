@@ -8,8 +8,9 @@ from spatialstudio.adapters.stickers.segmenter import (
     box_around,
     resolutions,
 )
+from spatialstudio.adapters.stickers.training.scene_layout import draw_scenes
 from spatialstudio.adapters.stickers.training.scenes import paint
-from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER
+from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER, sticker_objects
 from tests.adapters.stickers.asking import mention_of, sure
 
 SIDE = 128
@@ -93,6 +94,20 @@ def test_objects_that_grow_with_the_picture_are_found_once(segmenter, cat_left_o
     painted = paint(cat_left_of_car, side)
     seen = segmenter.detect(painted.pixels, [mention_of("cat"), mention_of("car")])
     assert [mask.mention_id for mask in sure(seen.masks)] == ["cat", "car"]
+
+
+@pytest.mark.parametrize(
+    ("seed", "number"),
+    [(90_001, 1), (90_001, 11), (777, 3)],
+    ids=["bubbles in the sea", "snow", "edge of a large object"],
+)
+def test_an_enlarged_scene_holds_no_other_objects(segmenter, seed, number):
+    scene = draw_scenes(number + 1, seed)[number]
+    things = sticker_objects()
+    asked = [mention_of(thing.name) for thing in things]
+    seen = segmenter.detect(paint(scene, 512).pixels, asked)
+    names = sorted(mask.mention_id for mask in sure(seen.masks))
+    assert names == sorted(things[placement.number].name for placement in scene.placements)
 
 
 @pytest.mark.parametrize(
