@@ -116,15 +116,18 @@ def _is_guided(run: OpenRun, step: int) -> bool:
 
 
 def _imports(*, is_pair: bool, has_choice: bool) -> list[str]:
-    reading = ["map_in_words", "top_of"] if has_choice else ["map_in_words", "peak_of", "top_of"]
+    reading = {"map_in_words", "top_of"}
     lines = []
     if has_choice:
         lines.append(
-            f"from {_MODULE}.layer_maps import LayersAveraged, LayersMissing, peak_of_averages"
+            f"from {_MODULE}.inspect.layer_maps import "
+            "LayersAveraged, LayersMissing, peak_of_averages"
         )
-    lines.append(f"from {_MODULE}.map_reading import {', '.join(reading)}")
+    else:
+        reading |= {"peak_of"}
     if is_pair:
-        lines.append(f"from {_MODULE}.relation_reading import read_relation, relation_between")
+        reading |= {"read_relation", "relation_between"}
+    lines.append(f"from {_MODULE}.inspect.map_reading import {', '.join(sorted(reading))}")
     lines.append(f"from {_MODULE}.studio import Studio")
     kinds = "LayerChoice, MapScale" if has_choice else "MapScale, Moment"
     lines.append(f"from spatialstudio.domain.attention import {kinds}")
