@@ -49,11 +49,18 @@ def checks_of(
     for reason, (tip, tell) in _CHECKS.items():
         is_broken = reason is verdict.reason
         if text := tell(case, is_broken):
-            state = CheckState.BROKEN if is_broken else CheckState.HELD
-            grounds.append(VerdictCheck(reason, text, tr(tip), state))
+            grounds.append(Ground(reason, text, tr(tip), _state(case, reason)))
         if is_broken:
             break
     return tuple(grounds)
+
+
+def _state(case: Case, reason: AbstentionReason) -> GroundState:
+    if reason is case.verdict.reason:
+        return GroundState.BROKEN
+    if reason is AbstentionReason.AMBIGUOUS_OBJECT and _leaves_count(case):
+        return GroundState.NOT_CHECKED
+    return GroundState.HELD
 
 
 def lower_threshold(verdict: Verdict, evidence: Evidence) -> float | None:
@@ -87,9 +94,15 @@ def _alone(case: Case, is_broken: bool) -> str:
         return f"{case.things()} {tr(' or ').join(scores)}"
     if case.scores(Role.RIVAL):
         return tr("instances agree")
-    if any(each.kind is UncheckedKind.COUNT for each in case.evidence.not_checked):
+    if _leaves_count(case):
         return tr("count not checked")
     return tr("the surest of each") if case.scores(Role.PASSED_OVER) else tr("one of each")
+
+
+def _leaves_count(case: Case) -> bool:
+    """Whether the prompt gives a count, which no verdict tests."""
+    counted = any(each.kind is UncheckedKind.COUNT for each in case.evidence.not_checked)
+    return counted and not case.scores(Role.RIVAL)
 
 
 def _depth(_: Case, is_broken: bool) -> str:

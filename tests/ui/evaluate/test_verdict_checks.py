@@ -38,6 +38,16 @@ def test_a_count_that_is_asked_for_is_not_called_one_of_each():
     assert texts(judged_run(DOG, CAR, scene=counted_scene()))[1] == "count not checked"
 
 
+def test_only_what_was_checked_has_held():
+    states = [ground.state for ground in told(judged_run(DOG, CAR, scene=counted_scene()))]
+    assert states == [
+        GroundState.HELD,
+        GroundState.NOT_CHECKED,
+        GroundState.HELD,
+        GroundState.HELD,
+    ]
+
+
 def test_where_others_are_passed_over_the_surest_of_each_is_taken():
     weak_dog = seen("m1", 90, 20, 0.4)
     assert texts(judged_run(DOG, weak_dog, CAR))[1] == "the surest of each"

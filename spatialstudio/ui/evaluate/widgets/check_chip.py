@@ -25,6 +25,15 @@ class CheckState(Enum):
 
     HELD = "held"
     BROKEN = "decided the verdict"
+    NOT_CHECKED = "left open"
+
+
+ICONS = {
+    GroundState.HELD: ("tick", "muted"),
+    GroundState.BROKEN: ("warning", "unsure"),
+    GroundState.NOT_CHECKED: ("help", "muted"),
+}
+"""Icon and colour; a tick stands only for what was checked."""
 
 
 @frozen(kw_only=False)
@@ -84,8 +93,8 @@ class CheckChip(QToolButton):
         QStylePainter(self).drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
 
     def _dress(self) -> None:
-        is_broken = self.ground.state is CheckState.BROKEN
-        name, role = ("warning", "unsure") if is_broken else ("tick", "muted")
+        is_broken = self.ground.state is GroundState.BROKEN
+        name, role = ICONS[self.ground.state]
         icon = self._theme.icon(name, role)
         if is_broken:
             pressed = self._theme.icon(name, "raised").pixmap(self.iconSize())
