@@ -9,7 +9,6 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QStackedLayout, QVBoxLayout, QWidget
 
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.inspect.timeline import moment_in_words
 from spatialstudio.application.session import (
     BaselineChanged,
     OpenRun,
@@ -93,8 +92,6 @@ class TimePanel(Panel):
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._means = TextLabel(tone=Tone.MUTED, small=True)
         self._means.hide()
-        self._moment = TextLabel(tone=Tone.MUTED, small=True)
-        self._moment.hide()
         self._replay = ReplayBar(context.theme)
         self._replay.step_picked.connect(self._session.pick_step)
         self._replay.live_asked.connect(self._session.go_live)
@@ -241,7 +238,6 @@ class TimePanel(Panel):
             return
         self._pages.setCurrentIndex(1 if run.steps else 0)
         contents = time_contents(run, second, self._maps.look.moment)
-        self._show_moment(moment_in_words(run, self._maps.look.moment))
         self._chart.show_contents(contents)
         self._header.show_contents(contents)
         self._chart.show_step(self._session.step)
@@ -264,10 +260,6 @@ class TimePanel(Panel):
     def _span_in_words(self, run: OpenRun) -> str:
         return span_in_words(run, self._session.baseline, self._span, self._maps.look.moment)
 
-    def _show_moment(self, told: str) -> None:
-        self._moment.setText(tr("PoS {when}.").format(when=told[:1].lower() + told[1:]))
-        self._moment.setVisible(bool(told))
-
     def _show_commands(self, *, has_run: bool, has_second: bool) -> None:
         usable = dict.fromkeys((*LANES, replay_commands.BESIDE_NONE), has_second)
         usable |= dict.fromkeys(
@@ -287,7 +279,6 @@ class TimePanel(Panel):
         column.setSpacing(em(0.2))
         column.addWidget(self._header)
         column.addWidget(stack, 1)
-        column.addWidget(self._moment)
         column.addWidget(self._means)
         column.addWidget(self._replay)
 

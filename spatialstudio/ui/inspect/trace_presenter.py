@@ -4,6 +4,7 @@ from spatialstudio.application.inspect.timeline import (
     due_steps,
     goal_of,
     mean_pos,
+    moment_in_words,
     moment_of,
     name_beside,
     name_first,
@@ -55,6 +56,7 @@ def time_contents(
         differences=() if other is None else _differences(first, other),
         step_count=run.total_steps if run.steps else 0,
         goal=goal_of(run),
+        reading=_reading_in_words(run, wanted),
     )
 
 
@@ -83,6 +85,11 @@ def span_in_words(
                 part += f" ({tr(name_beside(run, second))} {beside[sentence]:.2f})"
             parts.append(part)
     return f"{told} {', '.join(parts)}" if parts else ""
+
+
+def _reading_in_words(run: OpenRun, wanted: Moment) -> str:
+    told = moment_in_words(run, wanted)
+    return tr("PoS {when}").format(when=told[:1].lower() + told[1:]) if told else ""
 
 
 def _time_line(run: OpenRun, name: str, wanted: Moment) -> TimeLine:

@@ -4,11 +4,13 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton
 
 from spatialstudio.domain.generation import UNGUIDED
+from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.inspect import replay_commands
 from spatialstudio.ui.inspect.time_panel import TimePanel
 from spatialstudio.ui.inspect.widgets.pos_chart import PosChart
 from spatialstudio.ui.inspect.widgets.replay_bar import ReplayBar, StepScrubber
+from spatialstudio.ui.inspect.widgets.time_header import CurveLegend
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from tests.ui.scripted_engine import PROMPT, STEPS, step_of
 
@@ -60,6 +62,15 @@ def alone(qtbot, window, engine, studio):
     qtbot.waitUntil(lambda: scrubber.value() == STEPS - 1)
     scrubber.setFocus()
     return panel
+
+
+def test_the_replay_bar_is_in_sight_in_a_small_window(qtbot, alone, window):
+    window.resize(1280, 800)
+    window.context.actions[framework_commands.INSPECT_WORKSPACE].trigger()
+    legend = alone.findChild(CurveLegend)
+    qtbot.waitUntil(lambda: legend.isVisible() and "updates" in legend.accessibleDescription())
+    bar = alone.findChild(ReplayBar)
+    qtbot.waitUntil(lambda: bar.visibleRegion().boundingRect() == bar.rect())
 
 
 def said(panel):

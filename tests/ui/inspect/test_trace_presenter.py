@@ -47,6 +47,15 @@ def test_the_steps_that_were_guided_are_known(run_of):
     assert time_contents(run_of(), None).first.guided_steps == (0, 1, 2)
 
 
+def test_the_chart_says_when_within_a_step_pos_was_read(run_of):
+    steps = tuple(
+        replace(step, pos_after=step.pos) if step.is_guided else step for step in run_of().steps
+    )
+    run = replace(run_of(), steps=steps)
+    assert time_contents(run, None).reading == "PoS after the step's updates"
+    assert time_contents(run, None, Moment.BEFORE).reading == "PoS before the step's updates"
+
+
 def with_pos(step, pos):
     return replace(step, pos={"r1": pos}, pos_after={"r1": pos} if step.is_guided else {})
 

@@ -86,6 +86,7 @@ class TimeContents:
         differences: First less second, one curve for each relation of both.
         step_count: How many steps there will be; 0 for no run.
         goal: PoS at which guidance rests, (0.5, 1]; None without guidance.
+        reading: When within a guided step PoS was read, in words; empty where it was read once.
     """
 
     first: TimeLine = field(default_factory=lambda: TimeLine(name=""))
@@ -93,3 +94,4 @@ class TimeContents:
     differences: tuple[PosCurve, ...] = ()
     step_count: int = 0
     goal: float | None = None
+    reading: str = ""

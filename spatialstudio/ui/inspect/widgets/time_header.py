@@ -22,7 +22,7 @@ LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 class CurveLegend(QWidget):
-    """Names the relations in the hues of their curves, in as many lines as they need.
+    """Names the curves in their hues and says when PoS was read, in as many lines as they need.
 
     Args:
         theme: Its colours.
@@ -60,7 +60,7 @@ class CurveLegend(QWidget):
             left, middle = place.left(), place.center().y()
             painter.setPen(QPen(ink, 2, style))
             painter.drawLine(QPointF(left, middle), QPointF(left + em(SWATCH_EM), middle))
-            place.setLeft(left + em(SWATCH_EM + TEXT_GAP_EM))
+            place.setLeft(left + _swatch(style))
             painter.setPen(self._theme.colour("muted"))
             room, dots = round(place.width()), Qt.TextElideMode.ElideRight
             painter.drawText(place, LEFT, painter.fontMetrics().elidedText(name, dots, room))
@@ -76,8 +76,8 @@ class CurveLegend(QWidget):
         metrics = QFontMetricsF(font(SMALL))
         places: list[QRectF] = []
         left, top = 0.0, 0.0
-        for name, _, _ in self._entries():
-            width = em(SWATCH_EM + TEXT_GAP_EM) + metrics.horizontalAdvance(name) + 2
+        for name, _, style in self._entries():
+            width = _swatch(style) + metrics.horizontalAdvance(name) + 2
             if left and left + width > self.width():
                 left, top = 0.0, top + em(LINE_EM)
             places.append(QRectF(left, top, min(width, self.width()), em(LINE_EM)))
@@ -94,7 +94,14 @@ class CurveLegend(QWidget):
         if contents.goal is not None:
             told = tr("goal {goal:g}").format(goal=contents.goal)
             entries.append((told, self._theme.colour("good"), dashed))
+        if contents.reading:
+            entries.append((contents.reading, self._theme.colour("muted"), Qt.PenStyle.NoPen))
         return entries
+
+
+def _swatch(style: Qt.PenStyle) -> float:
+    """Return the room of an entry's line; what names no curve has none."""
+    return 0.0 if style is Qt.PenStyle.NoPen else em(SWATCH_EM + TEXT_GAP_EM)
 
 
 ICON_EM = 1.1
