@@ -8,9 +8,16 @@ import pytest
 from spatialstudio.cli.parser import build_parser
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = ("README.md", "plugins/README.md", "spatialstudio/ARCHITECTURE.md")
+DOCUMENTS = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "plugins/README.md",
+    "spatialstudio/ARCHITECTURE.md",
+)
 LINK = re.compile(r"\]\((?!https?://)([^)#]+)\)")
-FILE_IN_CODE = re.compile(r"`((?:packaging|resources|spatialstudio|plugins|tests)/[\w./-]*)`")
+FILE_IN_CODE = re.compile(
+    r"`((?:packaging|resources|spatialstudio|plugins|tests)/[\w./-]*|[A-Z]+\.md)`"
+)
 
 
 def dead_ends(text, folder):
@@ -26,8 +33,8 @@ def test_what_a_document_points_at_is_there(document):
 
 
 def test_dead_ends_are_noticed():
-    text = "![x](a/b.png) [web](https://x.org) `tests/nowhere/` `science/` [map](README.md)"
-    assert dead_ends(text, ROOT) == ["a/b.png", "tests/nowhere/"]
+    text = "![x](a/b.png) [web](https://x.org) [map](README.md) `tests/nowhere/` `ui/` `NEWS.md`"
+    assert dead_ends(text, ROOT) == ["a/b.png", "tests/nowhere/", "NEWS.md"]
 
 
 def test_the_readme_tells_both_commands():

@@ -1,4 +1,4 @@
-"""The workspace Generate: a prompt is written and drawn."""
+"""The workspaces Generate, Inspect, Evaluate and Gallery: their docks, layers and tools."""
 
 from dataclasses import replace
 from operator import attrgetter
