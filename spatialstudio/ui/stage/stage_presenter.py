@@ -93,9 +93,11 @@ def picture_scene(
     maps = maps_at(run, step, sight) if Layer.MAPS in layers and not found_things else {}
     reading = relation_in_sight(run.scene, maps, words) if Layer.MARGINALS in layers else None
     drawn = map_layers(run.scene, maps, words, sight)
+    brief = _remark(run, step, at_result=at_result)
     return PictureScene(
         title=title,
-        remark=_remark(run, step, at_result=at_result, read=_read(event, run, sight, drawn)),
+        remark=", ".join(filter(None, (brief, _read(event, run, sight, drawn)))),
+        brief_remark=brief,
         picture=picture if Layer.PICTURE in layers else None,
         waiting=tr(WAITING[run.state] if picture is None else HIDDEN),
         maps=drawn,
@@ -126,12 +128,10 @@ def word_maps(
     )
 
 
-def _remark(run: OpenRun, step: int, *, at_result: bool, read: str) -> str:
+def _remark(run: OpenRun, step: int, *, at_result: bool) -> str:
     if at_result or not run.steps:
-        told = tr("seed {seed}").format(seed=run.request.seed) if run.request else ""
-    else:
-        told = tr("step {step} of {total}").format(step=step + 1, total=run.total_steps)
-    return ", ".join(part for part in (told, read) if part)
+        return tr("seed {seed}").format(seed=run.request.seed) if run.request else ""
+    return tr("step {step} of {total}").format(step=step + 1, total=run.total_steps)
 
 
 def _read(

@@ -145,6 +145,7 @@ class PictureScene:
     Attributes:
         title: Over the picture.
         remark: Over the picture, at the right.
+        brief_remark: Stands there where the remark has no room.
         picture: (H, W, 3) uint8; None while there is nothing to see.
         waiting: What to say instead of a picture.
         depth: Under all else that lies on the picture; None for none.
@@ -158,6 +159,7 @@ class PictureScene:
 
     title: str = ""
     remark: str = ""
+    brief_remark: str = ""
     picture: RgbImage | None = None
     waiting: str = ""
     depth: DepthLayer | None = None

@@ -232,8 +232,9 @@ class PictureView(QWidget):
         spare = line.width() - painter.fontMetrics().horizontalAdvance(self._scene.title) - em()
         painter.setFont(font(SMALL))
         painter.setPen(self._theme.colour("muted"))
-        if painter.fontMetrics().horizontalAdvance(self._scene.remark) <= spare:
-            painter.drawText(line, low | Qt.AlignmentFlag.AlignRight, self._scene.remark)
+        remarks, metrics = (self._scene.remark, self._scene.brief_remark), painter.fontMetrics()
+        told = next((each for each in remarks if metrics.horizontalAdvance(each) <= spare), "")
+        painter.drawText(line, low | Qt.AlignmentFlag.AlignRight, told)
 
     def _draw_inside(self, painter: QPainter, frame: QRectF) -> None:
         if self._picture is None:

@@ -55,6 +55,16 @@ def turn_wheel(view, notches):
     view.wheelEvent(event)
 
 
+def test_a_remark_without_room_gives_way_to_its_brief_form(view):
+    view.show_scene(PictureScene(picture=PICTURE, title="Guided", remark="step 7"))
+    brief = view.grab().toImage()
+    both = PictureScene(
+        picture=PICTURE, title="Guided", remark="step 7, " + "after " * 40, brief_remark="step 7"
+    )
+    view.show_scene(both)
+    assert view.grab().toImage() == brief
+
+
 @pytest.mark.parametrize("side", [160, 400, 1200])
 def test_marginals_leave_most_of_the_room_to_the_picture(view, side):
     half = np.linspace(0, 1, 8)
