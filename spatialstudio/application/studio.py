@@ -89,14 +89,14 @@ class Studio:
         self.paths = paths
         self.judges = DEFAULT_JUDGE_SET
         self.judge_defaults = JudgeDefaults(lambda: self.models, lambda: self.judges)
-        self.keeping = Keeping(
+        self.storage = Storage(
             registry,
             paths,
             runs_folder,
             self.bus.publish,
             self.judge_defaults.draws_stickers,
         )
-        self.adjusting = Adjusting(self.session, lambda: self.keeping.store)
+        self.adjusting = Adjusting(self.session, lambda: self.storage.store)
         self.model_list = ModelList(lambda: registry.shelf(SHELF_ID))
         self.pictures = Pictures(
             self.session,

@@ -49,18 +49,18 @@ def checks_of(
     for reason, (tip, tell) in _CHECKS.items():
         is_broken = reason is verdict.reason
         if text := tell(case, is_broken):
-            grounds.append(Ground(reason, text, tr(tip), _state(case, reason)))
+            grounds.append(VerdictCheck(reason, text, tr(tip), _state(case, reason)))
         if is_broken:
             break
     return tuple(grounds)
 
 
-def _state(case: Case, reason: AbstentionReason) -> GroundState:
+def _state(case: Case, reason: AbstentionReason) -> CheckState:
     if reason is case.verdict.reason:
-        return GroundState.BROKEN
+        return CheckState.BROKEN
     if reason is AbstentionReason.AMBIGUOUS_OBJECT and _leaves_count(case):
-        return GroundState.NOT_CHECKED
-    return GroundState.HELD
+        return CheckState.NOT_CHECKED
+    return CheckState.HELD
 
 
 def lower_threshold(verdict: Verdict, evidence: Evidence) -> float | None:

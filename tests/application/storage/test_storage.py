@@ -58,7 +58,7 @@ def opened(tmp_path, published):
     started = []
 
     def start():
-        started.append(Keeping(registry, paths, None, published.append, bool))
+        started.append(Storage(registry, paths, None, published.append, bool))
         return started[-1]
 
     yield start

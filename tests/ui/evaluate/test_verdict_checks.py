@@ -41,10 +41,10 @@ def test_a_count_that_is_asked_for_is_not_called_one_of_each():
 def test_only_what_was_checked_has_held():
     states = [ground.state for ground in told(judged_run(DOG, CAR, scene=counted_scene()))]
     assert states == [
-        GroundState.HELD,
-        GroundState.NOT_CHECKED,
-        GroundState.HELD,
-        GroundState.HELD,
+        CheckState.HELD,
+        CheckState.NOT_CHECKED,
+        CheckState.HELD,
+        CheckState.HELD,
     ]
 
 

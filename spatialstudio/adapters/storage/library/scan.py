@@ -88,7 +88,7 @@ def read_run(
     picture: Path,
     path: str,
     stamp: str,
-    thrown: Thrown | None = None,
+    thrown: TrashedRun | None = None,
     draws_stickers: Callable[[str], bool] = bool,
 ) -> IndexedRun:
     """Read what the index needs of a run, from the best of its files that is there.

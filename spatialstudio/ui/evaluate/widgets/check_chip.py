@@ -29,9 +29,9 @@ class CheckState(Enum):
 
 
 ICONS = {
-    GroundState.HELD: ("tick", "muted"),
-    GroundState.BROKEN: ("warning", "unsure"),
-    GroundState.NOT_CHECKED: ("help", "muted"),
+    CheckState.HELD: ("tick", "muted"),
+    CheckState.BROKEN: ("warning", "unsure"),
+    CheckState.NOT_CHECKED: ("help", "muted"),
 }
 """Icon and colour; a tick stands only for what was checked."""
 
@@ -93,7 +93,7 @@ class CheckChip(QToolButton):
         QStylePainter(self).drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
 
     def _dress(self) -> None:
-        is_broken = self.ground.state is GroundState.BROKEN
+        is_broken = self.ground.state is CheckState.BROKEN
         name, role = ICONS[self.ground.state]
         icon = self._theme.icon(name, role)
         if is_broken:
