@@ -21,13 +21,14 @@ from PySide6.QtWidgets import (
 from spatialstudio.application.jobs.messages import EvaluateJob
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationFailed, unguided
+from spatialstudio.domain.judge_choice import STICKER_JUDGES
 from spatialstudio.domain.relation import relation_types
 from spatialstudio.ui.compose.widgets.prompt_editor import PromptEditor
 from spatialstudio.ui.compose.widgets.relation_chip import RelationChip
 from spatialstudio.ui.evaluate.widgets.verdict_card import VerdictCard
 from spatialstudio.ui.framework.window_settings import ThemeChoice
 from spatialstudio.ui.gallery.widgets.run_grid import RunGrid
-from spatialstudio.ui.inspect.widgets.replay_bar import StepScrubber
+from spatialstudio.ui.inspect.widgets.step_scrubber import StepScrubber
 from spatialstudio.ui.stage.widgets.empty_stage import EXAMPLES
 from spatialstudio.ui.stage.widgets.map_strip import MapTile
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
@@ -209,6 +210,7 @@ def test_a_failure_is_told_and_the_next_run_begins(qtbot, window, engine):
 def test_a_dropped_picture_is_judged_against_the_prompt(qtbot, window, engine, tmp_path):
     path = tmp_path / "mine.png"
     Image.fromarray(np.zeros((32, 32, 3), np.uint8)).save(path)
+    window.context.studio.judges = STICKER_JUDGES
     window.prompt.use_prompt(PROMPT)
     drop(window.stage, path)
     qtbot.waitUntil(lambda: bool(engine.jobs))

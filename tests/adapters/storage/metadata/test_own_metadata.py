@@ -157,7 +157,7 @@ def test_a_picture_that_tells_nothing_is_no_error(tmp_path):
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path):
-    with pytest.raises(ImageError, match="cannot be read"):
+    with pytest.raises(ImageError, match="There is no file"):
         PictureMetadata().read(tmp_path / "none.png")
 
 
