@@ -57,7 +57,10 @@ class AnswerFile:
             try:
                 with draft.open("x", encoding="utf-8") as file:
                     file.writelines(map(_line, self.rows))
-                draft.replace(self._part)  # a link is replaced, never followed
+                if self.rows:
+                    draft.replace(self._part)  # a link is replaced, never followed
+                else:
+                    self._part.unlink(missing_ok=True)  # a call without an answer leaves nothing
             finally:
                 draft.unlink(missing_ok=True)
 
@@ -77,7 +80,7 @@ class AnswerFile:
             StoreError: It cannot be written.
         """
         with _explained(self._path):
-            with self._part.open("rb") as file:
+            with self._part.open("ab") as file:
                 os.fsync(file.fileno())
             self._part.replace(self._path)
 

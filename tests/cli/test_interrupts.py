@@ -45,8 +45,8 @@ def interrupted(path, content):
     signal.raise_signal(signal.SIGINT)
     threading.Event().wait(0.2)
     write(path, content)
-def then_wait(*arguments):
-    write_prompts(*arguments)
+def then_wait(*arguments, **options):
+    write_prompts(*arguments, **options)
     threading.Event().wait()
 durable_files.write_synced = interrupted
 Judging.write_prompts = then_wait
@@ -130,7 +130,7 @@ def test_a_signal_during_a_long_call_stops_judging(ended, tmp_path, out, command
     module, name, method = {
         "evaluate": ("spatialstudio.application.evaluate.judging", "Judging", "pictures"),
         "judge-records": ("spatialstudio.application.evaluate.judging", "Judging", "records"),
-        "corruption-study": ("spatialstudio.application.studio", "Studio", "open_run"),
+        "corruption-study": ("spatialstudio.application.studio", "Studio", "read_run"),
     }[command]
     done = ended(
         STOPPED_IN_A_CALL.format(

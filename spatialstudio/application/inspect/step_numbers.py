@@ -10,7 +10,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId, StepEvent
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.step_readings import moment_read
-from spatialstudio.science.pos.attention_maps import map_numbers, map_overlap
+from spatialstudio.science.pos.map_numbers import map_numbers, map_overlap
 
 NUMBERS = ".6g"
 FLANKS = 2

@@ -12,12 +12,9 @@ arXiv:2301.13826.
 from collections.abc import Mapping, Sequence
 from math import exp
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch.nn import functional
 
-from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.science.arrays import ArrayT
@@ -105,104 +102,3 @@ def mention_maps(
         mention: sum((maps[place] for place in own[1:]), start=maps[own[0]]) / len(own)
         for mention, own in positions.items()
     }
-
-
-Maps = npt.NDArray[np.float32]
-"""(..., h, w), not negative."""
-
-
-def mean_of_layers(layers: Sequence[Maps]) -> Maps:
-    """Average maps of several layers.
-
-    Args:
-        layers: (..., h, w) each, alike but for h and w; at least one.
-
-    Returns:
-        (..., H, W) of the finest.
-    """
-    height = max(layer.shape[-2] for layer in layers)
-    width = max(layer.shape[-1] for layer in layers)
-    total = sum(enlarged(layer, height, width) for layer in layers)
-    return np.asarray(total / len(layers), np.float32)
-
-
-def enlarged(maps: Maps, height: int, width: int) -> Maps:
-    """Interpolate maps, (..., h, w), to (..., height, width)."""
-    if maps.shape[-2:] == (height, width):
-        return maps
-    down = _interpolation(maps.shape[-2], height)
-    across = _interpolation(maps.shape[-1], width)
-    return np.asarray(down @ maps @ across.T, np.float32)
-
-
-def _interpolation(count: int, wanted: int) -> Maps:
-    """Return (wanted, count) weights, each row summing to 1."""
-    places = np.clip((np.arange(wanted) + 0.5) * count / wanted - 0.5, 0, count - 1)
-    below = np.floor(places).astype(np.intp)
-    above = np.minimum(below + 1, count - 1)
-    weights = np.zeros((wanted, count), np.float32)
-    rows = np.arange(wanted)
-    np.add.at(weights, (rows, below), 1 - (places - below))
-    np.add.at(weights, (rows, above), places - below)
-    return weights
-
-
-Shares = npt.NDArray[np.float64]
-
-
-@frozen
-class MapNumbers:
-    """One map in numbers.
-
-    Attributes:
-        entropy: In bits, 0 for one cell to log2(h * w) for all alike.
-        centre_xy: Mean position, [0, 1] each.
-        spread: Root of the mean squared distance from the centre, >= 0.
-    """
-
-    entropy: float
-    centre_xy: tuple[float, float]
-    spread: float
-
-
-def map_numbers(weights: FloatMap) -> MapNumbers | None:
-    """Measure a map.
-
-    Args:
-        weights: (h, w), not negative.
-
-    Returns:
-        None where the map is empty.
-    """
-    shares = _shares(weights)
-    if shares is None:
-        return None
-    height, width = shares.shape
-    xs, ys = (np.arange(width) + 0.5) / width, (np.arange(height) + 0.5) / height
-    along_x, along_y = shares.sum(0), shares.sum(1)
-    x, y = float(along_x @ xs), float(along_y @ ys)
-    variance = float(along_x @ (xs - x) ** 2 + along_y @ (ys - y) ** 2)
-    held = shares[shares > 0]
-    entropy = max(-float(held @ np.log2(held)), 0.0)
-    return MapNumbers(entropy=entropy, centre_xy=(x, y), spread=variance**0.5)
-
-
-def map_overlap(first: FloatMap, second: FloatMap) -> float | None:
-    """Return how much two maps share, [0, 1]: 0 stand apart, 1 are the same distribution.
-
-    Args:
-        first: (h, w), not negative.
-        second: (h, w) likewise.
-
-    Returns:
-        None where one is empty, or they differ in shape.
-    """
-    one, other = _shares(first), _shares(second)
-    if one is None or other is None or one.shape != other.shape:
-        return None
-    return float(np.minimum(one, other).sum())
-
-
-def _shares(weights: FloatMap) -> Shares | None:
-    total = float(weights.sum(dtype=np.float64))
-    return weights.astype(np.float64) / total if total > 0 else None

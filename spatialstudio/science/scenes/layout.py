@@ -24,7 +24,7 @@ from spatialstudio.domain.relation import (
 )
 from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings
 from spatialstudio.science.checker.measurement import Reading, read_boxes
-from spatialstudio.science.guidance.box_losses import relation_boxes
+from spatialstudio.science.scenes.relation_boxes import relation_boxes
 
 Point: TypeAlias = tuple[float, float]
 """x and y in shares of the picture, [0, 1], y down."""

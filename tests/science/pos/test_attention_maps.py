@@ -1,11 +1,7 @@
 import pytest
 import torch
 
-from spatialstudio.science.pos.attention_maps import (
-    mention_maps,
-    smooth,
-    smoothing_kernel,
-)
+from spatialstudio.science.pos.attention_maps import mention_maps, smooth, smoothing_kernel
 
 
 def test_the_kernel_has_the_weights_of_the_authors():

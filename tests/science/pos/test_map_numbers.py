@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spatialstudio.science.pos.attention_maps import map_numbers, map_overlap
+from spatialstudio.science.pos.map_numbers import map_numbers, map_overlap
 
 EMPTY = np.zeros((2, 2), np.float32)
 ALIKE = np.ones((2, 4), np.float32)

@@ -31,7 +31,7 @@ print(sorted({"torch", "diffusers", "transformers"} & set(sys.modules)))
 INTERRUPTED_WINDOW = """
 import os, sys
 from PySide6.QtCore import QTimer
-from spatialstudio.ui import app
+from spatialstudio.ui.window import app
 exec_ = app.QApplication.exec
 def exec_and_signal(application):
     QTimer.singleShot(500, lambda: os.kill(os.getpid(), int(sys.argv[1])))

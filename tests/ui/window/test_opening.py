@@ -168,7 +168,7 @@ def test_a_picture_of_unknown_origin_has_no_verdict_until_a_detector_is_chosen(
 ):
     studio.judges = DEFAULT_JUDGE_SET
     studio.read_prompt("a dog above a car")
-    open_picture(context, plain)
+    open_file(context, plain)
     follow(panel, studio)
     assert engine.jobs == []
     assert studio.session.run.state is RunState.DONE
@@ -186,7 +186,7 @@ def test_a_picture_that_a_sticker_model_drew_is_judged_by_the_sticker_models(
     context, engine, studio, tmp_path
 ):
     studio.judges = DEFAULT_JUDGE_SET
-    open_picture(context, save_sticker_picture(tmp_path / "own.png", PIXELS, THEIRS))
+    open_file(context, save_sticker_picture(tmp_path / "own.png", PIXELS, THEIRS))
     (job,) = engine.jobs
     assert job.judges == STICKER_JUDGES
 

@@ -11,7 +11,7 @@ from spatialstudio.domain.relation import (
     RIGHT_OF,
     Relation,
 )
-from spatialstudio.science.guidance.box_losses import relation_boxes
+from spatialstudio.science.scenes.relation_boxes import relation_boxes
 
 
 def boxes(*claims):
