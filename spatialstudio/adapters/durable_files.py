@@ -3,7 +3,6 @@
 import errno
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -97,7 +96,7 @@ def written_together(
             write_synced(staging / name, content)
         names.append(name)
 
-    try:
+    with FILE_GATE.staging(staging):
         yield write
         with explained_writing(folder):
             sync_folder(staging)
@@ -106,8 +105,6 @@ def written_together(
             else:
                 _publish(staging, folder, names, overwrite=overwrite)
             sync_folder(home)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
 
 
 def check_free(paths: Sequence[Path], *, overwrite: bool) -> None:

@@ -1,13 +1,16 @@
 """Lets a program end at any moment without cutting what it writes.
 
 Whoever writes a file, a set of files or a line of an answer passes a gate. Whoever ends the program
-closes it first: what is being written is finished, and nothing more is begun.
+closes it first: what is being written is finished, nothing more is begun, and folders of unfinished
+files are removed.
 """
 
+import shutil
 import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 
 class WriteGate:
@@ -17,6 +20,7 @@ class WriteGate:
         self._changed = threading.Condition()
         self._inside: Counter[int] = Counter()
         self._is_closed = False
+        self._staging: set[Path] = set()
 
     @contextmanager
     def passed(self) -> Iterator[None]:
@@ -32,6 +36,16 @@ class WriteGate:
                 self._inside[thread] -= 1
                 self._changed.notify_all()
 
+    @contextmanager
+    def staging(self, folder: Path) -> Iterator[None]:
+        """Remove a folder of unfinished files when the block ends, or the program within it."""
+        self._staging.add(folder)
+        try:
+            yield
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            self._staging.discard(folder)
+
     def close(self, timeout_s: float | None = None) -> bool:
         """Let nobody else write, and wait for those who do; the caller may still write itself.
 
@@ -45,9 +59,12 @@ class WriteGate:
         with self._changed:
             self._is_closed = True
             self._inside[thread] += 1
-            return self._changed.wait_for(
+            is_quiet = self._changed.wait_for(
                 lambda: self._inside.total() == self._inside[thread], timeout_s
             )
+        for folder in tuple(self._staging):
+            shutil.rmtree(folder, ignore_errors=True)
+        return is_quiet
 
 
 FILE_GATE = WriteGate()

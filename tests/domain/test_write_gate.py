@@ -65,3 +65,14 @@ def test_who_is_inside_may_begin_once_more(gate):
     closed.set()
     thread.join()
     assert wrote.is_set()
+
+
+def test_a_closed_gate_removes_unfinished_files(tmp_path):
+    gate = WriteGate()
+    folder = tmp_path / "staging"
+    folder.mkdir()
+    with gate.staging(folder):
+        (folder / "part").touch()
+        gate.close()
+        assert not folder.exists()
+    assert list(tmp_path.iterdir()) == []

@@ -50,6 +50,7 @@ from spatialstudio.domain.safe_files import (
 )
 from spatialstudio.domain.safe_json import JsonTooLarge, parse_limited
 from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings
+from spatialstudio.domain.write_gate import FILE_GATE
 
 MANIFEST_FILE = "manifest.jsonl"
 RECORDS_FILE = "per_sample.jsonl"
@@ -143,7 +144,7 @@ class SpatialBenchRuns:
             StoreError: The file cannot be written.
         """
         content = draw_prompts(read_objects(self._resources))
-        with written_together(path.parent, overwrite=overwrite) as write:
+        with FILE_GATE.passed(), written_together(path.parent, overwrite=overwrite) as write:
             write(path.name, content)
 
 
