@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -112,6 +113,11 @@ def test_verdicts_of_the_sticker_models_on_other_pictures_are_not_judged_again(
     picture = json.loads(terminal(*words).out)["picture"]
     assert terminal("judge-again", picture).code == 0
     registry.shelf_made.models = (replace(CARD, known_objects={}),)
+    assert terminal("judge-again", picture).code == 0  # a detector that is named was chosen
+    sidecar = Path(picture).with_suffix(".json")
+    record = json.loads(sidecar.read_text())
+    record["evaluation"]["perception"]["detector_id"] = ""  # as older records
+    sidecar.write_text(json.dumps(record))
     done = terminal("judge-again", picture)
     assert done.code == 1
     assert "no sticker model drew this picture" in done.err

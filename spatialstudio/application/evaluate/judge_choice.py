@@ -46,14 +46,15 @@ def judges_by_origin(choice: JudgeSetChoice, *, is_sticker_picture: bool) -> Jud
 
 
 def has_unfit_detector(perception: Perception, *, is_sticker_picture: bool) -> bool:
-    """Say whether a picture that no sticker model drew was seen by the sticker models alone.
+    """Say whether the sticker models judged a picture by default that no sticker model drew.
 
-    Older records do not name the detector; then the detections do, and without any the default of
-    that time looked, which was the sticker models'.
+    A record that names its detector was made when such a picture needed one chosen by hand. Older
+    records do not; then the detections name it, and without any the default of that time looked,
+    which was the sticker models'.
     """
-    named = {perception.detector_id} if perception.detector_id else set()
-    seen_by = named or {each.detector_id for each in perception.detections}
-    return not is_sticker_picture and seen_by <= {STICKER_DETECTOR_ID}
+    if is_sticker_picture or perception.detector_id:
+        return False
+    return {each.detector_id for each in perception.detections} <= {STICKER_DETECTOR_ID}
 
 
 def no_detector_chosen() -> NoDetectorChosen:

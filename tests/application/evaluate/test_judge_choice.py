@@ -99,7 +99,7 @@ def test_sticker_models_are_the_embedded_one_and_those_that_list_their_objects()
 @pytest.mark.parametrize(
     ("detector_id", "is_sticker_picture", "is_unfit"),
     [
-        ("sticker-segmenter", False, True),
+        ("sticker-segmenter", False, False),
         ("sticker-segmenter", True, False),
         ("", False, True),
         ("", True, False),

@@ -115,10 +115,13 @@ def read_run(
 
 
 def _fitting(sidecar: Sidecar, draws_stickers: Callable[[str], bool]) -> RunSummary:
-    """Leave out the verdicts of the sticker models on a picture that none of them drew."""
+    """Leave out verdicts of the sticker models, by default, on a picture that none of them drew.
+
+    A record that names its detector was made when such a picture needed one chosen by hand.
+    """
     summary = sidecar.summary
-    is_unfit = sidecar.detector_ids <= {STICKER_DETECTOR_ID} and summary.outcome is not None
-    if is_unfit and not draws_stickers(summary.model_id):
+    is_default = not sidecar.names_detector and sidecar.detector_ids <= {STICKER_DETECTOR_ID}
+    if is_default and summary.outcome is not None and not draws_stickers(summary.model_id):
         return with_verdicts(summary, ())
     return summary
 

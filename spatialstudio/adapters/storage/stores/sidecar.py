@@ -139,6 +139,7 @@ class Sidecar:
         repetition: How near it came to the run that it repeats; None when nobody compared.
         evaluation: None when the picture was not judged.
         detector_ids: Who looked at the picture, as the evaluation says; a listing has them too.
+        names_detector: Whether the evaluation itself names its detector, as newer ones do.
     """
 
     summary: RunSummary
@@ -146,6 +147,7 @@ class Sidecar:
     repetition: Reproduction | None = None
     evaluation: Evaluation | None = None
     detector_ids: frozenset[str] = frozenset()
+    names_detector: bool = False
 
 
 def write_sidecar(sidecar: Sidecar) -> bytes:
@@ -239,7 +241,12 @@ def read_listing(content: bytes, name: str) -> Sidecar:
     plain = _checked(content, name)
     listing = _listing(plain)
     summary = with_verdicts(listing.summary, _verdicts(plain))
-    return replace(listing, summary=summary, detector_ids=_detectors(plain))
+    return replace(
+        listing,
+        summary=summary,
+        detector_ids=_detectors(plain),
+        names_detector=bool(_perception(plain).get("detector_id")),
+    )
 
 
 def _plain_listing(sidecar: Sidecar) -> dict[str, Json]:
@@ -274,14 +281,18 @@ def _verdicts(plain: dict[str, Json]) -> tuple[Verdict, ...]:
 
 def _detectors(plain: dict[str, Json]) -> frozenset[str]:
     """Return who looked; older records name it in the detections only."""
-    evaluation = plain.get("evaluation")
-    seen = evaluation.get("perception") if isinstance(evaluation, dict) else None
-    if not isinstance(seen, dict):
-        return frozenset()
+    seen = _perception(plain)
     found = seen.get("detections")
     each_by = (one.get("detector_id") for one in _dicts(found))
     named = seen.get("detector_id")
     return frozenset(name for name in ([named] if named else each_by) if isinstance(name, str))
+
+
+def _perception(plain: dict[str, Json]) -> dict[str, Json]:
+    """Return what was seen; empty where the picture was not judged."""
+    evaluation = plain.get("evaluation")
+    seen = evaluation.get("perception") if isinstance(evaluation, dict) else None
+    return seen if isinstance(seen, dict) else {}
 
 
 def _dicts(found: Json) -> Iterator[dict[str, Json]]:

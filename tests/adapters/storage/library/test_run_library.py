@@ -396,7 +396,7 @@ def test_the_runs_of_a_sweep_are_found_with_their_places(library, root, pictures
         (["owl"], "sd15", Outcome.PASS),
     ],
 )
-def test_verdicts_of_the_sticker_models_on_other_pictures_are_not_listed(
+def test_default_verdicts_of_the_sticker_models_on_other_pictures_are_not_listed(
     root, tmp_path, detector_ids, model_id, outcome
 ):
     picture = keep(
