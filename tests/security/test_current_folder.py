@@ -54,7 +54,8 @@ def hostile(tmp_path, pwned):
 
 @pytest.fixture
 def started_in(hostile, tmp_path, monkeypatch):
-    """Start Python in that folder, with a PATH that names it as an empty entry."""
+    """Start Python in that folder as a user would, with a PATH that names it as an empty entry."""
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)  # bootstrap sets it for the tests
     monkeypatch.setenv("PATH", f":{os.environ['PATH']}:.")
 
     def start(*arguments):
