@@ -1,0 +1,133 @@
+"""Options of registered parts: one named setting with its type, range and default.
+
+A registration (a guidance method, a metric, an export kind) lists its options; the window makes a
+field of each, the terminal accepts each by id, and requests are checked against them.
+"""
+
+from collections.abc import Mapping
+from enum import Enum
+from math import isfinite
+from typing import TypeAlias
+
+from spatialstudio.domain.errors import RequestError
+from spatialstudio.domain.frozen import frozen
+
+OptionValue: TypeAlias = bool | int | float | str
+
+_TRUE = frozenset({"true", "yes", "on", "1"})
+_FALSE = frozenset({"false", "no", "off", "0"})
+
+
+class OptionKind(Enum):
+    """The type of an option's value."""
+
+    BOOL = "bool"
+    INT = "int"
+    FLOAT = "float"
+    CHOICE = "choice"
+
+
+@frozen
+class Option:
+    """One setting of a registered part. Frozen, readable without torch.
+
+    Attributes:
+        id: Stable name in files and in the terminal: "presence_weight".
+        label: Name of its field in the window: "Presence weight".
+        help: One sentence: what it does and which way is more.
+        kind: Type of its value.
+        default: Value when nothing is set; inside the range.
+        minimum: Smallest number; None for no limit.
+        maximum: Largest number; None for no limit.
+        step: Change of a number per click; None for the field's own.
+        choices: Allowed values of a choice, in the order in which they are offered.
+    """
+
+    id: str
+    label: str
+    help: str
+    kind: OptionKind
+    default: OptionValue
+    minimum: float | None = None
+    maximum: float | None = None
+    step: float | None = None
+    choices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.id.isidentifier():
+            raise ValueError(f'The option id "{self.id}" is not an identifier.')
+        if (self.kind is OptionKind.CHOICE) != bool(self.choices):
+            raise ValueError(f'Choices belong to an option of kind choice, unlike "{self.id}".')
+        try:
+            self.check(self.default)
+        except RequestError as error:
+            raise ValueError(f'The default of "{self.id}" is invalid: {error}') from error
+
+    def check(self, value: object) -> OptionValue:
+        """Return the value in the option's type: 2 becomes 2.0 for a float.
+
+        Raises:
+            RequestError: The value is of another type, out of range or not among the choices.
+        """
+        checked = self._typed(value)
+        if checked is None:
+            raise RequestError(f"{self.label} cannot be {value!r}.", hint=f"Choose {self.range}.")
+        return checked
+
+    def parse(self, text: str) -> OptionValue:
+        """Read a value as typed in the terminal: "true", "0.5".
+
+        Raises:
+            RequestError: The text is not a value of this option.
+        """
+        word = text.strip()
+        value: object = word
+        if self.kind is OptionKind.BOOL and word.lower() in _TRUE | _FALSE:
+            value = word.lower() in _TRUE
+        elif self.kind in {OptionKind.INT, OptionKind.FLOAT}:
+            try:
+                value = int(word) if self.kind is OptionKind.INT else float(word)
+            except ValueError:
+                value = word
+        return self.check(value)
+
+    def value_in(self, values: Mapping[str, OptionValue]) -> OptionValue:
+        """Return the option's value in a mapping from option id to value, else the default."""
+        return values.get(self.id, self.default)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its value is a number, so that it can be swept."""
+        return self.kind in {OptionKind.INT, OptionKind.FLOAT}
+
+    @property
+    def range(self) -> str:
+        """The allowed values in words: "true or false", "a whole number from 1 to 8"."""
+        match self.kind:
+            case OptionKind.BOOL:
+                return "true or false"
+            case OptionKind.CHOICE:
+                return f"one of {', '.join(self.choices)}"
+        noun = "a whole number" if self.kind is OptionKind.INT else "a number"
+        low = "" if self.minimum is None else f"{self.minimum:g}"
+        high = "" if self.maximum is None else f"{self.maximum:g}"
+        if low and high:
+            return f"{noun} from {low} to {high}"
+        if low:
+            return f"{noun}, {low} or more"
+        return f"{noun}, {high} or less" if high else noun
+
+    def _typed(self, value: object) -> OptionValue | None:
+        match self.kind:
+            case OptionKind.BOOL:
+                return value if isinstance(value, bool) else None
+            case OptionKind.CHOICE:
+                return value if isinstance(value, str) and value in self.choices else None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+            return None
+        if self.kind is OptionKind.INT and value != int(value):
+            return None
+        low, high = self.minimum, self.maximum
+        if (low is not None and value < low) or (high is not None and value > high):
+            return None
+        return int(value) if self.kind is OptionKind.INT else float(value)
