@@ -20,10 +20,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from scipy import ndimage
 
 from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.models.model_files import read_card
-from spatialstudio.adapters.stickers.segmenter import StickerSegmenter, grown
+from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER
 from spatialstudio.application.compose.prompt_words import PromptWord, words_of
 from spatialstudio.application.inspect.layer_maps import places_of
@@ -163,7 +164,7 @@ def object_region(masks: list[BoolMask], side: int) -> BoolMask:
     for mask in masks:
         step = mask.shape[0] // side
         cells |= mask.reshape(side, step, side, step).mean((1, 3)) >= COVERED
-    return grown(cells, 1)
+    return ndimage.binary_dilation(cells, np.ones((3, 3)))
 
 
 def table(pictures: list[list[Share]]) -> Iterator[str]:

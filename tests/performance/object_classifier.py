@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from spatialstudio.adapters.stickers.segmenter import box_around
+from spatialstudio.adapters.mask_regions import box_around
 from spatialstudio.adapters.stickers.training.backgrounds import (
     draw_background,
     draw_strange_background,

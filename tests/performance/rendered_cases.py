@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialstudio.adapters.stickers.segmenter import box_around
+from spatialstudio.adapters.mask_regions import box_around
 from spatialstudio.adapters.stickers.training.backgrounds import Backdrop
 from spatialstudio.adapters.stickers.training.scene_layout import (
     FLAT_DEPTH,

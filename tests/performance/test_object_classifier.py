@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.stickers.segmenter import box_around
+from spatialstudio.adapters.mask_regions import box_around
 from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings, draw_scene
 from spatialstudio.adapters.stickers.training.scenes import paint
 from spatialstudio.domain.perception import Box

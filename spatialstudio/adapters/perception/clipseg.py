@@ -5,12 +5,11 @@ Source: Lueddecke and Ecker 2022, arXiv:2112.10003. It tells no instances apart 
 
 from collections.abc import Sequence
 
+from spatialstudio.adapters.mask_regions import box_around, connected_regions
 from spatialstudio.adapters.perception.detector import ModelDetector, open_vocabulary
 from spatialstudio.adapters.perception.instances import (
     CandidateSettings,
     Finding,
-    box_around,
-    connected_regions,
     resized_smoothly,
 )
 from spatialstudio.adapters.perception.lazy_model import (
@@ -62,7 +61,8 @@ def _findings(
     findings = []
     for head, grid in zip(heads, grids, strict=True):
         values = resized_smoothly(grid, image.shape[:2])
-        for region in connected_regions(values >= settings.least_value, settings.least_area):
+        least_pixels = settings.least_area * values.size
+        for region in connected_regions(values >= settings.least_value, least_pixels):
             score = float(values[region].max())
             findings.append(
                 Finding(head=head, label=head, score=score, box=box_around(region), pixels=region)

@@ -11,12 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from spatialstudio.adapters.mask_regions import box_around, resized
 from spatialstudio.adapters.perception.detector import ModelDetector, detector_of_classes
 from spatialstudio.adapters.perception.instances import (
     CandidateSettings,
     Finding,
-    box_around,
-    resized,
 )
 from spatialstudio.adapters.perception.lazy_model import (
     Loaded,

@@ -7,14 +7,12 @@ larger pictures in two and four times that resolution as well; each resolution c
 about the size that it was trained on (Singh and Davis 2018, arXiv:1711.08189).
 """
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
-from PIL import Image
 
+from spatialstudio.adapters.mask_regions import box_around, connected_regions, resized
 from spatialstudio.adapters.stickers.pixel_net import (
     GRID,
     PixelNet,
@@ -26,59 +24,11 @@ from spatialstudio.domain.arrays import BoolMask, RgbImage
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.judge_ports import Seen
 from spatialstudio.domain.perception import (
-    Box,
     Detection,
     Mask,
 )
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.prompt import ObjectMention
-
-Labelled = NDArray[np.bool_]
-
-
-def connected_regions(mask: Labelled, bridge: int) -> list[Labelled]:
-    """Split a mask into regions, the largest first.
-
-    Args:
-        mask: (H, W).
-        bridge: Gaps of up to twice this many pixels do not separate.
-
-    Returns:
-        (H, W) masks, disjoint; together they are the mask.
-    """
-    joined = grown(mask, bridge).copy()
-    regions = []
-    for row, column in np.argwhere(mask):
-        if joined[row, column]:
-            regions.append(_flood(joined, int(row), int(column)) & mask)
-    return sorted(regions, key=lambda region: -int(region.sum()))
-
-
-def grown(mask: Labelled, distance: int) -> Labelled:
-    """Grow a mask by a number of pixels in all directions, diagonals included."""
-    for _ in range(distance):
-        padded = np.pad(mask, 1)
-        tall = padded[:-2] | padded[1:-1] | padded[2:]
-        mask = tall[:, :-2] | tall[:, 1:-1] | tall[:, 2:]
-    return mask
-
-
-def _flood(remaining: Labelled, row: int, column: int) -> Labelled:
-    """Take the region around a pixel out of ``remaining`` and return it."""
-    region = np.zeros_like(remaining)
-    height, width = remaining.shape
-    waiting = deque([(row, column)])
-    remaining[row, column] = False
-    while waiting:
-        row, column = waiting.popleft()
-        region[row, column] = True
-        for next_row in range(max(row - 1, 0), min(row + 2, height)):
-            for next_column in range(max(column - 1, 0), min(column + 2, width)):
-                if remaining[next_row, next_column]:
-                    remaining[next_row, next_column] = False
-                    waiting.append((next_row, next_column))
-    return region
-
 
 FINEST = 4
 """The finest resolution, in trained sizes."""
@@ -229,9 +179,10 @@ class StickerSegmenter:
         least_side = settings.least_side if is_coarsest else settings.least_fine_side
         is_only = is_coarsest and is_finest
         for number in np.unique(classes[classes > 0]):
-            for region in connected_regions(classes == number, settings.bridge):
-                if region.sum() < settings.least_area * area:
-                    continue
+            regions = connected_regions(
+                classes == number, settings.least_area * area, settings.bridge
+            )
+            for region in sorted(regions, key=lambda each: -int(each.sum())):
                 side = _longer_side(region)
                 score = float(probabilities[number][region].mean())
                 too_large = not is_coarsest and side > settings.most_side
@@ -244,7 +195,7 @@ class StickerSegmenter:
                     continue
                 yield Instance(
                     number=int(number) - 1,
-                    pixels=_resized(region, image.shape[:2]),
+                    pixels=resized(region, image.shape[:2]),
                     score=score,
                     is_fine=not is_coarsest,
                 )
@@ -286,17 +237,6 @@ def _in_form(size: tuple[int, int], shorter: int) -> tuple[int, int]:
     return height, width
 
 
-def box_around(pixels: BoolMask) -> Box:
-    """Return the smallest box around a mask that is not empty."""
-    rows, columns = np.flatnonzero(pixels.any(1)), np.flatnonzero(pixels.any(0))
-    return Box(
-        left=float(columns[0]),
-        top=float(rows[0]),
-        right=float(columns[-1] + 1),
-        bottom=float(rows[-1] + 1),
-    )
-
-
 def _compete(instance: Instance, other: Instance, most_overlap: float) -> bool:
     shared = (instance.pixels & other.pixels).sum()
     return bool(shared > most_overlap * min(instance.pixels.sum(), other.pixels.sum()))
@@ -305,8 +245,3 @@ def _compete(instance: Instance, other: Instance, most_overlap: float) -> bool:
 def _longer_side(region: BoolMask) -> int:
     box = box_around(region)
     return int(max(box.right - box.left, box.bottom - box.top))
-
-
-def _resized(mask: BoolMask, size: tuple[int, int]) -> BoolMask:
-    height, width = size
-    return np.array(Image.fromarray(mask).resize((width, height), Image.Resampling.NEAREST))

@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from spatialstudio.adapters.mask_regions import box_around
 from spatialstudio.adapters.stickers.segmenter import (
     StickerSegmenter,
-    box_around,
     resolutions,
 )
 from spatialstudio.adapters.stickers.training.scene_layout import draw_scenes

@@ -1,0 +1,55 @@
+"""Masks as pixels: their boxes, sizes and connected regions."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from PIL import Image
+from scipy import ndimage  # type: ignore[import-untyped]
+
+from spatialstudio.domain.arrays import BoolMask
+from spatialstudio.domain.perception import Box
+
+WITH_DIAGONALS = np.ones((3, 3), np.bool_)
+
+
+def box_around(pixels: BoolMask) -> Box:
+    """Return the smallest box around a mask that is not empty."""
+    rows, columns = np.flatnonzero(pixels.any(1)), np.flatnonzero(pixels.any(0))
+    return Box(
+        left=float(columns[0]),
+        top=float(rows[0]),
+        right=float(columns[-1] + 1),
+        bottom=float(rows[-1] + 1),
+    )
+
+
+def resized(mask: BoolMask, size: tuple[int, int]) -> BoolMask:
+    """Scale a mask by nearest neighbour.
+
+    Args:
+        mask: (h, w).
+        size: (H, W).
+    """
+    height, width = size
+    return np.array(Image.fromarray(mask).resize((width, height), Image.Resampling.NEAREST))
+
+
+def connected_regions(
+    mask: BoolMask, least_pixels: float = 1, bridge: int = 0
+) -> Iterator[BoolMask]:
+    """Split a mask into its connected regions, diagonals included.
+
+    Args:
+        mask: (H, W).
+        least_pixels: Area of the smallest region that is returned.
+        bridge: Gaps of up to twice this many pixels do not separate.
+
+    Yields:
+        (H, W) masks, disjoint subsets of the mask, ordered by their first pixel, row by row.
+    """
+    joined = ndimage.binary_dilation(mask, WITH_DIAGONALS, iterations=bridge) if bridge else mask
+    labels, _ = ndimage.label(joined, WITH_DIAGONALS)
+    numbers, firsts, areas = np.unique(labels[mask], return_index=True, return_counts=True)
+    for place in np.argsort(firsts):
+        if areas[place] >= least_pixels:
+            yield (labels == numbers[place]) & mask
