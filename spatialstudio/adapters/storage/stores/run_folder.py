@@ -24,16 +24,15 @@ from spatialstudio.adapters.storage.stores.json_text import (
     read_json,
 )
 from spatialstudio.adapters.storage.stores.trace import events_of
+from spatialstudio.adapters.storage.stores.verify_run import read_part
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import GenerationEvent
 from spatialstudio.domain.record import SCHEMA_VERSION, RunRecord
 from spatialstudio.domain.safe_files import (
     MEBIBYTE,
-    FileTooLarge,
     is_path_component,
     is_regular,
-    read_regular,
 )
 from spatialstudio.domain.verdict import Evaluation
 
@@ -117,7 +116,7 @@ def _previews_in(arrays: Mapping[str, AnyArray]) -> dict[int, RgbImage]:
 
 
 def _read_record(folder: Path) -> RunRecord:
-    plain = parse_json(_read_bytes(folder / RECORD, MAX_RECORD_BYTES), RECORD)
+    plain = parse_json(read_part(folder / RECORD, MAX_RECORD_BYTES), RECORD)
     version = plain.get("schema_version") if isinstance(plain, dict) else None
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise StoreError(
@@ -161,7 +160,7 @@ def _read_files(folder: Path, hashes: Mapping[str, str]) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     left_bytes = MAX_RUN_BYTES
     for name, digest in hashes.items():
-        files[name] = _read_bytes(folder / name, left_bytes)
+        files[name] = read_part(folder / name, left_bytes)
         left_bytes -= len(files[name])
         if sha256(files[name]).hexdigest() != digest:
             raise _damaged(folder, name)
@@ -172,22 +171,3 @@ def _damaged(folder: Path, name: str) -> StoreError:
     return StoreError(
         f'The file "{name}" of the run "{folder.name}" is damaged.', hint=RESTORE_HINT
     )
-
-
-def _read_bytes(path: Path, max_bytes: int) -> bytes:
-    try:
-        return read_regular(path, max_bytes)
-    except FileTooLarge as error:
-        raise StoreError(
-            f'The run "{path.parent.name}" is too large to open safely.', hint=RESTORE_HINT
-        ) from error
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise StoreError(
-            f'The folder "{path.parent}" holds no complete run: there is no {path.name}.',
-            hint=f"Choose a folder that holds {RECORD} and the files beside it.",
-        ) from error
-    except OSError as error:
-        raise StoreError(
-            f'The file "{path}" cannot be read: {error.strerror or error}.',
-            hint="Check that you may read it and that the disk is there.",
-        ) from error

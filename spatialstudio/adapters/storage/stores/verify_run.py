@@ -159,14 +159,20 @@ def read_record(picture: Path) -> RunRecord:
     return record
 
 
-def read_part(path: Path) -> bytes:
+def read_part(path: Path, max_bytes: int | None = None) -> bytes:
     """Read a file of a run.
+
+    Args:
+        path: The file.
+        max_bytes: The largest size that is read; None for the usual one of its ending.
 
     Raises:
         StoreError: It is missing, cannot be read, or is too large.
     """
+    if max_bytes is None:
+        max_bytes = MAX_PART_BYTES.get(path.suffix, MAX_PICTURE_BYTES)
     try:
-        return read_regular(path, MAX_PART_BYTES.get(path.suffix, MAX_PICTURE_BYTES))
+        return read_regular(path, max_bytes)
     except FileTooLarge as error:
         raise StoreError(
             f'The file "{path}" is too large to open safely.', hint=RESTORE_HINT
@@ -174,7 +180,7 @@ def read_part(path: Path) -> bytes:
     except (FileNotFoundError, NotADirectoryError) as error:
         raise StoreError(
             f'There is no complete run: "{path}" is missing.',
-            hint="Choose a picture that lies beside its trace.",
+            hint="Choose a picture that lies beside its trace, or a folder with a whole run.",
         ) from error
     except OSError as error:
         raise StoreError(

@@ -46,7 +46,7 @@ def test_a_damaged_file_is_noticed(run_folder, name):
 @pytest.mark.parametrize("name", PARTS)
 def test_a_missing_file_is_noticed(run_folder, name):
     (run_folder / name).unlink()
-    with pytest.raises(StoreError, match=f"holds no complete run: there is no {name}"):
+    with pytest.raises(StoreError, match=f'no complete run: ".*{name}" is missing'):
         RunFiles().load(run_folder)
 
 
