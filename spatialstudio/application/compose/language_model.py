@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from threading import Thread
 
+from spatialstudio.application.jobs.background_jobs import CancellableJob
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.domain.errors import Cancelled, StudioError
 from spatialstudio.domain.frozen import frozen
@@ -167,7 +168,7 @@ class ReadAgain:
     failure: Note | None = None
 
 
-class SecondReader:
+class SecondReader(CancellableJob):
     """Reads one prompt at a time; a new one stops the reading before it.
 
     Args:
@@ -185,24 +186,10 @@ class SecondReader:
         self._extractor = extractor
         self._publish = publish
         self._pause_s = pause_s
-        self._flag = CancelFlag()
-        self._thread: Thread | None = None
 
     def read(self, prompt: Prompt) -> None:
         """Start to read; returns at once."""
-        self.cancel()
-        self._flag = CancelFlag()
-        self._thread = Thread(target=self._read, args=(prompt, self._flag), daemon=True)
-        self._thread.start()
-
-    def cancel(self) -> None:
-        """Stop reading; what still comes is not published."""
-        self._flag.cancel()
-
-    def wait(self) -> None:
-        """Return when the reading has ended."""
-        if self._thread is not None:
-            self._thread.join()
+        self._start(lambda flag: self._read(prompt, flag))
 
     def _read(self, prompt: Prompt, flag: CancelFlag) -> None:
         if flag.wait(self._pause_s):
@@ -211,8 +198,6 @@ class SecondReader:
             extractor = self._extractor()
             scene = extractor.extract(prompt, flag)
             flag.raise_if_cancelled()
-        except Cancelled:
-            return
         except StudioError:
             log.debug("A prompt could not be read a second time.")
             return

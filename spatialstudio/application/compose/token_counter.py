@@ -1,8 +1,8 @@
 """What the model reads of a prompt: asked of the engine, which has the tokenizers."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
-from spatialstudio.application.jobs.messages import ReadTokens, TokensRead
+from spatialstudio.application.jobs.messages import EngineAnswer, ReadTokens, TokensRead
 from spatialstudio.domain.errors import prompt_too_long
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import ModelCard
@@ -29,22 +29,10 @@ class TokenCount:
     limit: int
 
 
-class TokenCounter:
-    """Has prompts taken apart as the model does it, and keeps the newest answer.
+class TokenCounter(EngineAnswer[ReadTokens, TokensRead]):
+    """Has prompts tokenized by the engine, and keeps the newest answer."""
 
-    Args:
-        ask: Takes a question for the engine; returns at once.
-        subscribe: Lets it hear the answers.
-    """
-
-    def __init__(
-        self,
-        ask: Callable[[ReadTokens], None],
-        subscribe: Callable[[Callable[[object], None]], object],
-    ) -> None:
-        self._ask = ask
-        self._newest: TokensRead | None = None
-        subscribe(self._follow)
+    answer_type = TokensRead
 
     def read(self, prompt: str, model: ModelCard) -> None:
         """Have a prompt taken apart; ``TokensRead`` is published when it is."""
@@ -63,10 +51,6 @@ class TokenCounter:
         if cut := cut_off(scene, count_of(newest.readings).read):
             raise prompt_too_long(mention.phrase for mention in cut)
         return scene
-
-    def _follow(self, event: object) -> None:
-        if isinstance(event, TokensRead):
-            self._newest = event
 
 
 def count_of(readings: Iterable[TokenReading]) -> TokenCount:

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 from math import ceil, floor
-from threading import Thread
 
+from spatialstudio.application.jobs.background_jobs import CancellableJob
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.evidence import Evidence
@@ -50,7 +50,7 @@ class CropsMade:
     crops: tuple[RgbImage, ...]
 
 
-class CropMaker:
+class CropMaker(CancellableJob):
     """Makes the crops of one verdict at a time; what is asked for later stops what came before.
 
     Args:
@@ -63,7 +63,6 @@ class CropMaker:
     ) -> None:
         self._perturber = perturber
         self._publish = publish
-        self._flag = CancelFlag()
 
     def make(self, image: RgbImage, evidence: Evidence) -> None:
         """Start to make the crops; returns at once.
@@ -72,16 +71,10 @@ class CropMaker:
             image: (H, W, 3) uint8, the judged picture.
             evidence: Behind one of its verdicts.
         """
-        self.cancel()
-        self._flag = CancelFlag()
-        Thread(target=self._make, args=(image, evidence, self._flag), daemon=True).start()
-
-    def cancel(self) -> None:
-        """Let what still comes be."""
-        self._flag.cancel()
+        self._start(lambda flag: self._make(image, evidence, flag))
 
     def _make(self, image: RgbImage, evidence: Evidence, flag: CancelFlag) -> None:
         crops = perturbed_crops(image, evidence, self._perturber())
         unchanged = None if evidence.crop is None else crop_of(image, evidence.crop)
-        if not flag.is_cancelled:
-            self._publish(CropsMade(evidence=evidence, unchanged=unchanged, crops=crops))
+        flag.raise_if_cancelled()
+        self._publish(CropsMade(evidence=evidence, unchanged=unchanged, crops=crops))

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from threading import Thread
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +9,7 @@ import numpy.typing as npt
 from spatialstudio.application.compose.prompt_words import PromptWord, words_of
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.inspect.map_reading import Maps
+from spatialstudio.application.jobs.background_jobs import CancellableJob
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import (
@@ -18,7 +18,6 @@ from spatialstudio.domain.attention import (
     Moment,
 )
 from spatialstudio.domain.errors import (
-    Cancelled,
     ErrorReport,
     StoreError,
 )
@@ -82,7 +81,7 @@ def layers_read(run: OpenRun) -> Moment | None:
     return Moment.AFTER if run.request.guidance.reads_after else Moment.BEFORE
 
 
-class LayerMaps:
+class LayerMaps(CancellableJob):
     """Averages one choice of layers at a time; a new one stops the work before it.
 
     Args:
@@ -95,35 +94,16 @@ class LayerMaps:
     ) -> None:
         self._files = files
         self._publish = publish
-        self._flag = CancelFlag()
-        self._thread: Thread | None = None
 
     def average(self, runs: Sequence[OpenRun], choice: LayerChoice) -> None:
         """Start to average what was chosen of runs that have kept it; returns at once."""
-        self.cancel()
-        self._flag = CancelFlag()
-        self._thread = Thread(
-            target=self._work, args=(tuple(runs), choice, self._flag), daemon=True
-        )
-        self._thread.start()
+        chosen = tuple(runs)
 
-    def cancel(self) -> None:
-        """Stop; what still comes is not published."""
-        self._flag.cancel()
+        def average_all(flag: CancelFlag) -> None:
+            for run in chosen:
+                self._average(run, choice, flag)
 
-    def wait(self) -> None:
-        """Return when the work has ended."""
-        if self._thread is not None:
-            self._thread.join()
-
-    def close(self) -> None:
-        """Stop, and return when the work has ended."""
-        self.cancel()
-        self.wait()
-
-    def _work(self, runs: Sequence[OpenRun], choice: LayerChoice, flag: CancelFlag) -> None:
-        for run in runs:
-            self._average(run, choice, flag)
+        self._start(average_all)
 
     def _average(self, run: OpenRun, choice: LayerChoice, flag: CancelFlag) -> None:
         every = run.request.capture.attention_every if run.request else 1
@@ -131,8 +111,6 @@ class LayerMaps:
             read = [self._read(run, file, choice.head, flag) for file in files_of(run, choice)]
             maps = {word: mean_of_layers([layer[word] for layer in read]) for word in read[0]}
             flag.raise_if_cancelled()
-        except Cancelled:
-            return
         except StoreError as error:
             log.info("Attention of a run cannot be read.")
             report = report_on(error, "Reading the attention")

@@ -4,6 +4,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import cached_property
 from itertools import count
 from typing import Generic, NewType, TypeAlias, TypeVar
@@ -36,7 +37,7 @@ class BackgroundJobEnded:
     """An errand is over. Published by ``BackgroundJobs`` once an errand; may cross threads.
 
     Attributes:
-        errand_id: Which one.
+        job_id: Which one.
         result: What its work returned; None when it failed or was cancelled.
         error: Why it failed.
         is_cancelled: Whether the user stopped it.
@@ -174,3 +175,37 @@ class LatestJob(Generic[Wish]):
                     return
                 (wish,), self._waiting = self._waiting, ()
             self._fulfil(wish)
+
+
+class CancellableJob:
+    """Runs one piece of work at a time in a thread; starting another cancels the one before."""
+
+    _flag: CancelFlag | None = None
+    _thread: threading.Thread | None = None
+
+    def cancel(self) -> None:
+        """Stop the work at its next check of the flag."""
+        if self._flag is not None:
+            self._flag.cancel()
+
+    def wait(self) -> None:
+        """Return when the work has ended."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def close(self) -> None:
+        """Stop the work, and return when it has ended."""
+        self.cancel()
+        self.wait()
+
+    def _start(self, work: Callable[[CancelFlag], None]) -> None:
+        """Cancel what runs and start the work; returns at once. The work may raise Cancelled."""
+        self.cancel()
+        self._flag = CancelFlag()
+        self._thread = threading.Thread(target=_run, args=(work, self._flag), daemon=True)
+        self._thread.start()
+
+
+def _run(work: Callable[[CancelFlag], None], flag: CancelFlag) -> None:
+    with suppress(Cancelled):
+        work(flag)

@@ -7,7 +7,7 @@ fails or is cancelled ends with ``GenerationFailed``, ``JobFailed`` or ``Generat
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Protocol, TypeAlias
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from spatialstudio.domain.arrays import RgbImage, freeze
 from spatialstudio.domain.attention import ModelLayers
@@ -250,3 +250,31 @@ class Engine(Protocol):
     def close(self) -> None:
         """Stop all work and give everything back, within about two seconds."""
         ...
+
+
+QuestionT = TypeVar("QuestionT")
+AnswerT = TypeVar("AnswerT")
+
+
+class EngineAnswer(Generic[QuestionT, AnswerT]):
+    """Sends questions to the engine and keeps the newest answer.
+
+    Args:
+        ask: Takes a question for the engine; returns at once.
+        subscribe: Adds a listener to the engine's reports.
+    """
+
+    answer_type: type[AnswerT]
+
+    def __init__(
+        self,
+        ask: Callable[[QuestionT], None],
+        subscribe: Callable[[Callable[[object], None]], object],
+    ) -> None:
+        self._ask = ask
+        self._newest: AnswerT | None = None
+        subscribe(self._follow)
+
+    def _follow(self, event: object) -> None:
+        if isinstance(event, self.answer_type):
+            self._newest = event

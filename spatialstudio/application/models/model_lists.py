@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from spatialstudio.application.jobs.messages import (
     DevicesListed,
+    EngineAnswer,
     LayersListed,
     ListDevices,
     ListLayers,
@@ -71,27 +72,15 @@ class ModelList:
         return next(known, {})
 
 
-class DeviceList:
-    """Has the devices of this machine listed, and keeps the newest answer.
+class DeviceList(EngineAnswer[ListDevices, DevicesListed]):
+    """Has the engine list the devices of this machine, and keeps the newest answer."""
 
-    Args:
-        ask: Takes a question for the engine; returns at once.
-        subscribe: Lets it hear the answers.
-    """
-
-    def __init__(
-        self,
-        ask: Callable[[ListDevices], None],
-        subscribe: Callable[[Callable[[object], None]], object],
-    ) -> None:
-        self._ask = ask
-        self._newest = DevicesListed(devices=())
-        subscribe(self._follow)
+    answer_type = DevicesListed
 
     @property
     def known(self) -> tuple[DeviceCard, ...]:
         """The devices, the fastest first; empty while nobody has told."""
-        return self._newest.devices
+        return self._newest.devices if self._newest else ()
 
     def ask(self) -> None:
         """Have the devices listed, with what is free now; ``DevicesListed`` is published then."""
@@ -102,28 +91,12 @@ class DeviceList:
         is_lost = bool(self.known) and request.device not in {card.id for card in self.known}
         return replace(request, device="") if is_lost else request
 
-    def _follow(self, event: object) -> None:
-        if isinstance(event, DevicesListed):
-            self._newest = event
 
+class LayerList(EngineAnswer[ListLayers, LayersListed]):
+    """Has the engine list a model's layers, and keeps the newest answer."""
 
-class LayerList:
-    """Has a model's layers listed before it draws, and keeps the newest answer.
-
-    Args:
-        ask: Takes a question for the engine; returns at once.
-        subscribe: Lets it hear the answers.
-    """
-
-    def __init__(
-        self,
-        ask: Callable[[ListLayers], None],
-        subscribe: Callable[[Callable[[object], None]], object],
-    ) -> None:
-        self._ask = ask
-        self._asked: ListLayers | None = None
-        self._newest: LayersListed | None = None
-        subscribe(self._follow)
+    answer_type = LayersListed
+    _asked: ListLayers | None = None
 
     def ask(self, model: ModelCard, height: int, width: int) -> None:
         """Have a model's layers listed, once for each size; ``LayersListed`` is published then.
@@ -147,7 +120,3 @@ class LayerList:
         """Return a model's layers; None while nobody has told."""
         newest = self._newest
         return newest.layers if newest is not None and newest.model_id == model_id else None
-
-    def _follow(self, event: object) -> None:
-        if isinstance(event, LayersListed):
-            self._newest = event
