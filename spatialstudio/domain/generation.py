@@ -1,7 +1,7 @@
 """What to draw and what happens while it is drawn: requests and events."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from enum import Enum
 from typing import NewType, TypeAlias
@@ -470,3 +470,24 @@ def _alone(request: GenerationRequest) -> GenerationRequest:
 def new_request_id() -> RequestId:
     """Return an id that no other request has."""
     return RequestId(uuid.uuid4().hex)
+
+
+def moment_read(steps: Iterable[StepEvent], wanted: Moment) -> Moment | None:
+    """Return the moment at which all of a run's steps can be shown, so that none are mixed.
+
+    Args:
+        steps: Of one run.
+        wanted: The moment asked for.
+
+    Returns:
+        ``BEFORE`` where a guided step was captured before its updates alone; None where no step was
+        guided, as all were read once.
+    """
+    guided = [event for event in steps if event.is_guided]
+    if not guided:
+        return None
+    has_after = all(
+        event.attention_after is not None if event.attention is not None else event.pos_after
+        for event in guided
+    )
+    return wanted if has_after else Moment.BEFORE

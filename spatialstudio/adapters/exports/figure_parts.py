@@ -27,11 +27,10 @@ from spatialstudio.domain.drawing import (
     box,
 )
 from spatialstudio.domain.export import ExportedRun, ExportLook
-from spatialstudio.domain.generation import UNGUIDED, StepEvent
+from spatialstudio.domain.generation import UNGUIDED, StepEvent, moment_read
 from spatialstudio.domain.palette import HEAT_STOPS, Palette
 from spatialstudio.domain.prompt import MentionId, ObjectMention
 from spatialstudio.domain.relation import RelationId
-from spatialstudio.domain.step_readings import moment_read
 from spatialstudio.domain.verdict import Outcome
 
 MARGIN = 16.0

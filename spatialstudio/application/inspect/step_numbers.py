@@ -7,9 +7,8 @@ from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.foreign_text import table_text
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import RequestId, StepEvent
+from spatialstudio.domain.generation import RequestId, StepEvent, moment_read
 from spatialstudio.domain.relation import SceneGraph
-from spatialstudio.domain.step_readings import moment_read
 from spatialstudio.science.pos.map_numbers import map_numbers, map_overlap
 
 NUMBERS = ".6g"

@@ -9,9 +9,9 @@ from spatialstudio.domain.generation import (
     UNGUIDED,
     GenerationRequest,
     StepEvent,
+    moment_read,
 )
 from spatialstudio.domain.relation import Relation, RelationId
-from spatialstudio.domain.step_readings import moment_read
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from spatialstudio.science.pos.relation_rules import can_guide, relation_pos
 from spatialstudio.science.pos.superiority import Ties

@@ -18,9 +18,8 @@ from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.storage.store_run import store_run
 from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.errors import StoreError
-from spatialstudio.domain.generation import StepEvent
+from spatialstudio.domain.generation import StepEvent, moment_read
 from spatialstudio.domain.library import Marks
-from spatialstudio.domain.step_readings import moment_read
 from tests.adapters.storage.stores.conftest import MARKS, NEAR, rewritten
 from tests.comparing import to_the_bit
 
