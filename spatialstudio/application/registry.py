@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from spatialstudio.domain.errors import PluginError
 from spatialstudio.domain.export import Exporter
-from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.judge_ports import (
     AssertionReader,
     DepthEstimator,
@@ -20,6 +19,7 @@ from spatialstudio.domain.judge_ports import (
     Segmenter,
 )
 from spatialstudio.domain.ports import (
+    AdapterEntry,
     GenerationBackend,
     ImageFiles,
     ModelShelf,
@@ -44,21 +44,6 @@ BUILT_IN_MANIFEST = Path(__file__).parent.parent / "adapters" / "plugin.toml"
 PERCEPTION_SHELF = "perception_shelf"
 PERCEPTION_KINDS = frozenset(role.value for role in PerceptionRole)
 """Beside those in manifests, models on a shelf are adapters of these kinds."""
-
-
-@frozen
-class AdapterEntry:
-    """One line of a manifest.
-
-    Attributes:
-        kind: "extractor", "backend", "detector", ...
-        id: Unique within its kind.
-        make: "module:function"; imported on first use only.
-    """
-
-    kind: str
-    id: str
-    make: str
 
 
 def read_manifest(path: Path) -> tuple[AdapterEntry, ...]:
@@ -214,8 +199,3 @@ class Registry:
                 hint='Run "spatialstudio doctor" to see which library is missing.',
             ) from error
         return cast("Callable[[Surroundings], Any]", maker)
-
-
-def built_in_registry(surroundings: Surroundings) -> Registry:
-    """Return the registry of the built-in adapters; nothing is imported yet."""
-    return Registry(read_manifest(BUILT_IN_MANIFEST), surroundings)

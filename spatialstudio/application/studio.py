@@ -25,7 +25,8 @@ from spatialstudio.application.inspect.storyboard import Storyboard
 from spatialstudio.application.jobs.messages import Engine, GenerateJob
 from spatialstudio.application.models.model_lists import DeviceList, LayerList, ModelList
 from spatialstudio.application.paths import StudioPaths
-from spatialstudio.application.registry import Registry, built_in_registry
+from spatialstudio.application.plugins import Plugins, installed_plugins, open_registry
+from spatialstudio.application.registry import Registry
 from spatialstudio.application.run.choose_settings import request_of, seeds_of
 from spatialstudio.application.run.estimates import RunEstimates
 from spatialstudio.application.run.generate_image import new_request
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
 EXTRACTOR_ID = "grammar"
 LANGUAGE_MODEL_ID = "llm"
 DESK_ID = "user"
-EXTRACTOR_IDS = (EXTRACTOR_ID, LANGUAGE_MODEL_ID)
 SHELF_ID = "folders"
 IMAGES_ID = "pillow"
 TRAINER_ID = "stickers"
@@ -141,7 +141,7 @@ class Studio:
         """
         paths = paths or StudioPaths.usual()
         made = open_engine(engine, paths.surroundings)
-        return cls(built_in_registry(paths.surroundings), made, paths, runs_folder)
+        return cls(open_registry(paths.surroundings), made, paths, runs_folder)
 
     @property
     def models(self) -> tuple[ModelCard, ...]:
@@ -155,6 +155,11 @@ class Studio:
 
         is_sticker_picture = self.pictures.shows_stickers
         return Judging(self._registry, self.parse, self.scene_of, is_sticker_picture)
+
+    @property
+    def plugins(self) -> Plugins:
+        """The plugins of this installation, disabled ones included."""
+        return installed_plugins()
 
     @property
     def library(self) -> Library:

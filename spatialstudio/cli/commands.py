@@ -16,6 +16,7 @@ from spatialstudio.application.error_reports import (
 )
 from spatialstudio.application.gallery.exports import check_targets
 from spatialstudio.application.jobs.messages import TokensRead
+from spatialstudio.application.plugins import installed_plugins
 from spatialstudio.application.session import RunState, StoreFailed
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import run_answer, run_lines
@@ -74,6 +75,7 @@ def run(arguments: Sequence[str], open_studio: OpenStudio = open_studio) -> int:
         The exit code: 0 done, 1 failure, 2 the user's mistake, 130 stopped by the user.
     """
     logging.lastResort = LogPrinter(logging.WARNING)
+    installed_plugins()  # before the options are made of what is registered
     try:
         options = read_arguments(arguments)
     except SystemExit:  # after an answer to --help, or a complaint

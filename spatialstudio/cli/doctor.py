@@ -75,6 +75,12 @@ def examine(studio: Studio) -> Iterator[Finding]:
         yield Finding(name=found.role.value, value=f"{name}, {size}, in {found.folder}")
     for damage in studio.damaged_perception_models.values():
         yield Finding(name="judge", value=damage.message, is_problem=True)
+    for plugin in studio.plugins.loaded:
+        additions = ", ".join(plugin.additions) or "adds nothing"
+        yield Finding(name="plugin", value=f"{plugin.name} {plugin.version}: {additions}")
+    for disabled in studio.plugins.disabled:
+        value = f"{disabled.name} {disabled.version} is disabled. {disabled.reason}"
+        yield Finding(name="plugin", value=value, is_problem=True)
     yield Finding(name="runs", value=str(studio.runs_folder))
     yield Finding(name="settings", value=str(studio.paths.settings))
 

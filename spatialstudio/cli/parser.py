@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from spatialstudio.application.evaluate.metrics import ALL_METRICS, published_faults
-from spatialstudio.application.studio import EXTRACTOR_ID, EXTRACTOR_IDS
+from spatialstudio.application.plugins import adapter_ids
+from spatialstudio.application.studio import EXTRACTOR_ID
 from spatialstudio.cli.doctor import app_version
 from spatialstudio.cli.options import (
     add_guidance_options,
@@ -122,9 +123,10 @@ def _add_parse(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--extractor",
-        choices=EXTRACTOR_IDS,
+        choices=adapter_ids("extractor"),
         default=EXTRACTOR_ID,
-        help="who reads: the grammar, or a language model (default: %(default)s)",
+        help="relation extractor: the grammar, a language model, or one of a plugin "
+        "(default: %(default)s)",
     )
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument(
@@ -190,12 +192,12 @@ def _add_judges(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--questions",
-        choices=("blip", "vision-model"),
+        choices=adapter_ids("answerer"),
         help="who answers what the DA-score asks of a picture; what was seen, by default",
     )
     parser.add_argument(
         "--assertions",
-        choices=("llm",),
+        choices=adapter_ids("assertion_reader"),
         help="who takes the prompt apart for the DA-score; the scene's relations, by default",
     )
     _add_da(parser)

@@ -44,6 +44,22 @@ class Surroundings:
     settings: Path | None = None
 
 
+@frozen
+class AdapterEntry:
+    """An adapter that can be asked for by kind and id.
+
+    Attributes:
+        kind: "extractor", "detector", "segmenter", "depth", "answerer", "backend", ...
+        id: Unique within its kind.
+        make: "module:function", imported on first use; the function takes ``Surroundings`` and
+            returns the adapter.
+    """
+
+    kind: str
+    id: str
+    make: str
+
+
 class CancelToken(Protocol):
     """Tells long work that the user wants it to stop."""
 

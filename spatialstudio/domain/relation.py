@@ -4,11 +4,10 @@ The only module that spells relation ids. Directions are those of the picture: x
 grows down, depth grows away from the viewer.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import NewType
 
-from spatialstudio.domain.errors import PluginError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import (
     ORDINALS,
@@ -19,6 +18,7 @@ from spatialstudio.domain.prompt import (
     TextSpan,
     hues_of,
 )
+from spatialstudio.domain.registrations import Registrations
 
 RelationId = NewType("RelationId", str)
 
@@ -88,41 +88,11 @@ class RelationType:
         return self.inverse_id == self.id
 
 
-class RelationTypes:
-    """The registered relation types, in the order in which they are offered."""
+class RelationTypes(Registrations[RelationType]):
+    """The registered relation types."""
 
     def __init__(self, types: Iterable[RelationType]) -> None:
-        self._by_id: dict[str, RelationType] = {}
-        for relation_type in types:
-            self.register(relation_type)
-
-    def register(self, relation_type: RelationType) -> None:
-        """Add a type.
-
-        Raises:
-            PluginError: The id is taken.
-        """
-        if relation_type.id in self._by_id:
-            raise PluginError(
-                f'The relation type "{relation_type.id}" is registered twice.',
-                hint="Give the plugin's relation type another id.",
-            )
-        self._by_id[relation_type.id] = relation_type
-
-    def __getitem__(self, type_id: str) -> RelationType:
-        try:
-            return self._by_id[type_id]
-        except KeyError:
-            raise PluginError(
-                f'The relation type "{type_id}" is not known.',
-                hint=f"Known are: {', '.join(self._by_id)}.",
-            ) from None
-
-    def __contains__(self, type_id: object) -> bool:
-        return type_id in self._by_id
-
-    def __iter__(self) -> Iterator[RelationType]:
-        return iter(self._by_id.values())
+        super().__init__("relation type", types)
 
     def inverse(self, relation_type: RelationType) -> RelationType:
         """Return the relation of the object to the subject."""

@@ -4,12 +4,11 @@ import pytest
 
 from spatialstudio.application.registry import (
     BUILT_IN_MANIFEST,
-    AdapterEntry,
     Registry,
     read_manifest,
 )
 from spatialstudio.domain.errors import PluginError
-from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.ports import AdapterEntry, Surroundings
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from spatialstudio.application.evaluate.evaluate_image import (
     nobody_asks,
 )
 from spatialstudio.application.evaluate.judge_choice import make_judge_set
-from spatialstudio.application.registry import Registry, built_in_registry
+from spatialstudio.application.plugins import open_registry
+from spatialstudio.application.registry import Registry
 from spatialstudio.application.run.generate_image import generate_image, search_image
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import ModelLayers
@@ -86,4 +87,4 @@ class RegistryModelService:
 
 def build_model_service(surroundings: Surroundings) -> RegistryModelService:
     """Make a workshop anew; called where the models run."""
-    return RegistryModelService(built_in_registry(surroundings))
+    return RegistryModelService(open_registry(surroundings))

@@ -2,7 +2,7 @@ import pytest
 
 from spatialstudio.application.compose.layouts import LAYOUTS, things_of
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.application.registry import built_in_registry
+from spatialstudio.application.plugins import open_registry
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.prompt import Prompt
 from tests.fakes import scene_of
@@ -11,7 +11,7 @@ from tests.fakes import scene_of
 @pytest.fixture(scope="module")
 def grammar():
     surroundings = Surroundings(resources=resources_folder(), model_folders=())
-    return built_in_registry(surroundings).extractor("grammar")
+    return open_registry(surroundings).extractor("grammar")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)

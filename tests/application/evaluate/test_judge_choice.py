@@ -8,7 +8,7 @@ from spatialstudio.application.evaluate.judge_choice import (
     judges_by_origin,
     make_judge_set,
 )
-from spatialstudio.application.registry import AdapterEntry, Registry
+from spatialstudio.application.registry import Registry
 from spatialstudio.domain.errors import NoDetectorChosen, SettingsError
 from spatialstudio.domain.judge_choice import (
     DEFAULT_JUDGE_SET,
@@ -16,7 +16,7 @@ from spatialstudio.domain.judge_choice import (
     JudgeSetChoice,
 )
 from spatialstudio.domain.perception import Perception
-from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.ports import AdapterEntry, Surroundings
 from tests.ui.scripted_engine import STICKERS
 
 

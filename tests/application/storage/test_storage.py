@@ -13,7 +13,7 @@ from spatialstudio.application.compose.edit_relations import (
 from spatialstudio.application.gallery.library import LibraryChanged
 from spatialstudio.application.jobs.messages import PictureJudged
 from spatialstudio.application.paths import StudioPaths
-from spatialstudio.application.registry import built_in_registry
+from spatialstudio.application.plugins import open_registry
 from spatialstudio.application.run.choose_settings import request_of
 from spatialstudio.application.session import RunStored, StoreFailed
 from spatialstudio.application.storage.picture_settings import (
@@ -54,7 +54,7 @@ def published():
 def opened(tmp_path, published):
     """Start the keeping of one more program; all are closed at the end."""
     paths = StudioPaths.within(tmp_path)
-    registry = built_in_registry(Surroundings(resources=paths.resources, model_folders=()))
+    registry = open_registry(Surroundings(resources=paths.resources, model_folders=()))
     started = []
 
     def start():

@@ -1,0 +1,282 @@
+"""Finds plugins among the installed packages and registers what they add; bad ones are disabled.
+
+Loaded once per process, before anything asks a registry: by the window, by the terminal and in the
+process that runs the models.
+"""
+
+import logging
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib import metadata
+from typing import Any, Protocol
+
+from spatialstudio.application.registry import BUILT_IN_MANIFEST, Registry, read_manifest
+from spatialstudio.domain.errors import PluginError
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.ports import AdapterEntry, Surroundings
+from spatialstudio.domain.registrations import Registrations
+from spatialstudio.domain.relation import RelationType, relation_types
+from spatialstudio.plugin_api import API_VERSION, PanelEntry, Plugin
+
+log = logging.getLogger(__name__)
+
+GROUP = "spatialstudio.adapters"
+ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
+REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+LONGEST_CAUSE = 300
+"""Characters of another package's error message in a reason."""
+
+
+@frozen(eq=False)
+class Part:
+    """One field of ``Plugin``.
+
+    Attributes:
+        field: Its name.
+        kind: The class of its values.
+        noun: One value in messages; empty where the value's own ``kind`` says it.
+        registrations: Where its values are registered; None where they are read from ``Plugins``.
+    """
+
+    field: str
+    kind: type
+    noun: str = ""
+    registrations: Registrations[Any] | None = None
+
+    def values(self, plugin: Plugin) -> tuple[Any, ...]:
+        """Return the values of a plugin."""
+        values: tuple[Any, ...] = getattr(plugin, self.field)
+        return values
+
+    def ids(self, plugin: Plugin) -> Iterator[tuple[str, str]]:
+        """Yield the noun and the id of each value."""
+        yield from ((self.noun or each.kind, each.id) for each in self.values(plugin))
+
+
+PARTS = (
+    Part(
+        field="relation_types",
+        kind=RelationType,
+        noun="relation type",
+        registrations=relation_types,
+    ),
+    Part(field="adapters", kind=AdapterEntry),
+    Part(field="panels", kind=PanelEntry, noun="panel"),
+)
+
+
+class EntryPoint(Protocol):
+    """An object that an installed package announces; see ``importlib.metadata.EntryPoint``."""
+
+    @property
+    def name(self) -> str:
+        """As the package calls it."""
+        ...
+
+    @property
+    def dist(self) -> metadata.Distribution | None:
+        """The package."""
+        ...
+
+    def load(self) -> object:
+        """Import the object."""
+        ...
+
+
+@frozen(eq=False)
+class LoadedPlugin:
+    """A plugin in use.
+
+    Attributes:
+        plugin: What it registers.
+        version: Of its package.
+    """
+
+    plugin: Plugin
+    version: str
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return self.plugin.name
+
+    @property
+    def additions(self) -> tuple[str, ...]:
+        """What it adds, in words: 'relation type "directly_above"'."""
+        return tuple(f'{kind} "{entry_id}"' for kind, entry_id in _ids_of(self.plugin))
+
+
+@frozen
+class DisabledPlugin:
+    """A plugin of which nothing is registered.
+
+    Attributes:
+        name: Of the plugin, or of its entry point where it could not be loaded.
+        version: Of its package.
+        reason: A sentence for the user.
+    """
+
+    name: str
+    version: str
+    reason: str
+
+
+@frozen(eq=False)
+class Plugins:
+    """The plugins of this installation, in the order in which they were loaded.
+
+    Attributes:
+        loaded: In use.
+        disabled: Not in use, each with the reason.
+    """
+
+    loaded: tuple[LoadedPlugin, ...] = ()
+    disabled: tuple[DisabledPlugin, ...] = ()
+
+    @property
+    def adapters(self) -> tuple[AdapterEntry, ...]:
+        """The adapters of all plugins in use."""
+        return tuple(entry for each in self.loaded for entry in each.plugin.adapters)
+
+    @property
+    def panels(self) -> tuple[PanelEntry, ...]:
+        """The panels of all plugins in use."""
+        return tuple(entry for each in self.loaded for entry in each.plugin.panels)
+
+
+@cache
+def installed_plugins() -> Plugins:
+    """Load the plugins of this installation; at the first call only."""
+    return load_plugins(metadata.entry_points(group=GROUP))
+
+
+def open_registry(surroundings: Surroundings) -> Registry:
+    """Return the registry of all adapters, built-in and of plugins; none is imported yet."""
+    return Registry(
+        (*read_manifest(BUILT_IN_MANIFEST), *installed_plugins().adapters), surroundings
+    )
+
+
+def adapter_ids(kind: str) -> tuple[str, ...]:
+    """List the adapters of one kind, the built-in ones first."""
+    entries = (*read_manifest(BUILT_IN_MANIFEST), *installed_plugins().adapters)
+    return tuple(entry.id for entry in entries if entry.kind == kind)
+
+
+def load_plugins(entry_points: Iterable[EntryPoint]) -> Plugins:
+    """Import plugins and register what they add.
+
+    Whatever is wrong with a plugin disables this plugin alone, and nothing of it stays registered.
+    """
+    loaded: list[LoadedPlugin] = []
+    disabled: list[DisabledPlugin] = []
+    for entry_point in sorted(entry_points, key=lambda each: (_package(each), each.name)):
+        version = entry_point.dist.version if entry_point.dist else ""
+        name = entry_point.name
+        try:
+            plugin = _imported(entry_point)
+            name = plugin.name
+            _check(plugin, [each.plugin for each in loaded])
+            _register(plugin)
+        except PluginError as error:
+            log.info("A plugin is disabled.")
+            disabled.append(DisabledPlugin(name=name, version=version, reason=error.message))
+        else:
+            loaded.append(LoadedPlugin(plugin=plugin, version=version))
+    return Plugins(loaded=tuple(loaded), disabled=tuple(disabled))
+
+
+def unregister(plugin: Plugin) -> None:
+    """Remove all that a plugin in use has registered."""
+    for registrations, value in _registered_by(plugin):
+        registrations.unregister(value.id)
+
+
+def _package(entry_point: EntryPoint) -> str:
+    return entry_point.dist.name if entry_point.dist else ""
+
+
+def _imported(entry_point: EntryPoint) -> Plugin:
+    """Import a plugin's object.
+
+    Raises:
+        PluginError: It cannot be imported, is no ``Plugin``, or is of another API version.
+    """
+    try:
+        plugin = entry_point.load()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plugin may even call sys.exit()
+        raise PluginError(f"It cannot be imported: {_cause(error)}.") from error
+    if not isinstance(plugin, Plugin):
+        raise PluginError(f"Its entry point is a {type(plugin).__name__}, not a Plugin.")
+    if plugin.api_version != API_VERSION:
+        raise PluginError(
+            f"It is written for version {plugin.api_version} of the plugin API; "
+            f"this program has version {API_VERSION}."
+        )
+    return plugin
+
+
+def _cause(error: BaseException) -> str:
+    message = " ".join(str(error).split())[:LONGEST_CAUSE].rstrip(".")
+    name = type(error).__name__
+    return f"{name}: {message}" if message else name
+
+
+def _check(plugin: Plugin, others: Sequence[Plugin]) -> None:
+    """Check types, names, ids and references.
+
+    Raises:
+        PluginError: One of them cannot be used, or is taken.
+    """
+    for part in PARTS:
+        values: object = getattr(plugin, part.field)
+        if not isinstance(values, tuple) or not all(isinstance(v, part.kind) for v in values):
+            raise PluginError(f"Its {part.field} are not a tuple of {part.kind.__name__} values.")
+    if not isinstance(plugin.name, str) or not plugin.name.strip():
+        raise PluginError("It has no name.")
+    if any(other.name == plugin.name for other in others):
+        raise PluginError("Another plugin has the same name.")
+    for make in [*(each.make for each in plugin.adapters), *(each.make for each in plugin.panels)]:
+        if not REFERENCE.fullmatch(make):
+            raise PluginError(f'"{make}" does not name a module and a function or class.')
+    taken = {(entry.kind, entry.id) for entry in read_manifest(BUILT_IN_MANIFEST)}
+    taken.update(each for other in others for each in _ids_of(other))
+    for kind, entry_id in _ids_of(plugin):
+        if not ID.fullmatch(entry_id):
+            raise PluginError(f'The {kind} cannot have the id "{entry_id}".')
+        if (kind, entry_id) in taken:
+            raise PluginError(f'The {kind} "{entry_id}" is registered twice.')
+        taken.add((kind, entry_id))
+
+
+def _register(plugin: Plugin) -> None:
+    """Register everything, or nothing.
+
+    Raises:
+        PluginError: An id is taken, or the inverse of a relation type is not registered.
+    """
+    done: list[tuple[Registrations[Any], str]] = []
+    try:
+        for registrations, value in _registered_by(plugin):
+            registrations.register(value)
+            done.append((registrations, value.id))
+        for relation_type in plugin.relation_types:
+            relation_types.inverse(relation_type)
+    except PluginError:
+        for registrations, value_id in done:
+            registrations.unregister(value_id)
+        raise
+
+
+def _registered_by(plugin: Plugin) -> Iterator[tuple[Registrations[Any], Any]]:
+    for part in PARTS:
+        if part.registrations is not None:
+            yield from ((part.registrations, value) for value in part.values(plugin))
+
+
+def _ids_of(plugin: Plugin) -> Iterator[tuple[str, str]]:
+    for part in PARTS:
+        yield from part.ids(plugin)

@@ -1,0 +1,68 @@
+"""Values of one kind under unique ids: the built-in ones, then those of plugins."""
+
+from collections.abc import Iterable, Iterator
+from typing import Generic, Protocol, TypeVar
+
+from spatialstudio.domain.errors import PluginError
+
+
+class Registration(Protocol):
+    """A value that can be registered."""
+
+    @property
+    def id(self) -> str:
+        """Stable name, in files and in the terminal."""
+        ...
+
+
+T = TypeVar("T", bound=Registration)
+
+
+class Registrations(Generic[T]):
+    """The registered values of one kind, in the order in which they are offered.
+
+    Args:
+        kind: The values in messages, in the singular: "metric".
+        values: The built-in values, in order.
+    """
+
+    def __init__(self, kind: str, values: Iterable[T] = ()) -> None:
+        self._kind = kind
+        self._by_id: dict[str, T] = {}
+        for value in values:
+            self.register(value)
+
+    def register(self, value: T) -> None:
+        """Add a value after those that are registered.
+
+        Raises:
+            PluginError: The id is taken.
+        """
+        if value.id in self._by_id:
+            raise PluginError(
+                f'The {self._kind} "{value.id}" is registered twice.',
+                hint=f"Give the plugin's {self._kind} another id.",
+            )
+        self._by_id[value.id] = value
+
+    def unregister(self, value_id: str) -> None:
+        """Remove a value, as when the plugin that registered it is disabled."""
+        del self._by_id[value_id]
+
+    def __getitem__(self, value_id: str) -> T:
+        try:
+            return self._by_id[value_id]
+        except KeyError:
+            raise PluginError(
+                f'The {self._kind} "{value_id}" is not known.',
+                hint=f"Known are: {', '.join(self._by_id)}.",
+            ) from None
+
+    def __contains__(self, value_id: object) -> bool:
+        return value_id in self._by_id
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._by_id.values())
+
+    def __len__(self) -> int:
+        return len(self._by_id)

@@ -1,0 +1,210 @@
+"""All that a plugin imports: the ``Plugin`` value, and the types and registries behind it.
+
+A plugin is an installed package with an entry point in the group ``spatialstudio.adapters`` whose
+object is a ``Plugin``::
+
+    [project.entry-points."spatialstudio.adapters"]
+    my-plugin = "my_plugin:PLUGIN"
+
+The object is loaded in the window, in the terminal and in the process that runs the models, before
+anything else is done: importing it must be quick and must not load torch. Adapters and panels are
+named as "module:function" and "module:Class", and are imported when they are first used. A panel
+imports ``spatialstudio.ui.framework.panel_api`` as well; nothing else of the program is stable.
+
+Names are added within an ``API_VERSION``; when one is removed or changes its meaning, the version
+rises and plugins of the version before are disabled with a message.
+"""
+
+from spatialstudio.domain.arrays import BoolMask, FloatMap, RgbImage
+from spatialstudio.domain.assertion import Assertions, QuestionAnswer
+from spatialstudio.domain.errors import (
+    Cancelled,
+    DetectorError,
+    EmptyMapError,
+    ExportError,
+    PluginError,
+    PromptError,
+    SettingsError,
+    StudioError,
+)
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.judge_ports import (
+    AssertionReader,
+    DepthEstimator,
+    Detector,
+    QuestionAnswerer,
+    Seen,
+    Segmenter,
+)
+from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask, Perception
+from spatialstudio.domain.ports import (
+    AdapterEntry,
+    CancelToken,
+    PatientExtractor,
+    RelationExtractor,
+    Surroundings,
+)
+from spatialstudio.domain.prompt import (
+    MentionId,
+    Note,
+    ObjectMention,
+    Prompt,
+    TextSpan,
+    free_mention_id,
+)
+from spatialstudio.domain.registrations import Registrations
+from spatialstudio.domain.relation import (
+    ABOVE,
+    ABOVE_LEFT_OF,
+    ABOVE_RIGHT_OF,
+    BEHIND,
+    BELOW,
+    BELOW_LEFT_OF,
+    BELOW_RIGHT_OF,
+    BETWEEN,
+    FAR_FROM,
+    IN_FRONT_OF,
+    LEFT_OF,
+    NEAR,
+    RIGHT_OF,
+    Axis,
+    AxisClaim,
+    Relation,
+    RelationId,
+    RelationType,
+    SceneGraph,
+    Shape,
+    relation_types,
+)
+from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict
+
+API_VERSION = 1
+"""Of this module; a plugin states the version that it is written for."""
+
+WORKSPACES = ("generate", "inspect", "evaluate", "gallery")
+"""Where a panel can be docked."""
+AREAS = ("left", "right", "bottom")
+"""The sides of the picture on which a panel can be docked."""
+USUAL_SIZE_EM = 19.0
+
+
+@frozen
+class PanelEntry:
+    """A panel that is docked in a workspace of the window.
+
+    Attributes:
+        id: Unique among all docks; stored layouts name it.
+        title: Over the dock and in the menu that shows and hides it.
+        make: "module:Class", imported when the window makes its docks: a ``Panel`` of
+            ``spatialstudio.ui.framework.panel_api``, called with its ``WindowContext``.
+        workspace: One of ``WORKSPACES``.
+        area: One of ``AREAS``; the dock is a tab where another stands there.
+        size_em: Width at the sides, height at the bottom, in units of the font size.
+
+    Raises:
+        ValueError: The workspace or the area is not known.
+    """
+
+    id: str
+    title: str
+    make: str
+    workspace: str
+    area: str = "right"
+    size_em: float = USUAL_SIZE_EM
+
+    def __post_init__(self) -> None:
+        for value, known in ((self.workspace, WORKSPACES), (self.area, AREAS)):
+            if value not in known:
+                raise ValueError(f'"{value}" is not one of {", ".join(known)}.')
+
+
+@frozen
+class Plugin:
+    """What a package adds to the program; the object of its entry point.
+
+    All ids are lower-case letters, digits, ".", "_" and "-", and must be free; where one is taken,
+    the whole plugin is disabled.
+
+    Attributes:
+        name: For people, in ``spatialstudio doctor`` and in the settings.
+        api_version: The ``API_VERSION`` that it is written for.
+        relation_types: The inverse of each must be registered, here or in the program.
+        adapters: Relation extractors, detectors, segmenters, depth estimators, question answerers.
+        panels: Docks of the window.
+    """
+
+    name: str
+    api_version: int
+    relation_types: tuple[RelationType, ...] = ()
+    adapters: tuple[AdapterEntry, ...] = ()
+    panels: tuple[PanelEntry, ...] = ()
+
+
+__all__ = [
+    "ABOVE",
+    "ABOVE_LEFT_OF",
+    "ABOVE_RIGHT_OF",
+    "API_VERSION",
+    "AREAS",
+    "BEHIND",
+    "BELOW",
+    "BELOW_LEFT_OF",
+    "BELOW_RIGHT_OF",
+    "BETWEEN",
+    "FAR_FROM",
+    "IN_FRONT_OF",
+    "LEFT_OF",
+    "NEAR",
+    "RIGHT_OF",
+    "WORKSPACES",
+    "AdapterEntry",
+    "AssertionReader",
+    "Assertions",
+    "Axis",
+    "AxisClaim",
+    "BoolMask",
+    "Box",
+    "CancelToken",
+    "Cancelled",
+    "DepthEstimator",
+    "DepthMap",
+    "Detection",
+    "Detector",
+    "DetectorError",
+    "EmptyMapError",
+    "Evaluation",
+    "ExportError",
+    "FloatMap",
+    "Mask",
+    "MentionId",
+    "Note",
+    "ObjectMention",
+    "Outcome",
+    "PanelEntry",
+    "PatientExtractor",
+    "Perception",
+    "Plugin",
+    "PluginError",
+    "Prompt",
+    "PromptError",
+    "QuestionAnswer",
+    "QuestionAnswerer",
+    "Registrations",
+    "Relation",
+    "RelationExtractor",
+    "RelationId",
+    "RelationType",
+    "RgbImage",
+    "SceneGraph",
+    "Seen",
+    "Segmenter",
+    "SettingsError",
+    "Shape",
+    "StudioError",
+    "Surroundings",
+    "TextSpan",
+    "Verdict",
+    "free_mention_id",
+    "frozen",
+    "relation_types",
+]

@@ -1,0 +1,159 @@
+"""A plugin registers what it adds; whatever is wrong with one disables this plugin alone."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from spatialstudio.application.plugins import load_plugins, unregister
+from spatialstudio.domain.relation import relation_types
+from spatialstudio.plugin_api import (
+    ABOVE,
+    API_VERSION,
+    AdapterEntry,
+    PanelEntry,
+    Plugin,
+    RelationType,
+    Shape,
+)
+
+
+@dataclass
+class Distribution:
+    name: str
+    version: str = "1.2"
+
+
+class FakeEntryPoint:
+    """Announces an object, or raises an error in its place."""
+
+    def __init__(self, thing, name="mine"):
+        self.name = name
+        self.dist = Distribution(name)
+        self._thing = thing
+
+    def load(self):
+        if isinstance(self._thing, BaseException):
+            raise self._thing
+        return self._thing
+
+
+OVER = RelationType("over", "hovering over", Shape.ORDER, ABOVE.claims, "under")
+UNDER = RelationType("under", "hovered over by", Shape.ORDER, (), "over")
+READER = AdapterEntry(kind="extractor", id="reader", make="my_plugin.reader:build")
+PANEL = PanelEntry(id="board", title="Board", make="my_plugin.board:Board", workspace="inspect")
+
+
+def plugin_of(name="Mine", **parts):
+    return Plugin(name=name, api_version=API_VERSION, **parts)
+
+
+@pytest.fixture
+def load():
+    """Load plugins, and remove what they registered after the test."""
+    loaded = []
+
+    def load(*things):
+        points = [FakeEntryPoint(thing, f"point-{n}") for n, thing in enumerate(things)]
+        plugins = load_plugins(points)
+        loaded.extend(plugins.loaded)
+        return plugins
+
+    yield load
+    for each in loaded:
+        unregister(each.plugin)
+
+
+def test_a_plugin_registers_all_that_it_adds(load):
+    plugins = load(plugin_of(relation_types=(OVER, UNDER), adapters=(READER,), panels=(PANEL,)))
+    assert relation_types["over"] is OVER
+    assert plugins.adapters == (READER,)
+    assert plugins.panels == (PANEL,)
+
+
+def test_a_plugin_is_listed_with_its_version_and_additions(load):
+    (mine,) = load(plugin_of(relation_types=(OVER, UNDER), adapters=(READER,))).loaded
+    assert (mine.name, mine.version) == ("Mine", "1.2")
+    assert mine.additions == (
+        'relation type "over"',
+        'relation type "under"',
+        'extractor "reader"',
+    )
+
+
+@pytest.mark.parametrize(
+    ("thing", "reason"),
+    [
+        pytest.param(ImportError("No module named 'x'"), "No module named 'x'", id="no import"),
+        pytest.param(SystemExit(3), "SystemExit: 3", id="exit"),
+        pytest.param(GeneratorExit(), "GeneratorExit", id="no exception"),
+        pytest.param("a plugin", "a str, not a Plugin", id="no plugin"),
+        pytest.param(Plugin(name="Old", api_version=0), "version 0 of the plugin API", id="old"),
+        pytest.param(Plugin(name="New", api_version=2), "version 2 of the plugin API", id="new"),
+        pytest.param(plugin_of(""), "no name", id="no name"),
+        pytest.param(plugin_of(adapters=[READER]), "not a tuple", id="a list"),
+        pytest.param(plugin_of(panels=(READER,)), "not a tuple of PanelEntry", id="wrong kind"),
+        pytest.param(
+            plugin_of(adapters=(AdapterEntry(kind="detector", id="../x", make="a:b"),)),
+            'the id "../x"',
+            id="id",
+        ),
+        pytest.param(
+            plugin_of(adapters=(AdapterEntry(kind="detector", id="x", make="nothing"),)),
+            '"nothing" does not name',
+            id="reference",
+        ),
+        pytest.param(
+            plugin_of(adapters=(AdapterEntry(kind="extractor", id="grammar", make="a:b"),)),
+            'extractor "grammar" is registered twice',
+            id="adapter clash",
+        ),
+        pytest.param(
+            plugin_of(adapters=(READER, READER)), "registered twice", id="clash within itself"
+        ),
+        pytest.param(plugin_of(relation_types=(OVER,)), '"under" is not known', id="no inverse"),
+        pytest.param(
+            plugin_of(relation_types=(OVER, UNDER, ABOVE)),
+            'relation type "above" is registered twice',
+            id="relation clash",
+        ),
+    ],
+)
+def test_a_plugin_that_cannot_be_used_is_disabled_with_the_reason(load, thing, reason):
+    before = list(relation_types)
+    plugins = load(thing)
+    assert plugins.loaded == ()
+    (disabled,) = plugins.disabled
+    assert reason in disabled.reason
+    assert disabled.reason.endswith(".")
+    assert list(relation_types) == before
+    assert plugins.adapters == ()
+
+
+def test_a_clash_disables_the_later_plugin_only(load):
+    plugins = load(
+        plugin_of("First", adapters=(READER,), relation_types=(OVER, UNDER)),
+        plugin_of("Second", adapters=(READER,)),
+        plugin_of("Third", relation_types=(OVER, UNDER)),
+        plugin_of("First"),
+    )
+    assert [each.name for each in plugins.loaded] == ["First"]
+    assert [each.name for each in plugins.disabled] == ["Second", "Third", "First"]
+    assert relation_types["over"] is OVER
+
+
+def test_a_broken_plugin_leaves_the_others_working(load):
+    plugins = load(SystemExit(), plugin_of(adapters=(READER,)))
+    assert [each.name for each in plugins.loaded] == ["Mine"]
+
+
+def test_ctrl_c_ends_the_loading(load):
+    with pytest.raises(KeyboardInterrupt):
+        load(KeyboardInterrupt())
+
+
+@pytest.mark.parametrize(
+    "places", [{"workspace": "attic"}, {"workspace": "inspect", "area": "ceiling"}], ids=str
+)
+def test_a_panel_stands_where_there_is_a_place(places):
+    with pytest.raises(ValueError, match="is not one of"):
+        PanelEntry(id="board", title="Board", make="a:B", **places)
