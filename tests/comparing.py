@@ -5,6 +5,6 @@ from spatialstudio.adapters.storage.stores.json_codec import encode
 
 def to_the_bit(value):
     """Return what is equal exactly when two domain values are equal, arrays included."""
-    shelf = {}
-    plain = encode(value, shelf)
-    return plain, {path: (a.dtype, a.shape, a.tobytes()) for path, a in shelf.items()}
+    arrays = {}
+    plain = encode(value, arrays)
+    return plain, {path: (a.dtype, a.shape, a.tobytes()) for path, a in arrays.items()}

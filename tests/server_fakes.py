@@ -13,7 +13,7 @@ PRESETS = {
 
 @dataclass
 class FakeServerDesk:
-    """Implements ``ServerDesk``.
+    """Implements ``ServerChoices``.
 
     Attributes:
         error: Raised by ``keep`` and ``try_out``; None when all goes well.

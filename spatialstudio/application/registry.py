@@ -12,19 +12,19 @@ from spatialstudio.domain.judge_ports import (
     AssertionReader,
     DepthEstimator,
     Detector,
+    PerceptionCatalog,
     PerceptionRole,
-    PerceptionShelf,
     PerceptionStore,
     QuestionAnswerer,
     Segmenter,
 )
 from spatialstudio.domain.ports import (
     AdapterEntry,
+    CancellableExtractor,
     GenerationBackend,
     ImageFiles,
-    ModelShelf,
+    ModelCatalog,
     ObjectLister,
-    PatientExtractor,
     Perturber,
     RecordedRuns,
     RelationExtractor,
@@ -38,12 +38,12 @@ from spatialstudio.domain.run_ports import (
     RunStore,
     StateFiles,
 )
-from spatialstudio.domain.servers import ServerDesk
+from spatialstudio.domain.servers import ServerChoices
 
 BUILT_IN_MANIFEST = Path(__file__).parent.parent / "adapters" / "plugin.toml"
-PERCEPTION_SHELF = "perception_shelf"
+PERCEPTION_CATALOG = "perception_catalog"
 PERCEPTION_KINDS = frozenset(role.value for role in PerceptionRole)
-"""Beside those in manifests, models on a shelf are adapters of these kinds."""
+"""Beside those in manifests, models of the catalog are adapters of these kinds."""
 
 
 def read_manifest(path: Path) -> tuple[AdapterEntry, ...]:
@@ -82,37 +82,37 @@ class Registry:
         """Return the objects that an extractor knows, the likelier ones first."""
         return cast("ObjectLister", self._get("extractor", adapter_id)).object_names
 
-    def patient_extractor(self, adapter_id: str) -> PatientExtractor:
+    def cancellable_extractor(self, adapter_id: str) -> CancellableExtractor:
         """Return a relation extractor that can be stopped."""
-        return cast("PatientExtractor", self._get("extractor", adapter_id))
+        return cast("CancellableExtractor", self._get("extractor", adapter_id))
 
-    def server_desk(self, adapter_id: str) -> ServerDesk:
+    def server_choices(self, adapter_id: str) -> ServerChoices:
         """Return who keeps the choice of a language model's server."""
-        return cast("ServerDesk", self._get("server_desk", adapter_id))
+        return cast("ServerChoices", self._get("server_choices", adapter_id))
 
-    def shelf(self, adapter_id: str) -> ModelShelf:
-        """Return a shelf of models."""
-        return cast("ModelShelf", self._get("shelf", adapter_id))
+    def model_catalog(self, adapter_id: str) -> ModelCatalog:
+        """Return a catalog of models."""
+        return cast("ModelCatalog", self._get("model_catalog", adapter_id))
 
     def backend(self, adapter_id: str) -> GenerationBackend:
         """Return a generation backend."""
         return cast("GenerationBackend", self._get("backend", adapter_id))
 
     def detector(self, adapter_id: str) -> Detector:
-        """Return a detector, registered or found on the shelf of models."""
+        """Return a detector, registered or found in the catalog."""
         return cast("Detector", self._get(PerceptionRole.DETECTOR.value, adapter_id))
 
     def segmenter(self, adapter_id: str) -> Segmenter:
-        """Return a segmenter, registered or found on the shelf of models."""
+        """Return a segmenter, registered or found in the catalog."""
         return cast("Segmenter", self._get(PerceptionRole.SEGMENTER.value, adapter_id))
 
     def depth(self, adapter_id: str) -> DepthEstimator:
-        """Return a depth estimator, registered or found on the shelf of models."""
+        """Return a depth estimator, registered or found in the catalog."""
         return cast("DepthEstimator", self._get(PerceptionRole.DEPTH.value, adapter_id))
 
-    def perception_shelf(self, adapter_id: str) -> PerceptionShelf:
-        """Return a shelf of models that look at pictures."""
-        return cast("PerceptionShelf", self._get(PERCEPTION_SHELF, adapter_id))
+    def perception_catalog(self, adapter_id: str) -> PerceptionCatalog:
+        """Return a catalog of models that look at pictures."""
+        return cast("PerceptionCatalog", self._get(PERCEPTION_CATALOG, adapter_id))
 
     def perception_store(self, adapter_id: str) -> PerceptionStore:
         """Return what remembers perceptions."""
@@ -178,9 +178,9 @@ class Registry:
 
     def _make(self, kind: str, adapter_id: str) -> object:
         is_registered = (kind, adapter_id) in self._entries
-        if kind in PERCEPTION_KINDS and not is_registered and self.ids(PERCEPTION_SHELF):
-            (shelf_id,) = self.ids(PERCEPTION_SHELF)
-            return self.perception_shelf(shelf_id).make(adapter_id, PerceptionRole(kind))
+        if kind in PERCEPTION_KINDS and not is_registered and self.ids(PERCEPTION_CATALOG):
+            (catalog_id,) = self.ids(PERCEPTION_CATALOG)
+            return self.perception_catalog(catalog_id).make(adapter_id, PerceptionRole(kind))
         return self._maker(kind, adapter_id)(self._surroundings)
 
     def _maker(self, kind: str, adapter_id: str) -> Callable[[Surroundings], Any]:

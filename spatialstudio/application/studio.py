@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 
 EXTRACTOR_ID = "grammar"
 LANGUAGE_MODEL_ID = "llm"
-DESK_ID = "user"
-SHELF_ID = "folders"
+SERVER_CHOICES_ID = "user"
+CATALOG_ID = "folders"
 IMAGES_ID = "pillow"
 TRAINER_ID = "stickers"
 PACES = "paces.json"
@@ -97,7 +97,7 @@ class Studio:
             self.judge_defaults.draws_stickers,
         )
         self.adjusting = Adjusting(self.session, lambda: self.storage.store)
-        self.model_list = ModelList(lambda: registry.shelf(SHELF_ID))
+        self.model_list = ModelList(lambda: registry.model_catalog(CATALOG_ID))
         self.pictures = Pictures(
             self.session,
             engine.submit,
@@ -109,10 +109,10 @@ class Studio:
         self._registry = registry
         self._engine = engine
         self._second_reader = SecondReader(
-            lambda: registry.patient_extractor(LANGUAGE_MODEL_ID), self.bus.publish
+            lambda: registry.cancellable_extractor(LANGUAGE_MODEL_ID), self.bus.publish
         )
         self.language_model = LanguageModel(
-            lambda: registry.server_desk(DESK_ID),
+            lambda: registry.server_choices(SERVER_CHOICES_ID),
             self.bus.publish,
             lambda: registry.make_anew("extractor"),
         )
@@ -184,12 +184,12 @@ class Studio:
     @property
     def perception_models(self) -> tuple[PerceptionCard, ...]:
         """The models on this machine that look at pictures, beside those of the sticker world."""
-        return self._registry.perception_shelf(SHELF_ID).cards()
+        return self._registry.perception_catalog(CATALOG_ID).cards()
 
     @property
     def damaged_perception_models(self) -> Mapping[str, ModelNotFound]:
         """What is wrong with those that cannot be used, by their names."""
-        return self._registry.perception_shelf(SHELF_ID).damaged()
+        return self._registry.perception_catalog(CATALOG_ID).damaged()
 
     def model(self, model_id: str | None = None) -> ModelCard:
         """Return a model's card; the first one for None.

@@ -133,7 +133,7 @@ class Segmenter(Protocol):
 Perceiver: TypeAlias = Detector | Segmenter | DepthEstimator
 
 
-class PerceptionShelf(Protocol):
+class PerceptionCatalog(Protocol):
     """Finds models that look at pictures, and makes them."""
 
     def cards(self) -> tuple[PerceptionCard, ...]:
@@ -156,7 +156,7 @@ class PerceptionShelf(Protocol):
         """Make a model's adapter; the weights are loaded on its first use.
 
         Args:
-            model_id: A name on the shelf, or the path of a model folder.
+            model_id: A name in the catalog, or the path of a model folder.
             role: What it shall do.
 
         Raises:

@@ -95,7 +95,7 @@ class ObjectLister(Protocol):
         ...
 
 
-class PatientExtractor(RelationExtractor, Protocol):
+class CancellableExtractor(RelationExtractor, Protocol):
     """A reader that may take seconds, and can be stopped."""
 
     def extract(self, prompt: Prompt, token: CancelToken | None = None) -> SceneGraph:
@@ -154,7 +154,7 @@ class ModelCard:
     samplers: tuple[str, ...] = ()
 
 
-class ModelShelf(Protocol):
+class ModelCatalog(Protocol):
     """Finds models on disk."""
 
     def cards(self) -> tuple[ModelCard, ...]:

@@ -40,7 +40,7 @@ class ServerChoice:
         return bool(self.url and self.model)
 
 
-class ServerDesk(Protocol):
+class ServerChoices(Protocol):
     """Keeps the user's choice of a server: address and model in a file, the key in the keyring.
 
     What the environment says goes before both. Only ``choice`` is quick; the others may wait for

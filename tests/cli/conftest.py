@@ -132,9 +132,9 @@ class FakeRegistry(Registry):
             "depth": lambda _: FakeDepth(),
             "perturber": build_perturber,
             "perception_store": lambda _: NullPerceptionStore(),
-            "perception_shelf": lambda _: self.perception_shelf_made,
+            "perception_catalog": lambda _: self.perception_shelf_made,
             "records": build_records,
-            "shelf": lambda _: self.shelf_made,
+            "model_catalog": lambda _: self.shelf_made,
             "trainer": lambda _: self.trainer_made,
         }
         return made[kind](surroundings)

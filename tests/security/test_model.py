@@ -14,7 +14,7 @@ from spatialstudio.adapters.diffusion.load_pipeline import load_pipeline
 from spatialstudio.adapters.diffusion.model_outline import outline_layers
 from spatialstudio.adapters.models.model_files import ModelFolders
 from spatialstudio.adapters.models.weight_hashes import hash_of_weights
-from spatialstudio.adapters.perception.model_shelf import PerceptionFolders
+from spatialstudio.adapters.perception.model_catalog import PerceptionFolders
 from spatialstudio.domain.errors import ModelNotFound
 from tests.adapters.diffusion.tiny_pipeline import save_tiny_pipeline
 from tests.security.harness import attack

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.perception.model_shelf import PerceptionFolders
+from spatialstudio.adapters.perception.model_catalog import PerceptionFolders
 from spatialstudio.adapters.questions.blip import BlipAnswerer, find_blip
 from spatialstudio.domain.errors import DetectorError, ModelNotFound
 from spatialstudio.domain.judge_ports import PerceptionRole

@@ -76,7 +76,7 @@ class OneShelf:
 class WindowRegistry(Registry):
     """The built-in adapters, but for the models: those stand on one small shelf."""
 
-    def shelf(self, adapter_id):
+    def model_catalog(self, adapter_id):
         return OneShelf()
 
 

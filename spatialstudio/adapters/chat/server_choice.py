@@ -32,13 +32,13 @@ QUESTION = "Are you there?"
 ANSWER_TOKENS = 8
 
 
-def build(surroundings: Surroundings) -> "UserServerDesk":
+def build(surroundings: Surroundings) -> "UserServerChoices":
     """Make the desk that keeps its file among the user's settings."""
     presets = read_presets(surroundings.resources / "prompts" / "servers.toml")
-    return UserServerDesk(presets, surroundings.settings)
+    return UserServerChoices(presets, surroundings.settings)
 
 
-class UserServerDesk:
+class UserServerChoices:
     """Keeps address and model in a TOML file, the key in the keyring.
 
     Args:

@@ -86,7 +86,7 @@ class Advice:
 
 
 def build(surroundings: Surroundings) -> "ModelFolders":
-    """Make the shelf of the folders in which models are looked for."""
+    """Make the catalog of the model folders."""
     return ModelFolders(surroundings.model_folders, hub_caches())
 
 
@@ -101,7 +101,7 @@ def hub_caches() -> tuple[Path, ...]:
 
 
 class ModelFolders:
-    """A ``ModelShelf`` of what lies on disk.
+    """A ``ModelCatalog`` of what lies on disk.
 
     Args:
         roots: Folders that hold model folders and single files, best first.

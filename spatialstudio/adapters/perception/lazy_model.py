@@ -23,7 +23,7 @@ from spatialstudio.adapters.models.model_settings import (
 )
 from spatialstudio.adapters.models.weight_hashes import hash_of_weights
 from spatialstudio.adapters.models.weight_limits import held_to_weights
-from spatialstudio.adapters.perception.model_shelf import weight_files
+from spatialstudio.adapters.perception.model_catalog import weight_files
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import DetectorError
 from spatialstudio.domain.frozen import frozen

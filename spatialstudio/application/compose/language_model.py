@@ -9,12 +9,12 @@ from spatialstudio.application.jobs.background_jobs import CancellableJob
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.domain.errors import Cancelled, StudioError
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.ports import PatientExtractor
+from spatialstudio.domain.ports import CancellableExtractor
 from spatialstudio.domain.prompt import Note, Prompt
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.servers import (
     ServerChoice,
-    ServerDesk,
+    ServerChoices,
     ServerPreset,
 )
 
@@ -62,18 +62,18 @@ class LanguageModel:
     """Keeps the choice of a server; what may take time is done in threads and told by events.
 
     Args:
-        desk: Makes or returns who keeps the choice.
+        choices: Makes or returns who keeps the choice.
         publish: Takes the events, in any thread.
         use_anew: Called when another choice was kept, so that readers ask the new server.
     """
 
     def __init__(
         self,
-        desk: Callable[[], ServerDesk],
+        choices: Callable[[], ServerChoices],
         publish: Callable[[object], None],
         use_anew: Callable[[], None],
     ) -> None:
-        self._desk = desk
+        self._choices = choices
         self._publish = publish
         self._use_anew = use_anew
         self._flag = CancelFlag()
@@ -82,21 +82,23 @@ class LanguageModel:
     @property
     def presets(self) -> Mapping[str, ServerPreset]:
         """Servers that are offered, by name."""
-        return self._desk().presets
+        return self._choices().presets
 
     @property
     def overriding(self) -> tuple[str, ...]:
         """Names of the environment variables that go before what is kept."""
-        return self._desk().overriding
+        return self._choices().overriding
 
     @property
     def choice(self) -> ServerChoice:
         """Which server is asked now."""
-        return self._desk().choice()
+        return self._choices().choice()
 
     def look_up_key(self, url: str) -> None:
         """Find out whether a key is known; publishes ``KeyLookedUp``."""
-        self._start(lambda: self._publish(KeyLookedUp(url=url, is_known=self._desk().has_key(url))))
+        self._start(
+            lambda: self._publish(KeyLookedUp(url=url, is_known=self._choices().has_key(url)))
+        )
 
     def keep(self, choice: ServerChoice, key: str | None) -> None:
         """Keep a choice, and its key unless that is None; publishes ``ServerKept``."""
@@ -124,7 +126,7 @@ class LanguageModel:
 
     def _kept(self, choice: ServerChoice, key: str | None) -> ServerKept:
         try:
-            self._desk().keep(choice, key)
+            self._choices().keep(choice, key)
         except StudioError as error:
             return ServerKept(problem=_in_words(error))
         self._use_anew()
@@ -133,7 +135,7 @@ class LanguageModel:
 
     def _tried(self, choice: ServerChoice, key: str | None, flag: CancelFlag) -> ServerTried | None:
         try:
-            tried = ServerTried(message=self._desk().try_out(choice, key, flag), works=True)
+            tried = ServerTried(message=self._choices().try_out(choice, key, flag), works=True)
         except Cancelled:
             return None
         except StudioError as error:
@@ -179,7 +181,7 @@ class SecondReader(CancellableJob):
 
     def __init__(
         self,
-        extractor: Callable[[], PatientExtractor],
+        extractor: Callable[[], CancellableExtractor],
         publish: Callable[[object], None],
         pause_s: float = PAUSE_S,
     ) -> None:

@@ -25,7 +25,7 @@ STICKER_MODEL_ID = "stickers"
 
 PERTURBER_ID = "pillow"
 PERCEPTION_STORE_ID = "files"
-PERCEPTION_SHELF_ID = "folders"
+PERCEPTION_CATALOG_ID = "folders"
 
 
 def judges_by_origin(choice: JudgeSetChoice, *, is_sticker_picture: bool) -> JudgeSetChoice:
@@ -151,5 +151,5 @@ def make_judge_set(registry: Registry, choice: JudgeSetChoice) -> JudgeSet:
 def _exact_name(registry: Registry, model_id: str, role: PerceptionRole) -> str:
     if model_id in (STICKER_DETECTOR_ID, STICKER_DEPTH_ID):
         return model_id
-    ref = registry.perception_shelf(PERCEPTION_SHELF_ID).ref(model_id, role)
+    ref = registry.perception_catalog(PERCEPTION_CATALOG_ID).ref(model_id, role)
     return " ".join(part for part in (ref.id, ref.revision, ref.sha256) if part)

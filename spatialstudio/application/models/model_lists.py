@@ -14,7 +14,7 @@ from spatialstudio.domain.attention import ModelLayers
 from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import GenerationRequest
-from spatialstudio.domain.ports import ModelCard, ModelShelf
+from spatialstudio.domain.ports import ModelCard, ModelCatalog
 
 NO_MODEL_HINT = "Put a diffusers folder or a safetensors file into the folder for models."
 
@@ -23,11 +23,11 @@ class ModelList:
     """Looks for models when it is first asked, and again when it is told to.
 
     Args:
-        shelf: Makes or returns who finds them.
+        catalog: Makes or returns who finds them.
     """
 
-    def __init__(self, shelf: Callable[[], ModelShelf]) -> None:
-        self._shelf = shelf
+    def __init__(self, catalog: Callable[[], ModelCatalog]) -> None:
+        self._catalog = catalog
         self._cards: tuple[ModelCard, ...] | None = None
 
     @property
@@ -38,11 +38,11 @@ class ModelList:
     @property
     def damaged(self) -> Mapping[str, ModelNotFound]:
         """What is wrong with the folders that cannot be used, by their names; read each time."""
-        return self._shelf().damaged()
+        return self._catalog().damaged()
 
     def find(self) -> tuple[ModelCard, ...]:
         """Look again: models may have come, or gone."""
-        self._cards = self._shelf().cards()
+        self._cards = self._catalog().cards()
         return self._cards
 
     def card(self, model_id: str | None = None) -> ModelCard:

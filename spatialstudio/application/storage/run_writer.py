@@ -31,7 +31,7 @@ from spatialstudio.domain.verdict import Evaluation
 log = logging.getLogger(__name__)
 
 
-class Shelf(Protocol):
+class RunSink(Protocol):
     """Takes finished runs."""
 
     def store(self, request: GenerationRequest, events: Sequence[GenerationEvent]) -> Path:
@@ -56,7 +56,7 @@ class Shelf(Protocol):
 
 
 class RunWriter:
-    """Implements ``Shelf`` with a store.
+    """Implements ``RunSink`` with a store.
 
     Args:
         store: Writes runs.
@@ -128,15 +128,15 @@ class RunRecorder:
     reporting thread only.
 
     Args:
-        shelf: Takes finished runs.
+        sink: Takes finished runs.
         journal: Remembers requests until they are done.
         publish: Takes the keeper's events.
     """
 
     def __init__(
-        self, shelf: Shelf, journal: QueueJournal, publish: Callable[[object], None]
+        self, sink: RunSink, journal: QueueJournal, publish: Callable[[object], None]
     ) -> None:
-        self._shelf = shelf
+        self._sink = sink
         self._journal = journal
         self._publish = publish
         self._growing: dict[RequestId, _Growing] = {}
@@ -205,11 +205,11 @@ class RunRecorder:
 
     def _store(self, run: _Growing) -> None:
         try:
-            run.path = self._shelf.store(run.request, run.events)
+            run.path = self._sink.store(run.request, run.events)
         except StudioError as error:
             log.warning("A finished run could not be stored.")
             run.failure = report_on(error, STORING)
-            run.path = self._shelf.recover(run.request, run.events)
+            run.path = self._sink.recover(run.request, run.events)
 
     def _end(
         self, request_id: RequestId, evaluation: Evaluation | None, *, is_done: bool = True
@@ -230,7 +230,7 @@ class RunRecorder:
         if run.path is None or evaluation is None:
             return
         try:
-            self._shelf.judge(run.path, evaluation)
+            self._sink.judge(run.path, evaluation)
         except StudioError as error:
             log.warning("The verdicts of a stored run could not be kept.")
             failure = report_on(error, STORING)

@@ -185,10 +185,10 @@ class Storage:
     @cached_property
     def keeper(self) -> RunRecorder:
         """Stores runs as they end."""
-        shelf = RunWriter(
+        sink = RunWriter(
             self.store, self.folder_now, self._paths.recovery, lambda: self.marks_pictures
         )
-        return RunRecorder(shelf, self._journal, self._tell)
+        return RunRecorder(sink, self._journal, self._tell)
 
     def read_run(self, path: Path) -> OpenRun:
         """Read a stored run, as it stood when it had ended.

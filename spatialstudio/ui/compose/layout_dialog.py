@@ -12,7 +12,7 @@ from spatialstudio.ui.framework.dialog_size import give_room
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.dock_column import DockRoom
-from spatialstudio.ui.widgets.roving import ROWS_AND_PLACES, Roving
+from spatialstudio.ui.widgets.roving_focus import ROWS_AND_PLACES, RovingFocus
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -46,7 +46,7 @@ class LayoutDialog(QDialog):
         for place, tile in enumerate(tiles):
             grid.addWidget(tile, place // COLUMNS, place % COLUMNS)
         rows = (tiles[start : start + COLUMNS] for start in range(0, len(tiles), COLUMNS))
-        Roving(self, ROWS_AND_PLACES).lead(*rows)
+        RovingFocus(self, ROWS_AND_PLACES).lead(*rows)
         column = QVBoxLayout(self)
         column.setContentsMargins(em(1.2), em(1), em(1.2), em(1.2))
         column.setSpacing(em(0.8))

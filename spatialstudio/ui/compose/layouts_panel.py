@@ -17,7 +17,7 @@ from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.window_settings import Density
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
-from spatialstudio.ui.widgets.roving import ALONG_THE_LINE, Roving
+from spatialstudio.ui.widgets.roving_focus import ALONG_THE_LINE, RovingFocus
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -36,7 +36,7 @@ class LayoutsPanel(Panel):
         self._session = context.studio.session
         self._prompt_offered = context.window_signals.prompt_offered
         self._tiles = {layout: self._tile(context, layout) for layout in FEW}
-        Roving(self, ALONG_THE_LINE).lead(tuple(self._tiles.values()))
+        RovingFocus(self, ALONG_THE_LINE).lead(tuple(self._tiles.values()))
         tiles = QWidget()
         row = FlowLayout(em(0.6))
         tiles.setLayout(row)

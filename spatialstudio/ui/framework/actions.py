@@ -162,7 +162,7 @@ class ScopedKeys(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Claim a key before the window's shortcuts see it, then carry its action out."""
-        if not isinstance(event, QKeyEvent) or event.type() not in HEARD:
+        if not isinstance(event, QKeyEvent) or event.type() not in KEY_EVENTS:
             return super().eventFilter(watched, event)
         action = action_of(event, self._actions)
         if action is None:
@@ -211,5 +211,5 @@ def action_of(event: QKeyEvent, actions: Sequence[QAction]) -> QAction | None:
     return next((each for each in actions if each.shortcut() == pressed), None)
 
 
-HEARD = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
+KEY_EVENTS = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
 """Qt asks before it looks for a shortcut, then presses the key."""

@@ -43,13 +43,13 @@ from spatialstudio.ui.gallery.gallery_presenter import (
     sections_of,
     words_for_nothing,
 )
+from spatialstudio.ui.gallery.library_maintenance import LibraryMaintenance
 from spatialstudio.ui.gallery.run_comparing import (
     ComparedPictures,
     pair_of,
     pictures_of,
 )
 from spatialstudio.ui.gallery.run_exporting import RunExporting
-from spatialstudio.ui.gallery.run_keeping import RunKeeping
 from spatialstudio.ui.gallery.run_marking import GalleryJobs, RunMarking
 from spatialstudio.ui.gallery.sweep_panel import SweepPanel
 from spatialstudio.ui.gallery.widgets.compare_view import CompareView
@@ -105,7 +105,9 @@ class GalleryPanel(Panel):
         self._marking.marked.connect(self._show_marks)
         self._background_jobs = GalleryJobs(self._storage.background_jobs)
         self._exporting = RunExporting(context, self._background_jobs, self)
-        self._looking_after = RunKeeping(context, self._exporting, self._background_jobs, self)
+        self._looking_after = LibraryMaintenance(
+            context, self._exporting, self._background_jobs, self
+        )
         self._looking_after.list_changed.connect(self._look_again)
         self._line = FilterLine()
         self._line.line_edited.connect(self._use_line)

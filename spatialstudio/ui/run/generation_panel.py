@@ -43,6 +43,7 @@ from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.window_settings import Density
 from spatialstudio.ui.framework.window_signals import OfferedSettings
 from spatialstudio.ui.run import commands as commands
+from spatialstudio.ui.run.failure_actions import report_with_remedies
 from spatialstudio.ui.run.presenters import (
     A_MINUTE,
     NO_MODEL,
@@ -53,10 +54,9 @@ from spatialstudio.ui.run.presenters import (
     model_choices,
     sampler_choices,
 )
-from spatialstudio.ui.run.rescue import report_with_remedies
 from spatialstudio.ui.run.settings_files import SettingsFiles
 from spatialstudio.ui.run.sweep import Sweeping
-from spatialstudio.ui.run.widgets.generate_foot import GenerateFoot
+from spatialstudio.ui.run.widgets.generate_footer import GenerateFooter
 from spatialstudio.ui.run.widgets.run_form import RunForm
 from spatialstudio.ui.widgets.texts import tr
 
@@ -83,7 +83,7 @@ class GenerationPanel(Panel):
         self._unreadable: ErrorReport | None = None
         self._form = RunForm(context.theme)
         variants = tuple(context.actions[command] for command in commands.VARIANTS)
-        self._foot = GenerateFoot(context.theme, variants)
+        self._foot = GenerateFooter(context.theme, variants)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._form)

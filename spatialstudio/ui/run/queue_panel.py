@@ -18,8 +18,8 @@ from spatialstudio.domain.errors import StudioError
 from spatialstudio.ui.framework.bridge import SightClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.run import commands as commands
+from spatialstudio.ui.run.failure_actions import FailureActions
 from spatialstudio.ui.run.presenters import rows_of
-from spatialstudio.ui.run.rescue import Rescue
 from spatialstudio.ui.run.widgets.queue_list import QueueList
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
@@ -41,7 +41,7 @@ class QueuePanel(Panel):
         self._edits = context.edits
         self._toasts = context.toasts
         self._actions = context.actions
-        self._rescue = Rescue(context, self)
+        self._failure_actions = FailureActions(context, self)
         self._count = TextLabel(tone=Tone.MUTED)
         self._count.setMinimumWidth(em(4))
         self._list = QueueList(context.theme)
@@ -58,7 +58,7 @@ class QueuePanel(Panel):
 
     def handle(self, event: object) -> None:
         """Follow the queue; tell of failures, and of what an earlier program left undone."""
-        self._rescue.handle(event)
+        self._failure_actions.handle(event)
         match event:
             case QueueChanged():
                 self._switch_commands()

@@ -39,17 +39,17 @@ from spatialstudio.ui.framework.window_settings import Density
 from spatialstudio.ui.framework.workspace import Workspace
 from spatialstudio.ui.inspect.readout_panel import ReadoutPanel
 from spatialstudio.ui.inspect.word_bar import WordBar
+from spatialstudio.ui.run.failure_actions import remedies_for, report_with_remedies
 from spatialstudio.ui.run.generation_panel import GenerationPanel
 from spatialstudio.ui.run.progress_panel import ProgressPanel
-from spatialstudio.ui.run.rescue import remedies_for, report_with_remedies
 from spatialstudio.ui.stage.stage_panel import StagePanel, StageParts
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.texts import tr
 from spatialstudio.ui.widgets.toast_card import Offer
 from spatialstudio.ui.widgets.toast_stack import ToastStack
 from spatialstudio.ui.window.command_table import TABLE
-from spatialstudio.ui.window.dock_rack import USUAL_SIZE_EM, DockRack
-from spatialstudio.ui.window.picture_offer import offer_picture, read_file
+from spatialstudio.ui.window.dock_layout import USUAL_SIZE_EM, DockLayout
+from spatialstudio.ui.window.open_picture import offer_settings, read_file
 from spatialstudio.ui.window.window_bar import WindowBar
 from spatialstudio.ui.window.window_commands import WindowCommands, open_settings, settings_in_sight
 from spatialstudio.ui.window.workspaces import WORKSPACES
@@ -117,7 +117,7 @@ class MainWindow(QMainWindow):
                     return panel
             if (plan := next(plans, None)) is None:
                 raise LookupError(kind.__name__)
-            self._rack.make(plan)
+            self._dock_layout.make(plan)
 
     def serve(self, panel: Panel) -> None:
         """Take in one more panel: tell it what happens, and tell of its problems."""
@@ -145,7 +145,7 @@ class MainWindow(QMainWindow):
         self._layers[self._workspace.id] = stage.layers
         self._workspace = workspace
         settings.workspace = workspace.id
-        self._rack.put_up(workspace, settings.density)
+        self._dock_layout.put_up(workspace, settings.density)
         self._centre.setCurrentWidget(self._centre_of(workspace))
         self._bar.show_workspace(workspace)
         self.context.actions[framework_commands.STAGE_ONLY].setChecked(False)
@@ -162,11 +162,11 @@ class MainWindow(QMainWindow):
 
     def hide_docks(self, hidden: bool) -> None:
         """Leave the stage alone, or bring back what was in sight."""
-        self._rack.hide_all(hidden)
+        self._dock_layout.hide_all(hidden)
 
     def put_docks_back(self) -> None:
         """Arrange the docks as they were at the first start, in all workspaces."""
-        self._rack.put_back()
+        self._dock_layout.put_back()
         self.context.toasts.tell(tr("All docks are in their places again."))
 
     def use_density(self, density: Density) -> None:
@@ -175,7 +175,7 @@ class MainWindow(QMainWindow):
         self.context.actions[framework_commands.ALL_CONTROLS].setChecked(density is Density.FULL)
         for panel in self._panels:
             panel.use_density(density)
-        self._rack.put_up(self._workspace, density)
+        self._dock_layout.put_up(self._workspace, density)
 
     def show_settings(self, page: str = "") -> None:
         """Open the settings, at the page with this title."""
@@ -196,7 +196,7 @@ class MainWindow(QMainWindow):
         if isinstance(file, OpenRun):
             self.context.studio.show_run(file)
         else:
-            offer_picture(self.context, file, self)
+            offer_settings(self.context, file, self)
 
     def _tell_unreadable(self, report: ErrorReport) -> None:
         another = Offer(
@@ -236,12 +236,12 @@ class MainWindow(QMainWindow):
         """Size the docks once the window has its own size."""
         super().showEvent(event)
         if not event.spontaneous():
-            self._rack.take_window()
+            self._dock_layout.take_window()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember how things stand and stop all work before the window goes."""
         self._due.clear()
-        self._rack.keep_layout()
+        self._dock_layout.keep_layout()
         self.context.settings.geometry = self.saveGeometry()
         self.context.settings.write()
         self._bridge.close()
@@ -254,7 +254,7 @@ class MainWindow(QMainWindow):
         self.context = context
         self._panels: list[Panel] = []
         self._bridge = Bridge(context.studio.bus, context.studio, context.reading)
-        self._rack = DockRack(self, context, self.serve)
+        self._dock_layout = DockLayout(self, context, self.serve)
         self._layers = {workspace.id: workspace.layers for workspace in WORKSPACES}
         self._overlays = {each.id: each.make_overlays(context) for each in WORKSPACES}
         self.words = WordBar(context)
@@ -274,7 +274,7 @@ class MainWindow(QMainWindow):
         self.statusBar().addWidget(progress, 1)
         readout = ReadoutPanel(context)
         self.statusBar().addPermanentWidget(readout)
-        self._bar = WindowBar(self, context.actions, self._rack, WORKSPACES)
+        self._bar = WindowBar(self, context.actions, self._dock_layout, WORKSPACES)
         for panel in (self.stage, self.words, self.sketch, progress, readout):
             self.serve(panel)
         self._connect()
@@ -292,7 +292,7 @@ class MainWindow(QMainWindow):
         docks: list[Callable[[], object]] = []
         for each in in_order:
             docks += [partial(prepare, self.context) for prepare in each.prepare]
-            docks += [partial(self._rack.make, plan) for plan in each.docks]
+            docks += [partial(self._dock_layout.make, plan) for plan in each.docks]
         return [*docks, *(partial(self._centre_of, each) for each in WORKSPACES)]
 
     def _make_next(self) -> None:
@@ -354,11 +354,11 @@ class MainWindow(QMainWindow):
         pages = settings_in_sight(self)
         for dialog in self.findChildren(QDialog):
             dialog.close()
-        self._rack.keep_layout()
+        self._dock_layout.keep_layout()
         self._bridge.close()
         old.edits.blockSignals(True)
         self._commands.deleteLater()
-        self._rack.take_down()
+        self._dock_layout.take_down()
         self.takeCentralWidget().deleteLater()
         self._bar.take_down()
         self.setStatusBar(QStatusBar())
@@ -376,7 +376,7 @@ class MainWindow(QMainWindow):
     def _settle(self, size: QSize) -> None:
         """Take a size again, once new docks have been laid out, and be seen."""
         self.resize(size)
-        self._rack.outgrow(WORKSPACES)
+        self._dock_layout.outgrow(WORKSPACES)
         self.setUpdatesEnabled(True)
 
     def _place(self, geometry: QByteArray) -> None:

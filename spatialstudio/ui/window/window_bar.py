@@ -19,7 +19,7 @@ from spatialstudio.ui.framework.command_button import ICON_EM, command_button
 from spatialstudio.ui.framework.workspace import Workspace
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.texts import tr
-from spatialstudio.ui.window.dock_rack import DockRack
+from spatialstudio.ui.window.dock_layout import DockLayout
 
 SWITCHES = (
     framework_commands.STAGE_ONLY,
@@ -38,7 +38,7 @@ class WindowBar(QObject):
     Args:
         window: Whose menu bar is filled.
         actions: What stands in the menus.
-        rack: Its docks are in the View menu.
+        dock_layout: Its docks are in the View menu.
         workspaces: Each gets a button.
     """
 
@@ -46,12 +46,12 @@ class WindowBar(QObject):
         self,
         window: QMainWindow,
         actions: Actions,
-        rack: DockRack,
+        dock_layout: DockLayout,
         workspaces: tuple[Workspace, ...],
     ) -> None:
         super().__init__(window.menuBar())
         self._actions = actions
-        self._rack = rack
+        self._dock_layout = dock_layout
         self._docks = QMenu(tr("&Docks"), window)
         self._docks.aboutToShow.connect(self._list_docks)
         self._bar = window.menuBar()
@@ -159,7 +159,7 @@ class WindowBar(QObject):
 
     def _list_docks(self) -> None:
         self._docks.clear()
-        self._docks.addActions(self._rack.switches)
+        self._docks.addActions(self._dock_layout.switches)
 
     def _search_button(self) -> QToolButton:
         action = self._actions[framework_commands.PALETTE]

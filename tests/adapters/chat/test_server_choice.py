@@ -12,7 +12,7 @@ from spatialstudio.adapters.chat.server import (
     read_presets,
     settings_of_user,
 )
-from spatialstudio.adapters.chat.server_choice import UserServerDesk
+from spatialstudio.adapters.chat.server_choice import UserServerChoices
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.errors import Cancelled, SettingsError
 from spatialstudio.domain.servers import ServerChoice
@@ -53,131 +53,131 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def desk(folder, memory):
-    return UserServerDesk(PRESETS, folder)
+def choices(folder, memory):
+    return UserServerChoices(PRESETS, folder)
 
 
-def test_the_usual_servers_are_offered(desk):
-    titles = [preset.title for preset in desk.presets.values()]
+def test_the_usual_servers_are_offered(choices):
+    titles = [preset.title for preset in choices.presets.values()]
     assert titles == ["OpenAI", "Ollama", "llama.cpp", "vLLM", "LM Studio"]
 
 
-def test_nothing_is_chosen_at_first(desk):
-    assert desk.choice() == ServerChoice()
-    assert not desk.choice().is_complete
+def test_nothing_is_chosen_at_first(choices):
+    assert choices.choice() == ServerChoice()
+    assert not choices.choice().is_complete
 
 
-def test_a_choice_is_kept_and_asked_with_its_key(desk, folder):
-    desk.keep(CHOICE, SECRET)
-    assert UserServerDesk(PRESETS, folder).choice() == CHOICE
+def test_a_choice_is_kept_and_asked_with_its_key(choices, folder):
+    choices.keep(CHOICE, SECRET)
+    assert UserServerChoices(PRESETS, folder).choice() == CHOICE
     settings = settings_of_user(PRESETS, folder)
     assert (settings.url, settings.model, settings.key) == (URL, "small", SECRET)
 
 
-def test_the_key_is_in_no_file(desk, folder):
-    desk.keep(CHOICE, SECRET)
+def test_the_key_is_in_no_file(choices, folder):
+    choices.keep(CHOICE, SECRET)
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert files == [folder / SETTINGS_FILE]
     assert not any(SECRET.encode() in path.read_bytes() for path in files)
 
 
-def test_a_key_can_be_left_and_forgotten(desk):
-    desk.keep(CHOICE, SECRET)
-    desk.keep(CHOICE, None)
-    assert desk.has_key(URL)
-    desk.keep(CHOICE, "")
-    assert not desk.has_key(URL)
-    desk.keep(CHOICE, "")
+def test_a_key_can_be_left_and_forgotten(choices):
+    choices.keep(CHOICE, SECRET)
+    choices.keep(CHOICE, None)
+    assert choices.has_key(URL)
+    choices.keep(CHOICE, "")
+    assert not choices.has_key(URL)
+    choices.keep(CHOICE, "")
 
 
-def test_nobody_can_be_chosen_again(desk, folder):
-    desk.keep(CHOICE, None)
-    desk.keep(ServerChoice(), None)
+def test_nobody_can_be_chosen_again(choices, folder):
+    choices.keep(CHOICE, None)
+    choices.keep(ServerChoice(), None)
     assert settings_of_user(PRESETS, folder) is None
 
 
-def test_the_environment_goes_first(desk, monkeypatch):
-    desk.keep(CHOICE, SECRET)
+def test_the_environment_goes_first(choices, monkeypatch):
+    choices.keep(CHOICE, SECRET)
     monkeypatch.setenv(SERVER_VARIABLE, "ollama")
     monkeypatch.setenv(KEY_VARIABLE, "other")
-    assert desk.choice() == ServerChoice(url=PRESETS["ollama"].url, model="small")
-    assert desk.overriding == (SERVER_VARIABLE, KEY_VARIABLE)
+    assert choices.choice() == ServerChoice(url=PRESETS["ollama"].url, model="small")
+    assert choices.overriding == (SERVER_VARIABLE, KEY_VARIABLE)
     assert settings_of_user(PRESETS, None) is None
 
 
-def test_consent_to_plain_http_is_kept_for_its_address_alone(desk, monkeypatch):
+def test_consent_to_plain_http_is_kept_for_its_address_alone(choices, monkeypatch):
     allowed = ServerChoice(url="http://10.0.0.1/v1", model="small", allows_plain_http=True)
-    desk.keep(allowed, None)
-    assert desk.choice() == allowed
+    choices.keep(allowed, None)
+    assert choices.choice() == allowed
     monkeypatch.setenv(SERVER_VARIABLE, "http://10.0.0.2/v1")
-    assert not desk.choice().allows_plain_http
+    assert not choices.choice().allows_plain_http
 
 
 @pytest.mark.parametrize("content", ["", "server = [", "server = 1\nmodel = true", "\xff"])
-def test_a_damaged_file_chooses_nobody(desk, folder, content):
+def test_a_damaged_file_chooses_nobody(choices, folder, content):
     folder.mkdir()
     (folder / SETTINGS_FILE).write_bytes(content.encode("latin-1"))
-    assert desk.choice() == ServerChoice()
+    assert choices.choice() == ServerChoice()
 
 
 @pytest.mark.parametrize(
     "url", ["llama", "file:///etc/passwd", "http://", "http://me:secret@127.0.0.1/v1"]
 )
-def test_an_address_that_is_none_is_refused(desk, folder, url):
+def test_an_address_that_is_none_is_refused(choices, folder, url):
     with pytest.raises(SettingsError, match="address"):
-        desk.keep(ServerChoice(url=url, model="small"), None)
+        choices.keep(ServerChoice(url=url, model="small"), None)
     assert not folder.exists()
 
 
 def test_without_a_keyring_the_environment_is_named(folder, use_keyring):
     use_keyring(LockedKeyring())
-    desk = UserServerDesk(PRESETS, folder)
-    assert not desk.has_key(URL)
+    choices = UserServerChoices(PRESETS, folder)
+    assert not choices.has_key(URL)
     with pytest.raises(SettingsError) as caught:
-        desk.keep(CHOICE, SECRET)
+        choices.keep(CHOICE, SECRET)
     assert KEY_VARIABLE in caught.value.hint
-    assert desk.choice() == CHOICE
+    assert choices.choice() == CHOICE
 
 
-def test_without_the_library_there_is_no_key(desk, monkeypatch):
+def test_without_the_library_there_is_no_key(choices, monkeypatch):
     monkeypatch.setitem(sys.modules, "keyring", None)
-    assert not desk.has_key(URL)
+    assert not choices.has_key(URL)
 
 
-def test_a_server_that_answers_works(desk):
+def test_a_server_that_answers_works(choices):
     with LoopbackServer(says("ready")) as server:
-        said = desk.try_out(ServerChoice(url=server.url, model="small"), SECRET, CountingToken())
+        said = choices.try_out(ServerChoice(url=server.url, model="small"), SECRET, CountingToken())
     assert said.startswith('"small" at 127.0.0.1 answers in')
     assert server.keys == [f"Bearer {SECRET}"]
 
 
-def test_a_server_is_tried_with_the_kept_key(desk):
+def test_a_server_is_tried_with_the_kept_key(choices):
     with LoopbackServer(says("ready")) as server:
         choice = ServerChoice(url=server.url, model="small")
-        desk.keep(choice, SECRET)
-        desk.try_out(choice, None, CountingToken())
+        choices.keep(choice, SECRET)
+        choices.try_out(choice, None, CountingToken())
     assert server.keys == [f"Bearer {SECRET}"]
 
 
-def test_a_server_that_refuses_says_why_without_the_key(desk):
+def test_a_server_that_refuses_says_why_without_the_key(choices):
     with LoopbackServer(sends(f"wrong key {SECRET}".encode(), 401)) as server:
         choice = ServerChoice(url=server.url, model="small")
         with pytest.raises(SettingsError) as caught:
-            desk.try_out(choice, SECRET, CountingToken())
+            choices.try_out(choice, SECRET, CountingToken())
     assert "refuses the key" in caught.value.message
     assert SECRET not in f"{caught.value.message} {caught.value.hint}"
 
 
-def test_a_test_can_be_stopped(desk):
+def test_a_test_can_be_stopped(choices):
     with LoopbackServer(drips) as server:
         choice = ServerChoice(url=server.url, model="small")
         with pytest.raises(Cancelled):
-            desk.try_out(choice, None, CountingToken(2))
+            choices.try_out(choice, None, CountingToken(2))
 
 
-def test_a_model_must_be_named(desk):
+def test_a_model_must_be_named(choices):
     with pytest.raises(SettingsError, match="No model"):
-        desk.try_out(ServerChoice(url=URL), None, CountingToken())
+        choices.try_out(ServerChoice(url=URL), None, CountingToken())
 
 
 def test_a_choice_is_read_without_importing_the_client():

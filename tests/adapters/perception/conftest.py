@@ -5,7 +5,7 @@ import logging
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.perception.model_shelf import PerceptionFolders
+from spatialstudio.adapters.perception.model_catalog import PerceptionFolders
 from spatialstudio.domain.judge_ports import PerceptionRole
 from spatialstudio.domain.perception import Box, Detection
 from spatialstudio.domain.prompt import (

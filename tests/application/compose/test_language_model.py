@@ -16,7 +16,7 @@ CHOICE = ServerChoice(url="http://127.0.0.1:9/v1", model="small")
 
 
 @pytest.fixture
-def desk():
+def choices():
     return FakeServerDesk()
 
 
@@ -31,47 +31,47 @@ def renewed():
 
 
 @pytest.fixture
-def language_model(desk, published, renewed):
-    model = LanguageModel(lambda: desk, published.append, renewed.set)
+def language_model(choices, published, renewed):
+    model = LanguageModel(lambda: choices, published.append, renewed.set)
     yield model
-    desk.may_answer.set()
+    choices.may_answer.set()
     model.wait()
 
 
-def test_a_choice_is_kept_and_readers_are_made_anew(language_model, desk, published, renewed):
+def test_a_choice_is_kept_and_readers_are_made_anew(language_model, choices, published, renewed):
     language_model.keep(CHOICE, "secret")
     language_model.wait()
     assert published == [ServerKept()]
     assert renewed.is_set()
     assert language_model.choice == CHOICE
-    assert desk.keys == {CHOICE.url: "secret"}
+    assert choices.keys == {CHOICE.url: "secret"}
 
 
-def test_what_cannot_be_kept_is_told(language_model, desk, published, renewed):
-    desk.error = SettingsError("No keyring.", hint="Use the environment.")
+def test_what_cannot_be_kept_is_told(language_model, choices, published, renewed):
+    choices.error = SettingsError("No keyring.", hint="Use the environment.")
     language_model.keep(CHOICE, "secret")
     language_model.wait()
     assert published == [ServerKept(problem="No keyring. Use the environment.")]
     assert not renewed.is_set()
 
 
-def test_looking_for_a_key_tells_whether_there_is_one(language_model, desk, published):
+def test_looking_for_a_key_tells_whether_there_is_one(language_model, choices, published):
     language_model.look_up_key(CHOICE.url)
     language_model.wait()
     assert published == [KeyLookedUp(url=CHOICE.url, is_known=False)]
 
 
-def test_nobody_waits_for_a_test(language_model, desk, published):
+def test_nobody_waits_for_a_test(language_model, choices, published):
     language_model.try_out(CHOICE, None)
     assert not published
-    desk.may_answer.set()
+    choices.may_answer.set()
     language_model.wait()
     assert published == [ServerTried(message="It answers.", works=True)]
 
 
-def test_a_server_that_does_not_work_is_told(language_model, desk, published):
-    desk.error = SettingsError("It is silent.")
-    desk.may_answer.set()
+def test_a_server_that_does_not_work_is_told(language_model, choices, published):
+    choices.error = SettingsError("It is silent.")
+    choices.may_answer.set()
     language_model.try_out(CHOICE, None)
     language_model.wait()
     assert published == [ServerTried(message="It is silent.", works=False)]
@@ -84,9 +84,9 @@ def test_a_test_that_was_stopped_says_nothing(language_model, published):
     assert not published
 
 
-def test_only_the_latest_test_is_told(language_model, desk, published):
+def test_only_the_latest_test_is_told(language_model, choices, published):
     language_model.try_out(CHOICE, None)
     language_model.try_out(CHOICE, None)
-    desk.may_answer.set()
+    choices.may_answer.set()
     language_model.wait()
     assert len(published) == 1

@@ -53,7 +53,7 @@ class ExtractorsOnly:
     def extractor(self, adapter_id):
         return GRAMMAR
 
-    def patient_extractor(self, adapter_id):
+    def cancellable_extractor(self, adapter_id):
         return self.patient
 
     def state(self, adapter_id):

@@ -45,7 +45,7 @@ def registry(tmp_path):
     entries = [
         AdapterEntry(kind=kind, id=name, make=f"{__name__}:make_named") for kind, name in registered
     ]
-    shelf = AdapterEntry(kind="perception_shelf", id="folders", make=f"{__name__}:make_shelf")
+    shelf = AdapterEntry(kind="perception_catalog", id="folders", make=f"{__name__}:make_shelf")
     return Registry([*entries, shelf], Surroundings(resources=tmp_path, model_folders=()))
 
 

@@ -41,7 +41,7 @@ class Shelf:
 @pytest.fixture
 def shelf(monkeypatch, studio):
     shelf = Shelf()
-    monkeypatch.setattr(studio._registry, "perception_shelf", lambda _id: shelf)
+    monkeypatch.setattr(studio._registry, "perception_catalog", lambda _id: shelf)
     return shelf
 
 

@@ -40,7 +40,7 @@ class Shelf(Registry):
         self.models = models
         self.broken = {"broken": BROKEN}
 
-    def shelf(self, adapter_id):
+    def model_catalog(self, adapter_id):
         return self
 
     def cards(self):
@@ -56,14 +56,14 @@ def models(request):
 
 
 @pytest.fixture
-def shelf(studio_paths, models):
+def model_catalog(studio_paths, models):
     surroundings = Surroundings(resources=studio_paths.resources, model_folders=())
     return Shelf(read_manifest(BUILT_IN_MANIFEST), surroundings, models)
 
 
 @pytest.fixture
-def studio(shelf, engine, studio_paths):
-    studio = Studio(shelf, engine, studio_paths)
+def studio(model_catalog, engine, studio_paths):
+    studio = Studio(model_catalog, engine, studio_paths)
     yield studio
     studio.close()
 
@@ -158,39 +158,41 @@ def test_a_folder_that_cannot_be_made_is_told(window, studio, opened):
     assert messages(window)[-1].startswith("The folder for models cannot be made")
 
 
-def test_a_model_that_was_added_is_found(window, shelf):
-    shelf.models = (STICKERS, LARGE, replace(STICKERS, id="new", title="New one"))
+def test_a_model_that_was_added_is_found(window, model_catalog):
+    model_catalog.models = (STICKERS, LARGE, replace(STICKERS, id="new", title="New one"))
     window.context.actions[FIND_MODELS].trigger()
     assert field_of(window).findData("new") == 2
     assert messages(window)[-1] == "Found: New one."
 
 
-def test_a_model_that_has_gone_is_replaced_by_one_that_draws(qtbot, window, shelf):
+def test_a_model_that_has_gone_is_replaced_by_one_that_draws(qtbot, window, model_catalog):
     qtbot.keyClick(field_of(window), Qt.Key.Key_Down)
-    shelf.models = (STICKERS,)
+    model_catalog.models = (STICKERS,)
     window.context.actions[FIND_MODELS].trigger()
     assert window.generation.settings.model_id == "stickers"
     assert 'There is no model "large".' in messages(window)
 
 
-def test_undo_leads_to_no_model_that_has_gone(qtbot, window, shelf):
+def test_undo_leads_to_no_model_that_has_gone(qtbot, window, model_catalog):
     field = field_of(window)
     qtbot.keyClick(field, Qt.Key.Key_Down)
     qtbot.keyClick(field, Qt.Key.Key_Up)
-    shelf.models = (STICKERS,)
+    model_catalog.models = (STICKERS,)
     window.context.actions[FIND_MODELS].trigger()
     window.context.edits.undo()
     assert window.generation.settings.model_id == "stickers"
 
 
 @none_there
-def test_without_a_model_generate_says_why_and_leads_on(qtbot, window, engine, shelf, opened):
+def test_without_a_model_generate_says_why_and_leads_on(
+    qtbot, window, engine, model_catalog, opened
+):
     window.generation.generate()
     qtbot.waitUntil(lambda: "Look again" in offers(window))
     assert messages(window) == ["There is no model to draw with."]
     offers(window)["Show the models' folder"].click()
     assert len(opened) == 1
-    shelf.models = (STICKERS,)
+    model_catalog.models = (STICKERS,)
     qtbot.waitUntil(lambda: "Look again" in offers(window))
     offers(window)["Look again"].click()
     window.prompt.use_prompt(PROMPT)
@@ -213,9 +215,9 @@ def test_a_prompt_without_a_model_leads_on_as_well(qtbot, window):
     qtbot.waitUntil(lambda: "Show the models' folder" in offers(window))
 
 
-def test_models_that_have_all_gone_are_missed_only_when_one_is_needed(qtbot, window, shelf):
+def test_models_that_have_all_gone_are_missed_only_when_one_is_needed(qtbot, window, model_catalog):
     window.prompt.use_prompt(PROMPT)
-    shelf.models = ()
+    model_catalog.models = ()
     window.context.actions[FIND_MODELS].trigger()
     window.prompt.use_prompt("a cat above a dog")
     window.generation.generate()

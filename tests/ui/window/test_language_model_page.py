@@ -15,7 +15,7 @@ CHOICE = ServerChoice(url=PRESETS["near"].url, model="small")
 
 
 @pytest.fixture
-def desk():
+def choices():
     return FakeServerDesk(kept=CHOICE)
 
 
@@ -25,16 +25,16 @@ def window_signals():
 
 
 @pytest.fixture
-def page(qtbot, desk, window_signals):
+def page(qtbot, choices, window_signals):
     """The page, with events told as the window tells them."""
     language_model = LanguageModel(
-        lambda: desk, window_signals.server_told.emit, use_anew=lambda: None
+        lambda: choices, window_signals.server_told.emit, use_anew=lambda: None
     )
     page = LanguageModelPage(language_model, window_signals.server_told)
     qtbot.addWidget(page)
     page.show()
     yield page
-    desk.may_answer.set()
+    choices.may_answer.set()
     language_model.wait()
 
 
@@ -75,14 +75,14 @@ def test_another_address_is_another_server(qtbot, page):
     assert page.findChild(QComboBox).currentText() == "Another server"
 
 
-def test_the_window_goes_on_while_a_server_is_tried(qtbot, page, desk):
+def test_the_window_goes_on_while_a_server_is_tried(qtbot, page, choices):
     button = press(qtbot, page, "Test")
     assert not button.isEnabled()
     assert says(page, "Asking")
-    desk.may_answer.set()
+    choices.may_answer.set()
     qtbot.waitUntil(lambda: says(page, "It answers."))
     assert button.isEnabled()
-    assert desk.tried == [(CHOICE, None)]
+    assert choices.tried == [(CHOICE, None)]
 
 
 def test_where_there_is_no_server_there_is_nothing_to_test(qtbot, page):
@@ -94,18 +94,18 @@ def test_where_there_is_no_server_there_is_nothing_to_test(qtbot, page):
     assert test.isEnabled()
 
 
-def test_a_server_that_does_not_work_says_why(qtbot, page, desk):
-    desk.error = SettingsError("It is silent.")
-    desk.may_answer.set()
+def test_a_server_that_does_not_work_says_why(qtbot, page, choices):
+    choices.error = SettingsError("It is silent.")
+    choices.may_answer.set()
     press(qtbot, page, "Test")
     qtbot.waitUntil(lambda: says(page, "It does not work. It is silent."))
 
 
-def test_the_typed_key_is_used_kept_and_cleared(qtbot, page, desk):
+def test_the_typed_key_is_used_kept_and_cleared(qtbot, page, choices):
     qtbot.keyClicks(field(page, "Key"), "secret")
     press(qtbot, page, "Use this server")
     qtbot.waitUntil(lambda: says(page, "from now on"))
-    assert desk.keys == {CHOICE.url: "secret"}
+    assert choices.keys == {CHOICE.url: "secret"}
     assert field(page, "Key").text() == ""
     qtbot.waitUntil(lambda: "known" in field(page, "Key").placeholderText())
 
@@ -114,24 +114,24 @@ def test_the_key_is_never_readable(page):
     assert field(page, "Key").echoMode() is QLineEdit.EchoMode.Password
 
 
-def test_a_key_can_be_forgotten(qtbot, page, desk):
-    desk.keys[CHOICE.url] = "secret"
+def test_a_key_can_be_forgotten(qtbot, page, choices):
+    choices.keys[CHOICE.url] = "secret"
     pick(page, "Near")
     button = next(each for each in page.findChildren(QPushButton) if "Forget" in each.text())
     qtbot.waitUntil(button.isVisible)
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not desk.keys)
+    qtbot.waitUntil(lambda: not choices.keys)
 
 
-def test_the_grammar_alone_can_be_chosen_again(qtbot, page, desk):
+def test_the_grammar_alone_can_be_chosen_again(qtbot, page, choices):
     pick(page, "None: the grammar alone")
     press(qtbot, page, "Use this server")
-    qtbot.waitUntil(lambda: not desk.kept.is_complete)
+    qtbot.waitUntil(lambda: not choices.kept.is_complete)
 
 
 def test_what_the_environment_says_is_told(qtbot, window_signals):
-    desk = FakeServerDesk(overriding=("SOME_VARIABLE",))
-    model = LanguageModel(lambda: desk, window_signals.server_told.emit, use_anew=lambda: None)
+    choices = FakeServerDesk(overriding=("SOME_VARIABLE",))
+    model = LanguageModel(lambda: choices, window_signals.server_told.emit, use_anew=lambda: None)
     page = LanguageModelPage(model, window_signals.server_told)
     qtbot.addWidget(page)
     assert says(page, "SOME_VARIABLE")
@@ -154,16 +154,16 @@ def asked(monkeypatch):
     return questions
 
 
-def test_a_key_is_sent_over_plain_http_only_when_the_user_agrees(qtbot, page, desk, asked):
+def test_a_key_is_sent_over_plain_http_only_when_the_user_agrees(qtbot, page, choices, asked):
     field(page, "Address").setText("http://10.0.0.1/v1")
     field(page, "Key").setText("sk-1")
     press(qtbot, page, "Test")
     press(qtbot, page, "Use this server")
-    assert (desk.tried, desk.kept) == ([], CHOICE)
+    assert (choices.tried, choices.kept) == ([], CHOICE)
     asked.answer = True
     press(qtbot, page, "Use this server")
     allowed = ServerChoice(url="http://10.0.0.1/v1", model="small", allows_plain_http=True)
-    qtbot.waitUntil(lambda: desk.kept == allowed)
+    qtbot.waitUntil(lambda: choices.kept == allowed)
     assert asked == ["Send the key to http://10.0.0.1/v1 unencrypted?"] * 3
 
 
@@ -176,9 +176,9 @@ def test_a_key_is_sent_over_plain_http_only_when_the_user_agrees(qtbot, page, de
     ],
     ids=["encrypted", "this machine", "no key"],
 )
-def test_where_no_key_can_be_read_nothing_is_asked(qtbot, page, desk, asked, address, key):
+def test_where_no_key_can_be_read_nothing_is_asked(qtbot, page, choices, asked, address, key):
     field(page, "Address").setText(address)
     field(page, "Key").setText(key)
     press(qtbot, page, "Use this server")
-    qtbot.waitUntil(lambda: desk.kept.url == address)
+    qtbot.waitUntil(lambda: choices.kept.url == address)
     assert asked == []

@@ -13,7 +13,7 @@ from spatialstudio.application.session import RunState
 from spatialstudio.domain.errors import ImageError
 from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET, STICKER_JUDGES
 from spatialstudio.ui.evaluate.evaluation_panel import EvaluationPanel
-from spatialstudio.ui.window.picture_offer import open_picture
+from spatialstudio.ui.window.open_picture import open_picture
 from tests.sticker_pictures import save_sticker_picture
 from tests.ui.judged_runs import CAR, DOG, judged_run
 

@@ -2,7 +2,7 @@
 
 One codec serves every type, led by the type hints: dataclasses by field, enums by value, relation
 types by id, times as ISO 8601 in UTC. A field with a default may be missing, so that what a later
-version adds leaves older files readable. Arrays do not go through JSON: they are laid on a shelf
+version adds leaves older files readable. Arrays do not go through JSON: they are collected
 under the path of their field, and the JSON holds that path.
 """
 
@@ -42,12 +42,12 @@ _DAMAGED = "The file was changed or is damaged; restore it from a copy."
 _NOT_FINITE = ("nan", "inf", "-inf")
 
 
-def encode(value: object, shelf: MutableMapping[str, AnyArray], path: str = "") -> Json:
+def encode(value: object, arrays: MutableMapping[str, AnyArray], path: str = "") -> Json:
     """Turn a domain value into plain JSON.
 
     Args:
         value: A dataclass of the domain, or what stands in its fields.
-        shelf: Receives the arrays, by the path of their field.
+        arrays: Receives the arrays, by the path of their field.
         path: Where ``value`` stands; empty for the whole.
 
     Raises:
@@ -57,30 +57,30 @@ def encode(value: object, shelf: MutableMapping[str, AnyArray], path: str = "") 
         case RelationType():
             return value.id
         case np.ndarray():
-            shelf[path] = value
+            arrays[path] = value
             return path
         case Mapping():
-            return {str(key): encode(value[key], shelf, _inside(path, key)) for key in value}
+            return {str(key): encode(value[key], arrays, _inside(path, key)) for key in value}
         case tuple():
-            return [encode(item, shelf, _inside(path, i)) for i, item in enumerate(value)]
+            return [encode(item, arrays, _inside(path, i)) for i, item in enumerate(value)]
         case _ if is_dataclass(value):
             names = [field.name for field in fields(value)]
-            return {n: encode(getattr(value, n), shelf, _inside(path, n)) for n in names}
+            return {n: encode(getattr(value, n), arrays, _inside(path, n)) for n in names}
     return _encode_leaf(value)
 
 
-def decode(kind: type[T], plain: Json, shelf: Mapping[str, AnyArray]) -> T:
+def decode(kind: type[T], plain: Json, arrays: Mapping[str, AnyArray]) -> T:
     """Build a domain value from plain JSON, trusting nothing.
 
     Args:
         kind: The dataclass to build.
         plain: What ``encode`` returned.
-        shelf: The arrays that ``encode`` laid there.
+        arrays: The arrays that ``encode`` collected.
 
     Raises:
         StoreError: A field is missing, unknown or of the wrong type; the sentence names it.
     """
-    return cast("T", _read(kind, plain, Place(path="", shelf=shelf)))
+    return cast("T", _read(kind, plain, Place(path="", arrays=arrays)))
 
 
 @frozen(eq=False)
@@ -89,15 +89,15 @@ class Place:
 
     Attributes:
         path: Field names and positions from the top, joined by dots.
-        shelf: The file's arrays.
+        arrays: The file's arrays.
     """
 
     path: str
-    shelf: Mapping[str, AnyArray]
+    arrays: Mapping[str, AnyArray]
 
     def inside(self, name: object) -> "Place":
         """Return the place of a field or item."""
-        return Place(path=_inside(self.path, name), shelf=self.shelf)
+        return Place(path=_inside(self.path, name), arrays=self.arrays)
 
     def complaint(self, trouble: str) -> StoreError:
         """Return the error that says what is wrong here."""
@@ -161,7 +161,7 @@ def _read_mapping(hint: Any, plain: Json, place: Place) -> object:
 def _read_array(hint: Any, plain: Json, place: Place) -> object:
     name = _expect(str, plain, place)
     wanted = get_args(get_args(hint)[1])[0]
-    array = place.shelf.get(name)
+    array = place.arrays.get(name)
     if array is None:
         raise place.complaint("names an array that is not there")
     if array.dtype != wanted:

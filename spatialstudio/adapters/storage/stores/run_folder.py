@@ -134,8 +134,8 @@ def _read_record(folder: Path) -> RunRecord:
 def _read_evaluation(files: Mapping[str, bytes]) -> Evaluation:
     if PERCEPTION not in files:
         raise StoreError("The evaluation has no masks.", hint=RESTORE_HINT)
-    shelf = unpack_arrays(files[PERCEPTION], PERCEPTION)
-    return decode(Evaluation, parse_json(files[EVALUATION], EVALUATION), shelf)
+    arrays = unpack_arrays(files[PERCEPTION], PERCEPTION)
+    return decode(Evaluation, parse_json(files[EVALUATION], EVALUATION), arrays)
 
 
 def _hashes(folder: Path, record: RunRecord) -> dict[str, str]:

@@ -156,10 +156,10 @@ def write_sidecar(sidecar: Sidecar) -> bytes:
     Raises:
         StoreError: Masks and depth are so large that the file could not be read again.
     """
-    shelf: dict[str, AnyArray] = {}
+    arrays: dict[str, AnyArray] = {}
     evaluation: dict[str, Json] = {
-        "evaluation": encode(sidecar.evaluation, shelf),
-        "arrays": base64.b64encode(pack_arrays(shelf)).decode("ascii") if shelf else "",
+        "evaluation": encode(sidecar.evaluation, arrays),
+        "arrays": base64.b64encode(pack_arrays(arrays)).decode("ascii") if arrays else "",
     }
     content = json_bytes(_plain_listing(sidecar) | evaluation)
     if len(content) > MAX_SIDECAR_BYTES:
@@ -225,7 +225,7 @@ def read_sidecar(content: bytes, name: str) -> Sidecar:
     """
     plain = _checked(content, name)
     found = plain.get("evaluation")
-    evaluation = None if found is None else decode(Evaluation, found, _shelf(plain, name))
+    evaluation = None if found is None else decode(Evaluation, found, _read_arrays(plain, name))
     return replace(_listing(plain), evaluation=evaluation)
 
 
@@ -316,7 +316,7 @@ def _checked(content: bytes, name: str) -> dict[str, Json]:
     return plain
 
 
-def _shelf(plain: dict[str, Json], name: str) -> dict[str, AnyArray]:
+def _read_arrays(plain: dict[str, Json], name: str) -> dict[str, AnyArray]:
     packed = plain.get("arrays")
     if not packed:
         return {}

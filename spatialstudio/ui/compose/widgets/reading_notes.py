@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.roving import DOWN_THE_ROWS, Roving
+from spatialstudio.ui.widgets.roving_focus import DOWN_THE_ROWS, RovingFocus
 from spatialstudio.ui.widgets.text_label import (
     PlainLabel,
     RemarkLabel,
@@ -194,7 +194,7 @@ class ReadingNotes(QWidget):
         self._theme = theme
         self._notes: tuple[ReadingNote, ...] = ()
         self._rows: tuple[NoteRow, ...] = ()
-        self._roving = Roving(self, DOWN_THE_ROWS)
+        self._roving_focus = RovingFocus(self, DOWN_THE_ROWS)
         self.setAccessibleName(tr("Notes on the prompt"))
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -217,7 +217,7 @@ class ReadingNotes(QWidget):
         for row in self._rows:
             self._column.addWidget(row)
         pairs = zip(notes, self._rows, strict=True)
-        self._roving.lead(*((row,) for note, row in pairs if note.spans and not note.answers))
+        self._roving_focus.lead(*((row,) for note, row in pairs if note.spans and not note.answers))
         self.setAccessibleDescription(" ".join(note.words for note in notes))
         self.setVisible(bool(notes))
         self.words_pointed.emit(())

@@ -13,7 +13,7 @@ from spatialstudio.ui.compose.widgets.relation_wheel import Choice
 from spatialstudio.ui.compose.widgets.word_handle import ThingWord, WordHandle
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.roving import ROWS_AND_PLACES, Roving
+from spatialstudio.ui.widgets.roving_focus import ROWS_AND_PLACES, RovingFocus
 from spatialstudio.ui.widgets.texts import tr
 
 SPACING_EM = 0.4
@@ -61,7 +61,7 @@ class RelationChips(QWidget):
         self._picked: Hashable = None
         self._mark: int | None = None
         self._target: WordHandle | None = None
-        self._roving = Roving(self, ROWS_AND_PLACES)
+        self._roving_focus = RovingFocus(self, ROWS_AND_PLACES)
         self.setAccessibleName(tr("Relations"))
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -128,7 +128,7 @@ class RelationChips(QWidget):
     def _lead_keys(self, wanted: list[Hashable]) -> None:
         """Let the arrows lead over the chips; Tab stops at the first wanted that is there."""
         start = next((self._chips[key].middle for key in wanted if key in self._chips), None)
-        self._roving.lead(*(chip.stops for chip in self._chips.values()), start=start)
+        self._roving_focus.lead(*(chip.stops for chip in self._chips.values()), start=start)
 
     def _chip(self, row: ChipRow, things: tuple[ThingWord, ...]) -> RelationChip:
         chip, key = RelationChip(self._theme, row.claim, row.choices, things), row.key

@@ -27,7 +27,7 @@ from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.disclosure import Disclosure
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.outcome_mark import LOOKS, OutcomeMark
-from spatialstudio.ui.widgets.roving import ALONG_THE_LINE, Roving
+from spatialstudio.ui.widgets.roving_focus import ALONG_THE_LINE, RovingFocus
 from spatialstudio.ui.widgets.text_label import (
     PlainLabel,
     TextLabel,
@@ -223,7 +223,7 @@ class VerdictCard(QFrame):
             reason = chip.ground.reason
             chip.toggled.connect(partial(self._pick_ground, reason))
             lines.addWidget(chip)
-        Roving(chips, ALONG_THE_LINE).lead(self._chips)
+        RovingFocus(chips, ALONG_THE_LINE).lead(self._chips)
         return chips
 
     def _pull_lever(self) -> None:

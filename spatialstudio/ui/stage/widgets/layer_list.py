@@ -22,7 +22,7 @@ from spatialstudio.ui.widgets.picture_layers import (
     Layer,
     LayerLook,
 )
-from spatialstudio.ui.widgets.roving import DOWN_THE_ROWS, Roving
+from spatialstudio.ui.widgets.roving_focus import DOWN_THE_ROWS, RovingFocus
 from spatialstudio.ui.widgets.text_label import PlainLabel, plain_tip
 from spatialstudio.ui.widgets.texts import tr
 
@@ -35,7 +35,7 @@ SWATCH_SIDE = 48
 LEAST_OPACITY_EM, OPACITY_EM = 1.7, 2.6
 OPACITY_STEP = 10
 GAP_EM = 0.1
-HEARD = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
+KEY_EVENTS = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
 KEYS = "Arrows: other layers, opacity. Space: show. S: alone. H: colour."
 
 
@@ -137,7 +137,7 @@ class LayerRow(QWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Hear the keys of the row before the window does."""
-        if not isinstance(event, QKeyEvent) or event.type() not in HEARD or event.modifiers():
+        if not isinstance(event, QKeyEvent) or event.type() not in KEY_EVENTS or event.modifiers():
             return super().eventFilter(watched, event)
         do = self._keys.get(Qt.Key(event.key()))
         if do is None:
@@ -289,7 +289,7 @@ class LayerList(QWidget):
             row.solo_picked.connect(partial(self._pick_solo, layer))
             column.addWidget(row)
             self._rows[layer] = row
-        Roving(self, DOWN_THE_ROWS).lead(*([row.eye] for row in self._rows.values()))
+        RovingFocus(self, DOWN_THE_ROWS).lead(*([row.eye] for row in self._rows.values()))
         self._smooth = QCheckBox(tr("Smooth scaling"))
         self._smooth.setChecked(True)
         self._smooth.toggled.connect(self.smoothing_picked)

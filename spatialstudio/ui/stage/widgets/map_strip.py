@@ -13,7 +13,7 @@ from spatialstudio.ui.theme.metrics import (
 )
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.array_images import heat_image
-from spatialstudio.ui.widgets.roving import ALONG, Roving
+from spatialstudio.ui.widgets.roving_focus import ALONG, RovingFocus
 from spatialstudio.ui.widgets.texts import tr
 
 SMALLEST_MAP_EM, MAP_EM, LARGEST_MAP_EM = 2.8, 6.4, 14
@@ -190,7 +190,7 @@ class MapStrip(QWidget):
         super().__init__()
         self._theme = theme
         self._tiles: tuple[MapTile, ...] = ()
-        self._roving = Roving(self, ALONG)
+        self._roving_focus = RovingFocus(self, ALONG)
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(em(0.5))
@@ -252,7 +252,7 @@ class MapStrip(QWidget):
         for place, tile in enumerate(self._tiles):
             tile.clicked.connect(self._tell)
             self._row.insertWidget(place, tile, 0, Qt.AlignmentFlag.AlignTop)
-        self._roving.lead(self._tiles)
+        self._roving_focus.lead(self._tiles)
 
     def _tell(self) -> None:
         tile = self.sender()

@@ -17,7 +17,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.metrics import em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
-from spatialstudio.ui.widgets.roving import ALONG_THE_LINE, Roving
+from spatialstudio.ui.widgets.roving_focus import ALONG_THE_LINE, RovingFocus
 from spatialstudio.ui.widgets.text_label import plain_tip
 from spatialstudio.ui.widgets.texts import tr
 
@@ -205,7 +205,7 @@ class WordChips(QWidget):
         self._chips: tuple[WordChip, ...] = ()
         self._is_brief = False
         self._flow = FlowLayout(em(GAP_EM))
-        self._roving = Roving(self, ALONG_THE_LINE)
+        self._roving_focus = RovingFocus(self, ALONG_THE_LINE)
         self.setLayout(self._flow)
 
     def show_words(self, tags: tuple[WordTag, ...]) -> None:
@@ -217,7 +217,7 @@ class WordChips(QWidget):
             chip.hide()
             chip.deleteLater()
         self._chips = tuple(self._made(tag) for tag in tags)
-        self._roving.lead([chip for chip in self._chips if chip.isEnabled()])
+        self._roving_focus.lead([chip for chip in self._chips if chip.isEnabled()])
         self._show_brief()
 
     def show_brief(self, is_brief: bool) -> None:

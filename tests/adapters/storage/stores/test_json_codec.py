@@ -66,9 +66,9 @@ def test_a_request_survives_json(request):
 @given(evaluations)
 @settings(max_examples=settings.default.max_examples // 2)
 def test_an_evaluation_survives_json_with_its_arrays_on_the_shelf(evaluation):
-    shelf = {}
-    plain = through_text(encode(evaluation, shelf))
-    assert to_the_bit(decode(Evaluation, plain, shelf)) == to_the_bit(evaluation)
+    arrays = {}
+    plain = through_text(encode(evaluation, arrays))
+    assert to_the_bit(decode(Evaluation, plain, arrays)) == to_the_bit(evaluation)
 
 
 @given(words)
@@ -85,9 +85,9 @@ def test_a_relation_type_is_the_registered_one_again(request_of_a_cat):
 
 def test_arrays_do_not_go_through_json():
     mask = Mask(mention_id="m1", pixels=np.eye(3, dtype=bool), score=1.0, source_id="s")
-    shelf = {}
-    assert encode(mask, shelf)["pixels"] == "pixels"
-    assert shelf["pixels"] is mask.pixels
+    arrays = {}
+    assert encode(mask, arrays)["pixels"] == "pixels"
+    assert arrays["pixels"] is mask.pixels
 
 
 def test_numbers_of_numpy_become_plain():
@@ -170,17 +170,17 @@ def test_a_whole_number_may_stand_for_a_decimal_one():
 
 
 @pytest.mark.parametrize(
-    ("shelf", "trouble"),
+    ("arrays", "trouble"),
     [
         ({}, "names an array that is not there"),
         ({"pixels": np.ones((2, 2))}, "holds an array of float64 instead of bool"),
     ],
     ids=["absent", "of another kind"],
 )
-def test_an_array_must_be_there_and_of_its_kind(shelf, trouble):
+def test_an_array_must_be_there_and_of_its_kind(arrays, trouble):
     plain = {"mention_id": "m1", "pixels": "pixels", "score": 1.0, "source_id": "s"}
     with pytest.raises(StoreError, match=trouble):
-        decode(Mask, plain, shelf)
+        decode(Mask, plain, arrays)
 
 
 @pytest.mark.parametrize(

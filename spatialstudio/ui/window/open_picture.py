@@ -100,7 +100,7 @@ EVALUATE = "evaluate"
 """Id of the workspace in which every picture is judged."""
 
 
-def offer_picture(context: WindowContext, picture: ForeignPicture, parent: QWidget) -> None:
+def offer_settings(context: WindowContext, picture: ForeignPicture, parent: QWidget) -> None:
     """Show what a picture tells beside what is set now; judge it when it tells nothing.
 
     Args:

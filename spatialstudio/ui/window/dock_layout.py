@@ -39,7 +39,7 @@ BROADEST_SHARE = 0.6
 """Of the room at the bottom, for a dock beside others that take what it leaves."""
 
 
-class DockRack:
+class DockLayout:
     """Keeps one dock for each plan.
 
     Args:

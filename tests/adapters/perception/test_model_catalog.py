@@ -5,7 +5,7 @@ import shutil
 import pytest
 from safetensors.torch import load_file, save_file
 
-from spatialstudio.adapters.perception.model_shelf import PerceptionFolders
+from spatialstudio.adapters.perception.model_catalog import PerceptionFolders
 from spatialstudio.domain.errors import DetectorError, ModelNotFound
 from spatialstudio.domain.judge_ports import PerceptionRole
 

@@ -16,7 +16,7 @@ from spatialstudio.application.storage.store_run import store_run
 from spatialstudio.domain.generation import GenerationFinished, GenerationStarted
 from spatialstudio.domain.judge_choice import STICKER_JUDGES
 from spatialstudio.ui.gallery.settings_comparison import SettingsComparison
-from spatialstudio.ui.window.picture_offer import offer_picture
+from spatialstudio.ui.window.open_picture import offer_settings
 from spatialstudio.ui.window.workspaces import EVALUATE
 
 TEXT = """a cat above a boat
@@ -144,7 +144,7 @@ def stored_picture(folder, request):
 
 def offered(window, picture):
     read = window.context.studio.pictures.read(picture)
-    offer_picture(window.context, read, window)
+    offer_settings(window.context, read, window)
     return window.findChild(SettingsComparison)
 
 

@@ -36,7 +36,7 @@ class FixedWidthButton(QPushButton):
         return self.sizeHint()
 
 
-class GenerateFoot(QWidget):
+class GenerateFooter(QWidget):
     """Shows what a run will take, and starts or stops it.
 
     Emits ``generate_picked``, ``cancel_picked`` and ``offer_picked`` by the user's hand.

@@ -72,7 +72,7 @@ SAFE = "A copy of the picture is safe."
 UNSAFE = "The picture is kept nowhere yet: save it now."
 
 
-class Rescue:
+class FailureActions:
     """Tells of failed runs, with a button for each thing that helps.
 
     Args:

@@ -1,8 +1,8 @@
-from spatialstudio.ui.run.widgets.generate_foot import GenerateFoot
+from spatialstudio.ui.run.widgets.generate_footer import GenerateFooter
 
 
 def test_no_width_changes_with_the_words_of_its_buttons(qtbot, theme):
-    foot = GenerateFoot(theme, ())
+    foot = GenerateFooter(theme, ())
     qtbot.addWidget(foot)
     foot.show()
     resting = foot.minimumSizeHint().width()

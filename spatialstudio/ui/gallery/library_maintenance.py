@@ -37,7 +37,7 @@ NOT_JUDGED = 'Verdicts were not judged again; "Verify and judge again" does that
 NAMELESS_HINT = "The names of their files hold bytes that are no letters. Rename them."
 
 
-class RunKeeping(QObject):
+class LibraryMaintenance(QObject):
     """Carries out what concerns the files of runs. Emits ``list_changed`` when runs went.
 
     Args:

@@ -66,7 +66,7 @@ ARCHITECTURES: Mapping[str, tuple[PerceptionRole, str]] = {
 
 
 def build(surroundings: Surroundings) -> "PerceptionFolders":
-    """Make the shelf of the model folders and the Hugging Face cache."""
+    """Make the catalog of the model folders and the Hugging Face cache."""
     return PerceptionFolders(surroundings.model_folders, Path(constants.HF_HUB_CACHE))
 
 
@@ -75,7 +75,7 @@ class Place:
     """A folder that may hold a model.
 
     Attributes:
-        name: What it is called on the shelf.
+        name: Its id in the catalog.
         folder: The folder.
         revision: The hub's commit; empty for a folder of the user's.
     """
@@ -86,7 +86,7 @@ class Place:
 
 
 class PerceptionFolders:
-    """A ``PerceptionShelf`` of folders on disk.
+    """A ``PerceptionCatalog`` of folders on disk.
 
     Args:
         roots: Folders that hold model folders, best first.
@@ -114,12 +114,12 @@ class PerceptionFolders:
         return {name: each for name, each in found.items() if isinstance(each, ModelNotFound)}
 
     def ref(self, model_id: str, role: PerceptionRole) -> ModelRef:
-        """Name a model exactly; see ``PerceptionShelf``."""
+        """Name a model exactly; see ``PerceptionCatalog``."""
         card = self._card(model_id, role)
         return replace(card.ref, sha256=hash_of_weights(weight_files(card.folder)))
 
     def make(self, model_id: str, role: PerceptionRole) -> Perceiver:
-        """Make a model's adapter; see ``PerceptionShelf``."""
+        """Make a model's adapter; see ``PerceptionCatalog``."""
         card = self._card(model_id, role)
         _, module = ARCHITECTURES[card.architecture]
         adapter = import_module(f"spatialstudio.adapters.perception.{module}").build(card)

@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from spatialstudio.ui.widgets.roving import DOWN_THE_ROWS, Roving
+from spatialstudio.ui.widgets.roving_focus import DOWN_THE_ROWS, RovingFocus
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def column(qtbot):
     buttons = [QPushButton(name) for name in ("one", "two", "three", "after")]
     for button in buttons:
         layout.addWidget(button)
-    Roving(column, DOWN_THE_ROWS).lead(*([button] for button in buttons[:3]))
+    RovingFocus(column, DOWN_THE_ROWS).lead(*([button] for button in buttons[:3]))
     column.show()
     buttons[0].setFocus()
     return column

@@ -17,10 +17,10 @@ ALONG_THE_LINE: Mapping[Qt.Key, Step] = {
     Qt.Key.Key_Down: (0, 1),
 }
 ROWS_AND_PLACES: Mapping[Qt.Key, Step] = {**ALONG, **DOWN_THE_ROWS}
-HEARD = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
+KEY_EVENTS = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
 
 
-class Roving(QObject):
+class RovingFocus(QObject):
     """Lets Tab stop at one of several widgets, the one that had the keyboard last.
 
     Args:
@@ -45,7 +45,7 @@ class Roving(QObject):
         """Follow the keyboard, and hear the keys before the window does."""
         if event.type() is QEvent.Type.FocusIn:
             self._stop_at(watched)
-        if not isinstance(event, QKeyEvent) or event.type() not in HEARD or event.modifiers():
+        if not isinstance(event, QKeyEvent) or event.type() not in KEY_EVENTS or event.modifiers():
             return super().eventFilter(watched, event)
         step = self._steps.get(Qt.Key(event.key()))
         if step is None:
