@@ -103,10 +103,10 @@ class Tour:
 
     def play(self) -> None:
         """Go from station to station."""
-        for station in STATIONS:
-            self._playing[station.id]()
+        for page in STATIONS:
+            self._playing[page.id]()
             settle()
-            save(self._window, self._folder / f"{station.id}.png")
+            save(self._window, self._folder / f"{page.id}.png")
 
     def _write(self) -> None:
         self._type(PROMPT)

@@ -5,7 +5,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from spatialstudio.application.evaluate.evaluate_image import JudgeSet, evaluate_image, nobody_asks
+from spatialstudio.application.evaluate.evaluate_image import (
+    JudgeSet,
+    evaluate_image,
+    ignore_progress,
+)
 from spatialstudio.domain.attention import (
     AttentionSnapshot,
     ModelLayers,
@@ -262,6 +266,6 @@ class FakeModelService:
     def generate(self, request, model, token, *, choice=None):
         return self.backend.generate(request, model, token)
 
-    def evaluate(self, image, scene, token, *, choice=None, looked=nobody_asks):
+    def evaluate(self, image, scene, token, *, choice=None, looked=ignore_progress):
         judges = JudgeSet(detector=self.detector, depth=FakeDepth())
         return evaluate_image(image, scene, judges, token, looked=looked)

@@ -149,10 +149,10 @@ def available_memory_bytes(device: torch.device) -> int | None:
         return int(torch.cuda.mem_get_info(device)[0])
     if device.type == "mps":
         return torch.mps.recommended_max_memory() - torch.mps.current_allocated_memory()
-    return min((*_told_by_system(), *_left_to_group(), *_left_to_process()), default=None)
+    return min((*_system_bytes(), *_left_to_group(), *_left_to_process()), default=None)
 
 
-def _told_by_system() -> Iterator[int]:
+def _system_bytes() -> Iterator[int]:
     if MEMORY_FILE.is_file():
         for line in MEMORY_FILE.read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):

@@ -166,7 +166,7 @@ class Registry:
         """Return a store of runs."""
         return cast("RunStore", self._get("store", adapter_id))
 
-    def make_anew(self, kind: str) -> None:
+    def discard(self, kind: str) -> None:
         """Have the adapters of a kind made again when they are next asked for."""
         self._made = {key: made for key, made in self._made.items() if key[0] != kind}
 

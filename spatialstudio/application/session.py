@@ -27,7 +27,7 @@ from spatialstudio.domain.generation import (
     ModelSetup,
     RequestId,
     StepEvent,
-    of_best,
+    best_request,
     unguided,
 )
 from spatialstudio.domain.prompt import MentionId, TokenSpan
@@ -74,8 +74,8 @@ class OpenRun:
         path: Of its picture's file; None until it is stored.
         attention_files: Attention to every word that is kept on disk; empty until it started.
         text_layers: Where the model attends to the text; empty until it started.
-        told_model_id: Of the model that drew a picture from elsewhere, as this program's own record
-            in it says; empty where there is none.
+        recorded_model_id: The model that drew an imported picture, from this program's record in
+            the file; empty without such a record.
     """
 
     id: RequestId
@@ -97,12 +97,12 @@ class OpenRun:
     path: Path | None = None
     attention_files: tuple[AttentionFile, ...] = ()
     text_layers: tuple[TextLayer, ...] = ()
-    told_model_id: str = ""
+    recorded_model_id: str = ""
 
     @property
     def model_id(self) -> str:
         """The model that drew the picture; empty where nobody knows."""
-        return self.told_model_id if self.request is None else self.request.model.id
+        return self.recorded_model_id if self.request is None else self.request.model.id
 
     @property
     def is_over(self) -> bool:
@@ -342,7 +342,7 @@ def after(run: OpenRun, event: object) -> OpenRun:
         case GenerationFinished() if event.request_id == run.id:
             return replace(
                 run,
-                request=run.request and of_best(run.request, event.candidates),
+                request=run.request and best_request(run.request, event.candidates),
                 image=event.image,
                 seconds=event.seconds,
                 candidates=event.candidates,

@@ -114,7 +114,7 @@ class Studio:
         self.language_model = LanguageModel(
             lambda: registry.server_choices(SERVER_CHOICES_ID),
             self.bus.publish,
-            lambda: registry.make_anew("extractor"),
+            lambda: registry.discard("extractor"),
         )
         self.devices = DeviceList(engine.ask, self.bus.subscribe)
         self.layers = LayerList(engine.ask, self.bus.subscribe)
@@ -419,4 +419,4 @@ class Studio:
 
     def _on_report(self, report: object) -> None:
         self.bus.publish(report)
-        self.storage.keeper.follow(report)
+        self.storage.run_recorder.follow(report)

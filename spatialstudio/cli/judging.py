@@ -15,7 +15,7 @@ from spatialstudio.application.evaluate.evaluate_pictures import (
     list_tasks,
     read_prompts,
 )
-from spatialstudio.application.evaluate.judging import WitnessChoice
+from spatialstudio.application.evaluate.judging import DaModelChoice
 from spatialstudio.application.evaluate.metrics import (
     ALL_METRICS,
     ChosenMetrics,
@@ -197,7 +197,7 @@ def judge_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
         show_json(_report_answer(report, options.out))
     else:
         show_lines(_report_lines(report, options.out))
-    return _told_errors(report.all.errors)
+    return _reported_errors(report.all.errors)
 
 
 def sweep_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
@@ -207,10 +207,10 @@ def sweep_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
         show_json({"rows": [{**asdict(row), "coverage": row.coverage} for row in rows]})
     else:
         show_lines(_sweep_lines(rows))
-    return _told_errors(rows[0].errors)
+    return _reported_errors(rows[0].errors)
 
 
-def _told_errors(count: int) -> int:
+def _reported_errors(count: int) -> int:
     """Say how many recorded pictures could not be judged, and return the exit code."""
     if not count:
         return 0
@@ -236,7 +236,7 @@ def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     judging = open_studio(None).judging
     settings = judging.checker(options.checker or REPRODUCE.preset, options.set)
     metrics = choose_metrics(options.judges.split(",")) if options.judges else ALL_METRICS
-    witnesses = WitnessChoice(
+    da_models = DaModelChoice(
         reader_id=options.assertions,
         answerer_id=options.questions,
         settings=judging.da_settings(options.da, options.da_set),
@@ -247,14 +247,14 @@ def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     kind = {
         "checker": settings.preset,
         "judges": list(metrics.names),
-        "witnesses": witnesses.name,
+        "witnesses": da_models.name,
         "models": judging.models_of(choice),
     }
     kept = _answer_file(options, tasks)
     rows = list(_rows_kept(kept.rows if kept else (), tasks, kind))
     done = {row["picture"] for row in rows}
     waiting = [task for task in tasks if str(task.path) not in done]
-    for judged in judging.pictures(waiting, settings, CancelFlag(), witnesses, choice):
+    for judged in judging.pictures(waiting, settings, CancelFlag(), da_models, choice):
         row = _row(judged, kind, metrics)
         if not judged.error and judging.is_beyond_stickers(judged.task.path, choice):
             row["note"] = " ".join(filter(None, (BEYOND_STICKERS, row["note"])))

@@ -276,7 +276,7 @@ def _entry_lines(entry: LibraryEntry) -> Iterator[str]:
     state = "".join(f"  ({name})" for name, holds in states if holds)
     yield f"{outcome:{WIDTH}}  {stars:{MOST_STARS}}  {told.prompt}"
     asked = asked_line(told.model_id, told.seed, told.steps, told.method_id, told.strength)
-    yield f"{INDENT}{told.created:%Y-%m-%d %H:%M} UTC: {asked if told.is_making_told else UNTOLD}"
+    yield f"{INDENT}{told.created:%Y-%m-%d %H:%M} UTC: {asked if told.has_settings else UNTOLD}"
     yield f"{INDENT}{entry.path}{state}"
 
 

@@ -412,20 +412,22 @@ def unguided(request: GenerationRequest, request_id: RequestId) -> GenerationReq
 
 def has_baseline(request: GenerationRequest) -> bool:
     """Tell whether the picture would be another without guidance, as far as can be foreseen."""
-    return spared(request).guidance.strength > 0
+    return with_savings(request).guidance.strength > 0
 
 
-def tries(request: GenerationRequest) -> int:
+def candidate_count(request: GenerationRequest) -> int:
     """Return how many pictures may be drawn to choose from, as asked for or to save memory."""
-    return spared(request).search.candidates
+    return with_savings(request).search.candidates
 
 
 def is_search(request: GenerationRequest) -> bool:
     """Tell whether there are pictures to choose from."""
-    return tries(request) > 1
+    return candidate_count(request) > 1
 
 
-def of_best(request: GenerationRequest, candidates: Sequence[CandidateScore]) -> GenerationRequest:
+def best_request(
+    request: GenerationRequest, candidates: Sequence[CandidateScore]
+) -> GenerationRequest:
     """Return what draws the picture that a search kept, alone and the same to the bit.
 
     Args:
@@ -434,17 +436,17 @@ def of_best(request: GenerationRequest, candidates: Sequence[CandidateScore]) ->
     """
     if not candidates:
         return request
-    return replace(_alone(spared(request)), seed=candidates[0].seed)
+    return replace(_alone(with_savings(request)), seed=candidates[0].seed)
 
 
-def fitted(request: GenerationRequest, fix: MemoryFix) -> GenerationRequest:
+def with_memory_fix(request: GenerationRequest, fix: MemoryFix) -> GenerationRequest:
     """Return a request that gives up what a fix says, beside what it gives up already."""
     height, width = fix.size or (request.height, request.width)
     savings = (*request.savings, *fix.savings)
     return replace(request, savings=savings, height=height, width=width)
 
 
-def spared(request: GenerationRequest) -> GenerationRequest:
+def with_savings(request: GenerationRequest) -> GenerationRequest:
     """Return a request whose settings follow its savings; those of the backend stay with it.
 
     A scene without relations gives a search nothing to go by, so none stands in for its guidance.

@@ -110,7 +110,7 @@ class RunSummary:
     setup: ModelSetup = field(default_factory=ModelSetup)
 
     @property
-    def is_making_told(self) -> bool:
+    def has_settings(self) -> bool:
         """Whether it is known how the picture was made; not for those of most other programs."""
         return self.steps > 0
 

@@ -122,20 +122,20 @@ class FieldDifference:
         name: Of the field in ``PictureSettings``.
         mine: What is set now, in words; empty for nothing.
         theirs: What the picture tells; empty when it tells nothing, or that nothing is set.
-        tells_nothing_set: Whether the picture says by being empty here that it is the usual.
+        is_stated_empty: Whether the picture says by being empty here that it is the usual.
         is_extra: Whether only the picture's program has such a field, and the name is its own.
     """
 
     name: str
     mine: str
     theirs: str
-    tells_nothing_set: bool = False
+    is_stated_empty: bool = False
     is_extra: bool = False
 
     @property
-    def is_told(self) -> bool:
+    def is_stated(self) -> bool:
         """Whether the picture says something here."""
-        return bool(self.theirs) or self.tells_nothing_set
+        return bool(self.theirs) or self.is_stated_empty
 
     @property
     def is_same(self) -> bool:
@@ -168,7 +168,7 @@ def _difference(name: str, mine: PictureSettings, theirs: PictureSettings) -> Fi
     has_meaning = name != "guidance" or theirs.method != UNGUIDED
     is_usual = bool(theirs.record) and name in _MAY_BE_EMPTY and has_meaning
     return FieldDifference(
-        name=name, mine=set_now, theirs=told, tells_nothing_set=is_usual and bool(set_now)
+        name=name, mine=set_now, theirs=told, is_stated_empty=is_usual and bool(set_now)
     )
 
 

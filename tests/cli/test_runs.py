@@ -238,14 +238,14 @@ def test_a_fault_is_told_once(terminal, runs, picture):
 
 
 def test_a_run_that_cannot_be_stored_says_where_it_is(terminal, tmp_path, monkeypatch, caplog):
-    write = atomic_write.arrive
+    write = atomic_write.write_run_files
 
     def full(folder, name, files):
         if folder.name == "full":
             raise OSError(errno.ENOSPC, "No space left on device")
         return write(folder, name, files)
 
-    monkeypatch.setattr(atomic_write, "arrive", full)
+    monkeypatch.setattr(atomic_write, "write_run_files", full)
     done = terminal("generate", PROMPT, "--out", tmp_path / "full")
     (kept,) = (tmp_path / "recovery").glob("*.png")
     assert done.code == 1

@@ -9,9 +9,9 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     ModelRef,
     NoiseSearch,
-    of_best,
-    spared,
+    best_request,
     unguided,
+    with_savings,
 )
 from tests.fakes import scene_of
 
@@ -53,7 +53,7 @@ def test_without_relations_no_search_stands_in_for_guidance():
         model=ModelRef(id="fake"),
         savings=(Saving.SEARCH,),
     )
-    assert spared(asked).search.candidates == 1
+    assert with_savings(asked).search.candidates == 1
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_without_relations_no_search_stands_in_for_guidance():
 def test_a_requests_settings_follow_its_savings(
     request_with_guidance, saving, every, checkpointing, candidates, method_id
 ):
-    made = spared(replace(request_with_guidance, savings=(saving,)))
+    made = with_savings(replace(request_with_guidance, savings=(saving,)))
     guidance = made.guidance
     assert (guidance.every, guidance.checkpointing) == (every, checkpointing)
     assert (made.search.candidates, guidance.method_id) == (candidates, method_id)
@@ -83,15 +83,15 @@ RANKED = tuple(
 
 def test_the_picture_that_a_search_kept_is_asked_for_by_its_own_seed(request_with_guidance):
     searched = replace(request_with_guidance, search=NoiseSearch(candidates=8, enough=0.5))
-    best = of_best(searched, RANKED)
+    best = best_request(searched, RANKED)
     assert best == replace(request_with_guidance, seed=9)
-    assert of_best(best, RANKED) == best
-    assert of_best(searched, ()) == searched
+    assert best_request(best, RANKED) == best
+    assert best_request(searched, ()) == searched
 
 
 def test_a_search_in_place_of_gradients_leaves_a_picture_without_them(request_with_guidance):
     savings = (Saving.SEARCH, Saving.TILING)
-    best = of_best(replace(request_with_guidance, savings=savings), RANKED)
-    assert spared(best) == best
+    best = best_request(replace(request_with_guidance, savings=savings), RANKED)
+    assert with_savings(best) == best
     assert best == replace(unguided(best, best.id), savings=(Saving.TILING,))
     assert best.seed == 9

@@ -69,13 +69,13 @@ def measure(name: str) -> bool:
             sys.stdout.write(f"{name:44}{type(error).__name__}\n")
             return False
     told = json.loads(done.stdout)
-    is_told = bool(told["sentence"]) != HOSTILE[name].opens
+    is_stated = bool(told["sentence"]) != HOSTILE[name].opens
     is_quick = told["seconds"] <= LIMIT_S and told["mb"] <= LIMIT_MB
-    mark = " " if is_told and is_quick else "!"
+    mark = " " if is_stated and is_quick else "!"
     shown = told["sentence"].replace(folder, "...")[:60] or "(opened)"
     sys.stdout.write(f"{name:44}{told['seconds']:6.2f} s{told['mb']:8.1f} MB {mark} {shown}\n")
     sys.stdout.flush()
-    return is_told and is_quick
+    return is_stated and is_quick
 
 
 def main(names: list[str]) -> int:

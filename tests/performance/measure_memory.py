@@ -25,7 +25,7 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     ModelRef,
     RequestId,
-    spared,
+    with_savings,
 )
 from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, TinyFamily, save_tiny_family
 from tests.fakes import CountingToken, scene_of
@@ -83,7 +83,7 @@ class Measurement:
     def bytes(self, run: str) -> tuple[int, int]:
         """Return what the estimate tells beside the weights, and what was taken."""
         guidance, savings = RUNS[run]
-        request = spared(replace(self._request, guidance=guidance, savings=savings))
+        request = with_savings(replace(self._request, guidance=guidance, savings=savings))
         self._draw(request)
         gc.collect()
         ctypes.CDLL(None).malloc_trim(0)

@@ -330,8 +330,8 @@ class AttentionTap:
             return attend(*args, **kwargs)
         call = _AttentionCall(*args, **kwargs)
         is_alone = layer.text is TextPlace.ALONE and attend is usual_attention  # no other tap
-        if is_alone and not self._stops_early and self._is_told_sums(call):
-            output, sums = call.run_telling_sums()
+        if is_alone and not self._stops_early and self._returns_sums(call):
+            output, sums = call.run_with_sums()
             self._let_wait(layer, call, sums)
             self._count_in()
             return output
@@ -340,11 +340,11 @@ class AttentionTap:
         self._count_in()
         return attend(*args, **kwargs)
 
-    def _is_told_sums(self, call: "_AttentionCall") -> bool:
+    def _returns_sums(self, call: "_AttentionCall") -> bool:
         """Ask once a pass for all calls of one size; they differ in nothing else."""
         sizes = call.query.shape, call.key.shape
         if sizes not in self._told:
-            self._told[sizes] = call.tells_sums
+            self._told[sizes] = call.returns_sums
         return self._told[sizes]
 
     def _let_wait(self, layer: AttentionLayer, call: "_AttentionCall", sums: torch.Tensor) -> None:
@@ -400,7 +400,7 @@ class _AttentionCall:
     enable_gqa: bool = False
 
     @property
-    def tells_sums(self) -> bool:
+    def returns_sums(self) -> bool:
         """Whether torch would run the processor's fused kernel, which sums up exponentials."""
         if torch.is_grad_enabled() or self.query.device.type != "cpu":
             return False
@@ -409,7 +409,7 @@ class _AttentionCall:
         chosen = choose_kernel(self.query, self.key, self.value, scale=self.scale)
         return bool(chosen == SDPBackend.FLASH_ATTENTION.value)
 
-    def run_telling_sums(self) -> tuple[torch.Tensor, torch.Tensor]:
+    def run_with_sums(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Run the kernel that torch would run.
 
         Returns:

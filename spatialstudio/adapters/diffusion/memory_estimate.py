@@ -30,7 +30,7 @@ from spatialstudio.domain.devices import (
     size_in_words,
 )
 from spatialstudio.domain.errors import OutOfMemory
-from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, fitted
+from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, with_memory_fix
 from spatialstudio.domain.samplers import SCALE_OFF
 from spatialstudio.science.guidance.methods import METHODS
 
@@ -423,7 +423,7 @@ def _smaller_pictures(
 
 
 def _estimated(loaded: LoadedPipeline, request: GenerationRequest, fix: MemoryFix) -> MemoryFix:
-    trial = fitted(request, fix)
+    trial = with_memory_fix(request, fix)
     return replace(fix, peak_bytes=estimate_memory(loaded, trial).peak_bytes)
 
 

@@ -72,7 +72,7 @@ def _scale_arguments(loaded: LoadedPipeline, request: GenerationRequest) -> Mapp
 
 def _takes_negative(loaded: LoadedPipeline) -> bool:
     """Tell whether a negative prompt has an effect; it has none on models told the scale."""
-    is_told_scale = getattr(loaded.denoiser.config, "time_cond_proj_dim", None) is not None
-    return not is_told_scale and (
+    is_scale_conditioned = getattr(loaded.denoiser.config, "time_cond_proj_dim", None) is not None
+    return not is_scale_conditioned and (
         "negative_prompt" in inspect.signature(loaded.pipeline.__call__).parameters
     )

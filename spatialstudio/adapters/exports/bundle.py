@@ -21,7 +21,7 @@ from spatialstudio.adapters.storage.stores.atomic_write import (
     PICTURE_ENDING,
     SIDECAR_ENDING,
     TRACE_ENDING,
-    arrive,
+    write_run_files,
 )
 from spatialstudio.adapters.storage.stores.json_text import parse_json
 from spatialstudio.adapters.storage.stores.trace import LARGEST_FILE_BYTES
@@ -193,7 +193,7 @@ def _put(root: Path, run: _ListedRun, files: _Files) -> Path:
     with explained_writing(folder):
         if not _holds(picture, files[PICTURE_ENDING]):
             folder.mkdir(parents=True, exist_ok=True)
-            return arrive(folder, run.stem, files)
+            return write_run_files(folder, run.stem, files)
         for ending, content in files.items():
             path = picture.with_suffix(ending)
             if not path.exists() or (ending == TRACE_ENDING and not _holds(path, content)):

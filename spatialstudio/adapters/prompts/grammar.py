@@ -10,7 +10,7 @@ from spatialstudio.adapters.prompts.clauses import ClauseReader
 from spatialstudio.adapters.prompts.contexts import SettledPieces, settle
 from spatialstudio.adapters.prompts.noun_phrases import PhraseFinder
 from spatialstudio.adapters.prompts.prompt_weights import without_weights
-from spatialstudio.adapters.prompts.spelling import Slip, Speller
+from spatialstudio.adapters.prompts.spelling import Speller, Typo
 from spatialstudio.adapters.prompts.styles import without_tags
 from spatialstudio.adapters.prompts.vocabulary import Vocabulary, read_vocabulary
 from spatialstudio.adapters.prompts.words import Word, WordCutter
@@ -62,14 +62,14 @@ class GrammarExtractor:
                 hint='Describe a picture, for example "a cat to the left of a dog".',
             )
         known = self._known
-        mended = known.speller.mend(prompt.text)
+        mended = known.speller.correct(prompt.text)
         words = tuple(known.cutter.cut(mended))
         told = without_tags(words, known.vocabulary)
         pieces = PhraseFinder(prompt.text, known.vocabulary).find(told)
         settled = settle(prompt.text, pieces, known.vocabulary)
         reader = ClauseReader(prompt.text, settled.pieces)
         reader.read()
-        notes = [*reader.notes, *_notes_on(settled, mended.slips, prompt.text)]
+        notes = [*reader.notes, *_notes_on(settled, mended.typos, prompt.text)]
         return SceneGraph(
             prompt=prompt,
             mentions=reader.mentions,
@@ -80,7 +80,7 @@ class GrammarExtractor:
 
     def cut(self, text: str) -> tuple[Word, ...]:
         """Cut a text into words that carry its layout, misspellings mended, read by no clause."""
-        return tuple(self._known.cutter.cut(self._known.speller.mend(text)))
+        return tuple(self._known.cutter.cut(self._known.speller.correct(text)))
 
     @cached_property
     def object_names(self) -> tuple[str, ...]:
@@ -120,13 +120,13 @@ def _lines(path: Path | None) -> tuple[str, ...]:
     return tuple(text.splitlines())
 
 
-def _notes_on(settled: SettledPieces, slips: Sequence[Slip], text: str) -> Iterator[Note]:
+def _notes_on(settled: SettledPieces, typos: Sequence[Typo], text: str) -> Iterator[Note]:
     for span in settled.strange:
         yield Note(message=f'I do not understand "{span.of(text)}".', span=span)
     for span in settled.settings:
         yield Note(message=f'I read "{span.of(text)}" as a setting, not as an object.', span=span)
-    for slip in slips:
-        yield Note(message=f'I read "{slip.span.of(text)}" as "{slip.word}".', span=slip.span)
+    for typo in typos:
+        yield Note(message=f'I read "{typo.span.of(text)}" as "{typo.word}".', span=typo.span)
 
 
 def _place(note: Note) -> int:

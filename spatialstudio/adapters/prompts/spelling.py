@@ -44,7 +44,7 @@ STAYING = ((0, 3), (1, 5))
 LONGEST_END = 2
 
 
-class SlipKind(IntEnum):
+class TypoKind(IntEnum):
     """What went wrong with one letter or two; the likelier, the lower."""
 
     DOUBLED = 0
@@ -85,7 +85,7 @@ class Lookalikes:
         return sorted(alike)
 
 
-def slip_kind(word: str, target: str) -> SlipKind | None:
+def typo_kind(word: str, target: str) -> TypoKind | None:
     """Tell how ``word`` was made from ``target`` by one slip; None where one does not do.
 
     Args:
@@ -118,32 +118,32 @@ def _ends(word: str, length: int) -> set[str]:
     return {f"{word[:size]}-", f"-{word[len(word) - size :]}"}
 
 
-def _kind_of_same_length(word: str, target: str) -> SlipKind | None:
+def _kind_of_same_length(word: str, target: str) -> TypoKind | None:
     match [n for n, letter in enumerate(word) if letter != target[n]]:
         case [wrong]:
             return _kind_of_letter(word[wrong], target[wrong])
         case [first, second] if second - first <= 2:  # noqa: PLR2004 - neighbours, or one apart
             is_swap = word[first] == target[second] and word[second] == target[first]
-            return SlipKind.SWAPPED if is_swap else None
+            return TypoKind.SWAPPED if is_swap else None
     return None
 
 
-def _kind_of_letter(written: str, meant: str) -> SlipKind:
+def _kind_of_letter(written: str, meant: str) -> TypoKind:
     if frozenset((written, meant)) in SOUNDING_ALIKE:
-        return SlipKind.ALIKE
+        return TypoKind.ALIKE
     here, there = PLACE_ON_KEYBOARD.get(written), PLACE_ON_KEYBOARD.get(meant)
     is_near = here and there and max(abs(here[0] - there[0]), abs(here[1] - there[1])) <= 1
-    return SlipKind.NEIGHBOUR if is_near else SlipKind.WRONG
+    return TypoKind.NEIGHBOUR if is_near else TypoKind.WRONG
 
 
-def _kind_of_other_length(word: str, target: str) -> SlipKind | None:
+def _kind_of_other_length(word: str, target: str) -> TypoKind | None:
     shorter, longer = sorted((word, target), key=len)
     at = next((n for n, letter in enumerate(shorter) if letter != longer[n]), len(shorter))
     if shorter[at:] != longer[at + 1 :]:
         return None
     if at > 0 and longer[at] == longer[at - 1]:
-        return SlipKind.DOUBLED
-    return SlipKind.MISSING if word is shorter else SlipKind.EXTRA
+        return TypoKind.DOUBLED
+    return TypoKind.MISSING if word is shorter else TypoKind.EXTRA
 
 
 TOKEN = re.compile(r"\b\d+[a-z]{3,}\b|[^\W\d_]+(?![^\W\d_]|['\u2019]t\b)")
@@ -174,20 +174,20 @@ REAL_JOINED_WORDS = frozenset({"into", "onto"})
 SHORTEST_WORD = 3
 SHORTEST_NAME = 4
 LENGTHS_OF_NAMES = {
-    **dict.fromkeys(SlipKind, 5),
-    SlipKind.DOUBLED: 3,
-    SlipKind.SWAPPED: 3,
-    SlipKind.WRONG: 7,
+    **dict.fromkeys(TypoKind, 5),
+    TypoKind.DOUBLED: 3,
+    TypoKind.SWAPPED: 3,
+    TypoKind.WRONG: 7,
 }
-LENGTHS_OF_LAYOUT = {**LENGTHS_OF_NAMES, SlipKind.MISSING: 4, SlipKind.WRONG: 5}
-LENGTHS_OF_EVERYDAY = {**dict.fromkeys(SlipKind, 3), SlipKind.WRONG: 4}
-LENGTHS_OF_BEGINNINGS = dict.fromkeys(SlipKind, 3)
+LENGTHS_OF_LAYOUT = {**LENGTHS_OF_NAMES, TypoKind.MISSING: 4, TypoKind.WRONG: 5}
+LENGTHS_OF_EVERYDAY = {**dict.fromkeys(TypoKind, 3), TypoKind.WRONG: 4}
+LENGTHS_OF_BEGINNINGS = dict.fromkeys(TypoKind, 3)
 """From which length of the word meant a slip counts; in shorter words too much is alike."""
 FAMILIAR_ENDINGS = ("ing", "ed", "ly", "ness", "tion", "ish", "ous", "ful", "less")
 
 
 @frozen
-class Slip:
+class Typo:
     """A word that was mended: where it stands in the prompt, and what it is read as."""
 
     span: TextSpan
@@ -195,18 +195,18 @@ class Slip:
 
 
 @frozen
-class MendedText:
+class CorrectedText:
     """A prompt with its slips mended.
 
     Attributes:
         text: To be read.
         origins: For every character of ``text``, its place in the prompt.
-        slips: What was mended.
+        typos: What was mended.
     """
 
     text: str
     origins: tuple[int, ...]
-    slips: tuple[Slip, ...]
+    typos: tuple[Typo, ...]
 
     def span(self, start: int, stop: int) -> TextSpan:
         """Return the place in the prompt of ``text[start:stop]``."""
@@ -227,27 +227,27 @@ class Speller:
                 self._beginnings[rest].append(first)
         self._joined = {noun.replace(" ", ""): noun for noun in vocabulary.nouns if " " in noun}
         self._everyday = Lookalikes(vocabulary.everyday)
-        self._layout = Lookalikes(vocabulary.slip_targets)
-        self._clippable = [*sorted(vocabulary.slip_targets), "from", "over", "with"]
-        self._mended_word = lru_cache(maxsize=4096)(self._mend_word)
+        self._layout = Lookalikes(vocabulary.typo_targets)
+        self._clippable = [*sorted(vocabulary.typo_targets), "from", "over", "with"]
+        self._mended_word = lru_cache(maxsize=4096)(self._correct_word)
 
-    def mend(self, text: str) -> MendedText:
+    def correct(self, text: str) -> CorrectedText:
         """Mend every word that is spelled wrong."""
-        slips = tuple(self._slips(text))
+        typos = tuple(self._typos(text))
         parts: list[str] = []
         origins: list[int] = []
         position = 0
-        for slip in slips:
-            start, stop = slip.span.start, slip.span.stop
-            parts += [text[position:start], slip.word]
+        for typo in typos:
+            start, stop = typo.span.start, typo.span.stop
+            parts += [text[position:start], typo.word]
             origins += range(position, start)
-            origins += _stretched(start, stop, len(slip.word))
+            origins += _stretched(start, stop, len(typo.word))
             position = stop
         parts.append(text[position:])
         origins += range(position, len(text))
-        return MendedText(text="".join(parts), origins=tuple(origins), slips=slips)
+        return CorrectedText(text="".join(parts), origins=tuple(origins), typos=typos)
 
-    def _slips(self, text: str) -> Iterator[Slip]:
+    def _typos(self, text: str) -> Iterator[Typo]:
         tokens = list(TOKEN.finditer(text))
         words = ["", "", *(token.group().lower() for token in tokens), ""]
         for place, token in enumerate(tokens):
@@ -256,23 +256,23 @@ class Speller:
             if mended is None and word.isascii() and not _is_name(token):
                 mended = self._mended_word(word, after)
             if mended is not None:
-                yield Slip(span=TextSpan(start=token.start(), stop=token.end()), word=mended)
+                yield Typo(span=TextSpan(start=token.start(), stop=token.end()), word=mended)
 
     def _meant_between(self, earlier: str, before: str, word: str, after: str) -> str | None:
         """Tell what a word stands for by its neighbours; None where they say nothing."""
-        if before in self._vocabulary.slip_targets and word in SWAPPED_WORDS:
+        if before in self._vocabulary.typo_targets and word in SWAPPED_WORDS:
             return SWAPPED_WORDS[word]
         before = f"{earlier} {before}" if before == "the" else before
         meant = MEANT_BETWEEN.get((before, after), ())
-        kinds = {each: slip_kind(word, each) for each in meant if word != each}
+        kinds = {each: typo_kind(word, each) for each in meant if word != each}
         return next((each for each, kind in kinds.items() if kind is not None), None)
 
-    def _mend_word(self, word: str, following: str) -> str | None:
+    def _correct_word(self, word: str, following: str) -> str | None:
         if word in SMALL_WORDS:
             return SMALL_WORDS[word]
         if (
             len(word) < SHORTEST_WORD
-            or word in self._vocabulary.slip_targets
+            or word in self._vocabulary.typo_targets
             or self._vocabulary.knows(word)
         ):
             return None
@@ -289,21 +289,21 @@ class Speller:
         if clipped:
             return clipped[0]
         endings = self._beginnings.get(following, ())
-        slips = _slips_from(self._layout.of(word), word, LENGTHS_OF_LAYOUT)
-        slips += _slips_from(endings, word, LENGTHS_OF_BEGINNINGS)
+        typos = _typos_from(self._layout.of(word), word, LENGTHS_OF_LAYOUT)
+        typos += _typos_from(endings, word, LENGTHS_OF_BEGINNINGS)
         if not word.endswith(FAMILIAR_ENDINGS):
             forms = dict.fromkeys((word, word.removesuffix("s")))
-            slips += next(filter(None, map(self._slips_of_names, forms)), [])
-        return min(slips, key=lambda slip: slip[0])[1] if slips else None
+            typos += next(filter(None, map(self._typos_of_names, forms)), [])
+        return min(typos, key=lambda typo: typo[0])[1] if typos else None
 
-    def _slips_of_names(self, word: str) -> list[tuple[SlipKind, str]]:
+    def _typos_of_names(self, word: str) -> list[tuple[TypoKind, str]]:
         if word[-1] == word[-2] and word[:-1] in self._vocabulary.nouns:
-            return [(SlipKind.DOUBLED, word[:-1])]
-        slips = _slips_from(self._names.of(word), word, LENGTHS_OF_NAMES)
-        slips += _slips_from(self._everyday.of(word), word, LENGTHS_OF_EVERYDAY)
+            return [(TypoKind.DOUBLED, word[:-1])]
+        typos = _typos_from(self._names.of(word), word, LENGTHS_OF_NAMES)
+        typos += _typos_from(self._everyday.of(word), word, LENGTHS_OF_EVERYDAY)
         if (heard := self._by_sound.get(sound(word))) is not None:
-            slips.append((SlipKind.SOUND, heard))
-        return slips
+            typos.append((TypoKind.SOUND, heard))
+        return typos
 
 
 def _is_name(token: re.Match[str]) -> bool:
@@ -326,12 +326,12 @@ def _names_in(vocabulary: Vocabulary) -> frozenset[str]:
     return frozenset(word for word in words if len(word) >= SHORTEST_NAME and word.isalpha())
 
 
-def _slips_from(
-    candidates: Iterable[str], word: str, lengths: Mapping[SlipKind, int]
-) -> list[tuple[SlipKind, str]]:
+def _typos_from(
+    candidates: Iterable[str], word: str, lengths: Mapping[TypoKind, int]
+) -> list[tuple[TypoKind, str]]:
     """List which of the candidates may have been meant."""
     return [
         (kind, candidate)
         for candidate in candidates
-        if (kind := slip_kind(word, candidate)) is not None and len(candidate) >= lengths[kind]
+        if (kind := typo_kind(word, candidate)) is not None and len(candidate) >= lengths[kind]
     ]

@@ -109,7 +109,7 @@ class Vocabulary:
         purposes: Gerunds that say what a thing is for: "knitting" in "a knitting basket".
         ambience: Light and weather, never what a thing is placed against.
         plurals: Irregular plural to singular.
-        slip_targets: Words of the layout that a slip of one letter may hide.
+        typo_targets: Words of the layout that a slip of one letter may hide.
         everyday: Nouns so short that a slip is mended only where it is likely to mean these.
         lookalikes: Real words that look like such a slip.
         idioms: By the preposition that starts them, what makes it tell of no place.
@@ -142,7 +142,7 @@ class Vocabulary:
     purposes: frozenset[str]
     ambience: frozenset[str]
     plurals: Mapping[str, str]
-    slip_targets: frozenset[str]
+    typo_targets: frozenset[str]
     everyday: frozenset[str]
     lookalikes: frozenset[str]
     idioms: Mapping[str, frozenset[str]]
@@ -281,7 +281,7 @@ def read_vocabulary(folder: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
         purposes=_words(kinds["purposes"]),
         ambience=_words(kinds["ambience"]),
         plurals=table["plurals"],
-        slip_targets=_words(spelling["targets"]),
+        typo_targets=_words(spelling["targets"]),
         everyday=_words(spelling["everyday"]),
         lookalikes=_words(spelling["real"]),
         idioms={each: _words(line) for each, line in turns["idioms"].items()},

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lark import Lark
 
-from spatialstudio.adapters.prompts.spelling import MendedText
+from spatialstudio.adapters.prompts.spelling import CorrectedText
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.domain.relation import (
@@ -143,11 +143,11 @@ class WordCutter:
         text = text.replace(PHRASE, _no_phrase(text))
         self._lexer = Lark(text, parser="lalr", lexer="basic")
 
-    def cut(self, mended: MendedText) -> Iterator[Word]:
+    def cut(self, mended: CorrectedText) -> Iterator[Word]:
         """Cut a prompt into words, in order; white space is dropped."""
         return _with_owned_sides(_without_wrapping(tuple(self._words(mended))))
 
-    def _words(self, mended: MendedText) -> Iterator[Word]:
+    def _words(self, mended: CorrectedText) -> Iterator[Word]:
         lower = "".join(letter.lower()[0] for letter in mended.text)
         for token in self._lexer.lex(lower):
             start = token.start_pos or 0

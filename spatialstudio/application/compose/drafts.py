@@ -16,7 +16,7 @@ PAUSE_S = 0.5
 """Changes that follow sooner are written together."""
 
 
-class DraftKeeper:
+class DraftSaver:
     """Writes the newest draft from a thread of its own, so that typing never waits for the disk.
 
     Args:
@@ -36,7 +36,7 @@ class DraftKeeper:
         self._pause_s = pause_s
         self._unwritten: Draft | None = None
         self._guard = threading.Lock()
-        self._hurry = threading.Event()
+        self._is_due_now = threading.Event()
         self._thread: threading.Thread | None = None
 
     @cached_property
@@ -64,7 +64,7 @@ class DraftKeeper:
         with self._guard:
             self._unwritten = draft
             if self._thread is None:
-                self._hurry.clear()
+                self._is_due_now.clear()
                 self._thread = threading.Thread(target=self._work, name="drafts", daemon=True)
                 self._thread.start()
 
@@ -73,13 +73,13 @@ class DraftKeeper:
         with self._guard:
             thread = self._thread
         if thread is not None:
-            self._hurry.set()
+            self._is_due_now.set()
             thread.join()
 
     def _work(self) -> None:
         """Write until nothing changes any more; the next change starts another thread."""
         while True:
-            self._hurry.wait(self._pause_s)
+            self._is_due_now.wait(self._pause_s)
             with self._guard:
                 draft, self._unwritten = self._unwritten, None
                 if draft is None:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from spatialstudio.application.evaluate.evaluate_image import (
-    Looked,
+    PerturbationProgress,
     evaluate_image,
-    nobody_asks,
+    ignore_progress,
 )
 from spatialstudio.application.evaluate.judge_choice import make_judge_set
 from spatialstudio.application.plugins import open_registry
@@ -14,7 +14,7 @@ from spatialstudio.application.run.generate_image import generate_image, search_
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import ModelLayers
 from spatialstudio.domain.devices import DeviceCard, MemoryEstimate
-from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, spared
+from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, with_savings
 from spatialstudio.domain.judge_choice import STICKER_JUDGES, JudgeSetChoice
 from spatialstudio.domain.ports import (
     CancelToken,
@@ -52,7 +52,7 @@ class RegistryModelService:
 
     def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
         """Say what a request would take; None where that cannot be known without its model."""
-        return self._registry.backend(request.backend_id).estimate(spared(request), model)
+        return self._registry.backend(request.backend_id).estimate(with_savings(request), model)
 
     def generate(
         self,
@@ -63,7 +63,7 @@ class RegistryModelService:
         choice: JudgeSetChoice = STICKER_JUDGES,
     ) -> Iterator[GenerationEvent]:
         """Draw a request; see ``generate_image`` and ``search_image``."""
-        request = spared(request)
+        request = with_savings(request)
         backend = self._registry.backend(request.backend_id)
         if request.search.candidates > 1:
             judges = make_judge_set(self._registry, choice)
@@ -78,7 +78,7 @@ class RegistryModelService:
         token: CancelToken,
         *,
         choice: JudgeSetChoice = STICKER_JUDGES,
-        looked: Looked = nobody_asks,
+        looked: PerturbationProgress = ignore_progress,
     ) -> Evaluation:
         """Judge a picture, (H, W, 3) uint8; see ``evaluate_image``."""
         judges = make_judge_set(self._registry, choice)

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Protocol, TypeAlias
 
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.evaluate.evaluate_image import Looked
+from spatialstudio.application.evaluate.evaluate_image import PerturbationProgress
 from spatialstudio.application.jobs.messages import (
     DevicesListed,
     EstimateMemory,
@@ -109,7 +109,7 @@ class ModelService(Protocol):
         token: CancelToken,
         *,
         choice: JudgeSetChoice,
-        looked: Looked,
+        looked: PerturbationProgress,
     ) -> Evaluation:
         """Judge a picture with the chosen models; ``looked`` is told how far that is.
 

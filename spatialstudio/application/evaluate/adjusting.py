@@ -77,7 +77,7 @@ def with_setting(settings: CheckerSettings, name: str, value: float) -> CheckerS
     return replace(settings, **changed)
 
 
-def levers_of(relation_type: RelationType) -> tuple[str, ...]:
+def thresholds_of(relation_type: RelationType) -> tuple[str, ...]:
     """Name the checker's settings that can turn a verdict on a relation, the nearest first."""
     match relation_type.shape:
         case Shape.NEAR:

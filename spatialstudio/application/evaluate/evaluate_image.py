@@ -55,7 +55,7 @@ class JudgeSet:
     store: PerceptionStore | None = None
 
     @property
-    def seconded(self) -> "JudgeSet | None":
+    def with_second_detector(self) -> "JudgeSet | None":
         """The same with the second detector in the first's place; None when there is none."""
         return replace(self, detector=self.second, cut=None) if self.second else None
 
@@ -163,11 +163,11 @@ def _key(image: RgbImage, scene: SceneGraph, judges: JudgeSet, *, draws_masks: b
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-Looked: TypeAlias = Callable[[int, int], None]
+PerturbationProgress: TypeAlias = Callable[[int, int], None]
 """Told how many changed pictures were looked at, and of how many; 0 of 0 after the first look."""
 
 
-def nobody_asks(_done: int, _of: int) -> None:
+def ignore_progress(_done: int, _of: int) -> None:
     """Tell nobody how far it is."""
 
 
@@ -177,7 +177,7 @@ def evaluate_image(
     judges: JudgeSet,
     token: CancelToken,
     settings: CheckerSettings = REPRODUCE,
-    looked: Looked = nobody_asks,
+    looked: PerturbationProgress = ignore_progress,
 ) -> Evaluation:
     """Look at a picture and judge every relation of the scene.
 
@@ -228,10 +228,10 @@ def _changed(image: RgbImage, judges: JudgeSet, settings: CheckerSettings) -> It
 def _second_look(
     image: RgbImage, scene: SceneGraph, judges: JudgeSet, token: CancelToken
 ) -> Perception | None:
-    seconded = judges.seconded
-    if seconded is None:
+    with_second_detector = judges.with_second_detector
+    if with_second_detector is None:
         return None
-    seen = _attempt(image, scene, seconded, token)
+    seen = _attempt(image, scene, with_second_detector, token)
     height, width = image.shape[:2]
     nothing = Perception(
         image_sha256=hash_of_picture(image), height=height, width=width, detections=(), masks=()

@@ -18,7 +18,7 @@ from spatialstudio.application.evaluate.judge_choice import (
     judges_by_origin,
     make_judge_set,
 )
-from spatialstudio.application.evaluate.metrics import Witnesses, change_settings, score_assertions
+from spatialstudio.application.evaluate.metrics import DaModels, change_settings, score_assertions
 from spatialstudio.application.registry import Registry
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.assertion import (
@@ -49,7 +49,7 @@ IMAGES_ID = "pillow"
 
 
 @frozen
-class WitnessChoice:
+class DaModelChoice:
     """Who takes prompts apart and who answers, by id.
 
     Attributes:
@@ -69,7 +69,7 @@ class WitnessChoice:
         return f"{who}, {self.settings.preset}"
 
 
-DEFAULT_WITNESSES = WitnessChoice()
+DEFAULT_DA_MODELS = DaModelChoice()
 
 
 class Judging:
@@ -131,7 +131,7 @@ class Judging:
         tasks: Sequence[PictureTask],
         settings: CheckerSettings,
         token: CancelToken,
-        witnesses: WitnessChoice = DEFAULT_WITNESSES,
+        da_models: DaModelChoice = DEFAULT_DA_MODELS,
         choice: JudgeSetChoice = DEFAULT_JUDGE_SET,
     ) -> Iterator[JudgedPicture]:
         """Judge many pictures here and now, one after the other; an error ends only its own.
@@ -140,14 +140,14 @@ class Judging:
             tasks: The pictures and their prompts.
             settings: Of the checker.
             token: Asked before each model call.
-            witnesses: Who takes prompts apart and who answers.
+            da_models: Who takes prompts apart and who answers.
             choice: Who looks.
 
         Raises:
             Cancelled: The token was cancelled.
             ModelNotFound: A model that was chosen is not on this machine.
         """
-        asked = self._witnesses(witnesses)
+        asked = self._da_models(da_models)
 
         def judge(own: JudgeSetChoice, image: RgbImage, scene: SceneGraph) -> Evaluation:
             judges = make_judge_set(self._registry, own)
@@ -189,9 +189,9 @@ class Judging:
         """
         return judge_set_names(self._registry, judges_by_origin(choice, is_sticker_picture=True))
 
-    def _witnesses(self, choice: WitnessChoice) -> Witnesses:
+    def _da_models(self, choice: DaModelChoice) -> DaModels:
         reader, answerer = choice.reader_id, choice.answerer_id
-        return Witnesses(
+        return DaModels(
             reader=self._registry.assertion_reader(reader) if reader else None,
             answerer=self._registry.answerer(answerer) if answerer else None,
             settings=choice.settings,

@@ -182,7 +182,7 @@ def _told(value: object) -> str:
 
 
 @frozen
-class Witnesses:
+class DaModels:
     """Who takes the prompt apart, and who answers.
 
     Attributes:
@@ -200,7 +200,7 @@ def score_assertions(
     image: RgbImage,
     scene: SceneGraph,
     evaluation: Evaluation,
-    witnesses: Witnesses,
+    da_models: DaModels,
     token: CancelToken,
 ) -> Evaluation:
     """Return an evaluation with its DA-score by these witnesses.
@@ -209,14 +209,14 @@ def score_assertions(
         image: (H, W, 3) uint8.
         scene: What the picture shall show.
         evaluation: What was seen in it.
-        witnesses: Who is asked.
+        da_models: Who is asked.
         token: Asked before each call of a model.
 
     Raises:
         DetectorError: A model is damaged or missing.
         Cancelled: The token was cancelled.
     """
-    reader, answerer, settings = witnesses.reader, witnesses.answerer, witnesses.settings
+    reader, answerer, settings = da_models.reader, da_models.answerer, da_models.settings
     asserted = reader.read(scene, token) if reader else assertions_of(scene)
     if answerer is None:
         score = score_by_perception(scene, evaluation.perception, image, asserted, settings)

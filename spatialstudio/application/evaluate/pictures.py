@@ -108,7 +108,7 @@ class Pictures:
             scene=NO_CLAIM,
             image=picture.image,
             state=RunState.DONE,
-            told_model_id=_model_of(picture.told),
+            recorded_model_id=_model_of(picture.told),
         )
         self._session.open(run)
 
@@ -149,7 +149,7 @@ class Pictures:
 
     def _judge(self, image: RgbImage, scene: SceneGraph, model_id: str) -> RequestId:
         request_id = new_request_id()
-        run = OpenRun(id=request_id, scene=scene, image=image, told_model_id=model_id)
+        run = OpenRun(id=request_id, scene=scene, image=image, recorded_model_id=model_id)
         judges = self._judges.judges_of(model_id)
         if judges.detector_id is None:
             failure = report_on(no_detector_chosen(), "Judging the picture")

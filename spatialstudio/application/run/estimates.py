@@ -19,8 +19,8 @@ from spatialstudio.domain.generation import (
     GenerationStarted,
     RequestId,
     StepEvent,
+    candidate_count,
     is_search,
-    tries,
 )
 from spatialstudio.domain.safe_files import MEBIBYTE, read_regular
 from spatialstudio.domain.safe_json import parse_limited
@@ -185,7 +185,7 @@ class RunEstimates:
             disk_bytes=sum(each.disk_bytes for each in known),
             guided_steps=(guided[0], guided[-1]) if guided else None,
             device=self._devices[kind_of(requests[0])] or requests[0].device,
-            candidates=tries(requests[0]),
+            candidates=candidate_count(requests[0]),
             leaves_depth=not is_search(requests[0]) and _claims_depth_alone(requests[0]),
         )
 
@@ -233,7 +233,7 @@ class RunEstimates:
             seconds = self.seconds_left(request, 0)
             if seconds is None:
                 return None
-            total += tries(request) * (seconds + self._rests[kind_of(request)])
+            total += candidate_count(request) * (seconds + self._rests[kind_of(request)])
         return total
 
     def _pace(self, kind: Kind) -> RemainingTime:

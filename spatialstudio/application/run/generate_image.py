@@ -181,7 +181,7 @@ def _draw(
     scene, image = request.scene, finished.image
     seen = perceive_image(image, scene, judges, token)
     second = None
-    if judges.seconded is not None:
-        second = perceive_image(image, scene, judges.seconded, token)
+    if judges.with_second_detector is not None:
+        second = perceive_image(image, scene, judges.with_second_detector, token)
     score = score_candidate(scene, request.seed, seen, REPRODUCE, second)
     return _Drawn(score=score, events=tuple(events), finished=finished)

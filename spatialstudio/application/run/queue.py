@@ -24,9 +24,9 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     RequestId,
     StepEvent,
-    fitted,
     is_search,
     unguided,
+    with_memory_fix,
 )
 from spatialstudio.domain.perception import Looks
 from spatialstudio.domain.sweep import SweepCell, SweepId
@@ -130,7 +130,7 @@ class QueueEntry:
     def again(self, fix: MemoryFix) -> tuple[GenerationRequest, ...]:
         """Return what is unfinished, to be asked once more; a fix may give something up."""
         first, *baselines = self.unfinished
-        first = fitted(first, fix)
+        first = with_memory_fix(first, fix)
         return (first, *(unguided(first, each.id) for each in baselines))
 
     def lightened(self) -> "QueueEntry":

@@ -81,7 +81,7 @@ class RunStarter:
     def cancel(self, request_ids: Iterable[RequestId]) -> None:
         """Stop runs before their next model call; those that have ended are let be."""
         for request_id in request_ids:
-            self._storage.keeper.note_cancellation(request_id)
+            self._storage.run_recorder.note_cancellation(request_id)
             self._engine.cancel(request_id)
 
     def ask_memory(self, request: GenerationRequest) -> None:
@@ -93,12 +93,12 @@ class RunStarter:
     def remember(self, *requests: GenerationRequest) -> None:
         """Keep what comes of requests; they outlive a sudden end of the program."""
         for request in requests:
-            self._storage.keeper.expect(request)
+            self._storage.run_recorder.expect(request)
 
     def forget(self, *requests: GenerationRequest) -> None:
         """Let go of what nobody wants drawn any more."""
         for request in requests:
-            self._storage.keeper.forget(request.id)
+            self._storage.run_recorder.forget(request.id)
 
     def settle(self, *requests: GenerationRequest) -> None:
         """List what an earlier program left undone no longer."""

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spatialstudio.application.compose.drafts import DraftKeeper
+from spatialstudio.application.compose.drafts import DraftSaver
 from spatialstudio.application.gallery.compare_runs import compare_runs
 from spatialstudio.application.gallery.library import Library
 from spatialstudio.application.inspect.layer_maps import LayerMaps
@@ -149,10 +149,10 @@ class Storage:
         return Gallery(self.library, self._publish)
 
     @cached_property
-    def drafts(self) -> DraftKeeper:
+    def drafts(self) -> DraftSaver:
         """What is typed and set, kept as it changes."""
         state, path = self._state, self._paths.settings / DRAFT
-        return DraftKeeper(partial(state.read_draft, path), partial(state.write_draft, path))
+        return DraftSaver(partial(state.read_draft, path), partial(state.write_draft, path))
 
     @cached_property
     def background_jobs(self) -> "BackgroundJobs":
@@ -183,7 +183,7 @@ class Storage:
         return Exports(store=self.store, exporter=exporter, themes=themes)
 
     @cached_property
-    def keeper(self) -> RunRecorder:
+    def run_recorder(self) -> RunRecorder:
         """Stores runs as they end."""
         sink = RunWriter(
             self.store, self.folder_now, self._paths.recovery, lambda: self.marks_pictures
@@ -293,7 +293,7 @@ class Storage:
         Raises:
             StoreError: The folder cannot be written, or pictures are still being drawn.
         """
-        if self.keeper.is_busy:
+        if self.run_recorder.is_busy:
             raise StoreError(
                 "Pictures are still being drawn or wait.",
                 hint="Choose the folder when they are done.",
@@ -327,8 +327,8 @@ class Storage:
 
     def note_closing(self) -> None:
         """From now on what is stopped is not stopped by the user; the next program offers it."""
-        if "keeper" in vars(self):
-            self.keeper.note_closing()
+        if "run_recorder" in vars(self):
+            self.run_recorder.note_closing()
 
     def give_up(self) -> tuple[Path, ...]:
         """Forget what is being drawn, which the user stopped; safe to call from any thread.
@@ -336,7 +336,7 @@ class Storage:
         Returns:
             Pictures that are stored already and were not judged.
         """
-        pictures = self.keeper.forget_all()
+        pictures = self.run_recorder.forget_all()
         if "_journal" in vars(self):
             self._journal.close()
         return pictures

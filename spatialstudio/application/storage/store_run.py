@@ -16,7 +16,7 @@ from spatialstudio.domain.generation import (
     GenerationStarted,
     ModelSetup,
     StepEvent,
-    of_best,
+    best_request,
 )
 from spatialstudio.domain.record import (
     Environment,
@@ -79,7 +79,7 @@ def record_of(
     """
     (started,) = (event for event in events if isinstance(event, GenerationStarted))
     (finished,) = (event for event in events if isinstance(event, GenerationFinished))
-    request = of_best(request, finished.candidates)
+    request = best_request(request, finished.candidates)
     created = datetime.now(UTC)
     return RunRecord(
         id=run_name(request, created),

@@ -157,12 +157,12 @@ def score_by_perception(
         settings: How answers become a score.
     """
     assertions = assertions or assertions_of(scene)
-    witness = _Witness(scene, perception, image)
+    witness = _PerceptionAnswers(scene, perception, image)
     scores = [witness.answer(assertion) for assertion in assertions.items]
     return da_score(assertions, scores, PERCEPTION_ID, settings)
 
 
-class _Witness:
+class _PerceptionAnswers:
     """Tells what one perception holds."""
 
     def __init__(self, scene: SceneGraph, perception: Perception, image: RgbImage | None) -> None:

@@ -246,7 +246,7 @@ class PromptPanel(Panel):
         chips.removal_asked.connect(
             lambda key: self._edit(tr("removed relation"), with_relation_removed, key)
         )
-        chips.fix_asked.connect(self._mend)
+        chips.fix_asked.connect(self._correct)
         chips.mute_picked.connect(lambda *to: self._edit(muted, with_relation_muted, *to))
         chips.weight_picked.connect(
             lambda *to: self._edit(tr("other weight"), with_relation_weight, *to)
@@ -259,7 +259,7 @@ class PromptPanel(Panel):
         if (thing := self._editor.thing_at(place)) is not None:
             self._edit(tr("changed relation"), with_relation_end, key, end, thing)
 
-    def _mend(self, key: RelationId) -> None:
+    def _correct(self, key: RelationId) -> None:
         if (scene := self._studio.session.scene) is not None:
             self._edit_scene(tr("mended relation"), follow(doubts_of(scene)[key], scene))
 

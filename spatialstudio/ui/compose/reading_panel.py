@@ -99,7 +99,7 @@ class ReadingPanel(Panel):
             case ReadAgain(scene=later, failure=failure):
                 self._compare(later, failure)
             case ServerKept() | ServerTried() | KeyLookedUp():
-                self._window_signals.server_told.emit(event)
+                self._window_signals.server_reported.emit(event)
                 if event == ServerKept() and self._failure is not None:
                     self._ask_anew()
 

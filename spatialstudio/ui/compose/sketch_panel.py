@@ -42,7 +42,7 @@ LOW_EM = 16
 FLAT = 1.6
 """Breadth to height, above which a low panel has its buttons at the side."""
 TOLD = "Push things into place; a double click adds one, Delete removes one. The prompt follows."
-INVITATION = (
+PLACEHOLDER = (
     "Name two things in the prompt, for example: a cat and a dog. Or double-click here to add one."
 )
 
@@ -74,7 +74,7 @@ class SketchPanel(Panel):
         self._removing = context.actions[REMOVE_THING]
         self._hint = TextLabel(tr(TOLD), Tone.MUTED)
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._sketch = LayoutSketch(context.theme, BLOB_SIDE, tr(INVITATION))
+        self._sketch = LayoutSketch(context.theme, BLOB_SIDE, tr(PLACEHOLDER))
         self._sketch.blob_moved.connect(self._preview)
         self._sketch.blob_dropped.connect(self._take)
         self._sketch.blob_picked.connect(self._studio.session.pick_mention)

@@ -24,7 +24,7 @@ from spatialstudio.ui.evaluate.selected_verdict import VerdictSelection
 from spatialstudio.ui.evaluate.verdict_checks import lower_threshold
 from spatialstudio.ui.evaluate.verdict_presenter import judged_relations
 from spatialstudio.ui.evaluate.widgets.verdict_card import JudgedRelation, VerdictCard
-from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
@@ -68,7 +68,7 @@ class EvaluationPanel(Panel):
         self._column.addWidget(self._again)
         self._judge_action = context.actions[commands.JUDGE_AGAIN]
         context.actions.bind(commands.JUDGE_AGAIN, self.judge_again)
-        self._clock = SightClock(self._draw, self)
+        self._clock = VisibleFrameClock(self._draw, self)
         self._judgement.changed.connect(self._mark)
         context.window_signals.judges_chosen.connect(self._offer_again)
         context.actions.bind(commands.CLEAR_EVIDENCE, partial(self._judgement.light, None))
@@ -173,11 +173,11 @@ class EvaluationPanel(Panel):
         if not brief:
             card.picked.connect(partial(self._session.pick_relation, card.relation_id))
             card.ground_picked.connect(self._light)
-            card.lever_pulled.connect(self._lower_threshold)
+            card.threshold_requested.connect(self._lower_threshold)
         return card
 
     def _mark(self) -> None:
-        """Show which relation is looked at, and which ground is lit."""
+        """Show which relation is looked at, and which check is highlighted."""
         run = self._session.run
         relation = picked_relation(run, self._session.relation_id) if run else None
         for card in self._own:

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QObject
 
-from spatialstudio.application.evaluate.adjusting import levers_of
+from spatialstudio.application.evaluate.adjusting import thresholds_of
 from spatialstudio.ui.evaluate.evidence_presenter import detection_of, evidence_scene
 from spatialstudio.ui.evaluate.selected_verdict import VerdictSelection
 from spatialstudio.ui.evaluate.widgets.evidence_marks import NOTHING
@@ -49,7 +49,7 @@ class EvidenceStage(QObject):
 
     def _try_margin(self, margin: float) -> None:
         if (selected_verdict := self._verdict_selection.now()) is not None:
-            setting, *_ = levers_of(selected_verdict.relation.type)
+            setting, *_ = thresholds_of(selected_verdict.relation.type)
             value = round(margin, DECIMALS)
             self._judgement.try_setting(selected_verdict.run, setting, value, tr("another margin"))
 

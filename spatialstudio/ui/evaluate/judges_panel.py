@@ -11,7 +11,7 @@ from spatialstudio.domain.verdict import (
     Verdict,
 )
 from spatialstudio.ui.evaluate.widgets.judge_rows import JudgeRows, JudgesRow
-from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
@@ -31,7 +31,7 @@ class JudgesPanel(Panel):
             tr("Two judges of every relation stand here once a picture is judged."), Tone.MUTED
         )
         self._rows = JudgeRows(context.theme)
-        self._clock = SightClock(self._draw, self)
+        self._clock = VisibleFrameClock(self._draw, self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(em(0.5))

@@ -13,7 +13,7 @@ from spatialstudio.ui.evaluate.selected_verdict import VerdictSelection
 from spatialstudio.ui.evaluate.widgets.crop_strip import Crop, CropStrip
 from spatialstudio.ui.evaluate.widgets.depth_histogram import DepthHistogram
 from spatialstudio.ui.evaluate.widgets.depth_plot import DepthProfile
-from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.stage.stage_presenter import hue_of
 from spatialstudio.ui.theme.metrics import em
@@ -37,7 +37,7 @@ class StabilityPanel(Panel):
         self._waiting = TextLabel(tone=Tone.MUTED)
         self._strip = CropStrip(context.theme)
         self._depth = DepthHistogram(context.theme)
-        self._clock = SightClock(self._follow, self)
+        self._clock = VisibleFrameClock(self._follow, self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(em(0.5))

@@ -1,4 +1,4 @@
-"""The grounds of a verdict: what the checker looked for, one after the other, with its numbers."""
+"""The checks behind a verdict, in the checker's order, with their numbers."""
 
 from collections.abc import Callable, Mapping
 from math import floor
@@ -45,14 +45,14 @@ def checks_of(
 ) -> tuple[VerdictCheck, ...]:
     """Return what was checked, up to the reason that decided; what has no number is left out."""
     case = Case(relation=relation, verdict=verdict, evidence=evidence, scene=scene)
-    grounds = []
+    checks = []
     for reason, (tip, tell) in _CHECKS.items():
         is_broken = reason is verdict.reason
         if text := tell(case, is_broken):
-            grounds.append(VerdictCheck(reason, text, tr(tip), _state(case, reason)))
+            checks.append(VerdictCheck(reason, text, tr(tip), _state(case, reason)))
         if is_broken:
             break
-    return tuple(grounds)
+    return tuple(checks)
 
 
 def _state(case: Case, reason: AbstentionReason) -> CheckState:

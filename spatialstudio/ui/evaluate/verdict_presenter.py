@@ -42,8 +42,10 @@ def _judged(
         verdict=verdict,
         explanation=evidence.sentence,
         run=name,
-        grounds=checks_of(relation, verdict, evidence, run.scene),
-        lever=tr("Lower the threshold to {score}").format(score=f"{lower:.2f}") if lower else "",
+        checks=checks_of(relation, verdict, evidence, run.scene),
+        threshold=tr("Lower the threshold to {score}").format(score=f"{lower:.2f}")
+        if lower
+        else "",
         adjusted=_adjusted(verdict, run),
     )
 

@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.evaluate.adjusting import levers_of, verdict_on
+from spatialstudio.application.evaluate.adjusting import thresholds_of, verdict_on
 from spatialstudio.application.session import (
     OpenRun,
     RelationPicked,
@@ -24,11 +24,11 @@ from spatialstudio.ui.evaluate.evidence_presenter import (
 from spatialstudio.ui.evaluate.selected_verdict import VerdictSelection
 from spatialstudio.ui.evaluate.widgets.threshold_form import (
     Choices,
-    Lever,
+    Threshold,
     ThresholdForm,
 )
 from spatialstudio.ui.evaluate.widgets.verdict_tile import BriefVerdict, VerdictTile
-from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.command import Command
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.theme.metrics import em
@@ -37,7 +37,7 @@ from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
 WIDEST_MARGIN = 0.5
-LEVERS = {
+THRESHOLDS = {
     "margin": ("Margin", "Offsets up to this share of the side decide nothing.", WIDEST_MARGIN),
     "between_margin": ("Margin", "Offsets up to this share decide nothing.", WIDEST_MARGIN),
     "depth_margin": ("Depth margin", "How far PoS must be from one half.", WIDEST_MARGIN),
@@ -68,7 +68,7 @@ class WhatIfPanel(Panel):
         self._tiles = QHBoxLayout()
         self._tiles.setSpacing(em(0.5))
         self._form = ThresholdForm()
-        self._form.lever_picked.connect(self._try_setting)
+        self._form.threshold_picked.connect(self._try_setting)
         self._form.choice_picked.connect(self._try_choice)
         self._keep, self._back, self._forget = (
             self._button(command)
@@ -79,7 +79,7 @@ class WhatIfPanel(Panel):
             )
         )
         self._content = QWidget()
-        self._clock = SightClock(self._draw, self)
+        self._clock = VisibleFrameClock(self._draw, self)
         self._judgement.changed.connect(self._follow)
         actions = context.actions
         actions.bind(commands.KEEP_ADJUSTED, self.keep)
@@ -127,7 +127,7 @@ class WhatIfPanel(Panel):
 
     def _try_setting(self, key: str, value: float) -> None:
         if (selected_verdict := self._verdict_selection.now()) is not None:
-            name = tr(LEVERS[key][0]).lower()
+            name = tr(THRESHOLDS[key][0]).lower()
             self._judgement.try_setting(selected_verdict.run, key, round(value, 3), name)
 
     def _try_choice(self, key: str, place: int) -> None:
@@ -156,21 +156,21 @@ class WhatIfPanel(Panel):
             run, relation = selected_verdict.run, selected_verdict.relation
             self._forget.setVisible(_kept(run, relation) is not None)
             self._show_tiles(_tiles(selected_verdict, is_tried=self._judgement.is_tried(run)))
-            self._form.show_form(self._levers(selected_verdict), _choices(selected_verdict))
+            self._form.show_form(self._thresholds(selected_verdict), _choices(selected_verdict))
 
-    def _levers(self, selected_verdict: SelectedVerdict) -> list[Lever]:
+    def _thresholds(self, selected_verdict: SelectedVerdict) -> list[Threshold]:
         tried = self._judgement.adjustment_of(selected_verdict.run)
         evaluation = selected_verdict.run.evaluation
         if tried is None or evaluation is None:
             return []
-        levers = []
-        for key in levers_of(selected_verdict.relation.type):
+        thresholds = []
+        for key in thresholds_of(selected_verdict.relation.type):
             if key in _idle(evaluation.looks):
                 continue
-            name, tip, most = LEVERS[key]
+            name, tip, most = THRESHOLDS[key]
             value, stored = getattr(tried.checker, key), getattr(evaluation.checker, key)
-            levers.append(Lever(key, tr(name), tr(tip), value, stored, most))
-        return levers
+            thresholds.append(Threshold(key, tr(name), tr(tip), value, stored, most))
+        return thresholds
 
     def _show_tiles(self, tiles: tuple[BriefVerdict, ...]) -> None:
         if tiles == self._shown:

@@ -137,7 +137,7 @@ class FrameClock(QObject):
         self._draw()
 
 
-class SightClock(FrameClock):
+class VisibleFrameClock(FrameClock):
     """Redraws a panel only while it is shown; what it missed is drawn when it is shown again.
 
     Args:

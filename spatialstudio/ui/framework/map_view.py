@@ -19,7 +19,7 @@ MOST_AVERAGES = 3
 """Runs of which averages are held beside the newest."""
 
 
-class Whose(Enum):
+class MapSource(Enum):
     """Of which run something is shown; the value says it to people."""
 
     FIRST = "This run"
@@ -35,14 +35,14 @@ class MapLook:
         scale: Which value is drawn in full colour.
         has_isolines: Whether lines around shares of the mass are drawn.
         is_grid: Whether all words and some steps are shown as a grid instead of the picture.
-        whose: Of which run the grid is.
+        source: Of which run the grid is.
         moment: Which reading of a guided step is shown.
     """
 
     scale: MapScale = MapScale.PER_MAP
     has_isolines: bool = False
     is_grid: bool = False
-    whose: Whose = Whose.FIRST
+    source: MapSource = MapSource.FIRST
     moment: Moment = Moment.AFTER
 
 

@@ -42,7 +42,7 @@ class WindowSignals(QObject):
         library_moved: Runs are kept in another folder: whoever shows the library shows it anew.
         settings_offered: Settings of a picture to take over, as ``OfferedSettings``.
         judges_chosen: Others look at what is judged from now on.
-        server_told: What became of a language model's server, as an event of ``LanguageModel``.
+        server_reported: What became of a language model's server, as an event of ``LanguageModel``.
     """
 
     prompt_offered = Signal(str)
@@ -58,4 +58,4 @@ class WindowSignals(QObject):
     library_moved = Signal()
     settings_offered = Signal(object)
     judges_chosen = Signal()
-    server_told = Signal(object)
+    server_reported = Signal(object)

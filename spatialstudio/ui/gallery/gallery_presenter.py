@@ -182,7 +182,7 @@ def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
     """Return what a run was made with, names and values."""
     told = entry.summary
     facts = [(tr("Model"), told.model_id or tr("not told"))]
-    if told.is_making_told:
+    if told.has_settings:
         facts = [
             (tr("Seed"), str(told.seed)),
             *facts,
@@ -214,7 +214,7 @@ def guidance_in_words(told: RunSummary) -> str:
 def _caption(entry: LibraryEntry) -> str:
     """Tell a run from others of its prompt; a picture that tells nothing goes by its name."""
     told = entry.summary
-    if not told.is_making_told:
+    if not told.has_settings:
         return entry.path.name
     words = tr("seed {seed}") if _is_guided(told) else tr("seed {seed}, unguided")
     return words.format(seed=told.seed)
@@ -223,7 +223,7 @@ def _caption(entry: LibraryEntry) -> str:
 def _brief(entry: LibraryEntry) -> str:
     """Say the same in few letters; of a picture without guidance that it had none."""
     told = entry.summary
-    if not told.is_making_told:
+    if not told.has_settings:
         return entry.path.stem
     return str(told.seed) if _is_guided(told) else tr("unguided")
 

@@ -91,7 +91,7 @@ class SettingsComparison(QDialog):
         self.setWindowTitle(tr("Settings in {name}").format(name=title))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._boxes: dict[str, QCheckBox] = {}
-        told = [row for row in rows if row.is_told]
+        told = [row for row in rows if row.is_stated]
         self._take = QPushButton(tr("Take over"))
         self._take.setProperty("kind", "primary")
         self._take.clicked.connect(self._tell)

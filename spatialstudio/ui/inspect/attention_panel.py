@@ -13,7 +13,7 @@ from spatialstudio.application.session import (
     StepPicked,
 )
 from spatialstudio.domain.prompt import MentionId
-from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.stage.map_presenter import step_at
@@ -45,7 +45,7 @@ class AttentionPanel(Panel):
         self._empty = TextLabel(tr(NOTHING_YET), Tone.MUTED)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._words = TextLabel(tone=Tone.MUTED)
-        self._clock = SightClock(self._draw, self)
+        self._clock = VisibleFrameClock(self._draw, self)
         self._maps.changed.connect(self._clock.request)
         self._lay_out()
         context.actions.use_stage_keys(

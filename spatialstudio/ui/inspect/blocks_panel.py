@@ -18,7 +18,7 @@ from spatialstudio.domain.attention import (
     TextLayer,
 )
 from spatialstudio.domain.ports import ModelCard
-from spatialstudio.ui.framework.bridge import FrameClock, SightClock
+from spatialstudio.ui.framework.bridge import FrameClock, VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.inspect.block_presenter import (
     blocks_of,
@@ -81,7 +81,7 @@ class BlocksPanel(Panel):
         self._capture.setToolTip(tr(CAPTURE_TIP))
         self._capture.setAccessibleName(tr(CAPTURE_TIP))
         self._capture.clicked.connect(self._ask_for_more)
-        self._clock = SightClock(self._draw, self)
+        self._clock = VisibleFrameClock(self._draw, self)
         self._averaging = FrameClock(self._average, self)
         self._maps.changed.connect(self._follow)
         for told in (context.window_signals.model_picked, context.window_signals.capture_asked):

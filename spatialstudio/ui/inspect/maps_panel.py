@@ -13,17 +13,17 @@ from spatialstudio.application.session import (
     StepPicked,
 )
 from spatialstudio.domain.attention import MapScale, Moment
-from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.stage.map_presenter import (
     legend_of,
+    map_selection,
     maps_at,
-    moment_in_sight,
-    moment_told,
-    relation_in_sight,
-    sight_of,
-    words_in_sight,
+    moment_note,
+    shown_moment,
+    shown_relation,
+    shown_words,
     words_to_script,
 )
 from spatialstudio.ui.stage.widgets.map_legend import MapLegend
@@ -86,7 +86,7 @@ class MapsPanel(Panel):
         self._copy.clicked.connect(copy.trigger)
         context.actions.bind(inspect_commands.COPY_PYTHON, self._copy_script)
         self._tell = context.toasts.tell
-        self._clock = SightClock(self._draw, self)
+        self._clock = VisibleFrameClock(self._draw, self)
         self._maps.changed.connect(self._clock.request)
         self._stage.layers_changed.connect(self._clock.request)
         self._lay_out()
@@ -107,12 +107,12 @@ class MapsPanel(Panel):
         if run is None or run.path is None:
             self._tell(tr(NOT_STORED))
             return
-        sight = sight_of(self._maps, run, self._session.baseline)
-        words, choice = words_to_script(run, step, sight)
+        selection = map_selection(self._maps, run, self._session.baseline)
+        words, choice = words_to_script(run, step, selection)
         if not words:
             self._tell(tr(NO_MAPS))
             return
-        moment = moment_in_sight(run, sight)
+        moment = shown_moment(run, selection)
         script = view_script(run, words, step, self._maps.look.scale, choice, moment)
         QGuiApplication.clipboard().setText(script)
         self._tell(tr(COPIED))
@@ -128,14 +128,14 @@ class MapsPanel(Panel):
             part.setVisible(run is not None)
         if run is None:
             return
-        sight = sight_of(self._maps, run, baseline)
-        maps = maps_at(run, self._session.step, sight)
-        words = words_in_sight(run.scene, sight)
-        told = moment_told(run, self._session.step, sight)
+        selection = map_selection(self._maps, run, baseline)
+        maps = maps_at(run, self._session.step, selection)
+        words = shown_words(run.scene, selection)
+        told = moment_note(run, self._session.step, selection)
         self._told.setText(told)
         self._told.setVisible(bool(told))
-        self._legend.show_entries(legend_of(run.scene, maps, words, sight))
-        reading = relation_in_sight(run.scene, maps, words)
+        self._legend.show_entries(legend_of(run.scene, maps, words, selection))
+        reading = shown_relation(run.scene, maps, words)
         self._sentence.setText(reading.sentence if reading else "")
         self._sentence.setVisible(reading is not None)
         self._details.setText("\n".join(reading.details) if reading else tr(PIN_TWO))

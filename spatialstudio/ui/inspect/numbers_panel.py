@@ -21,13 +21,13 @@ from spatialstudio.application.session import (
     RunChanged,
     StepPicked,
 )
-from spatialstudio.ui.framework.bridge import SightClock
-from spatialstudio.ui.framework.map_view import Whose
+from spatialstudio.ui.framework.bridge import VisibleFrameClock
+from spatialstudio.ui.framework.map_view import MapSource
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.inspect import replay_commands
 from spatialstudio.ui.inspect.widgets.number_table import NumberColumn, NumberTable
-from spatialstudio.ui.stage.map_presenter import whose_choices
+from spatialstudio.ui.stage.map_presenter import map_source_choices
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.segments import Segments
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
@@ -63,14 +63,14 @@ class NumbersPanel(Panel):
         self._maps = context.maps
         self._toasts = context.toasts
         self._numbers, self._numbers_beside = StepNumbers(), StepNumbers()
-        self._whose = Whose.FIRST
+        self._source = MapSource.FIRST
         self._shown = StepTable()
         self._table = NumberTable()
         self._table.step_picked.connect(self._session.pick_step)
         self._table.copy_asked.connect(self._copy)
-        self._choice = Segments(tr("Whose numbers"), whose_choices())
-        self._choice.choice_picked.connect(self._show_whose)
-        self._choice.show_choice(self._whose)
+        self._choice = Segments(tr("Whose numbers"), map_source_choices())
+        self._choice.choice_picked.connect(self._show_source)
+        self._choice.show_choice(self._source)
         self._choice.hide()
         self._told = TextLabel(tr(NOTHING_YET), Tone.MUTED, small=True)
         self._button = QPushButton(tr("Copy all"))
@@ -78,7 +78,7 @@ class NumbersPanel(Panel):
         self._button.setAccessibleName(tr(replay_commands.COPY_NUMBERS.text))
         self._button.setEnabled(False)
         self._button.clicked.connect(context.actions[replay_commands.COPY_NUMBERS].trigger)
-        self._clock = SightClock(self._draw, self)
+        self._clock = VisibleFrameClock(self._draw, self)
         self._maps.changed.connect(self._clock.request)
         context.actions.bind(replay_commands.COPY_NUMBERS, self._copy)
         context.actions.use_stage_keys(self, without=KEYS_OF_TABLES)
@@ -113,16 +113,16 @@ class NumbersPanel(Panel):
         run, beside, moment = self._session.run, self._session.baseline, self._maps.look.moment
         if run is None:
             return
-        if beside is None or self._whose is Whose.FIRST:
+        if beside is None or self._source is MapSource.FIRST:
             self._shown = self._numbers.table(run, moment)
             return
         second = self._numbers_beside.table(beside, moment)
-        if self._whose is Whose.DIFFERENCE:
+        if self._source is MapSource.DIFFERENCE:
             second = difference(self._numbers.table(run, moment), second)
         self._shown = second
 
-    def _show_whose(self, whose: Whose) -> None:
-        self._whose = whose
+    def _show_source(self, source: MapSource) -> None:
+        self._source = source
         self._draw()
 
     def _copy(self, places: Iterable[int] | None = None) -> None:

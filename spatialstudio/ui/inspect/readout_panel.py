@@ -6,10 +6,10 @@ from PySide6.QtWidgets import QHBoxLayout
 from spatialstudio.application.session import StepPicked
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.stage.map_presenter import (
+    map_selection,
     maps_at,
     place_in_words,
-    sight_of,
-    words_in_sight,
+    shown_words,
 )
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.text_label import (
@@ -57,8 +57,8 @@ class ReadoutPanel(Panel):
         if run is None or place is None:
             self._say("")
             return
-        sight = sight_of(self._maps, run)
-        maps, words = maps_at(run, self._session.step, sight), words_in_sight(run.scene, sight)
+        selection = map_selection(self._maps, run)
+        maps, words = maps_at(run, self._session.step, selection), shown_words(run.scene, selection)
         x, y = place.x(), place.y()
         where = tr("x {x:.1%}   y {y:.1%}").format(x=x, y=y)
         if run.image is not None:

@@ -17,7 +17,7 @@ from spatialstudio.application.session import (
 )
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.ui.framework.actions import Actions
-from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.inspect import commands as inspect_commands
@@ -96,7 +96,7 @@ class TimePanel(Panel):
         self._replay.step_picked.connect(self._session.pick_step)
         self._replay.live_asked.connect(self._session.go_live)
         self._replay.mode_picked.connect(self._show_mode)
-        self._runs_clock = SightClock(self._draw_runs, self)
+        self._runs_clock = VisibleFrameClock(self._draw_runs, self)
         self._maps.changed.connect(self._runs_clock.request)
         self._lay_out()
         self._bind_steps(context.actions)

@@ -14,13 +14,13 @@ from spatialstudio.application.session import (
     StepPicked,
 )
 from spatialstudio.domain.prompt import MentionId
-from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.stage.map_presenter import (
+    map_selection,
+    map_source_choices,
     maps_at,
-    sight_of,
-    whose_choices,
     word_tags,
 )
 from spatialstudio.ui.stage.widgets.word_chips import WordChips
@@ -84,10 +84,10 @@ class WordBar(Panel):
             },
         )
         self._views.choice_picked.connect(lambda grid: self._maps.show_look(is_grid=grid))
-        self._whose = Segments(tr("Whose maps"), whose_choices())
-        self._whose.choice_picked.connect(lambda whose: self._maps.show_look(whose=whose))
-        self._whose.hide()
-        self._clock = SightClock(self._draw, self)
+        self._source = Segments(tr("Whose maps"), map_source_choices())
+        self._source.choice_picked.connect(lambda source: self._maps.show_look(source=source))
+        self._source.hide()
+        self._clock = VisibleFrameClock(self._draw, self)
         self._maps.changed.connect(self._clock.request)
         self._lay_out()
         self._bind(context)
@@ -147,11 +147,11 @@ class WordBar(Panel):
         run = self._session.run
         look = self._maps.look
         self._views.show_choice(look.is_grid)
-        self._whose.show_choice(look.whose)
-        self._whose.setVisible(look.is_grid and self._session.baseline is not None)
+        self._source.show_choice(look.source)
+        self._source.setVisible(look.is_grid and self._session.baseline is not None)
         self._break_line()
         if run is not None:
-            maps = maps_at(run, self._session.step, sight_of(self._maps, run))
+            maps = maps_at(run, self._session.step, map_selection(self._maps, run))
             self._chips.show_words(word_tags(run, maps))
             self._chips.show_pins(self._maps.pins)
 
@@ -192,6 +192,6 @@ class WordBar(Panel):
         self._choices = choices = QHBoxLayout()
         choices.setSpacing(em(1))
         choices.addStretch()
-        for choice in (self._whose, self._views):
+        for choice in (self._source, self._views):
             choices.addWidget(choice, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(choices)

@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QVBoxLayout
 
 from spatialstudio.application.session import RunChanged
-from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.run.run_facts import facts_of
 from spatialstudio.ui.widgets.fact_list import FactList
@@ -21,7 +21,7 @@ class DetailsPanel(Panel):
         self._session = context.studio.session
         self._waiting = TextLabel(tr("Seed, time and folder of the open run."), Tone.MUTED)
         self._facts = FactList()
-        self._clock = SightClock(self._draw, self)
+        self._clock = VisibleFrameClock(self._draw, self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._waiting)

@@ -94,7 +94,7 @@ class FailureActions:
                 for entry_id in [each for each in self._later if not self._is_drawn(each)]:
                     self._retry(entry_id, self._later.pop(entry_id))
             case GenerationFailed(request_id=request_id, error=error):
-                if not self._is_told(request_id, error):
+                if not self._is_recorded(request_id, error):
                     self._tell(error, *self._remedies(request_id, error))
             case EngineStopped(error=error, lost=lost):
                 self._tell(error, *(self._again(lost) if lost else ()))
@@ -114,7 +114,7 @@ class FailureActions:
         hint = f"{tr(SAFE if is_safe else UNSAFE)} {failure.error.hint}".strip()
         self._tell(replace(failure.error, hint=hint), *self._copies(failure))
 
-    def _is_told(self, request_id: RequestId, error: ErrorReport) -> bool:
+    def _is_recorded(self, request_id: RequestId, error: ErrorReport) -> bool:
         """Whether the other picture of the same entry has failed for the same reason."""
         entry = self._queue.entry(self._entry_id(request_id))
         others = (run for run in (entry.runs if entry else ()) if run.id != request_id)

@@ -13,7 +13,7 @@ from spatialstudio.application.session import (
     OpenRun,
     RunChanged,
 )
-from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.inspect.trace_presenter import progress_of
 from spatialstudio.ui.run import commands as commands
@@ -38,7 +38,7 @@ class ProgressPanel(Panel):
         self._studio = context.studio
         self._actions = context.actions
         self._bar = PhaseBar()
-        self._frames = SightClock(self._draw, self)
+        self._frames = VisibleFrameClock(self._draw, self)
         self._now = clock
         self._heard = clock()
         self._pulse = QTimer(self)

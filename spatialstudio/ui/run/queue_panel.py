@@ -15,7 +15,7 @@ from spatialstudio.application.run.queue import (
 )
 from spatialstudio.application.storage.storage import InterruptedFound
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.run import commands as commands
 from spatialstudio.ui.run.failure_actions import FailureActions
@@ -49,7 +49,7 @@ class QueuePanel(Panel):
         self._list.removal_picked.connect(self._take_out)
         self._list.row_picked.connect(self._open)
         self._list.menu_asked.connect(self._offer)
-        self._clock = SightClock(self._draw, self)
+        self._clock = VisibleFrameClock(self._draw, self)
         context.actions.bind(commands.CLEAR_QUEUE, self._clear)
         context.actions.bind(commands.RETRY, self._retry_all)
         self._lay_out(context)

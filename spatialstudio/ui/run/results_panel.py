@@ -4,7 +4,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout
 
 from spatialstudio.application.run.queue import QueueChanged
 from spatialstudio.application.session import OpenRun, RunChanged
-from spatialstudio.ui.framework.bridge import SightClock
+from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.run.presenters import results_of
@@ -27,7 +27,7 @@ class ResultsPanel(Panel):
         self._strip = ResultStrip(context.theme)
         self._strip.result_picked.connect(self._open)
         self._waiting = TextLabel(tr("The results of this session appear here."), Tone.MUTED)
-        self._clock = SightClock(self._draw, self)
+        self._clock = VisibleFrameClock(self._draw, self)
         self._pages = QStackedWidget()  # the first result finds its room, and moves nothing
         column = QVBoxLayout(self)
         column.setContentsMargins(em(0.7), em(0.2), em(0.7), em(0.2))

@@ -35,8 +35,8 @@ from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.ui.framework.map_view import (
     MapLook,
+    MapSource,
     MapView,
-    Whose,
 )
 from spatialstudio.ui.stage.widgets.map_grid import GridRow
 from spatialstudio.ui.stage.widgets.map_legend import LegendEntry
@@ -49,10 +49,10 @@ from spatialstudio.ui.widgets.picture_layers import (
 from spatialstudio.ui.widgets.texts import tr
 
 PAIR = 2
-WHOSE_TIPS = {
-    Whose.FIRST: "The open run",
-    Whose.SECOND: "The baseline, or the run that is compared",
-    Whose.DIFFERENCE: "How far the open run is above the run beside it",
+MAP_SOURCE_TIPS = {
+    MapSource.FIRST: "The open run",
+    MapSource.SECOND: "The baseline, or the run that is compared",
+    MapSource.DIFFERENCE: "How far the open run is above the run beside it",
 }
 READ = {
     Moment.BEFORE: "Read before the step's updates",
@@ -64,7 +64,7 @@ NO_MAP = "No map of this word was kept: only those of things are, unless more is
 
 
 @frozen
-class MapSight:
+class MapSelection:
     """Which maps are looked at, and how.
 
     Attributes:
@@ -82,7 +82,7 @@ class MapSight:
     is_chosen: bool = False
 
 
-def sight_of(maps: MapView, *runs: OpenRun | None) -> MapSight:
+def map_selection(maps: MapView, *runs: OpenRun | None) -> MapSelection:
     """Return what is looked at now in runs that share one scale."""
     there = [run for run in runs if run is not None]
     averages = {run.id: maps.averages[run.id] for run in there if run.id in maps.averages}
@@ -90,7 +90,7 @@ def sight_of(maps: MapView, *runs: OpenRun | None) -> MapSight:
     peak = 0.0
     if maps.look.scale is MapScale.SHARED:
         peak = peak_of_averages(averages.values()) if is_chosen and averages else peak_of(there)
-    return MapSight(
+    return MapSelection(
         words=maps.words,
         look=maps.look,
         peak=peak,
@@ -99,40 +99,40 @@ def sight_of(maps: MapView, *runs: OpenRun | None) -> MapSight:
     )
 
 
-def maps_at(run: OpenRun, step: int, sight: MapSight) -> Maps:
+def maps_at(run: OpenRun, step: int, selection: MapSelection) -> Maps:
     """Return a run's maps at a step, all of one reading; none where it was not captured."""
     event = step_at(run, step)
-    own = _own_maps(event, moment_in_sight(run, sight))
-    average = sight.averages.get(run.id)
+    own = _own_maps(event, shown_moment(run, selection))
+    average = selection.averages.get(run.id)
     if average is None:
         return own
     every = average.at(step)
-    if sight.is_chosen:
+    if selection.is_chosen:
         return {**own, **every}
     is_mixed = event is not None and event.is_guided
-    is_mixed = is_mixed and layers_read(run) is not moment_in_sight(run, sight)
+    is_mixed = is_mixed and layers_read(run) is not shown_moment(run, selection)
     return own if is_mixed else {**every, **own}
 
 
-def moment_in_sight(run: OpenRun, sight: MapSight) -> Moment:
+def shown_moment(run: OpenRun, selection: MapSelection) -> Moment:
     """Return when within guided steps the maps in sight were read, captured layers or not."""
-    if sight.is_chosen and run.id in sight.averages:
-        return layers_read(run) or sight.look.moment
-    return moment_of(run, sight.look.moment)
+    if selection.is_chosen and run.id in selection.averages:
+        return layers_read(run) or selection.look.moment
+    return moment_of(run, selection.look.moment)
 
 
-def moment_told(run: OpenRun, step: int, sight: MapSight) -> str:
+def moment_note(run: OpenRun, step: int, selection: MapSelection) -> str:
     """Say when within a step the maps in sight were read."""
     event = step_at(run, step)
     if event is None:
         return ""
     if not event.is_guided:
         return tr("This step has no updates: it was read once.")
-    moment = moment_in_sight(run, sight)
+    moment = shown_moment(run, selection)
     told = f"{tr(READ[moment])}."
-    if moment is sight.look.moment:
+    if moment is selection.look.moment:
         return told
-    is_layers = sight.is_chosen and run.id in sight.averages
+    is_layers = selection.is_chosen and run.id in selection.averages
     return f"{told} {tr(LAYERS_ONLY if is_layers else RUN_ONLY)}"
 
 
@@ -146,10 +146,10 @@ def step_at(run: OpenRun, step: int) -> StepEvent | None:
     return next((event for event in run.steps if event.step == step), None)
 
 
-def words_in_sight(scene: SceneGraph, sight: MapSight) -> tuple[MentionId, ...]:
+def shown_words(scene: SceneGraph, selection: MapSelection) -> tuple[MentionId, ...]:
     """Return the words asked for that are of this scene; else those of the first relation."""
     known = {word.key for word in words_of(scene)}
-    if asked := tuple(word for word in sight.words if word in known):
+    if asked := tuple(word for word in selection.words if word in known):
         return asked
     if scene.relations:
         return scene.relations[0].ends
@@ -162,7 +162,7 @@ def hues_of(scene: SceneGraph) -> Mapping[MentionId, int]:
 
 
 def map_layers(
-    scene: SceneGraph, maps: Maps, words: Iterable[MentionId], sight: MapSight
+    scene: SceneGraph, maps: Maps, words: Iterable[MentionId], selection: MapSelection
 ) -> tuple[MapLayer, ...]:
     """Return the maps of some words as they are drawn; words without a map are left out."""
     hues = hues_of(scene)
@@ -170,15 +170,15 @@ def map_layers(
         MapLayer(
             hue=hues[word],
             weights=maps[word],
-            top=top_of(maps[word], sight.look.scale, sight.peak),
-            isolines=_isolines(maps[word]) if sight.look.has_isolines else (),
+            top=top_of(maps[word], selection.look.scale, selection.peak),
+            isolines=_isolines(maps[word]) if selection.look.has_isolines else (),
         )
         for word in words
         if word in maps
     )
 
 
-def relation_in_sight(
+def shown_relation(
     scene: SceneGraph, maps: Maps, words: tuple[MentionId, ...]
 ) -> RelationReading | None:
     """Return what the maps say of the relation of two words; None when they are not of one."""
@@ -209,24 +209,24 @@ def maps_in_words(scene: SceneGraph, maps: Maps, words: Iterable[MentionId]) -> 
     words = tuple(words)
     texts = {word.key: word.text for word in words_of(scene)}
     said = [map_in_words(texts[word], maps[word]) for word in words if word in maps]
-    reading = relation_in_sight(scene, maps, words)
+    reading = shown_relation(scene, maps, words)
     if reading is not None and said:
         said += [reading.sentence, *reading.details]
     return " ".join(said)
 
 
 def words_to_script(
-    run: OpenRun, step: int, sight: MapSight
+    run: OpenRun, step: int, selection: MapSelection
 ) -> tuple[tuple[MentionId, ...], LayerChoice | None]:
     """Return the words in sight that have maps, and what a script averages to make these.
 
     None where the maps of the step itself are shown.
     """
-    maps = maps_at(run, step, sight)
-    words = tuple(word for word in words_in_sight(run.scene, sight) if word in maps)
-    average = sight.averages.get(run.id)
-    own = _own_maps(step_at(run, step), moment_in_sight(run, sight))
-    if average is None or (not sight.is_chosen and own.keys() >= set(words)):
+    maps = maps_at(run, step, selection)
+    words = tuple(word for word in shown_words(run.scene, selection) if word in maps)
+    average = selection.averages.get(run.id)
+    own = _own_maps(step_at(run, step), shown_moment(run, selection))
+    if average is None or (not selection.is_chosen and own.keys() >= set(words)):
         return words, None
     return words, average.choice
 
@@ -236,45 +236,45 @@ def word_tags(run: OpenRun, maps: Maps) -> tuple[WordTag, ...]:
     return tuple(_tag(word, maps) for word in words_of(run.scene))
 
 
-def whose_choices() -> dict[object, tuple[str, str]]:
+def map_source_choices() -> dict[object, tuple[str, str]]:
     """Return the choice between two runs and their difference, for ``Segments``."""
-    return {whose: (tr(whose.value), tr(tip)) for whose, tip in WHOSE_TIPS.items()}
+    return {source: (tr(source.value), tr(tip)) for source, tip in MAP_SOURCE_TIPS.items()}
 
 
 def grid_rows(
-    run: OpenRun, beside: OpenRun | None, sight: MapSight, pins: Collection[MentionId]
+    run: OpenRun, beside: OpenRun | None, selection: MapSelection, pins: Collection[MentionId]
 ) -> tuple[GridRow, ...]:
     """Return a row for every word that has maps, things first.
 
     Args:
         run: The open run.
         beside: The run beside it; None for none, whatever is wanted.
-        sight: Says of which of them the maps are wanted, or their difference.
+        selection: Says of which of them the maps are wanted, or their difference.
         pins: The words that are pinned.
     """
-    whose = sight.look.whose if beside is not None else Whose.FIRST
-    shown = beside if beside is not None and whose is Whose.SECOND else run
-    by_step, words = _maps_by_step(shown, sight), words_of(shown.scene)
-    if beside is not None and whose is Whose.DIFFERENCE:
-        others = _maps_by_step(beside, sight)
+    source = selection.look.source if beside is not None else MapSource.FIRST
+    shown = beside if beside is not None and source is MapSource.SECOND else run
+    by_step, words = _maps_by_step(shown, selection), words_of(shown.scene)
+    if beside is not None and source is MapSource.DIFFERENCE:
+        others = _maps_by_step(beside, selection)
         both = by_step.keys() & others.keys()
         by_step = {step: difference_of(by_step[step], others[step]) for step in sorted(both)}
         names = {(word.key, word.text) for word in words_of(beside.scene)}
         words = tuple(word for word in words if (word.key, word.text) in names)
     rows = (
-        _row(word, by_step, sight, word.key in pins, is_signed=whose is Whose.DIFFERENCE)
+        _row(word, by_step, selection, word.key in pins, is_signed=source is MapSource.DIFFERENCE)
         for word in sorted(words, key=lambda word: not word.is_mention)
     )
     return tuple(row for row in rows if row.maps)
 
 
 def legend_of(
-    scene: SceneGraph, maps: Maps, words: Iterable[MentionId], sight: MapSight
+    scene: SceneGraph, maps: Maps, words: Iterable[MentionId], selection: MapSelection
 ) -> tuple[LegendEntry, ...]:
     """Return the colour scale of each map in sight."""
     entries = {word.key: (word.text, word.hue) for word in words_of(scene)}
     return tuple(
-        LegendEntry(*entries[word], top_of(maps[word], sight.look.scale, sight.peak))
+        LegendEntry(*entries[word], top_of(maps[word], selection.look.scale, selection.peak))
         for word in words
         if word in maps
     )
@@ -293,20 +293,24 @@ def place_in_words(
     )
 
 
-def _maps_by_step(run: OpenRun, sight: MapSight) -> Mapping[int, Maps]:
-    return {event.step: maps for event in run.steps if (maps := maps_at(run, event.step, sight))}
+def _maps_by_step(run: OpenRun, selection: MapSelection) -> Mapping[int, Maps]:
+    return {
+        event.step: maps for event in run.steps if (maps := maps_at(run, event.step, selection))
+    }
 
 
 def _row(
     word: PromptWord,
     by_step: Mapping[int, Maps],
-    sight: MapSight,
+    selection: MapSelection,
     is_pinned: bool,
     *,
     is_signed: bool,
 ) -> GridRow:
     own = {step: maps[word.key] for step, maps in by_step.items() if word.key in maps}
-    tops = {step: top_of(abs(one), sight.look.scale, sight.peak) for step, one in own.items()}
+    tops = {
+        step: top_of(abs(one), selection.look.scale, selection.peak) for step, one in own.items()
+    }
     return GridRow(
         word.key, word.text, word.hue, own, tops, is_pinned=is_pinned, is_signed=is_signed
     )

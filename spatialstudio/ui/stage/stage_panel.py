@@ -24,9 +24,9 @@ from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.window_settings import Density
 from spatialstudio.ui.stage.layers_panel import dressed
 from spatialstudio.ui.stage.map_presenter import (
-    MapSight,
+    MapSelection,
     grid_rows,
-    sight_of,
+    map_selection,
 )
 from spatialstudio.ui.stage.stage_presenter import picture_scene, step_seen
 from spatialstudio.ui.stage.widgets.empty_stage import EmptyStage
@@ -226,31 +226,31 @@ class StagePanel(Panel):
         if shows_grid:
             self._draw_grid(run)
             return
-        sight = sight_of(self._maps, run, baseline)
+        selection = map_selection(self._maps, run, baseline)
         title = tr(name_first(run) if baseline else "Picture" if run.request else "Your picture")
-        self._show(self._picture, run, sight, title)
+        self._show(self._picture, run, selection, title)
         self._evidence.draw(self._step_of(run), is_bare=self._maps.is_peeking)
         self._beside.setVisible(baseline is not None)
         if baseline is not None:
-            self._show(self._beside, baseline, sight, tr(name_beside(run, baseline)))
+            self._show(self._beside, baseline, selection, tr(name_beside(run, baseline)))
 
-    def _show(self, view: PictureView, run: OpenRun, sight: MapSight, title: str) -> None:
+    def _show(self, view: PictureView, run: OpenRun, selection: MapSelection, title: str) -> None:
         """Show a run in a view, unless just that stands there: painting takes its time."""
         stage, step = self._stage, self._step_of(run)
         layers = BARE if self._maps.is_peeking else stage.in_sight
-        asked = (run, step, sight, title, layers, stage.looks, stage.in_sight)
+        asked = (run, step, selection, title, layers, stage.looks, stage.in_sight)
         if asked != self._shown.get(view):
             self._shown[view] = asked
-            view.show_scene(dressed(picture_scene(run, step, sight, layers, title), run, stage))
+            view.show_scene(dressed(picture_scene(run, step, selection, layers, title), run, stage))
 
     def _step_of(self, run: OpenRun) -> int:
         return step_seen(run, self._session.step, of_ending=self._stage.shows_ending)
 
     def _draw_grid(self, run: OpenRun) -> None:
         beside = self._session.baseline
-        sight = sight_of(self._maps, run, beside)
+        selection = map_selection(self._maps, run, beside)
         height, width = run.image.shape[:2] if run.image is not None else (1, 1)
-        rows = grid_rows(run, beside, sight, self._maps.pins)
+        rows = grid_rows(run, beside, selection, self._maps.pins)
         self._grid.show_rows(rows, width / height)
         self._grid.show_step(self._session.step)
 

@@ -13,15 +13,15 @@ from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import AbstentionReason
 from spatialstudio.ui.stage.map_presenter import (
-    MapSight,
+    MapSelection,
     crossings_of,
     map_layers,
     maps_at,
     maps_in_words,
-    moment_in_sight,
-    relation_in_sight,
+    shown_moment,
+    shown_relation,
+    shown_words,
     step_at,
-    words_in_sight,
 )
 from spatialstudio.ui.stage.widgets.map_strip import WordMaps
 from spatialstudio.ui.widgets.picture_layers import (
@@ -70,7 +70,7 @@ def step_seen(run: OpenRun, step: int, *, of_ending: bool) -> int:
 def picture_scene(
     run: OpenRun,
     step: int,
-    sight: MapSight,
+    selection: MapSelection,
     layers: Collection[Layer],
     title: str,
 ) -> PictureScene:
@@ -81,22 +81,22 @@ def picture_scene(
     Args:
         run: Live, replayed, or only judged.
         step: The picked one.
-        sight: Which maps are looked at, and how.
+        selection: Which maps are looked at, and how.
         layers: What is switched on.
         title: Over the picture.
     """
     event = step_at(run, step)
     at_result = shows_result(run, step)
     picture = run.image if at_result else (event.preview if event else None)
-    words = words_in_sight(run.scene, sight)
-    found_things = at_result and not FOUND.isdisjoint(layers) and not sight.words
-    maps = maps_at(run, step, sight) if Layer.MAPS in layers and not found_things else {}
-    reading = relation_in_sight(run.scene, maps, words) if Layer.MARGINALS in layers else None
-    drawn = map_layers(run.scene, maps, words, sight)
+    words = shown_words(run.scene, selection)
+    found_things = at_result and not FOUND.isdisjoint(layers) and not selection.words
+    maps = maps_at(run, step, selection) if Layer.MAPS in layers and not found_things else {}
+    reading = shown_relation(run.scene, maps, words) if Layer.MARGINALS in layers else None
+    drawn = map_layers(run.scene, maps, words, selection)
     brief = _remark(run, step, at_result=at_result)
     return PictureScene(
         title=title,
-        remark=", ".join(filter(None, (brief, _read(event, run, sight, drawn)))),
+        remark=", ".join(filter(None, (brief, _read(event, run, selection, drawn)))),
         brief_remark=brief,
         picture=picture if Layer.PICTURE in layers else None,
         waiting=tr(WAITING[run.state] if picture is None else HIDDEN),
@@ -104,7 +104,7 @@ def picture_scene(
         masks=_masks(run, words) if at_result and Layer.MASKS in layers else (),
         boxes=_boxes(run) if at_result and Layer.BOXES in layers else (),
         profiles=_profiles(run, drawn, words) if Layer.MARGINALS in layers else (),
-        crossings=crossings_of(reading, run.scene) if sight.words else (),
+        crossings=crossings_of(reading, run.scene) if selection.words else (),
         words=maps_in_words(run.scene, maps, words),
     )
 
@@ -135,12 +135,12 @@ def _remark(run: OpenRun, step: int, *, at_result: bool) -> str:
 
 
 def _read(
-    event: StepEvent | None, run: OpenRun, sight: MapSight, drawn: tuple[MapLayer, ...]
+    event: StepEvent | None, run: OpenRun, selection: MapSelection, drawn: tuple[MapLayer, ...]
 ) -> str:
     """Say when within a guided step the maps that are drawn were read."""
     if event is None or not event.is_guided or not drawn:
         return ""
-    return tr(moment_in_sight(run, sight).value)
+    return tr(shown_moment(run, selection).value)
 
 
 def _maps_read(run: OpenRun, step: int, wanted: Moment) -> Mapping[MentionId, FloatMap]:

@@ -11,7 +11,7 @@ from spatialstudio.ui.widgets.text_label import PlainLabel, TextLabel
 
 
 @contextmanager
-def out_of_sight(widget: QWidget) -> Iterator[None]:
+def hidden_label(widget: QWidget) -> Iterator[None]:
     """Take a widget out of sight while its parts are changed; nobody sees it gone."""
     was_seen = widget.isVisible()
     if was_seen:
@@ -41,7 +41,7 @@ class FactList(QWidget):
         if facts == self._facts:
             return
         self._facts = facts
-        with out_of_sight(self):
+        with hidden_label(self):
             while len(self._lines) < len(facts):
                 self._add_line()
             for place, line in enumerate(self._lines):

@@ -51,7 +51,7 @@ from spatialstudio.ui.window.command_table import TABLE
 from spatialstudio.ui.window.dock_layout import USUAL_SIZE_EM, DockLayout
 from spatialstudio.ui.window.open_picture import offer_settings, read_file
 from spatialstudio.ui.window.window_bar import WindowBar
-from spatialstudio.ui.window.window_commands import WindowCommands, open_settings, settings_in_sight
+from spatialstudio.ui.window.window_commands import WindowCommands, open_settings, shown_settings
 from spatialstudio.ui.window.workspaces import WORKSPACES
 
 Kind = TypeVar("Kind", bound=Panel)
@@ -351,7 +351,7 @@ class MainWindow(QMainWindow):
         """Build all anew, for another size of text or another library: parts counted on the old."""
         old, size, places = self.context, self.size(), self.sketch.places
         self.setUpdatesEnabled(False)  # else parts are seen before they have their places
-        pages = settings_in_sight(self)
+        pages = shown_settings(self)
         for dialog in self.findChildren(QDialog):
             dialog.close()
         self._dock_layout.keep_layout()

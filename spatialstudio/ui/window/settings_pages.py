@@ -171,7 +171,7 @@ class PicturesPage(SettingsPage):
 def settings_pages(context: WindowContext, appearance: Appearance) -> tuple[SettingsPage, ...]:
     """Return new pages for one dialog."""
     language_model = LanguageModelPage(
-        context.studio.language_model, context.window_signals.server_told
+        context.studio.language_model, context.window_signals.server_reported
     )
     return (
         AppearancePage(context, appearance),

@@ -24,7 +24,7 @@ FOLDER = Path("samples", "tour")
 
 
 @frozen(kw_only=False)
-class Station:
+class TourPage:
     """One thing to see.
 
     Attributes:
@@ -43,14 +43,14 @@ class Station:
 
 
 STATIONS = (
-    Station(
+    TourPage(
         "write",
         "Write",
         "Type what you want to see. Objects are underlined in their colours, and every relation "
         "appears as a chip: click its middle to change it, drag its ends to other words, "
         "right-click it for more.",
     ),
-    Station(
+    TourPage(
         "watch",
         "Watch",
         "Generate with Ctrl+Return. The preview clears step by step. With all controls "
@@ -58,28 +58,28 @@ STATIONS = (
         "how sure the attention is of each relation; the verdict judges the picture itself. The "
         "same seed without guidance is drawn beside it; Ctrl+B turns that on or off.",
     ),
-    Station(
+    TourPage(
         "inspect",
         "Inspect",
         "Ctrl+2 lays the words' maps over the picture. Along its edges stand their marginals: "
         "where their cumulative curves cross is what PoS measures. The arrows step through the "
         "run, Space plays it.",
     ),
-    Station(
+    TourPage(
         "judge",
         "Judge",
         "Ctrl+3 shows what was found in the finished picture, how far apart it is and how sure "
         "that is: PASS, FAIL, or UNDECIDABLE with its reason. Click a reason to see its evidence; "
         "drag the band or a threshold to try another judgement beside the stored one.",
     ),
-    Station(
+    TourPage(
         "keep",
         "Keep",
         "Ctrl+6 holds every picture you ever drew, with all that made it. Find them by words, "
         "relations, verdicts and PoS; rate, compare and export them. Nothing is lost, even when "
         "the program is stopped in the middle.",
     ),
-    Station(
+    TourPage(
         "find",
         "Find",
         "Ctrl+K finds any command by a few of its letters, ? shows all keys, Esc leads back to the "
@@ -164,13 +164,11 @@ class TourDialog(QDialog):
         self._show()
 
     def _show(self) -> None:
-        station, is_last = STATIONS[self._number], self._number == len(STATIONS) - 1
-        self._title.setText(tr(station.title))
-        self._text.setText(tr(station.text))
+        page, is_last = STATIONS[self._number], self._number == len(STATIONS) - 1
+        self._title.setText(tr(page.title))
+        self._text.setText(tr(page.text))
         self._picture.setPixmap(self._pixmap())
-        self._picture.setAccessibleName(
-            tr("Picture of the window: {text}").format(text=station.title)
-        )
+        self._picture.setAccessibleName(tr("Picture of the window: {text}").format(text=page.title))
         self._place.setText(
             tr("{number} of {count}").format(number=self._number + 1, count=len(STATIONS))
         )
@@ -178,8 +176,8 @@ class TourDialog(QDialog):
         self._next.setText(tr("Done") if is_last else tr("Next"))
 
     def _pixmap(self) -> QPixmap:
-        station, ratio = STATIONS[self._number], self.devicePixelRatioF()
-        pixmap = QPixmap(str(station.picture(self._resources, is_dark=self._theme.palette.is_dark)))
+        page, ratio = STATIONS[self._number], self.devicePixelRatioF()
+        pixmap = QPixmap(str(page.picture(self._resources, is_dark=self._theme.palette.is_dark)))
         if pixmap.isNull():
             return pixmap
         scaled = pixmap.scaled(

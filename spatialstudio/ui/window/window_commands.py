@@ -61,7 +61,7 @@ def open_settings(context: WindowContext, looks: Appearance, window: QWidget, pa
     dialog.open()
 
 
-def settings_in_sight(window: QWidget) -> tuple[str, ...]:
+def shown_settings(window: QWidget) -> tuple[str, ...]:
     """Return the titles of the pages of the settings that are open."""
     from spatialstudio.ui.window.settings_dialog import SettingsDialog
 

@@ -227,9 +227,9 @@ def test_a_reused_prediction_still_raises_pos(run):
 
 
 def test_checkpointing_changes_memory_alone(run, backend):
-    spared = replace(STRONG, checkpointing=True)
-    assert np.array_equal(run(spared)[1], run()[1])
-    assert [step.guidance_loss for step in run(spared)[0]] == [
+    with_savings = replace(STRONG, checkpointing=True)
+    assert np.array_equal(run(with_savings)[1], run()[1])
+    assert [step.guidance_loss for step in run(with_savings)[0]] == [
         step.guidance_loss for step in run()[0]
     ]
     assert not backend._loaded.denoiser.is_gradient_checkpointing

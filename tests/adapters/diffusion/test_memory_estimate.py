@@ -20,7 +20,7 @@ from spatialstudio.adapters.diffusion.memory_estimate import (
     ways_to_fit,
 )
 from spatialstudio.domain.devices import MemoryEstimate, Saving
-from spatialstudio.domain.generation import GuidanceSettings, StepEvent, fitted
+from spatialstudio.domain.generation import GuidanceSettings, StepEvent, with_memory_fix
 from tests.adapters.diffusion.held_tensors import held_bytes
 from tests.fakes import CountingToken
 
@@ -254,7 +254,9 @@ def test_what_is_offered_takes_clearly_less_than_what_failed(loaded, guided, mon
     failed = estimate_memory(loaded, large).peak_bytes
     assert fixes
     assert all(fix.peak_bytes < 0.95 * failed for fix in fixes)
-    assert all(estimate_memory(loaded, fitted(large, x)).peak_bytes == x.peak_bytes for x in fixes)
+    assert all(
+        estimate_memory(loaded, with_memory_fix(large, x)).peak_bytes == x.peak_bytes for x in fixes
+    )
 
 
 def test_where_no_saving_helps_the_largest_picture_that_fits_is_offered(

@@ -91,7 +91,7 @@ def test_a_figure_of_a_chinese_prompt_keeps_its_letters(picture, exports):
 
 
 @pytest.mark.parametrize(
-    ("kind", "ending", "is_told"),
+    ("kind", "ending", "is_stated"),
     [
         (ExportKind.CURVES, "pdf", True),
         (ExportKind.CURVES, "png", True),
@@ -100,7 +100,7 @@ def test_a_figure_of_a_chinese_prompt_keeps_its_letters(picture, exports):
     ],
 )
 def test_letters_that_no_font_has_are_told_and_stand_as_boxes(
-    exports, picture, tmp_path, kind, ending, is_told
+    exports, picture, tmp_path, kind, ending, is_stated
 ):
     lost = "\U00012000"  # a cuneiform sign
     record, events = RunFiles().load(picture)
@@ -110,12 +110,12 @@ def test_letters_that_no_font_has_are_told_and_stand_as_boxes(
     notes = []
     order, target = ExportOrder(note=notes.append), tmp_path / f"out.{ending}"
     exports.export([run], kind, target, exports.look(), order)
-    assert [lost in note and target.name in note for note in notes] == [True] * is_told
+    assert [lost in note and target.name in note for note in notes] == [True] * is_stated
     assert with_stand_ins(f"→ {lost}", FONTS) == "→ □"
 
 
-@pytest.mark.parametrize(("ending", "is_told"), [("png", True), ("gif", True), ("csv", False)])
-def test_letters_of_a_storyboard_that_no_font_has_are_told(exports, tmp_path, ending, is_told):
+@pytest.mark.parametrize(("ending", "is_stated"), [("png", True), ("gif", True), ("csv", False)])
+def test_letters_of_a_storyboard_that_no_font_has_are_told(exports, tmp_path, ending, is_stated):
     frame = BoardFrame(
         id="0",
         step=0,
@@ -129,7 +129,7 @@ def test_letters_of_a_storyboard_that_no_font_has_are_told(exports, tmp_path, en
     notes = []
     order = ExportOrder(note=notes.append)
     exports.export_board([frame], tmp_path / f"board.{ending}", order)
-    assert ["\U00012000" in note for note in notes] == [True] * is_told
+    assert ["\U00012000" in note for note in notes] == [True] * is_stated
 
 
 def test_nothing_is_written_into_the_margin_of_the_curves(picture, exports):

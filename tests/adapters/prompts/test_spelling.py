@@ -28,7 +28,7 @@ speller = Speller(read_vocabulary(resources_folder() / "prompts"))
     ],
 )
 def test_a_slip_of_one_letter_is_mended(written, meant):
-    assert speller.mend(written).text == meant
+    assert speller.correct(written).text == meant
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,12 @@ def test_a_slip_of_one_letter_is_mended(written, meant):
     ],
 )
 def test_words_that_are_right_are_left_alone(text):
-    assert speller.mend(text).text == text
+    assert speller.correct(text).text == text
 
 
 @pytest.mark.parametrize("text", ["a cat infront of a dog", "a girafe abve a hous", "lfet"])
 def test_every_letter_keeps_its_place_in_the_prompt(text):
-    mended = speller.mend(text)
+    mended = speller.correct(text)
     assert len(mended.origins) == len(mended.text)
     assert list(mended.origins) == sorted(mended.origins)
     assert mended.span(0, len(mended.text)).of(text) == text

@@ -2,7 +2,7 @@
 
 import threading
 
-from spatialstudio.application.compose.drafts import PAUSE_S, DraftKeeper
+from spatialstudio.application.compose.drafts import PAUSE_S, DraftSaver
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.run_settings import Draft
 from tests.patience import PATIENCE_S
@@ -29,10 +29,10 @@ class Paper:
 
 def test_a_change_is_written_although_nothing_is_closed():
     paper = Paper()
-    keeper = DraftKeeper(nothing, paper)
-    keeper.keep(Draft(prompt="a cat"))
+    run_recorder = DraftSaver(nothing, paper)
+    run_recorder.keep(Draft(prompt="a cat"))
     assert paper.was_written.wait(PATIENCE_S)
-    keeper.close()
+    run_recorder.close()
 
 
 def test_changes_are_gathered_for_a_second_at_most():
@@ -41,26 +41,26 @@ def test_changes_are_gathered_for_a_second_at_most():
 
 def test_changes_that_follow_soon_are_written_together():
     paper = Paper()
-    keeper = DraftKeeper(nothing, paper, pause_s=30)
+    run_recorder = DraftSaver(nothing, paper, pause_s=30)
     for text in ("a", "a c", "a cat"):
-        keeper.keep(Draft(prompt=text))
-    keeper.close()
+        run_recorder.keep(Draft(prompt=text))
+    run_recorder.close()
     assert paper.written == ["a cat"]
 
 
 def test_a_change_after_a_rest_is_written_too():
     paper = Paper()
-    keeper = DraftKeeper(nothing, paper, pause_s=0.01)
-    keeper.keep(Draft(prompt="a"))
-    keeper.close()
-    keeper.keep(Draft(prompt="b"))
-    keeper.close()
+    run_recorder = DraftSaver(nothing, paper, pause_s=0.01)
+    run_recorder.keep(Draft(prompt="a"))
+    run_recorder.close()
+    run_recorder.keep(Draft(prompt="b"))
+    run_recorder.close()
     assert paper.written == ["a", "b"]
 
 
 def test_a_disk_that_is_full_stops_nobody(caplog):
     paper = Paper(StoreError("The disk is full."))
-    keeper = DraftKeeper(nothing, paper, pause_s=0.01)
-    keeper.keep(Draft(prompt="a"))
-    keeper.close()
+    run_recorder = DraftSaver(nothing, paper, pause_s=0.01)
+    run_recorder.keep(Draft(prompt="a"))
+    run_recorder.close()
     assert "The disk is full." in caplog.text

@@ -151,9 +151,9 @@ def test_why_names_words_and_reader():
     ],
     ids=["relation", "object"],
 )
-def test_why_is_less_sure_after_a_slip(text, slip):
+def test_why_is_less_sure_after_a_slip(text, typo):
     scene = read(text)
-    assert why(scene, scene.relations[0]).endswith(f"Less sure: {slip}")
+    assert why(scene, scene.relations[0]).endswith(f"Less sure: {typo}")
 
 
 def test_a_slip_elsewhere_leaves_a_relation_sure():

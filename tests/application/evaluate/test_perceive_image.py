@@ -162,8 +162,8 @@ def test_the_cut_moves_without_another_look():
 
 def test_the_second_detector_has_its_own_cut():
     who = judges(second=BoxDetector(id="second"), cut=0.95)
-    assert perceived(who.seconded).cut == 0.4
-    assert judges().seconded is None
+    assert perceived(who.with_second_detector).cut == 0.4
+    assert judges().with_second_detector is None
 
 
 def test_without_a_depth_estimator_the_depth_stays_unknown():

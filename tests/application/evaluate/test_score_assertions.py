@@ -3,7 +3,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from spatialstudio.application.evaluate.metrics import Witnesses, score_assertions
+from spatialstudio.application.evaluate.metrics import DaModels, score_assertions
 from spatialstudio.domain.assertion import (
     DA_REPRODUCE,
     Assertion,
@@ -45,9 +45,9 @@ class FakeAnswerer:
         return tuple(QuestionAnswer(chances=chances) for _ in questions)
 
 
-def scored(token=None, **witnesses):
+def scored(token=None, **da_models):
     evaluation = score_assertions(
-        PICTURE, scene_of(), SEEN, Witnesses(**witnesses), token or CountingToken()
+        PICTURE, scene_of(), SEEN, DaModels(**da_models), token or CountingToken()
     )
     return evaluation.da_score
 

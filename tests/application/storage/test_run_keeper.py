@@ -87,10 +87,10 @@ def judged():
 
 def kept(request, shelf, *events, journal=None):
     published = []
-    keeper = RunRecorder(shelf, journal or FakeJournal(), published.append)
-    keeper.expect(request)
+    run_recorder = RunRecorder(shelf, journal or FakeJournal(), published.append)
+    run_recorder.expect(request)
     for event in events:
-        keeper.follow(event)
+        run_recorder.follow(event)
     return published
 
 
@@ -165,9 +165,9 @@ def test_a_request_is_remembered_until_it_needs_no_retry(request_, events, left)
 
 def test_runs_that_nobody_expects_are_let_pass():
     published = []
-    keeper = RunRecorder(FakeShelf(), FakeJournal(), published.append)
+    run_recorder = RunRecorder(FakeShelf(), FakeJournal(), published.append)
     for event in (*drawn(), judged()):
-        keeper.follow(event)
+        run_recorder.follow(event)
     assert published == []
 
 
@@ -176,39 +176,39 @@ CANCELLED = GenerationCancelled(request_id=MINE, at_step=0)
 
 def test_what_stops_because_the_program_closes_is_remembered(request_):
     journal = FakeJournal()
-    keeper = RunRecorder(FakeShelf(), journal, lambda _: None)
-    keeper.expect(request_)
-    keeper.note_closing()
-    keeper.follow(CANCELLED)
+    run_recorder = RunRecorder(FakeShelf(), journal, lambda _: None)
+    run_recorder.expect(request_)
+    run_recorder.note_closing()
+    run_recorder.follow(CANCELLED)
     assert journal.open == [MINE]
 
 
 def test_what_the_user_stopped_before_closing_is_not(request_):
     journal = FakeJournal()
-    keeper = RunRecorder(FakeShelf(), journal, lambda _: None)
-    keeper.expect(request_)
-    keeper.note_cancellation(MINE)
-    keeper.note_closing()
-    keeper.follow(CANCELLED)
+    run_recorder = RunRecorder(FakeShelf(), journal, lambda _: None)
+    run_recorder.expect(request_)
+    run_recorder.note_cancellation(MINE)
+    run_recorder.note_closing()
+    run_recorder.follow(CANCELLED)
     assert journal.open == []
 
 
 def test_what_is_finished_while_the_program_closes_is_stored(request_):
     shelf, journal = FakeShelf(), FakeJournal()
-    keeper = RunRecorder(shelf, journal, lambda _: None)
-    keeper.expect(request_)
-    keeper.note_closing()
+    run_recorder = RunRecorder(shelf, journal, lambda _: None)
+    run_recorder.expect(request_)
+    run_recorder.note_closing()
     for event in (*drawn(), judged()):
-        keeper.follow(event)
+        run_recorder.follow(event)
     assert len(shelf.stored) == 1
     assert journal.open == []
 
 
 def test_giving_up_names_the_pictures_that_are_stored(request_):
     journal = FakeJournal()
-    keeper = RunRecorder(FakeShelf(), journal, lambda _: None)
-    keeper.expect(request_)
+    run_recorder = RunRecorder(FakeShelf(), journal, lambda _: None)
+    run_recorder.expect(request_)
     for event in drawn():
-        keeper.follow(event)
-    assert keeper.forget_all() == (PICTURE,)
-    assert (journal.open, keeper.is_busy) == ([], False)
+        run_recorder.follow(event)
+    assert run_recorder.forget_all() == (PICTURE,)
+    assert (journal.open, run_recorder.is_busy) == ([], False)

@@ -87,13 +87,13 @@ def draw(storage, request, value=7):
     """Have a request drawn in one colour, and judged."""
     image = np.full((8, 8, 3), value, np.uint8)
     seen = Perception(image_sha256="", height=8, width=8, detections=(), masks=())
-    storage.keeper.expect(request)
+    storage.run_recorder.expect(request)
     for event in (
         GenerationStarted(request_id=request.id, total_steps=0, token_spans=(), device="cpu"),
         GenerationFinished(request_id=request.id, image=image, seconds=1.0, peak_memory_bytes=1),
         PictureJudged(request_id=request.id, evaluation=Evaluation(perception=seen, verdicts=())),
     ):
-        storage.keeper.follow(event)
+        storage.run_recorder.follow(event)
 
 
 def only(kind, published):
@@ -138,8 +138,8 @@ def test_a_prompt_typed_anew_has_no_scene_until_it_is_read(opened):
 def test_only_what_was_not_drawn_is_listed_as_interrupted(opened, request_):
     first = opened()
     draw(first, request_)
-    first.keeper.expect(replace(request_, id="r2"))
-    first.keeper.expect(replace(request_, id="r3"))
+    first.run_recorder.expect(replace(request_, id="r2"))
+    first.run_recorder.expect(replace(request_, id="r3"))
     first.close()
     second = opened()
     assert [request.id for request in second.interrupted()] == ["r2", "r3"]
@@ -214,7 +214,7 @@ def test_all_that_we_write_of_a_request_comes_back_into_the_form(opened, publish
     assert scene_to_take(wanted) == scene
 
 
-def told_by(storage, published):
+def picture_record_of(storage, published):
     return storage.metadata.read(only(RunStored, published).path)
 
 
@@ -224,7 +224,9 @@ def test_every_field_that_differs_is_a_row(opened, published, request_):
     guidance = GuidanceSettings(method_id="psg", strength=3.0, every=2)
     form = replace(USUAL, negative="fog", guidance=guidance)
     draw(storage, request_of(scene, STICKERS, form, 5))
-    rows = storage.compare_picture(told_by(storage, published), request_.scene, [STICKERS])
+    rows = storage.compare_picture(
+        picture_record_of(storage, published), request_.scene, [STICKERS]
+    )
     told = {row.name: (row.mine, row.theirs) for row in rows}
     assert told["negative"] == ("", "fog")
     assert told["guidance"][1] == "every 2"
@@ -246,7 +248,7 @@ def test_a_usual_picture_takes_an_unusual_form_back(opened, published, request_)
     storage.drafts.keep_settings(unusual)
     path = only(RunStored, published).path
     rows = storage.compare_picture(storage.metadata.read(path), request_.scene, [STICKERS])
-    told = {row.name: (row.mine, row.theirs) for row in rows if row.is_told and not row.is_same}
+    told = {row.name: (row.mine, row.theirs) for row in rows if row.is_stated and not row.is_same}
     assert told["negative"] == ("fog", "")
     assert told["guidance"] == ("every 2", "")
     assert told["savings"] == ("tiles", "")
@@ -280,7 +282,7 @@ def test_a_baseline_takes_the_guidance_of_the_form_away(opened, published, reque
 def test_what_only_another_program_has_is_told_as_well():
     theirs = PictureSettings(dialect="a1111", extras={"Clip skip": "2"})
     *_, extra = compare_settings(PictureSettings(dialect=""), theirs)
-    assert (extra.name, extra.theirs, extra.is_told, extra.is_extra) == (
+    assert (extra.name, extra.theirs, extra.is_stated, extra.is_extra) == (
         *("Clip skip", "2"),
         *(True, True),
     )
@@ -298,7 +300,7 @@ def test_a_dropped_picture_is_compared_with_the_form_and_changes_nothing(
     draw(storage, request_)
     storage.drafts.keep_settings(USUAL)
     storage.drafts.keep_prompt("something else", None)
-    rows = storage.compare_picture(told_by(storage, published), None, [STICKERS])
+    rows = storage.compare_picture(picture_record_of(storage, published), None, [STICKERS])
     told = {row.name: (row.mine, row.theirs) for row in rows}
     assert told["prompt"] == ("something else", request_.scene.prompt.text)
     assert told["seed"] == ("11", "3")
@@ -373,7 +375,7 @@ def test_a_folder_that_cannot_be_written_is_refused_and_the_former_stays(opened,
 
 def test_the_library_stays_while_a_picture_is_still_to_come(opened, request_, tmp_path):
     storage = opened()
-    storage.keeper.expect(request_)
+    storage.run_recorder.expect(request_)
     with pytest.raises(StoreError, match="still being drawn"):
         storage.use_library(tmp_path / "chosen")
     assert storage.runs_folder == tmp_path / "runs"

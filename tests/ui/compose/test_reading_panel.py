@@ -14,7 +14,7 @@ from spatialstudio.ui.compose.reading_panel import ReadingPanel
 from spatialstudio.ui.compose.widgets.prompt_editor import PromptEditor
 from spatialstudio.ui.compose.widgets.reading_notes import NoteRow
 from spatialstudio.ui.framework.window_signals import LANGUAGE_MODEL_PAGE
-from spatialstudio.ui.window.window_commands import settings_in_sight
+from spatialstudio.ui.window.window_commands import shown_settings
 from tests.ui.scripted_engine import PROMPT
 
 
@@ -254,7 +254,7 @@ def test_a_server_that_fails_is_asked_again(qtbot, panel, fail, server):
 def test_a_server_that_fails_leads_to_its_settings(qtbot, panel, fail, window):
     fail()
     press(qtbot, panel, "Settings…")
-    assert settings_in_sight(window) == (LANGUAGE_MODEL_PAGE,)
+    assert shown_settings(window) == (LANGUAGE_MODEL_PAGE,)
 
 
 def test_another_server_is_asked_at_once(qtbot, panel, fail, server, studio):

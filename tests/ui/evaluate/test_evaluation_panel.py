@@ -34,7 +34,7 @@ def chips(window):
 
 
 def chip_of(window, reason):
-    return next(chip for chip in chips(window) if chip.ground.reason is reason)
+    return next(chip for chip in chips(window) if chip.check.reason is reason)
 
 
 def picture(window):
@@ -103,8 +103,8 @@ def test_the_lever_lowers_the_threshold(qtbot, evaluating, studio):
     wanted = "Lower the threshold to 0.15"
     qtbot.waitUntil(lambda: wanted in texts(evaluating))
     card = evaluating.findChild(VerdictCard)
-    lever = next(each for each in card.findChildren(QPushButton) if each.text() == wanted)
-    qtbot.mouseClick(lever, Qt.MouseButton.LeftButton)
+    threshold = next(each for each in card.findChildren(QPushButton) if each.text() == wanted)
+    qtbot.mouseClick(threshold, Qt.MouseButton.LeftButton)
     tried = evaluating.context.judgement.adjustment_of(studio.session.run)
     assert tried.checker.detection_score == 0.15
 

@@ -20,18 +20,18 @@ def told(run):
 
 
 def texts(run):
-    return [ground.text for ground in told(run)]
+    return [check.text for check in told(run)]
 
 
 def test_a_decided_verdict_tells_what_it_passed():
-    grounds = told(judged_run(DOG, CAR))
-    assert [ground.text for ground in grounds] == [
+    checks = told(judged_run(DOG, CAR))
+    assert [check.text for check in checks] == [
         "found 0.81 · 0.90",
         "one of each",
         "overlap 0.00",
         "offset 0.50 of 0.10",
     ]
-    assert {ground.state for ground in grounds} == {CheckState.HELD}
+    assert {check.state for check in checks} == {CheckState.HELD}
 
 
 def test_a_count_that_is_asked_for_is_not_called_one_of_each():
@@ -39,7 +39,7 @@ def test_a_count_that_is_asked_for_is_not_called_one_of_each():
 
 
 def test_only_what_was_checked_has_held():
-    states = [ground.state for ground in told(judged_run(DOG, CAR, scene=counted_scene()))]
+    states = [check.state for check in told(judged_run(DOG, CAR, scene=counted_scene()))]
     assert states == [
         CheckState.HELD,
         CheckState.NOT_CHECKED,

@@ -9,7 +9,7 @@ from spatialstudio.ui.framework.bridge import (
     HAND_FRAME_MS,
     Bridge,
     FrameClock,
-    SightClock,
+    VisibleFrameClock,
 )
 from spatialstudio.ui.framework.file_reading import FileReading
 from spatialstudio.ui.framework.panel_api import Panel
@@ -146,7 +146,7 @@ def test_the_hand_waits_for_no_turn(witness, short_turns):
 
 def test_a_panel_out_of_sight_is_drawn_once_when_it_is_shown(qtbot, witness):
     drawn = []
-    clock = SightClock(lambda: drawn.append(1), witness)
+    clock = VisibleFrameClock(lambda: drawn.append(1), witness)
     for _ in EVENTS:
         clock.request()
     assert drawn == []
@@ -157,7 +157,7 @@ def test_a_panel_out_of_sight_is_drawn_once_when_it_is_shown(qtbot, witness):
 
 def test_a_panel_that_missed_nothing_is_not_drawn_when_it_is_shown(qtbot, witness):
     drawn = []
-    clock = SightClock(lambda: drawn.append(1), witness)
+    clock = VisibleFrameClock(lambda: drawn.append(1), witness)
     witness.show()
     clock.request()
     qtbot.waitUntil(lambda: drawn == [1])

@@ -3,7 +3,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QToolButton
 
 from spatialstudio.ui.framework import commands as framework_commands
-from spatialstudio.ui.framework.map_view import Whose
+from spatialstudio.ui.framework.map_view import MapSource
 from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.inspect.maps_panel import MapsPanel
 from spatialstudio.ui.stage.widgets.map_grid import MapGrid
@@ -121,7 +121,7 @@ def test_the_grid_shows_the_run_beside_and_the_difference_as_well(qtbot, inspect
 
 
 def test_without_a_run_beside_the_grid_is_of_the_open_run(qtbot, inspected, studio):
-    inspected.context.maps.show_look(is_grid=True, whose=Whose.DIFFERENCE)
+    inspected.context.maps.show_look(is_grid=True, source=MapSource.DIFFERENCE)
     studio.session.set_beside(None)
     qtbot.waitUntil(lambda: "peak" in cell_tip(inspected))
     assert not choice(inspected, "Difference").isVisible()
@@ -186,7 +186,7 @@ def test_choices_that_appear_later_break_the_line_at_once(qtbot, inspected):
     qtbot.waitUntil(lambda: top(word, bar) > max(top(each, bar) for each in choices))
 
 
-CHOICES = [*(each.value for each in Whose), "Picture", "Grid"]
+CHOICES = [*(each.value for each in MapSource), "Picture", "Grid"]
 
 
 def top(widget, bar):

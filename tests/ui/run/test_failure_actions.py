@@ -16,7 +16,7 @@ from spatialstudio.domain.devices import MemoryFix, Saving
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationFailed, GenerationFinished
 from spatialstudio.ui.widgets.toast_card import ToastCard
-from spatialstudio.ui.window.window_commands import settings_in_sight
+from spatialstudio.ui.window.window_commands import shown_settings
 from tests.ui.scripted_engine import PROMPT, STEPS, picture_of
 
 TILES = MemoryFix(savings=(Saving.TILING,), peak_bytes=3_100_000_000)
@@ -175,7 +175,7 @@ def test_a_library_that_cannot_be_written_leads_to_its_setting(qtbot, window, st
     window.generation.generate()
     qtbot.waitUntil(lambda: "Choose a folder…" in offers(window))
     offers(window)["Choose a folder…"].click()
-    assert settings_in_sight(window) == ("Pictures",)
+    assert shown_settings(window) == ("Pictures",)
 
 
 def test_a_picture_that_could_not_be_stored_leads_to_the_setting_as_well(
@@ -184,4 +184,4 @@ def test_a_picture_that_could_not_be_stored_leads_to_the_setting_as_well(
     studio.bus.publish(StoreFailed(request_id=engine.jobs[0].job_id, error=FULL))
     qtbot.waitUntil(lambda: "Choose a folder…" in offers(running))
     offers(running)["Choose a folder…"].click()
-    assert settings_in_sight(running) == ("Pictures",)
+    assert shown_settings(running) == ("Pictures",)

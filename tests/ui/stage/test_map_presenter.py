@@ -25,16 +25,16 @@ from spatialstudio.domain.attention import (
 from spatialstudio.domain.generation import INFSPLIGN
 from spatialstudio.ui.framework.map_view import MapLook
 from spatialstudio.ui.stage.map_presenter import (
-    MapSight,
+    MapSelection,
     maps_at,
-    moment_told,
+    moment_note,
     words_to_script,
 )
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS, step_of
 
-AFTER = MapSight()
-BEFORE = MapSight(look=MapLook(moment=Moment.BEFORE))
+AFTER = MapSelection()
+BEFORE = MapSelection(look=MapLook(moment=Moment.BEFORE))
 STEPS = 4
 CHOICE = LayerChoice(layers=frozenset({"mid"}))
 
@@ -75,18 +75,18 @@ def test_after_the_updates_is_shown_unless_before_is_wanted(run):
     event = run.steps[1]
     assert maps_at(run, 1, AFTER) == event.attention_after.maps
     assert maps_at(run, 1, BEFORE) == event.attention.maps
-    assert moment_told(run, 1, AFTER) == "Read after the step's updates."
-    assert moment_told(run, 1, BEFORE) == "Read before the step's updates."
+    assert moment_note(run, 1, AFTER) == "Read after the step's updates."
+    assert moment_note(run, 1, BEFORE) == "Read before the step's updates."
 
 
 def test_a_step_without_updates_is_read_once(run):
     assert maps_at(run, 3, AFTER) is maps_at(run, 3, BEFORE)
-    assert "no updates" in moment_told(run, 3, AFTER)
+    assert "no updates" in moment_note(run, 3, AFTER)
 
 
 def test_an_old_trace_is_shown_as_before_and_says_so(old):
     assert maps_at(old, 1, AFTER) == old.steps[1].attention.maps
-    told = moment_told(old, 1, AFTER)
+    told = moment_note(old, 1, AFTER)
     assert told == "Read before the step's updates. This run was read at this moment alone."
     numbers = StepNumbers().table(old)
     assert numbers.moment is Moment.BEFORE
@@ -101,7 +101,7 @@ def pos_in(table):
 def test_captured_layers_are_told_as_after_whatever_is_wanted(run, averaged):
     chosen = replace(BEFORE, averages=averaged, is_chosen=True)
     assert maps_at(run, 1, chosen)["m1"].max() == 9
-    told = moment_told(run, 1, chosen)
+    told = moment_note(run, 1, chosen)
     assert told.startswith("Read after the step's updates. Captured layers")
 
 
@@ -109,7 +109,7 @@ def test_captured_layers_of_a_method_that_leaves_the_latents_are_told_as_before(
     guidance = replace(run.request.guidance, method_id=INFSPLIGN)
     run = replace(run, request=replace(run.request, guidance=guidance))
     chosen = replace(AFTER, averages=averaged, is_chosen=True)
-    assert moment_told(run, 1, chosen).startswith("Read before the step's updates.")
+    assert moment_note(run, 1, chosen).startswith("Read before the step's updates.")
 
 
 @pytest.mark.parametrize(("sight", "has_others"), [(AFTER, True), (BEFORE, False)])
@@ -143,7 +143,7 @@ def test_a_pinned_step_says_which_reading_it_shows(run):
 @pytest.mark.parametrize("moment", list(Moment), ids=lambda each: each.name)
 def test_a_script_reads_what_is_in_sight(run, tmp_path, moment):
     run = replace(run, path=tmp_path / "run.png")
-    words, choice = words_to_script(run, 1, MapSight(look=MapLook(moment=moment)))
+    words, choice = words_to_script(run, 1, MapSelection(look=MapLook(moment=moment)))
     script = view_script(run, words, 1, MapScale.PER_MAP, choice, moment)
     assert f"run.steps[STEP].attention_at(Moment.{moment.name}).maps" in script
     assert moment.value in script.splitlines()[0]

@@ -6,7 +6,7 @@ from spatialstudio.application.run.generate_image import new_request
 from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.verdict import AbstentionReason, Outcome
-from spatialstudio.ui.stage.map_presenter import MapSight
+from spatialstudio.ui.stage.map_presenter import MapSelection
 from spatialstudio.ui.stage.stage_presenter import (
     picture_scene,
     shows_result,
@@ -51,14 +51,14 @@ def done(live):
 
 
 def test_a_live_run_shows_its_preview_under_both_maps(live):
-    shown = picture_scene(live, 2, MapSight(), ALL, "Guided")
+    shown = picture_scene(live, 2, MapSelection(), ALL, "Guided")
     assert shown.picture is live.steps[2].preview
     assert [layer.hue for layer in shown.maps] == [0, 1]
     assert shown.remark == f"step 3 of {STEPS}, after the step's updates"
 
 
 def test_the_last_step_of_a_finished_run_is_the_picture_as_judged(done):
-    shown = picture_scene(done, STEPS - 1, MapSight(), ALL, "Guided")
+    shown = picture_scene(done, STEPS - 1, MapSelection(), ALL, "Guided")
     assert shown.picture is done.image
     assert [box.label for box in shown.boxes] == ["dog 0.90", "car 0.90"]
     assert len(shown.masks) == 2
@@ -67,7 +67,7 @@ def test_the_last_step_of_a_finished_run_is_the_picture_as_judged(done):
 
 def test_a_box_is_called_what_was_detected_not_what_was_asked_for(done):
     asked = replace(done, scene=counted_scene())
-    shown = picture_scene(asked, STEPS - 1, MapSight(), ALL, "Guided")
+    shown = picture_scene(asked, STEPS - 1, MapSelection(), ALL, "Guided")
     assert [box.label for box in shown.boxes] == ["dog 0.90", "car 0.90"]
 
 
@@ -84,7 +84,7 @@ def test_where_the_checker_could_not_choose_both_candidates_are_shown(done):
     torn = replace(
         done, evaluation=replace(done.evaluation, perception=perception, verdicts=(verdict,))
     )
-    shown = picture_scene(torn, STEPS - 1, MapSight(), ALL, "Guided")
+    shown = picture_scene(torn, STEPS - 1, MapSelection(), ALL, "Guided")
     assert [(box.label, box.is_rival) for box in shown.boxes] == [
         ("dog 0.90", False),
         ("dog 0.85", True),
@@ -94,19 +94,19 @@ def test_where_the_checker_could_not_choose_both_candidates_are_shown(done):
 
 def test_a_picked_word_shows_its_map_on_the_finished_picture(done):
     car = done.scene.mentions[1].id
-    shown = picture_scene(done, STEPS - 1, MapSight(words=(car,)), ALL, "Guided")
+    shown = picture_scene(done, STEPS - 1, MapSelection(words=(car,)), ALL, "Guided")
     assert [layer.hue for layer in shown.maps] == [1]
     assert [profile.hue for profile in shown.profiles] == [1]
 
 
 def test_where_no_masks_or_boxes_are_wanted_the_finished_picture_keeps_its_maps(done):
     maps_only = frozenset({Layer.PICTURE, Layer.MAPS})
-    shown = picture_scene(done, STEPS - 1, MapSight(), maps_only, "Guided")
+    shown = picture_scene(done, STEPS - 1, MapSelection(), maps_only, "Guided")
     assert [layer.hue for layer in shown.maps] == [0, 1]
 
 
 def test_two_words_of_a_relation_show_where_their_curves_cross(done):
-    both = MapSight(words=done.scene.relations[0].ends)
+    both = MapSelection(words=done.scene.relations[0].ends)
     (crossing,) = picture_scene(done, STEPS - 1, both, ALL, "Guided").crossings
     assert crossing.hues == (0, 1)
     assert crossing.rising[-1] == pytest.approx(1)
@@ -114,22 +114,22 @@ def test_two_words_of_a_relation_show_where_their_curves_cross(done):
 
 
 def test_curves_cross_only_by_the_user_s_wish(live):
-    assert picture_scene(live, 2, MapSight(), ALL, "Guided").crossings == ()
+    assert picture_scene(live, 2, MapSelection(), ALL, "Guided").crossings == ()
 
 
 def test_the_picture_is_told_in_words_as_well(live):
-    words = picture_scene(live, 2, MapSight(), ALL, "Guided").words
+    words = picture_scene(live, 2, MapSelection(), ALL, "Guided").words
     assert words.startswith("The map of dog peaks at ")
     assert "sure that the dog is to the left of the car." in words
 
 
 def test_a_word_of_another_prompt_is_not_looked_at(live):
-    shown = picture_scene(live, 1, MapSight(words=(MentionId("m9"),)), ALL, "Guided")
+    shown = picture_scene(live, 1, MapSelection(words=(MentionId("m9"),)), ALL, "Guided")
     assert [layer.hue for layer in shown.maps] == [0, 1]
 
 
 def test_an_earlier_step_of_a_finished_run_has_no_boxes(done):
-    shown = picture_scene(done, 0, MapSight(), ALL, "Guided")
+    shown = picture_scene(done, 0, MapSelection(), ALL, "Guided")
     assert shown.boxes == ()
     assert not shows_result(done, 0)
 
@@ -141,7 +141,7 @@ def test_a_run_is_seen_at_its_newest_step_until_it_reaches_the_picked_one(live):
 
 
 def test_marginals_are_distributions(live):
-    for_dog = picture_scene(live, 1, MapSight(), ALL, "").profiles[0]
+    for_dog = picture_scene(live, 1, MapSelection(), ALL, "").profiles[0]
     assert for_dog.along_x.sum() == pytest.approx(1, abs=1e-5)
     assert for_dog.along_y.sum() == pytest.approx(1, abs=1e-5)
 
@@ -154,7 +154,7 @@ def test_a_picture_without_a_trace_shows_the_marginals_of_its_masks(done):
         image=done.image,
         evaluation=done.evaluation,
     )
-    shown = picture_scene(foreign, 0, MapSight(), ALL, "Your picture")
+    shown = picture_scene(foreign, 0, MapSelection(), ALL, "Your picture")
     assert len(shown.profiles) == 2
 
 
@@ -169,14 +169,16 @@ def test_a_picture_without_a_trace_shows_the_marginals_of_its_masks(done):
     ids=lambda value: str(value),
 )
 def test_a_layer_that_is_off_is_not_shown(done, layer, part):
-    shown = picture_scene(done, STEPS - 1, MapSight(), ALL - {layer}, "")
+    shown = picture_scene(done, STEPS - 1, MapSelection(), ALL - {layer}, "")
     assert not getattr(shown, part)
 
 
 def test_a_run_in_the_queue_says_that_it_waits():
     request = new_request(scene_of(), STICKERS, seed=7)
     waiting = OpenRun(id=request.id, scene=request.scene, request=request)
-    assert picture_scene(waiting, 0, MapSight(), ALL, "Baseline").waiting == "Waits for its turn"
+    assert (
+        picture_scene(waiting, 0, MapSelection(), ALL, "Baseline").waiting == "Waits for its turn"
+    )
 
 
 def test_tiles_keep_room_for_a_baseline_that_has_not_begun(live):

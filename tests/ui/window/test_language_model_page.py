@@ -28,9 +28,9 @@ def window_signals():
 def page(qtbot, choices, window_signals):
     """The page, with events told as the window tells them."""
     language_model = LanguageModel(
-        lambda: choices, window_signals.server_told.emit, use_anew=lambda: None
+        lambda: choices, window_signals.server_reported.emit, use_anew=lambda: None
     )
-    page = LanguageModelPage(language_model, window_signals.server_told)
+    page = LanguageModelPage(language_model, window_signals.server_reported)
     qtbot.addWidget(page)
     page.show()
     yield page
@@ -131,8 +131,10 @@ def test_the_grammar_alone_can_be_chosen_again(qtbot, page, choices):
 
 def test_what_the_environment_says_is_told(qtbot, window_signals):
     choices = FakeServerDesk(overriding=("SOME_VARIABLE",))
-    model = LanguageModel(lambda: choices, window_signals.server_told.emit, use_anew=lambda: None)
-    page = LanguageModelPage(model, window_signals.server_told)
+    model = LanguageModel(
+        lambda: choices, window_signals.server_reported.emit, use_anew=lambda: None
+    )
+    page = LanguageModelPage(model, window_signals.server_reported)
     qtbot.addWidget(page)
     assert says(page, "SOME_VARIABLE")
 

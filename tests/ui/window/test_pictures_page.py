@@ -72,7 +72,7 @@ def test_another_library_is_chosen_and_the_usual_one_again(
     drawn_picture(qtbot, window, studio, engine)
     assert studio.session.run.path.is_relative_to(chosen)
     back = button(page_of(window), "Use the usual folder")
-    qtbot.waitUntil(lambda: not studio.storage.keeper.is_busy)
+    qtbot.waitUntil(lambda: not studio.storage.run_recorder.is_busy)
     back.setFocus()
     qtbot.keyClick(back, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: studio.runs_folder == usual)

@@ -27,8 +27,8 @@ def button(dialog, text):
 
 
 def test_the_arrows_go_through_all_stations_and_back(qtbot, dialog):
-    for number, station in enumerate(STATIONS, 1):
-        assert station.title in texts(dialog)
+    for number, page in enumerate(STATIONS, 1):
+        assert page.title in texts(dialog)
         assert f"{number} of {len(STATIONS)}" in texts(dialog)
         qtbot.keyClick(dialog, Qt.Key.Key_Right)
     assert STATIONS[-1].title in texts(dialog)
@@ -47,8 +47,8 @@ def test_the_buttons_do_too_and_the_last_one_ends_the_tour(qtbot, dialog):
 
 @pytest.mark.parametrize("is_dark", [False, True], ids=["light", "dark"])
 def test_every_station_has_a_picture_of_the_window(is_dark):
-    for station in STATIONS:
-        with Image.open(station.picture(resources_folder(), is_dark=is_dark)) as picture:
+    for page in STATIONS:
+        with Image.open(page.picture(resources_folder(), is_dark=is_dark)) as picture:
             assert min(picture.size) >= 800
 
 

@@ -462,7 +462,7 @@ def _batch_of(told: RunSummary) -> int:
 
     A picture of which nobody knows how it was made is alone.
     """
-    shared = told.prompt if told.is_making_told else told.id
+    shared = told.prompt if told.has_settings else told.id
     text = f"{told.model_id}\n{shared}".encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(text, digest_size=_BATCH_BYTES).digest(), signed=True)
 

@@ -33,7 +33,7 @@ from spatialstudio.adapters.storage.library.trash import (
     move_run,
 )
 from spatialstudio.adapters.storage.stores import atomic_write
-from spatialstudio.adapters.storage.stores.judgement import settle_judgements
+from spatialstudio.adapters.storage.stores.judgement import recover_judgements
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import ImageError, StoreError
@@ -296,9 +296,9 @@ class RunLibrary:
         """Finish what earlier programs and versions left; a read-only library stays as it is."""
         if not self.root.is_dir() or not os.access(self.root, os.W_OK):
             return
-        steps = [lambda: migrate(self.root), self._trash.settle]
+        steps = [lambda: migrate(self.root), self._trash.recover]
         for folder in folders_in(self.root):
-            steps += [partial(atomic_write.settle, folder), partial(settle_judgements, folder)]
+            steps += [partial(atomic_write.recover, folder), partial(recover_judgements, folder)]
         for step in steps:
             try:
                 step()

@@ -3,7 +3,7 @@
     .trash/<deletion>/deletion.json      when, and where each picture was
     .trash/<deletion>/0.png, 0.strace, 0.json, 1.png, ...
 
-Where the picture is decides: when a program ends in the middle, ``settle`` brings the other files
+Where the picture is decides: when a program ends in the middle, ``recover`` brings the other files
 after it. The library may come from somebody else: links are not followed, a deletion is named by
 its folder, and nothing outside the library is moved, written or deleted, whatever its file says.
 """
@@ -155,13 +155,13 @@ class Trash:
             _delete(self._folder / deletion.id)
         return pictures
 
-    def settle(self) -> None:
+    def recover(self) -> None:
         """Finish what a program that ended suddenly began."""
         for record in self._records():
             with suppress(OSError):
-                self._settle(record)
+                self._recover(record)
 
-    def _settle(self, record: _Record) -> None:
+    def _recover(self, record: _Record) -> None:
         folder = self._folder / record.id
         for number in sorted(_numbers_in(folder) & set(range(len(record.paths)))):
             inside = folder / f"{number}{PICTURE_ENDING}"

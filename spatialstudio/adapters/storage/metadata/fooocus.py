@@ -6,11 +6,11 @@ Its other scheme is that of AUTOMATIC1111, and is read as such.
 from collections.abc import Mapping
 
 from spatialstudio.adapters.storage.metadata.parse_values import (
+    parse_extras,
     parse_float,
     parse_int,
     parse_object,
     parse_text,
-    told_extras,
 )
 from spatialstudio.adapters.storage.metadata.picture_texts import PARAMETERS, USER_COMMENT
 from spatialstudio.domain.picture_settings import PictureSettings
@@ -44,5 +44,5 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
         height=parse_int(height.strip()),
         model=parse_text(told.get("base_model")),
         model_hash=parse_text(told.get("base_model_hash")),
-        extras=told_extras(told, _KNOWN),
+        extras=parse_extras(told, _KNOWN),
     )

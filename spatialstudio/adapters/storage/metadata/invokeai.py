@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from spatialstudio.adapters.storage.metadata.parse_values import (
+    parse_extras,
     parse_float,
     parse_int,
     parse_object,
     parse_text,
-    told_extras,
 )
 from spatialstudio.domain.picture_settings import PictureSettings
 
@@ -63,7 +63,7 @@ def _read_new(told: Mapping[str, Any]) -> PictureSettings:
         height=parse_int(told.get("height")),
         model=parse_text(model.get("name")) or parse_text(model.get("model_name")),
         model_hash=parse_text(model.get("hash")),
-        extras=told_extras(told, _KNOWN),
+        extras=parse_extras(told, _KNOWN),
     )
 
 

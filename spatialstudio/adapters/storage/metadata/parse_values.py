@@ -57,7 +57,7 @@ def parse_float(value: object) -> float | None:
     return number if math.isfinite(number) and abs(number) <= LARGEST_NUMBER else None
 
 
-def told_extras(values: Mapping[str, Any], known: frozenset[str]) -> dict[str, str]:
+def parse_extras(values: Mapping[str, Any], known: frozenset[str]) -> dict[str, str]:
     """Return all that is told beside the known names, in words."""
     return {
         str(name): value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from spatialstudio.adapters.storage.metadata.parse_values import (
+    parse_extras,
     parse_float,
     parse_int,
     parse_object,
     parse_text,
-    told_extras,
 )
 from spatialstudio.adapters.storage.metadata.picture_texts import PARAMETERS, USER_COMMENT
 from spatialstudio.domain.picture_settings import PictureSettings
@@ -40,5 +40,5 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
         width=parse_int(told.get("width")),
         height=parse_int(told.get("height")),
         model=parse_text(told.get("model")),
-        extras=told_extras(told, _KNOWN),
+        extras=parse_extras(told, _KNOWN),
     )

@@ -1,8 +1,8 @@
 """Brings the files of a run into a folder together: all of them, or none.
 
 Everything is written under hidden names and given to the disk. Then the picture gets its name:
-that moment decides. A program that ends before it leaves hidden files, which ``settle`` takes
-away; one that ends after it leaves files that ``settle`` only has to rename.
+that moment decides. A program that ends before it leaves hidden files, which ``recover`` takes
+away; one that ends after it leaves files that ``recover`` only has to rename.
 """
 
 import os
@@ -30,7 +30,7 @@ STALE_S = 3600
 _PART = ".part"
 
 
-def arrive(folder: Path, name: str, files: Mapping[str, bytes]) -> Path:
+def write_run_files(folder: Path, name: str, files: Mapping[str, bytes]) -> Path:
     """Write the files of a run under the first free name like ``name``.
 
     Args:
@@ -66,7 +66,7 @@ def arrive(folder: Path, name: str, files: Mapping[str, bytes]) -> Path:
     raise AssertionError("There is always a free number.")
 
 
-def settle(folder: Path) -> None:
+def recover(folder: Path) -> None:
     """Finish or take back what a program that ended suddenly left in a folder.
 
     Hidden files that other programs name differently stay.

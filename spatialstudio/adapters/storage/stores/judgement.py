@@ -1,7 +1,7 @@
 """Brings a new evaluation or comparison into both files that tell it, picture and sidecar.
 
 The latter waits under a hidden name until the picture tells its hash: that moment decides.
-A program that ends before it leaves the run as it was; after it, ``settle`` has only to rename.
+A program that ends before it leaves the run as it was; after it, ``recover`` has only to rename.
 """
 
 from contextlib import suppress
@@ -18,7 +18,7 @@ from spatialstudio.adapters.storage.stores.atomic_write import (
     is_stale,
 )
 from spatialstudio.adapters.storage.stores.sidecar import MAX_SIDECAR_BYTES, part_hashes
-from spatialstudio.adapters.storage.stores.verify_run import told_by
+from spatialstudio.adapters.storage.stores.verify_run import picture_record_of
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.safe_files import is_regular, read_regular
 
@@ -43,12 +43,12 @@ def keep_judgement(picture: Path, sidecar: bytes, content: bytes) -> None:
             write_whole(picture, content)
             _rename(waiting, picture.with_suffix(SIDECAR_ENDING))
         except BaseException:
-            if not _is_told(picture, waiting):
+            if not _is_recorded(picture, waiting):
                 waiting.unlink(missing_ok=True)
             raise
 
 
-def settle_judgement(picture: Path) -> None:
+def recover_judgement(picture: Path) -> None:
     """Finish or take back what a program left that ended suddenly while it kept a judgement.
 
     In a folder that cannot be written all stays as it is.
@@ -57,27 +57,27 @@ def settle_judgement(picture: Path) -> None:
     if not is_regular(waiting):
         return
     with suppress(OSError):
-        if _is_told(picture, waiting):
+        if _is_recorded(picture, waiting):
             _rename(waiting, picture.with_suffix(SIDECAR_ENDING))
         elif is_stale(waiting):
             waiting.unlink(missing_ok=True)
 
 
-def settle_judgements(folder: Path) -> None:
+def recover_judgements(folder: Path) -> None:
     """Likewise for all runs right in a folder."""
     for waiting in folder.glob(f".*{_WAITING}"):
         name = waiting.name.removeprefix(".").removesuffix(_WAITING)
-        settle_judgement(folder / f"{name}{PICTURE_ENDING}")
+        recover_judgement(folder / f"{name}{PICTURE_ENDING}")
 
 
 def _waiting(picture: Path) -> Path:
     return picture.with_name(f".{picture.stem}{_WAITING}")
 
 
-def _is_told(picture: Path, waiting: Path) -> bool:
+def _is_recorded(picture: Path, waiting: Path) -> bool:
     try:
         due = part_hashes(read_regular(waiting, MAX_SIDECAR_BYTES), waiting.name)
-        return due.items() <= dict(told_by(picture).hashes).items()
+        return due.items() <= dict(picture_record_of(picture).hashes).items()
     except (OSError, StudioError):
         return False
 

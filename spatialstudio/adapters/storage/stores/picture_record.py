@@ -67,11 +67,11 @@ def texts_of(
         is_marked: Whether it says that a model drew it.
         parts: Hashes of the run's parts, where they lie beside.
     """
-    verdicts = told_verdicts(evaluation)
-    return texts_telling(record, verdicts, size, is_marked=is_marked, parts=parts)
+    verdicts = recorded_verdicts(evaluation)
+    return record_texts(record, verdicts, size, is_marked=is_marked, parts=parts)
 
 
-def texts_telling(
+def record_texts(
     record: RunRecord,
     verdicts: Mapping[str, Json],
     size: tuple[int, int],
@@ -79,14 +79,14 @@ def texts_telling(
     is_marked: bool,
     parts: Mapping[str, str] | None = None,
 ) -> EmbeddedTexts:
-    """Return the same for verdicts as a record tells them; see ``told_verdicts``."""
+    """Return the same for verdicts as a record tells them; see ``recorded_verdicts``."""
     request = encode(record.request, {})
     told: Json = {
         "version": VERSION,
         "app": record.environment.app,
         "request": request,
-        "relations": [_told_relation(record, r) for r in record.request.scene.relations],
-        "pos": {r.id: _told_pos(record, r.id) for r in record.request.scene.relations},
+        "relations": [_relation_json(record, r) for r in record.request.scene.relations],
+        "pos": {r.id: _pos_json(record, r.id) for r in record.request.scene.relations},
         "verdicts": dict(verdicts),
         "environment": encode(record.environment, {}),
         "picture": {"height": size[0], "width": size[1]},
@@ -100,10 +100,10 @@ def texts_telling(
     )
 
 
-def told_verdicts(evaluation: Evaluation | None) -> Mapping[str, Json]:
+def recorded_verdicts(evaluation: Evaluation | None) -> Mapping[str, Json]:
     """Return what a record tells of verdicts, by relation."""
     verdicts = evaluation.verdicts if evaluation else ()
-    return {verdict.relation_id: _told_verdict(verdict) for verdict in verdicts}
+    return {verdict.relation_id: _verdict_json(verdict) for verdict in verdicts}
 
 
 def with_hash(texts: Mapping[str, str], part: str, digest: str) -> EmbeddedTexts:
@@ -124,12 +124,12 @@ def with_hash(texts: Mapping[str, str], part: str, digest: str) -> EmbeddedTexts
 
 
 @frozen
-class ToldRecord:
+class PictureRecord:
     """What the record in a picture says of the run, for comparison.
 
     Attributes:
         request: What was asked.
-        verdicts: See ``told_verdicts``.
+        verdicts: See ``recorded_verdicts``.
         hashes: By part; empty in records of version 1.
         plain: The whole record.
     """
@@ -140,7 +140,7 @@ class ToldRecord:
     plain: Mapping[str, Json]
 
 
-def read_told(record: str) -> ToldRecord:
+def read_picture_record(record: str) -> PictureRecord:
     """Read the record of a picture.
 
     Raises:
@@ -154,7 +154,7 @@ def read_told(record: str) -> ToldRecord:
     for part, digest in _hashes_of_request(request, told["request"]).items():
         if hashes.get(part, digest) != digest:
             raise StoreError(f"The {part} in the picture's record has been changed.")
-    return ToldRecord(request=request, verdicts=told.get("verdicts"), hashes=hashes, plain=told)
+    return PictureRecord(request=request, verdicts=told.get("verdicts"), hashes=hashes, plain=told)
 
 
 def _parsed(record: str) -> dict[str, Json]:
@@ -181,7 +181,7 @@ def _hashes_of_request(request: GenerationRequest, plain: Json) -> dict[str, str
     return {"prompt": sha256(prompt).hexdigest(), "request": hash_of_json(plain)}
 
 
-def _told_relation(record: RunRecord, relation: Relation) -> Json:
+def _relation_json(record: RunRecord, relation: Relation) -> Json:
     scene = record.request.scene
     return {
         "id": relation.id,
@@ -191,7 +191,7 @@ def _told_relation(record: RunRecord, relation: Relation) -> Json:
     }
 
 
-def _told_pos(record: RunRecord, relation_id: RelationId) -> Json:
+def _pos_json(record: RunRecord, relation_id: RelationId) -> Json:
     """Tell a relation's PoS over the steps, each before its updates."""
     course = [float(step.pos[relation_id]) for step in record.trace if relation_id in step.pos]
     if not course:
@@ -199,7 +199,7 @@ def _told_pos(record: RunRecord, relation_id: RelationId) -> Json:
     return encode({"first": course[0], "last": course[-1], "best": max(course)}, {})
 
 
-def _told_verdict(verdict: Verdict) -> Json:
+def _verdict_json(verdict: Verdict) -> Json:
     measured = verdict.measurement
     told = {
         "outcome": verdict.outcome,

@@ -21,9 +21,9 @@ from spatialstudio.adapters.storage.metadata.picture_texts import picture_bytes,
 from spatialstudio.adapters.storage.stores import atomic_write
 from spatialstudio.adapters.storage.stores.json_codec import encode
 from spatialstudio.adapters.storage.stores.json_text import RESTORE_HINT
-from spatialstudio.adapters.storage.stores.judgement import keep_judgement, settle_judgement
+from spatialstudio.adapters.storage.stores.judgement import keep_judgement, recover_judgement
 from spatialstudio.adapters.storage.stores.picture_record import (
-    read_told,
+    read_picture_record,
     texts_of,
     with_hash,
 )
@@ -143,7 +143,7 @@ class RunFiles:
         }
         with explained_writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            return atomic_write.arrive(folder, record.id, files)
+            return atomic_write.write_run_files(folder, record.id, files)
 
     def load(self, path: Path) -> tuple[RunRecord, tuple[GenerationEvent, ...]]:
         """Read a run back: the record with its evaluation, and the events.
@@ -230,7 +230,7 @@ class RunFiles:
         Raises:
             StoreError: The record is damaged, or of a newer version.
         """
-        return read_told(record).request
+        return read_picture_record(record).request
 
     def runs_in(self, folder: Path) -> tuple[Path, ...]:
         """Return the pictures of all runs in a folder and below it, by name; hidden ones left out.
@@ -293,7 +293,7 @@ class RunFiles:
         if is_regular(picture) and not is_regular(path.with_suffix(atomic_write.TRACE_ENDING)):
             with suppress(OSError):  # a folder that cannot be written stays as it is
                 atomic_write.finish(path.parent, path.stem)
-        settle_judgement(picture)
+        recover_judgement(picture)
         return picture
 
 

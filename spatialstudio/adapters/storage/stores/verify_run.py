@@ -24,10 +24,10 @@ from spatialstudio.adapters.storage.stores.json_codec import (
 from spatialstudio.adapters.storage.stores.json_text import RESTORE_HINT, parse_json
 from spatialstudio.adapters.storage.stores.picture_record import (
     VERSION,
-    ToldRecord,
-    read_told,
-    texts_telling,
-    told_verdicts,
+    PictureRecord,
+    read_picture_record,
+    record_texts,
+    recorded_verdicts,
 )
 from spatialstudio.adapters.storage.stores.sidecar import (
     EVALUATION,
@@ -67,8 +67,8 @@ _TEXTS = {PARAMETERS: "parameters", XMP: "XMP"}
 _NO_PICTURE = np.zeros((1, 1, 3), np.uint8)
 
 
-def told_otherwise(
-    told: ToldRecord, texts: Mapping[str, str], record: RunRecord, size: tuple[int, int]
+def differing_fields(
+    told: PictureRecord, texts: Mapping[str, str], record: RunRecord, size: tuple[int, int]
 ) -> tuple[str, ...]:
     """Return the fields in which a picture tells otherwise than its run, as "environment.device".
 
@@ -86,15 +86,15 @@ def told_otherwise(
     if told.plain.get("version") != VERSION:
         return tuple(_unlike(encode(told.request, {}), encode(record.request, {}), "request"))
     verdicts = told.verdicts if isinstance(told.verdicts, dict) else {}
-    due = texts_telling(record, verdicts, size, is_marked=record.is_marked)
+    due = record_texts(record, verdicts, size, is_marked=record.is_marked)
     due_texts = read_texts(picture_bytes(_NO_PICTURE, "PNG", due))
     return (
-        *_unlike(_comparable(told), _comparable(read_told(due.record)), ""),
+        *_unlike(_comparable(told), _comparable(read_picture_record(due.record)), ""),
         *(name for key, name in _TEXTS.items() if texts.get(key) != due_texts[key]),
     )
 
 
-def _comparable(told: ToldRecord) -> Json:
+def _comparable(told: PictureRecord) -> Json:
     """Return the fields to compare; what an earlier program did not tell has its usual value."""
     environment = decode(Environment, told.plain.get("environment"), {})
     whole = {
@@ -199,7 +199,7 @@ def verify_run(picture: Path) -> tuple[Fault, ...]:
         "picture": parts.check_picture,
         "trace": parts.check_trace,
         "evaluation": parts.check_evaluation,
-        "metadata": parts.check_told,
+        "metadata": parts.check_metadata,
     }
     return (*parts.faults, *faults_of(checks))
 
@@ -226,7 +226,7 @@ class _Parts:
         self._sidecar = self._read("evaluation", self._parsed)
         self._told = None
         if self._image is not None:
-            self._told = self._read("metadata", lambda: told_by(picture))
+            self._told = self._read("metadata", lambda: picture_record_of(picture))
 
     def check_picture(self) -> None:
         """Say when the pixels are not those that were drawn."""
@@ -262,22 +262,22 @@ class _Parts:
             digest = evaluation_hash(self._content, name)
             is_same = self._told.hashes.get(EVALUATION, digest) == digest
             _require(
-                is_same and self._told.verdicts == told_verdicts(evaluation),
+                is_same and self._told.verdicts == recorded_verdicts(evaluation),
                 f'The evaluation "{name}" is not the one that the picture tells.',
             )
             _require(
-                is_told(self._told, self._sidecar.repetition),
+                is_stated(self._told, self._sidecar.repetition),
                 f'The comparison in "{name}" is not the one that the picture tells.',
             )
         self._check_summary(self._sidecar)
 
-    def check_told(self) -> None:
+    def check_metadata(self) -> None:
         """Say in which fields the picture tells otherwise than its trace."""
         if self._record is None or self._told is None or self._image is None:
             return
         height, width, _ = self._image.shape
         texts = read_texts(read_part(self._picture))
-        fields = told_otherwise(self._told, texts, self._record, (height, width))
+        fields = differing_fields(self._told, texts, self._record, (height, width))
         _require(
             not fields,
             f'The picture "{self._picture.name}" tells otherwise than its trace: '
@@ -329,7 +329,7 @@ def trace_hash(picture: Path) -> str:
     return sha256(read_part(picture.with_suffix(TRACE_ENDING))).hexdigest()
 
 
-def is_told(told: ToldRecord, repetition: Reproduction | None) -> bool:
+def is_stated(told: PictureRecord, repetition: Reproduction | None) -> bool:
     """Say whether a picture confirms a comparison; those of earlier versions tell of none."""
     digest = repetition_hash(repetition)
     return told.hashes.get(REPETITION, digest) == digest
@@ -340,7 +340,7 @@ def proven_repetition(picture: Path, repetition: Reproduction | None) -> Reprodu
     if repetition is None:
         return None
     try:
-        return repetition if is_told(told_by(picture), repetition) else None
+        return repetition if is_stated(picture_record_of(picture), repetition) else None
     except StudioError:
         return None
 
@@ -350,7 +350,7 @@ def _require(is_so: bool, complaint: str) -> None:
         raise StoreError(complaint)
 
 
-def told_by(picture: Path) -> ToldRecord:
+def picture_record_of(picture: Path) -> PictureRecord:
     """Read what a picture tells of its run.
 
     Raises:
@@ -360,7 +360,7 @@ def told_by(picture: Path) -> ToldRecord:
     settings = settings_in(read_part(picture))
     if settings is None or not settings.record:
         raise StoreError(f'The picture "{picture.name}" does not say how it was made.')
-    return read_told(settings.record)
+    return read_picture_record(settings.record)
 
 
 def _read_members(picture: Path) -> tuple[RunRecord, Mapping[str, bytes]]:

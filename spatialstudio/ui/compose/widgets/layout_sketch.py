@@ -91,7 +91,7 @@ class LayoutSketch(QWidget):
     Args:
         theme: The look.
         blob_side: Side of a blob, share of the sketch.
-        invitation: Said in the middle while there is no thing.
+        placeholder: Said in the middle while there is no thing.
     """
 
     blob_moved = Signal(object, QPointF)
@@ -100,18 +100,18 @@ class LayoutSketch(QWidget):
     place_asked = Signal(QPointF)
     removal_asked = Signal(object)
 
-    def __init__(self, theme: Theme, blob_side: float, invitation: str = "") -> None:
+    def __init__(self, theme: Theme, blob_side: float, placeholder: str = "") -> None:
         super().__init__()
         self._theme = theme
         self._blob_side = blob_side
-        self._invitation = invitation
+        self._placeholder = placeholder
         self._blobs: tuple[Blob, ...] = ()
         self._links: tuple[Link, ...] = ()
         self._picked: Hashable = None
         self._held: Blob | None = None
         self._grip = QPointF()
         self.setAccessibleName(tr("Layout sketch"))
-        self.setAccessibleDescription(invitation)
+        self.setAccessibleDescription(placeholder)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -132,7 +132,7 @@ class LayoutSketch(QWidget):
             )
             for blob in blobs
         ]
-        self.setAccessibleDescription(" ".join([*said, *places]) or self._invitation)
+        self.setAccessibleDescription(" ".join([*said, *places]) or self._placeholder)
         self.update()
 
     def show_picked(self, key: Hashable) -> None:
@@ -170,7 +170,7 @@ class LayoutSketch(QWidget):
         self._draw_thirds(painter, frame)
         painter.setClipPath(shape)
         if not self._blobs:
-            self._draw_invitation(painter, frame)
+            self._draw_placeholder(painter, frame)
         for blob in self._blobs:
             self._draw_blob(painter, blob)
         for link in self._links:
@@ -294,10 +294,10 @@ class LayoutSketch(QWidget):
             painter.drawLine(QPointF(x, frame.top() + 1), QPointF(x, frame.bottom() - 1))
             painter.drawLine(QPointF(frame.left() + 1, y), QPointF(frame.right() - 1, y))
 
-    def _draw_invitation(self, painter: QPainter, frame: QRectF) -> None:
+    def _draw_placeholder(self, painter: QPainter, frame: QRectF) -> None:
         painter.setPen(self._theme.colour("muted"))
         words = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
-        painter.drawText(frame.adjusted(em(2), 0, -em(2), 0), words, self._invitation)
+        painter.drawText(frame.adjusted(em(2), 0, -em(2), 0), words, self._placeholder)
 
     def _draw_blob(self, painter: QPainter, blob: Blob) -> None:
         middle, radius = self.place_of(blob.key), self._radius()

@@ -193,8 +193,8 @@ class RelationChip(QFrame):
     def stops(self) -> tuple[QToolButton, ...]:
         """Its buttons that the keyboard can go to, from left to right."""
         subject, *others = self.words
-        mend = (self._fix,) if self._claim.doubt else ()
-        return (subject, self.middle, *others, *mend, self._remove)
+        correct = (self._fix,) if self._claim.doubt else ()
+        return (subject, self.middle, *others, *correct, self._remove)
 
     @property
     def has_focus_inside(self) -> bool:

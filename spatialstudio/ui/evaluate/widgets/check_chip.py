@@ -1,4 +1,4 @@
-"""One ground of a verdict as a chip: what was checked, with its number, and whether it held."""
+"""A chip for one check of a verdict: what was checked, its number and whether it held."""
 
 from enum import Enum
 
@@ -54,27 +54,27 @@ class VerdictCheck:
 
 
 class CheckChip(QToolButton):
-    """Shows a ground; pressed while its evidence is lit.
+    """Shows a check; pressed while its evidence is highlighted.
 
     Args:
         theme: The look.
-        ground: What to say.
+        check: The check to show.
     """
 
-    def __init__(self, theme: Theme, ground: VerdictCheck) -> None:
+    def __init__(self, theme: Theme, check: VerdictCheck) -> None:
         super().__init__()
         self._theme = theme
-        self.ground = ground
-        is_broken = ground.state is CheckState.BROKEN
+        self.check = check
+        is_broken = check.state is CheckState.BROKEN
         self.setProperty("kind", "reason" if is_broken else "ground")
-        self.setText(ground.text)
+        self.setText(check.text)
         self.setFont(font(SMALL, bold=is_broken))
         self.setCheckable(True)
         self.setIconSize(QSize(em(0.8), em(0.8)))
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        state = tr(ground.state.value)
-        self.setAccessibleName(f"{ground.text}: {state}")
-        self.setToolTip(plain_tip(f"{ground.tip}\n{tr('Click to see it on the picture.')}"))
+        state = tr(check.state.value)
+        self.setAccessibleName(f"{check.text}: {state}")
+        self.setToolTip(plain_tip(f"{check.tip}\n{tr('Click to see it on the picture.')}"))
         theme.changed.connect(self._dress)
         self._dress()
 
@@ -93,8 +93,8 @@ class CheckChip(QToolButton):
         QStylePainter(self).drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
 
     def _dress(self) -> None:
-        is_broken = self.ground.state is CheckState.BROKEN
-        name, role = ICONS[self.ground.state]
+        is_broken = self.check.state is CheckState.BROKEN
+        name, role = ICONS[self.check.state]
         icon = self._theme.icon(name, role)
         if is_broken:
             pressed = self._theme.icon(name, "raised").pixmap(self.iconSize())

@@ -22,7 +22,7 @@ SLIDER_EM = 1.5
 
 
 @frozen(kw_only=False)
-class Lever:
+class Threshold:
     """A threshold that can be moved.
 
     Attributes:
@@ -62,11 +62,11 @@ class Choices:
 class ThresholdForm(QWidget):
     """Lets the user move thresholds and choose instances.
 
-    Emits ``lever_picked`` with a key and a value, ``choice_picked`` with a key and a place, by the
-    user's hand only.
+    Emits ``threshold_picked`` with a key and a value and ``choice_picked`` with a key and an
+    index, for changes made by the user only.
     """
 
-    lever_picked = Signal(str, float)
+    threshold_picked = Signal(str, float)
     choice_picked = Signal(str, int)
 
     def __init__(self) -> None:
@@ -81,52 +81,50 @@ class ThresholdForm(QWidget):
         self._grid.setVerticalSpacing(em(0.25))
         self._grid.setColumnStretch(1, 1)
 
-    def show_form(self, levers: Sequence[Lever], choices: Sequence[Choices]) -> None:
+    def show_form(self, thresholds: Sequence[Threshold], choices: Sequence[Choices]) -> None:
         """Show these levers and choices; rows are made anew only when there are others."""
         kind = (
-            *((lever.key, lever.name, lever.most) for lever in levers),
+            *((threshold.key, threshold.name, threshold.most) for threshold in thresholds),
             *((each.key, each.name, each.items) for each in choices),
         )
         if kind != self._kind:
             self._kind = kind
-            self._renew(levers, choices)
-        for lever, slider, number in zip(levers, self._sliders, self._numbers, strict=True):
+            self._renew(thresholds, choices)
+        for threshold, slider, number in zip(thresholds, self._sliders, self._numbers, strict=True):
             with QSignalBlocker(slider):
-                slider.setValue(round(lever.value / lever.most * STEPS))
-            number.setText(f"{lever.value:.2f}")
-            number.setProperty("tone", "muted" if lever.value == lever.stored else "heading")
+                slider.setValue(round(threshold.value / threshold.most * STEPS))
+            number.setText(f"{threshold.value:.2f}")
+            number.setProperty(
+                "tone", "muted" if threshold.value == threshold.stored else "heading"
+            )
             number.style().unpolish(number)
             number.style().polish(number)
-            slider.setToolTip(
-                plain_tip(
-                    f"{lever.tip}\n{tr('Judged with {value}').format(value=f'{lever.stored:.2f}')}"
-                )
-            )
+            slider.setToolTip(plain_tip(f"{threshold.tip}\n{_stored_in_words(threshold)}"))
         for each, combo in zip(choices, self._combos, strict=True):
             with QSignalBlocker(combo):
                 combo.setCurrentIndex(each.chosen)
 
-    def _renew(self, levers: Sequence[Lever], choices: Sequence[Choices]) -> None:
+    def _renew(self, thresholds: Sequence[Threshold], choices: Sequence[Choices]) -> None:
         while (item := self._grid.takeAt(0)) is not None:
             if (old := item.widget()) is not None:
                 old.hide()
                 old.deleteLater()
         self._sliders, self._numbers, self._combos = [], [], []
-        for row, lever in enumerate(levers):
-            self._add_lever(row, lever)
-        for row, each in enumerate(choices, len(levers)):
+        for row, threshold in enumerate(thresholds):
+            self._add_threshold(row, threshold)
+        for row, each in enumerate(choices, len(thresholds)):
             self._add_choices(row, each)
 
-    def _add_lever(self, row: int, lever: Lever) -> None:
+    def _add_threshold(self, row: int, threshold: Threshold) -> None:
         slider = Slider()
-        slider.setAccessibleName(lever.name)
+        slider.setAccessibleName(threshold.name)
         slider.setRange(0, STEPS)
         slider.setMinimumWidth(em(SLIDER_EM))
         slider.valueChanged.connect(
-            lambda place: self.lever_picked.emit(lever.key, place / STEPS * lever.most)
+            lambda place: self.threshold_picked.emit(threshold.key, place / STEPS * threshold.most)
         )
         number = PlainLabel()
-        self._grid.addWidget(_name(lever.name), row, 0)
+        self._grid.addWidget(_name(threshold.name), row, 0)
         self._grid.addWidget(slider, row, 1)
         self._grid.addWidget(number, row, 2)
         self._sliders.append(slider)
@@ -148,3 +146,7 @@ def _name(text: str) -> TextLabel:
     label = TextLabel(text, Tone.MUTED)
     label.setWordWrap(False)
     return label
+
+
+def _stored_in_words(threshold: Threshold) -> str:
+    return tr("Judged with {value}").format(value=f"{threshold.stored:.2f}")

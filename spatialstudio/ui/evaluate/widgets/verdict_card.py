@@ -1,4 +1,4 @@
-"""One relation's verdict: mark, word, sentence, its grounds, and what the confidence is made of."""
+"""One relation's verdict: mark, word, sentence, checks and confidence components."""
 
 from functools import partial
 
@@ -47,8 +47,9 @@ class JudgedRelation:
         verdict: The checker's answer.
         explanation: The verdict in one sentence with its numbers.
         run: Which picture it is about: "Guided", "Baseline", "Seed 8"; empty when there is one.
-        grounds: What was checked, in the checker's order; the evidence of each can be lit.
-        lever: An offer that may turn the verdict, as "Lower the threshold to 0.31"; empty for none.
+        checks: What was checked, in the checker's order; the evidence of each can be highlighted.
+        threshold: A suggested threshold change, such as "Lower the threshold to 0.31"; may be
+            empty.
         adjusted: What a person made of it, in words; empty when nobody has.
     """
 
@@ -56,8 +57,8 @@ class JudgedRelation:
     verdict: Verdict
     explanation: str
     run: str = ""
-    grounds: tuple[VerdictCheck, ...] = ()
-    lever: str = ""
+    checks: tuple[VerdictCheck, ...] = ()
+    threshold: str = ""
     adjusted: str = ""
 
 
@@ -131,20 +132,20 @@ class VerdictNumbers(QWidget):
 class VerdictCard(QFrame):
     """Shows one verdict; its evidence can be asked for. It is made anew for another verdict.
 
-    All grounds are one stop of Tab; arrows lead from one to the next.
+    The checks are one tab stop; arrow keys move between them.
 
     Emits ``picked`` when the card is clicked, ``ground_picked`` with a reason to light, None to
-    light nothing, and ``lever_pulled``, by the user's hand only.
+    light nothing, and ``threshold_requested``, by the user's hand only.
 
     Args:
         theme: The look.
         judged: What to say.
-        brief: Leaves out grounds and numbers.
+        brief: Leaves out checks and numbers.
     """
 
     picked = Signal()
     ground_picked = Signal(object)
-    lever_pulled = Signal()
+    threshold_requested = Signal()
 
     def __init__(self, theme: Theme, judged: JudgedRelation, *, brief: bool = False) -> None:
         super().__init__()
@@ -174,7 +175,7 @@ class VerdictCard(QFrame):
 
     @property
     def is_brief(self) -> bool:
-        """Whether grounds and numbers are left out."""
+        """Whether checks and numbers are left out."""
         return self._is_brief
 
     @property
@@ -183,10 +184,10 @@ class VerdictCard(QFrame):
         return self._judged.verdict.relation_id
 
     def show_lit(self, reason: AbstentionReason | None) -> None:
-        """Show which ground's evidence is lit on the picture; None for none."""
+        """Show which check's evidence is highlighted; None for none."""
         for chip in self._chips:
             with QSignalBlocker(chip):
-                chip.setChecked(chip.ground.reason is reason)
+                chip.setChecked(chip.check.reason is reason)
 
     def show_picked(self, picked: bool) -> None:
         """Show whether this relation is the one that is looked at."""
@@ -203,32 +204,32 @@ class VerdictCard(QFrame):
 
     def _add_details(self, column: QVBoxLayout) -> None:
         judged = self._judged
-        if judged.lever:
-            button = QPushButton(judged.lever)
-            button.clicked.connect(self._pull_lever)
+        if judged.threshold:
+            button = QPushButton(judged.threshold)
+            button.clicked.connect(self._request_threshold)
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
-        if judged.grounds:
-            column.addWidget(self._grounds())
+        if judged.checks:
+            column.addWidget(self._check_chips())
         if judged.adjusted:
             column.addWidget(TextLabel(judged.adjusted, Tone.MUTED))
         confidence = tr("Confidence {share}").format(share=f"{judged.verdict.confidence:.2f}")
         column.addWidget(Disclosure(confidence, VerdictNumbers(self._theme, judged.verdict)))
 
-    def _grounds(self) -> QWidget:
-        self._chips = tuple(CheckChip(self._theme, ground) for ground in self._judged.grounds)
+    def _check_chips(self) -> QWidget:
+        self._chips = tuple(CheckChip(self._theme, check) for check in self._judged.checks)
         chips = QWidget()
         lines = FlowLayout(em(0.3))
         chips.setLayout(lines)
         for chip in self._chips:
-            reason = chip.ground.reason
+            reason = chip.check.reason
             chip.toggled.connect(partial(self._pick_ground, reason))
             lines.addWidget(chip)
         RovingFocus(chips, ALONG_THE_LINE).lead(self._chips)
         return chips
 
-    def _pull_lever(self) -> None:
+    def _request_threshold(self) -> None:
         self.picked.emit()
-        self.lever_pulled.emit()
+        self.threshold_requested.emit()
 
     def _pick_ground(self, reason: AbstentionReason, lit: bool) -> None:
         self.picked.emit()

@@ -12,7 +12,7 @@ from PIL import Image
 
 from spatialstudio.adapters.storage.metadata.picture_texts import picture_bytes, read_texts
 from spatialstudio.adapters.storage.metadata.reader import PictureMetadata, settings_in
-from spatialstudio.adapters.storage.stores.picture_record import read_told, texts_of
+from spatialstudio.adapters.storage.stores.picture_record import read_picture_record, texts_of
 from spatialstudio.application.storage.store_run import environment_on
 from spatialstudio.domain.errors import (
     ExportError,
@@ -81,7 +81,7 @@ def test_the_request_comes_back_from_the_picture(kind, text):
     told = settings_in(written(request, kind))
     assert (told.prompt, told.negative, told.seed) == (text, "dull, grey", 7)
     assert (told.width, told.height, told.steps, told.model) == (12, 8, 20, "stickers")
-    assert read_told(told.record).request == request
+    assert read_picture_record(told.record).request == request
     assert told.is_marked_as_generated
 
 
@@ -90,7 +90,7 @@ def test_the_request_comes_back_from_the_picture(kind, text):
 def test_any_request_comes_back_from_the_picture(request, kind, created):
     texts = texts_of(record_of(request, created), None, (8, 12))
     told = settings_in(picture_bytes(IMAGE, kind, texts))
-    assert repr(read_told(told.record).request) == repr(request)
+    assert repr(read_picture_record(told.record).request) == repr(request)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -128,7 +128,7 @@ def test_a_record_is_readable_json_with_a_version():
 
 
 def test_a_record_of_version_1_is_read():
-    told = read_told((GOLDEN / "picture_record_of_version_1.json").read_text())
+    told = read_picture_record((GOLDEN / "picture_record_of_version_1.json").read_text())
     assert told.request.scene.prompt.text == "a cat left of a dog"
     assert told.verdicts["r1"]["outcome"] == "PASS"
     assert told.hashes == {}
@@ -148,7 +148,7 @@ def test_a_record_of_version_1_is_read():
 def test_a_record_that_was_changed_is_told(change, message):
     told = json.loads(settings_in(written(request_of("a cat"), "PNG")).record)
     with pytest.raises(StoreError, match=message):
-        read_told(json.dumps(told | change))
+        read_picture_record(json.dumps(told | change))
 
 
 def test_a_picture_that_tells_nothing_is_no_error(tmp_path):
@@ -167,4 +167,4 @@ def test_a_comparison_goes_field_by_field_and_changes_nothing():
     rows = {row.name: row for row in compare_settings(mine, theirs)}
     assert (rows["prompt"].mine, rows["prompt"].theirs) == ("a cat", "a dog")
     assert [name for name, row in rows.items() if not row.is_same] == ["prompt"]
-    assert not rows["sampler"].is_told
+    assert not rows["sampler"].is_stated

@@ -6,8 +6,8 @@ import pytest
 
 from spatialstudio.adapters.storage.stores.atomic_write import (
     STALE_S,
-    arrive,
-    settle,
+    recover,
+    write_run_files,
 )
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.storage.store_run import store_run
@@ -25,13 +25,13 @@ def make_older(path, seconds):
 
 
 def test_all_files_of_a_run_arrive_together(tmp_path):
-    assert arrive(tmp_path, "run", FILES) == tmp_path / "run.png"
+    assert write_run_files(tmp_path, "run", FILES) == tmp_path / "run.png"
     assert names(tmp_path) == ["run.json", "run.png", "run.strace"]
 
 
 def test_a_name_that_another_program_is_about_to_take_is_not_free(tmp_path):
     (tmp_path / ".run.png.part").touch()
-    assert arrive(tmp_path, "run", FILES) == tmp_path / "run_2.png"
+    assert write_run_files(tmp_path, "run", FILES) == tmp_path / "run_2.png"
 
 
 def test_a_run_cut_short_after_its_picture_is_finished_by_whoever_reads_it(
@@ -53,13 +53,13 @@ def test_a_run_cut_short_before_its_picture_is_taken_back_when_nobody_works_on_i
         part = tmp_path / f".run{ending}.part"
         part.touch()
         make_older(part, age_s)
-    settle(tmp_path)
+    recover(tmp_path)
     assert len(names(tmp_path)) == left
 
 
 def test_what_is_already_there_is_never_written_over(tmp_path):
-    arrive(tmp_path, "run", FILES)
+    write_run_files(tmp_path, "run", FILES)
     (tmp_path / ".run.json.part").write_bytes(b"late")
-    settle(tmp_path)
+    recover(tmp_path)
     assert (tmp_path / "run.json").read_bytes() == b"{}"
     assert names(tmp_path) == ["run.json", "run.png", "run.strace"]

@@ -16,7 +16,7 @@ from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.adapters.storage.stores.sidecar import read_listing, read_sidecar
 from spatialstudio.application.storage.store_run import store_run
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.domain.generation import of_best
+from spatialstudio.domain.generation import best_request
 from tests.adapters.storage.stores.conftest import MARKS, NEAR, rewritten
 from tests.comparing import to_the_bit
 from tests.strategies import evaluations, finished_runs
@@ -67,7 +67,7 @@ def test_every_run_reopens_as_it_was_stored(tmp_path, run, evaluation):
     request, events = run
     picture = store_run(request, events, evaluation, RunFiles(), tmp_path)
     record, replayed = RunFiles().load(picture)
-    assert to_the_bit(record.request) == to_the_bit(of_best(request, record.candidates))
+    assert to_the_bit(record.request) == to_the_bit(best_request(request, record.candidates))
     assert to_the_bit(record.evaluation) == to_the_bit(evaluation)
     assert to_the_bit(replayed) == to_the_bit(events)
     assert "metadata" not in {fault.part for fault in RunFiles().verify(picture)}
@@ -157,7 +157,7 @@ def test_a_library_finishes_a_judgement_when_it_opens(picture, evaluation, monke
     with monkeypatch.context() as patch:
         patch.setattr(judgement, "_rename", lambda *_: None)
         RunFiles().judge(picture, replace(evaluation, seconds=9.0))
-    judgement.settle_judgements(picture.parent)
+    judgement.recover_judgements(picture.parent)
     beside = picture.with_suffix(".json")
     assert read_sidecar(beside.read_bytes(), beside.name).evaluation.seconds == 9.0
 

@@ -11,10 +11,8 @@ from spatialstudio.ui.theme.metrics import em
 
 @pytest.fixture
 def chip(qtbot, appearance):
-    ground = VerdictCheck(
-        AbstentionReason.NEAR_BOUNDARY, "offset 0.06 of 0.10", "", CheckState.HELD
-    )
-    chip = CheckChip(appearance.theme, ground)
+    check = VerdictCheck(AbstentionReason.NEAR_BOUNDARY, "offset 0.06 of 0.10", "", CheckState.HELD)
+    chip = CheckChip(appearance.theme, check)
     qtbot.addWidget(chip)
     return chip
 
@@ -25,8 +23,8 @@ def ink_at_the_edge(chip, width):
     image = chip.grab().toImage()
     columns = range(width - em(0.25), width - 3)
     middle = range(chip.height() // 3, chip.height() * 2 // 3)
-    ground = image.pixelColor(width - em(0.3), 4)
-    return sum(image.pixelColor(x, y) != ground for x in columns for y in middle)
+    check = image.pixelColor(width - em(0.3), 4)
+    return sum(image.pixelColor(x, y) != check for x in columns for y in middle)
 
 
 def test_a_narrow_chip_cuts_its_text_off_before_the_edge(chip):

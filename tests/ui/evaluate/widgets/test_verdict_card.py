@@ -51,8 +51,8 @@ def card_of(qtbot, theme):
                 "dog to the left of car",
                 verdict,
                 "It is so.",
-                grounds=(TOO_NEAR,) if verdict.reason else (),
-                lever="Lower the threshold to 0.31" if verdict.reason else "",
+                checks=(TOO_NEAR,) if verdict.reason else (),
+                threshold="Lower the threshold to 0.31" if verdict.reason else "",
                 adjusted="Human-adjusted: PASS" if verdict.reason else "",
             ),
             brief=brief,
@@ -120,7 +120,7 @@ def test_pressing_a_ground_asks_for_its_evidence_and_again_for_none(qtbot, card_
 def test_grounds_are_one_stop_of_tab_and_arrows_lead_along(qtbot, theme):
     overlap = VerdictCheck(AbstentionReason.HIGH_OVERLAP, "overlap 0.0", "Both.", CheckState.HELD)
     verdict = verdict_of(Outcome.UNDECIDABLE)
-    card = VerdictCard(theme, JudgedRelation("it", verdict, "So.", grounds=(TOO_NEAR, overlap)))
+    card = VerdictCard(theme, JudgedRelation("it", verdict, "So.", checks=(TOO_NEAR, overlap)))
     qtbot.addWidget(card)
     card.show()
     first, second = card.findChildren(CheckChip)
@@ -144,7 +144,7 @@ def test_the_ground_that_decided_says_so(card_of):
 
 def test_the_lever_can_be_pulled(qtbot, card_of):
     card = card_of(Outcome.UNDECIDABLE)
-    with qtbot.waitSignals([card.picked, card.lever_pulled]):
+    with qtbot.waitSignals([card.picked, card.threshold_requested]):
         qtbot.keyClick(card.findChild(QPushButton), Qt.Key.Key_Space)
 
 
