@@ -183,8 +183,8 @@ def test_a_model_must_be_named(choices):
 def test_a_choice_is_read_without_importing_the_client():
     script = (
         "import sys;"
-        "from spatialstudio.adapters.chat.server_choice import UserServerDesk;"
-        "UserServerDesk({}, None).choice(); print('openai' in sys.modules)"
+        "from spatialstudio.adapters.chat.server_choice import UserServerChoices;"
+        "UserServerChoices({}, None).choice(); print('openai' in sys.modules)"
     )
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert said.stdout.decode().strip() == "False"
