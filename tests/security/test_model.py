@@ -250,7 +250,7 @@ LISTING = """
 import resource, sys, time
 from pathlib import Path
 from spatialstudio.adapters.models.model_files import ModelFolders
-from spatialstudio.adapters.perception.model_shelf import PerceptionFolders
+from spatialstudio.adapters.perception.model_catalog import PerceptionFolders
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 folder = Path("models")
 for shelf in (ModelFolders([folder], [folder]), PerceptionFolders([folder], folder)):
