@@ -39,8 +39,8 @@ from spatialstudio.domain.judge_ports import (
 from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask, Perception
 from spatialstudio.domain.ports import (
     AdapterEntry,
+    CancellableExtractor,
     CancelToken,
-    PatientExtractor,
     RelationExtractor,
     Surroundings,
 )
@@ -165,6 +165,7 @@ __all__ = [
     "BoolMask",
     "Box",
     "CancelToken",
+    "CancellableExtractor",
     "Cancelled",
     "DepthEstimator",
     "DepthMap",
@@ -181,7 +182,6 @@ __all__ = [
     "ObjectMention",
     "Outcome",
     "PanelEntry",
-    "PatientExtractor",
     "Perception",
     "Plugin",
     "PluginError",
