@@ -83,3 +83,26 @@ def no_window_left():
     gc.freeze()  # what has stayed is not searched again
     still_open = [w for w in widgets.QApplication.topLevelWidgets() if w.isVisible()]
     assert not still_open, "the test left a window open"
+
+
+@pytest.fixture
+def prompt_list():
+    """Register an export kind as a plugin does, for one test: the prompts as text."""
+    from spatialstudio.application.registry import EXPORT_KINDS
+    from spatialstudio.domain.export import ExportFile, ExportKind
+
+    def write(runs, _look, _ending, _resources):
+        prompts = (run.record.request.scene.prompt.text for run in runs)
+        return ExportFile(content="\n".join(prompts).encode())
+
+    kind = ExportKind(
+        id="prompts",
+        label="Prompts",
+        help="The prompts, one per line.",
+        formats=("txt",),
+        write=write,
+        is_of_many=True,
+    )
+    EXPORT_KINDS.register(kind)
+    yield kind
+    EXPORT_KINDS.unregister(kind.id)

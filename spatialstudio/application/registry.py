@@ -1,13 +1,15 @@
 """Finds adapters by kind and id through manifests, and makes each once, on first use."""
 
+import pkgutil
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from spatialstudio.domain.errors import PluginError
-from spatialstudio.domain.export import Exporter
+from spatialstudio.domain.export import Exporter, ExportKind
 from spatialstudio.domain.judge_ports import (
     AssertionReader,
     DepthEstimator,
@@ -31,6 +33,7 @@ from spatialstudio.domain.ports import (
     Surroundings,
     Trainer,
 )
+from spatialstudio.domain.registrations import Registrations
 from spatialstudio.domain.run_ports import (
     AttentionFiles,
     MetadataFiles,
@@ -40,10 +43,33 @@ from spatialstudio.domain.run_ports import (
 )
 from spatialstudio.domain.servers import ServerChoices
 
+T = TypeVar("T")
 BUILT_IN_MANIFEST = Path(__file__).parent.parent / "adapters" / "plugin.toml"
 PERCEPTION_CATALOG = "perception_catalog"
 PERCEPTION_KINDS = frozenset(role.value for role in PerceptionRole)
 """Beside those in manifests, models of the catalog are adapters of these kinds."""
+
+
+def constants_in(package: str, name: str, of: type[T]) -> Iterator[T]:
+    """Import the modules of a package, and yield the constant of this name that each states.
+
+    Raises:
+        TypeError: A module's constant has another type.
+    """
+    folder = import_module(package)
+    for module in pkgutil.iter_modules(folder.__path__, f"{package}."):
+        value = getattr(import_module(module.name), name)
+        if not isinstance(value, of):
+            raise TypeError(f"{module.name}.{name} is no {of.__name__}.")
+        yield value
+
+
+EXPORT_KINDS: Registrations[ExportKind] = Registrations(
+    "export kind",
+    constants_in("spatialstudio.adapters.exports.kinds", "KIND", ExportKind),
+    attrgetter("order"),
+)
+"""The export kinds that the window and the terminal offer, those of plugins included."""
 
 
 def read_manifest(path: Path) -> tuple[AdapterEntry, ...]:

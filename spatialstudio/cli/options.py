@@ -10,13 +10,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from spatialstudio.application.models.model_settings import choose_guidance
+from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import NUMBER_FORMATS, Saving
-from spatialstudio.domain.export import (
-    FORMATS,
-    ExportKind,
-    ExportLayer,
-)
+from spatialstudio.domain.export import ANNOTATED, ExportKind, ExportLayer
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     PSG,
@@ -180,15 +177,23 @@ def _add_verify(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _export_kind(text: str) -> ExportKind:
+    if text not in EXPORT_KINDS:
+        raise ArgumentTypeError(
+            f'"{text}" is none of {", ".join(kind.id for kind in EXPORT_KINDS)}'
+        )
+    return EXPORT_KINDS[text]
+
+
 def _add_export(parser: argparse.ArgumentParser) -> None:
     _add_chosen(parser)
     parser.add_argument(
         "--as",
         dest="kind",
-        type=one_of(ExportKind),
-        default=ExportKind.ANNOTATED,
+        type=_export_kind,
+        default=ANNOTATED,
         metavar="KIND",
-        help="; ".join(f"{kind.value} ({', '.join(ends)})" for kind, ends in FORMATS.items()),
+        help="; ".join(f"{kind.id} ({', '.join(kind.formats)})" for kind in EXPORT_KINDS),
     )
     parser.add_argument(
         "--out", type=out_path, metavar="PATH", required=True, help='file or folder, as "out/"'

@@ -1,6 +1,6 @@
 """What can be taken out of the studio, and how it shall look."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from enum import Enum
 from pathlib import Path
@@ -44,66 +44,6 @@ class BoardFrame:
     pos: tuple[tuple[str, float], ...]
 
 
-class ExportKind(Enum):
-    """What is exported; the value is its name in the terminal."""
-
-    PICTURE = "picture"
-    """The picture with all that it tells of its making."""
-    CLEAN = "clean"
-    """The pixels and nothing else."""
-    ANNOTATED = "annotated"
-    """The picture with layers, legend and scale."""
-    ATTENTION = "attention"
-    """A sheet of attention maps over the steps."""
-    STORYBOARD = "storyboard"
-    """The previews over the steps."""
-    CURVES = "curves"
-    """PoS over the steps."""
-    FILM = "film"
-    """Picture, maps and PoS in step."""
-    SWEEP = "sweep"
-    """The grid of a sweep, its sides labelled."""
-    TABLE = "table"
-    """Numbers, a line for each relation."""
-    MASKS = "masks"
-    """Masks as COCO's run lengths."""
-    ARRAYS = "arrays"
-    """Maps, marginal numbers and masks for numpy."""
-    BUNDLE = "bundle"
-    """The runs themselves, for another installation."""
-    REPORT = "report"
-    """A page for the browser that opens offline."""
-
-
-FORMATS: dict[ExportKind, tuple[str, ...]] = {
-    ExportKind.PICTURE: ("png", "jpg", "webp"),
-    ExportKind.CLEAN: ("png", "jpg", "webp"),
-    ExportKind.ANNOTATED: ("png", "svg", "pdf"),
-    ExportKind.ATTENTION: ("png", "svg", "pdf"),
-    ExportKind.STORYBOARD: ("png", "svg", "pdf"),
-    ExportKind.CURVES: ("png", "svg", "pdf"),
-    ExportKind.FILM: ("gif", "apng", "mp4"),
-    ExportKind.SWEEP: ("png", "svg", "pdf"),
-    ExportKind.TABLE: ("csv", "jsonl"),
-    ExportKind.MASKS: ("json",),
-    ExportKind.ARRAYS: ("npz",),
-    ExportKind.BUNDLE: ("zip",),
-    ExportKind.REPORT: ("html",),
-}
-"""File endings that each kind can have, the usual one first."""
-
-OF_MANY = frozenset(
-    {
-        ExportKind.SWEEP,
-        ExportKind.TABLE,
-        ExportKind.MASKS,
-        ExportKind.BUNDLE,
-        ExportKind.REPORT,
-    }
-)
-"""Kinds that put all chosen runs into one file."""
-
-
 class ExportLayer(Enum):
     """What may lie on an annotated picture."""
 
@@ -111,6 +51,17 @@ class ExportLayer(Enum):
     MASKS = "masks"
     BOXES = "boxes"
     MARGINALS = "marginals"
+
+
+class LookOption(Enum):
+    """What an export kind reads of ``ExportLook``; the dialog asks for that alone."""
+
+    COLOURS = "colours"
+    """The palette."""
+    LAYERS = "layers"
+    """The layers on the picture."""
+    MARK = "mark"
+    """Whether the file says that a model made its pictures."""
 
 
 @frozen
@@ -166,6 +117,44 @@ class ExportedRun:
     image: RgbImage
     marks: Marks = field(default_factory=Marks)
     evidence: tuple[Evidence, ...] = ()
+
+
+Write = Callable[[Sequence[ExportedRun], ExportLook, str, Path], ExportFile]
+"""Makes a file of runs, given the look, the file's ending and the folder of shipped data.
+
+Raises ``ExportError`` where the runs lack what the kind shows, ``StoreError`` where a file of a run
+cannot be read.
+"""
+
+PICTURE, CLEAN, ANNOTATED, SWEEP = "picture", "clean", "annotated", "sweep"
+"""Ids of the export kinds that commands of the window write."""
+
+
+@frozen
+class ExportKind:
+    """A kind of export, as a module of ``adapters/exports/kinds`` or a plugin registers it.
+
+    Attributes:
+        id: Its name in the terminal, and in names of files.
+        label: Its title in the export dialog.
+        help: What the file shows, in a sentence.
+        formats: File endings, the usual one first.
+        write: Makes the file; imports what it needs when it is called.
+        order: Its place in the dialog and in the terminal's help; lower numbers first.
+        is_of_many: Whether all chosen runs go into one file; else ``write`` gets one run.
+        is_anonymous: Whether files are not named after their runs, as those names hold the prompt.
+        reads: What it reads of the look.
+    """
+
+    id: str
+    label: str
+    help: str
+    formats: tuple[str, ...]
+    write: Write
+    order: int = 1000
+    is_of_many: bool = False
+    is_anonymous: bool = False
+    reads: frozenset[LookOption] = frozenset()
 
 
 class Exporter(Protocol):

@@ -1,6 +1,6 @@
 """Values of one kind under unique ids: the built-in ones, then those of plugins."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 from spatialstudio.domain.errors import PluginError
@@ -23,17 +23,20 @@ class Registrations(Generic[T]):
 
     Args:
         kind: The values in messages, in the singular: "metric".
-        values: The built-in values, in order.
+        values: The built-in values; iterated over on first use.
+        order: Sorts the values; those that compare equal stay in the order of registration.
     """
 
-    def __init__(self, kind: str, values: Iterable[T] = ()) -> None:
+    def __init__(
+        self, kind: str, values: Iterable[T] = (), order: Callable[[T], int] | None = None
+    ) -> None:
         self._kind = kind
-        self._by_id: dict[str, T] = {}
-        for value in values:
-            self.register(value)
+        self._order = order
+        self._unread: Iterable[T] = values
+        self._registered: dict[str, T] = {}
 
     def register(self, value: T) -> None:
-        """Add a value after those that are registered.
+        """Add a value.
 
         Raises:
             PluginError: The id is taken.
@@ -55,14 +58,22 @@ class Registrations(Generic[T]):
         except KeyError:
             raise PluginError(
                 f'The {self._kind} "{value_id}" is not known.',
-                hint=f"Known are: {', '.join(self._by_id)}.",
+                hint=f"Known are: {', '.join(each.id for each in self)}.",
             ) from None
 
     def __contains__(self, value_id: object) -> bool:
         return value_id in self._by_id
 
     def __iter__(self) -> Iterator[T]:
-        return iter(self._by_id.values())
+        values = self._by_id.values()
+        return iter(values if self._order is None else sorted(values, key=self._order))
 
     def __len__(self) -> int:
         return len(self._by_id)
+
+    @property
+    def _by_id(self) -> dict[str, T]:
+        built_in, self._unread = self._unread, ()
+        for value in built_in:
+            self.register(value)
+        return self._registered

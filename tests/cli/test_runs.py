@@ -182,7 +182,7 @@ def test_a_number_below_none_is_refused(terminal, capsys):
 @pytest.mark.parametrize(
     ("words", "choices"),
     [
-        (("runs", "export", "--out", "x", "--as", "foo"), "picture, clean, annotated, "),
+        (("runs", "export", "--out", "x", "--as", "foo"), "annotated, attention, storyboard, "),
         (("runs", "export", "--out", "x", "--layers", "foo"), "maps, masks, boxes, marginals"),
         (("generate", PROMPT, "--preset", "foo"), "published, spatialbench-uc, recommended"),
         (("generate", PROMPT, "--keep-attention", "foo"), '"relation words", "every word", '),
@@ -259,3 +259,17 @@ def test_a_picture_can_be_drawn_without_the_mark(terminal, tmp_path):
     )
     told = [PictureMetadata().read(Path(file)) for file in (marked, unmarked)]
     assert [each.is_marked_as_generated for each in told] == [True, False]
+
+
+def test_a_registered_export_kind_is_offered(terminal, prompt_list, capsys):
+    with pytest.raises(SystemExit):
+        terminal("runs", "export", "--help")
+    assert f"{prompt_list.id} (txt)" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_registered_export_kind_is_written(terminal, picture, tmp_path, prompt_list):
+    done = terminal("runs", "export", picture, "--as", prompt_list.id, "--out", f"{tmp_path}/out/")
+    assert done.code == 0
+    (file,) = (tmp_path / "out").iterdir()
+    assert file.suffix == ".txt"
+    assert file.read_text() == PROMPT

@@ -20,16 +20,12 @@ from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.evaluate.recorded_runs import judge_records
 from spatialstudio.application.gallery.exports import ExportOrder, Exports
 from spatialstudio.application.paths import resources_folder
+from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.cli.answer_file import AnswerFile
 from spatialstudio.domain.errors import (
     ExportError,
     StoreError,
     TargetExists,
-)
-from spatialstudio.domain.export import (
-    FORMATS,
-    OF_MANY,
-    ExportKind,
 )
 from tests.cli import conftest as cli
 from tests.security.harness import ROOT, fingerprint
@@ -57,16 +53,21 @@ def picture(tmp_path):
 
 
 def usual(kind):
-    return FORMATS[kind][0]
+    return kind.formats[0]
 
 
 # Nothing is replaced without being told to.
 
-CHEAP = (ExportKind.PICTURE, ExportKind.TABLE, ExportKind.MASKS, ExportKind.ARRAYS)
+CHEAP = (
+    EXPORT_KINDS["picture"],
+    EXPORT_KINDS["table"],
+    EXPORT_KINDS["masks"],
+    EXPORT_KINDS["arrays"],
+)
 """One kind of each way to be written: a file a run, a file of many, pictures, numbers."""
 
 
-@pytest.mark.parametrize("kind", CHEAP, ids=lambda kind: kind.value)
+@pytest.mark.parametrize("kind", CHEAP, ids=lambda kind: kind.id)
 def test_an_export_replaces_nothing_without_being_told_to(exports, picture, tmp_path, kind):
     target = tmp_path / f"taken.{usual(kind)}"
     target.write_text("mine")
@@ -81,14 +82,14 @@ def test_a_dangling_link_is_a_name_that_is_taken(exports, picture, tmp_path):
     target = tmp_path / "link.csv"
     target.symlink_to(tmp_path / "elsewhere.csv")
     with pytest.raises(TargetExists):
-        exports.export([picture], ExportKind.TABLE, target)
+        exports.export([picture], EXPORT_KINDS["table"], target)
     assert not (tmp_path / "elsewhere.csv").exists()
 
 
 def test_what_a_link_leads_to_is_never_written(exports, picture, tmp_path, bystander):
     target = tmp_path / "link.csv"
     target.symlink_to(bystander / "keep.txt")
-    exports.export([picture], ExportKind.TABLE, target, None, OVERWRITE)
+    exports.export([picture], EXPORT_KINDS["table"], target, None, OVERWRITE)
     assert not target.is_symlink()
 
 
@@ -96,7 +97,7 @@ def test_what_is_no_file_is_not_replaced(exports, picture, tmp_path):
     target = tmp_path / "odd.png"
     os.mkfifo(target)
     with pytest.raises(StoreError, match="is not a file"):
-        exports.export([picture], ExportKind.PICTURE, target, None, OVERWRITE)
+        exports.export([picture], EXPORT_KINDS["picture"], target, None, OVERWRITE)
     assert target.is_fifo()
 
 
@@ -130,7 +131,9 @@ def links_to(source, folder):
 
 
 @pytest.mark.parametrize("way", ["itself", "detour", "soft", "hard"])
-@pytest.mark.parametrize("kind", [ExportKind.PICTURE, ExportKind.CLEAN, ExportKind.ANNOTATED])
+@pytest.mark.parametrize(
+    "kind", [EXPORT_KINDS["picture"], EXPORT_KINDS["clean"], EXPORT_KINDS["annotated"]]
+)
 def test_a_picture_is_not_written_over_its_run(exports, picture, tmp_path, way, kind):
     target = links_to(picture, tmp_path)[way]
     before = fingerprint(tmp_path)
@@ -143,7 +146,9 @@ def test_masks_are_not_written_over_the_sidecar_of_a_run(exports, picture, tmp_p
     sidecar = picture.with_suffix(".json")
     sidecar.write_text("{}")
     with pytest.raises(ExportError, match="never replaced"):
-        exports.export([picture.with_suffix(".strace")], ExportKind.MASKS, sidecar, None, OVERWRITE)
+        exports.export(
+            [picture.with_suffix(".strace")], EXPORT_KINDS["masks"], sidecar, None, OVERWRITE
+        )
     assert sidecar.read_text() == "{}"
 
 
@@ -151,7 +156,7 @@ def test_a_run_of_the_old_schema_is_not_written_over(exports, tmp_path):
     old = tmp_path / "old"
     shutil.copytree(GOLDEN / "run_of_schema_1", old)
     before = fingerprint(old)
-    for name, kind in (("run.json", ExportKind.MASKS), ("trace.npz", ExportKind.ARRAYS)):
+    for name, kind in (("run.json", EXPORT_KINDS["masks"]), ("trace.npz", EXPORT_KINDS["arrays"])):
         with pytest.raises(ExportError, match="never replaced"):
             exports.export([old], kind, old / name, None, OVERWRITE)
     assert fingerprint(old) == before
@@ -196,7 +201,9 @@ def test_nothing_of_a_set_appears_before_all_of_it(exports, picture, tmp_path, m
     order = ExportOrder(into_folder=True)
     before = fingerprint(tmp_path)
     with pytest.raises(ExportError):
-        exports.export([picture, GOLDEN / "run_of_schema_1"], ExportKind.PICTURE, out, None, order)
+        exports.export(
+            [picture, GOLDEN / "run_of_schema_1"], EXPORT_KINDS["picture"], out, None, order
+        )
     assert fingerprint(tmp_path) == before
 
 
@@ -375,14 +382,14 @@ def test_a_name_that_ends_with_a_slash_is_a_folder(terminal, tmp_path, pictures,
     assert [path.name for path in (tmp_path / "ow").iterdir()] == [name]
 
 
-@pytest.mark.parametrize("kind", [*CHEAP, ExportKind.BUNDLE], ids=lambda kind: kind.value)
+@pytest.mark.parametrize("kind", [*CHEAP, EXPORT_KINDS["bundle"]], ids=lambda kind: kind.id)
 @pytest.mark.parametrize("folder", ["ow/", "v1.0/", "picture.png/", "there"])
 def test_an_export_into_a_folder_is_named_after_its_run(terminal, picture, tmp_path, kind, folder):
     (tmp_path / "there").mkdir()
-    done = terminal("runs", "export", picture, "--as", kind.value, "--out", f"{tmp_path}/{folder}")
+    done = terminal("runs", "export", picture, "--as", kind.id, "--out", f"{tmp_path}/{folder}")
     assert done.code == 0
     (file,) = (tmp_path / folder).iterdir()
-    assert file.name == f"{picture.stem}_{kind.value}.{usual(kind)}"
+    assert file.name == f"{picture.stem}_{kind.id}.{usual(kind)}"
     assert sorted(path.name for path in tmp_path.glob("*.*")) == [
         name for name in [folder.rstrip("/")] if "." in name
     ]
@@ -397,10 +404,9 @@ def test_two_runs_of_one_name_do_not_replace_each_other(terminal, picture, tmp_p
 
 
 def test_no_kind_of_export_replaces_anything(exports, picture, tmp_path):
-    kinds = {kind: tmp_path / f"{kind.value}.{usual(kind)}" for kind in ExportKind}
+    kinds = {kind: tmp_path / f"{kind.id}.{usual(kind)}" for kind in EXPORT_KINDS}
     for kind, target in kinds.items():
         target.write_text("mine")
         with pytest.raises(TargetExists):
             exports.export([picture], kind, target)
     assert {target.read_text() for target in kinds.values()} == {"mine"}
-    assert set(OF_MANY) < set(kinds)

@@ -20,11 +20,11 @@ from spatialstudio.adapters.exports.write_svg import svg_bytes
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.gallery.exports import Exports
 from spatialstudio.application.paths import resources_folder
+from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.cli import printing
 from spatialstudio.cli.commands import run
 from spatialstudio.domain.drawing import Drawing, Text
 from spatialstudio.domain.errors import ErrorReport
-from spatialstudio.domain.export import ExportKind
 from spatialstudio.domain.foreign_text import shown, table_text
 from spatialstudio.domain.library import Marks
 from spatialstudio.domain.prompt import Prompt
@@ -237,7 +237,9 @@ def test_a_page_holds_words_as_text(words):
     request = replace(run.record.request, scene=scene)
     record = replace(run.record, request=request, evaluation=None)
     run = replace(run, record=record, marks=Marks(note=words), evidence=())
-    page = exports.exporter.make([run], ExportKind.REPORT, exports.look(), "html").content.decode()
+    page = exports.exporter.make(
+        [run], EXPORT_KINDS["report"], exports.look(), "html"
+    ).content.decode()
     assert acting(page) == []
     assert (page.count("<script"), page.count("<img")) == (0, 1)
     assert "<b>" not in page

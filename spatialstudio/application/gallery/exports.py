@@ -8,6 +8,7 @@ from pathlib import Path
 
 from spatialstudio.application.inspect.inspection import evidence_of, last_attention
 from spatialstudio.application.jobs.background_jobs import Progress
+from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.application.themes import load_theme
 from spatialstudio.domain.errors import (
     ExportError,
@@ -16,8 +17,7 @@ from spatialstudio.domain.errors import (
 )
 from spatialstudio.domain.export import (
     BOARD_FORMATS,
-    FORMATS,
-    OF_MANY,
+    PICTURE,
     BoardFrame,
     ExportedRun,
     Exporter,
@@ -141,17 +141,17 @@ class Exports:
             StoreError: A run is not there.
         """
         is_folder = order.into_folder or target.is_dir()
-        if not is_folder and (kind in OF_MANY or _ending_of(target) in FORMATS[kind]):
-            if kind not in OF_MANY and len(runs) > 1:
+        if not is_folder and (kind.is_of_many or _ending_of(target) in kind.formats):
+            if not kind.is_of_many and len(runs) > 1:
                 raise ExportError(
                     "Many runs do not fit into one file.", hint="Name a folder instead."
                 )
             return (check_ending(target, kind),)
         if target.suffix and not is_folder:
             check_ending(target, kind)
-        ending = order.ending or FORMATS[kind][0]
+        ending = order.ending or kind.formats[0]
         stems = [self.store.picture_of(path).stem for path in runs]
-        if kind in OF_MANY:
+        if kind.is_of_many:
             stems = stems if len(stems) == 1 else [MANY_RUNS]
         return tuple(_file_names(stems, kind, ending, target))
 
@@ -180,11 +180,12 @@ class Exports:
             TargetExists: The file is already there, and it is not to be replaced.
             StoreError: The file cannot be written.
         """
-        target = check_ending(target, ExportKind.PICTURE)
+        kind = EXPORT_KINDS[PICTURE]
+        target = check_ending(target, kind)
         check_targets([target], overwrite=overwrite)
         look = replace(self.look(), is_marked=record.is_marked)
         run = _exported(record, events, target)
-        made = self.exporter.make([run], ExportKind.PICTURE, look, _ending_of(target))
+        made = self.exporter.make([run], kind, look, _ending_of(target))
         self.exporter.write(made, target, overwrite=overwrite)
 
     def export_board(
@@ -244,7 +245,7 @@ class Exports:
         order: ExportOrder,
     ) -> Iterator[tuple[str, ExportFile]]:
         read = self._read_all(runs, order)
-        groups = [list(read)] if kind in OF_MANY else ([run] for run in read)
+        groups = [list(read)] if kind.is_of_many else ([run] for run in read)
         for group, file in zip(groups, targets, strict=True):
             made = self.exporter.make(group, kind, look, _ending_of(file))
             _note_missing(made, file, order)
@@ -307,12 +308,12 @@ def _note_missing(made: ExportFile, target: Path, order: ExportOrder) -> None:
 def _file_names(
     stems: Iterable[str], kind: ExportKind, ending: str, folder: Path
 ) -> Iterator[Path]:
-    """Name exports after their runs, each once; clean copies by number, as runs tell the prompt."""
+    """Name exports after their runs, each once; anonymous kinds by number."""
     used: set[str] = set()
     for stem in stems:
-        own = f"{stem}_{kind.value}"
+        own = f"{stem}_{kind.id}"
         names = chain([own], (f"{own}_{number}" for number in count(2)))
-        if kind is ExportKind.CLEAN:
+        if kind.is_anonymous:
             free = (f"{NEUTRAL_NAME}_{number}" for number in count(1))
             names = chain(name for name in free if not _is_taken(folder, name, ending))
         name = next(name for name in names if name not in used)
@@ -330,12 +331,12 @@ def check_ending(target: Path, kind: ExportKind) -> Path:
     Raises:
         ExportError: The ending is that of something else.
     """
-    endings = FORMATS[kind]
+    endings = kind.formats
     if not target.suffix:
         return target.with_suffix(f".{endings[0]}")
     if _ending_of(target) not in endings:
         raise ExportError(
-            f'A {kind.value} cannot be written as "{target.suffix}".',
+            f'A {kind.id} cannot be written as "{target.suffix}".',
             hint=f"It can be written as {', '.join(endings)}.",
         )
     return target

@@ -17,11 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from spatialstudio.domain.export import (
-    FORMATS,
-    ExportKind,
-    ExportLayer,
-)
+from spatialstudio.application.registry import EXPORT_KINDS
+from spatialstudio.domain.export import ExportKind, ExportLayer, LookOption
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.framework.dialog_size import give_room
 from spatialstudio.ui.theme.metrics import em
@@ -32,37 +29,6 @@ from spatialstudio.ui.widgets.texts import tr
 SIZE_EM = (40, 27)
 LIST_EM = 14
 KIND = Qt.ItemDataRole.UserRole
-KINDS = {
-    ExportKind.ANNOTATED: ("Annotated picture", "The picture with its layers, legend and scale."),
-    ExportKind.ATTENTION: ("Attention sheet", "The maps of all words over the steps."),
-    ExportKind.STORYBOARD: ("Storyboard", "How the picture came about, step by step."),
-    ExportKind.CURVES: ("Curves", "PoS over the steps, a curve for each relation."),
-    ExportKind.SWEEP: ("Grid of a sweep", "The chosen runs of a sweep, its sides labelled."),
-    ExportKind.FILM: ("Film", "Picture, maps and PoS in step."),
-    ExportKind.PICTURE: ("Picture", "With all that it tells of its making."),
-    ExportKind.CLEAN: ("Clean copy", "The pixels alone, without a word of how they were made."),
-    ExportKind.TABLE: ("Table", "Numbers, a line for each relation; all runs in one file."),
-    ExportKind.MASKS: ("Masks", "As COCO's run lengths; all runs in one file."),
-    ExportKind.ARRAYS: ("Arrays", "Maps, marginals and masks for numpy."),
-    ExportKind.BUNDLE: ("Bundle", "The runs themselves, for another installation."),
-    ExportKind.REPORT: ("Report", "One page for the browser; it opens without a network."),
-}
-"""Title and meaning of each kind, untranslated, in the order of the list."""
-FIGURES = frozenset(
-    {
-        ExportKind.ANNOTATED,
-        ExportKind.ATTENTION,
-        ExportKind.STORYBOARD,
-        ExportKind.CURVES,
-        ExportKind.SWEEP,
-        ExportKind.FILM,
-        ExportKind.REPORT,
-    }
-)
-"""Kinds that have colours."""
-LAYERED = frozenset({ExportKind.ANNOTATED, ExportKind.REPORT})
-MARKED = (FIGURES - {ExportKind.CURVES}) | {ExportKind.PICTURE}
-"""Kinds that show a picture, and can say that a model drew it."""
 LAYERS = {
     ExportLayer.MAPS: "Attention maps",
     ExportLayer.MASKS: "Masks",
@@ -156,7 +122,7 @@ class ExportDialog(QDialog):
 
     def show_kind(self, kind: ExportKind) -> None:
         """Choose what is exported."""
-        self._kinds.setCurrentRow(list(KINDS).index(kind))
+        self._kinds.setCurrentRow(list(EXPORT_KINDS).index(kind))
 
     def show_marked(self, is_marked: bool) -> None:
         """Offer to say in files that a model drew them, or not to."""
@@ -185,7 +151,7 @@ class ExportDialog(QDialog):
 
     @property
     def _kind(self) -> ExportKind:
-        return ExportKind(self._kinds.currentItem().data(KIND))
+        return EXPORT_KINDS[self._kinds.currentItem().data(KIND)]
 
     def _begin(self, running: bool) -> None:
         self._is_running = running
@@ -198,14 +164,14 @@ class ExportDialog(QDialog):
 
     def _follow_kind(self) -> None:
         kind = self._kind
-        self._meaning.setText(tr(KINDS[kind][1]))
+        self._meaning.setText(tr(kind.help))
         self._form.clear()
-        for ending in FORMATS[kind]:
+        for ending in kind.formats:
             self._form.addItem(ending.upper(), ending)
-        self._form.setEnabled(len(FORMATS[kind]) > 1)
-        self._show_rows(self._layers.values(), kind in LAYERED)
-        self._show_rows((self._colours,), kind in FIGURES)
-        self._show_rows((self._marked,), kind in MARKED)
+        self._form.setEnabled(len(kind.formats) > 1)
+        self._show_rows(self._layers.values(), LookOption.LAYERS in kind.reads)
+        self._show_rows((self._colours,), LookOption.COLOURS in kind.reads)
+        self._show_rows((self._marked,), LookOption.MARK in kind.reads)
 
     def _show_rows(self, fields: Iterable[QWidget], shown: bool) -> None:
         for field in fields:
@@ -248,8 +214,8 @@ def _kind_list() -> QListWidget:
     kinds.setAccessibleName(tr("What to export"))
     kinds.setFixedWidth(em(LIST_EM))
     kinds.ensurePolished()  # else the rows get their heights before their style
-    for kind, (title, _) in KINDS.items():
-        item = QListWidgetItem(tr(title))
-        item.setData(KIND, kind.value)
+    for kind in EXPORT_KINDS:
+        item = QListWidgetItem(tr(kind.label))
+        item.setData(KIND, kind.id)
         kinds.addItem(item)
     return kinds

@@ -22,10 +22,13 @@ from spatialstudio.application.jobs.background_jobs import (
     BackgroundJobProgressed,
     Progress,
 )
+from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.export import (
-    FORMATS,
-    OF_MANY,
+    ANNOTATED,
+    CLEAN,
+    PICTURE,
+    SWEEP,
     ExportKind,
     ExportLayer,
     ExportLook,
@@ -75,8 +78,8 @@ class RunExporting(QObject):
         self._exporting: BackgroundJobId | None = None
         self._importing: BackgroundJobId | None = None
         actions = context.actions
-        actions.bind(commands.SAVE_AS, partial(self._save, ExportKind.PICTURE))
-        actions.bind(commands.CLEAN_COPY, partial(self._save, ExportKind.CLEAN))
+        actions.bind(commands.SAVE_AS, partial(self._save, PICTURE))
+        actions.bind(commands.CLEAN_COPY, partial(self._save, CLEAN))
         actions.bind(commands.COPY_PICTURE, self._copy)
         actions.bind(commands.EXPORT, self.ask)
         actions.bind(commands.IMPORT, self._import)
@@ -117,7 +120,7 @@ class RunExporting(QObject):
 
     def ask_grid(self, runs: tuple[Path, ...]) -> None:
         """Open the dialog for the runs of a sweep."""
-        self._ask(runs, ExportKind.SWEEP)
+        self._ask(runs, EXPORT_KINDS[SWEEP])
 
     def _ask(self, targets: tuple[Path, ...], kind: ExportKind | None = None) -> None:
         if targets:
@@ -158,7 +161,7 @@ class RunExporting(QObject):
             StudioError: A run is damaged, or there is no room.
         """
         folder = Path(self._copies.path()) / str(next(self._pulls))
-        return self._exports.export(pictures, ExportKind.CLEAN, folder)
+        return self._exports.export(pictures, EXPORT_KINDS[CLEAN], folder)
 
     def _targets_or_news(self) -> tuple[Path, ...]:
         targets = self.targets
@@ -169,11 +172,12 @@ class RunExporting(QObject):
             )
         return targets
 
-    def _save(self, kind: ExportKind) -> None:
+    def _save(self, kind_id: str) -> None:
         if targets := self._targets_or_news():
+            kind = EXPORT_KINDS[kind_id]
             choice = ExportChoice(
                 kind=kind,
-                ending=FORMATS[kind][0],
+                ending=kind.formats[0],
                 layers=frozenset(),
                 theme="light",
                 is_marked=self._context.settings.marks_pictures,
@@ -223,13 +227,13 @@ class RunExporting(QObject):
     def _ask_where(self, runs: Sequence[Path], choice: ExportChoice) -> Path | None:
         """Return a file, or a folder when there will be several files; None for nowhere."""
         kind, title = choice.kind, tr("Export to")
-        if len(runs) > 1 and kind not in OF_MANY:
+        if len(runs) > 1 and not kind.is_of_many:
             folder = QFileDialog.getExistingDirectory(self._window, title)
             return Path(folder) if folder else None
         name = runs[0].stem if len(runs) == 1 else tr("runs")
-        name = NEUTRAL_NAME if kind is ExportKind.CLEAN else name
-        suffix = "" if kind in (ExportKind.PICTURE, ExportKind.CLEAN) else f"_{kind.value}"
-        endings = (choice.ending, *(e for e in FORMATS[kind] if e != choice.ending))
+        name = NEUTRAL_NAME if kind.is_anonymous else name
+        suffix = "" if kind.is_anonymous or kind.id == PICTURE else f"_{kind.id}"
+        endings = (choice.ending, *(e for e in kind.formats if e != choice.ending))
         patterns = ";;".join(f"{ending.upper()} (*.{ending})" for ending in endings)
         start = str(Path.home() / f"{name}{suffix}.{choice.ending}")
         file, _ = QFileDialog.getSaveFileName(self._window, title, start, patterns)
@@ -245,7 +249,7 @@ class RunExporting(QObject):
         layers = self._context.stage.layers & set(ON_STAGE)
         is_shown = run is not None and run.path == targets[0]
         choice = ExportChoice(
-            kind=ExportKind.ANNOTATED,
+            kind=EXPORT_KINDS[ANNOTATED],
             ending="png",
             layers=frozenset(ON_STAGE[layer] for layer in (layers if is_shown else ON_STAGE)),
             theme="dark" if self._context.theme.palette.is_dark else "light",

@@ -8,13 +8,13 @@ from zipfile import ZipFile
 import pytest
 
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.errors import StoreError
-from spatialstudio.domain.export import ExportKind
 from spatialstudio.domain.library import Marks
 
 
 def test_a_bundle_opens_in_another_library(export, exports, picture, tmp_path):
-    export(ExportKind.BUNDLE, "zip")
+    export(EXPORT_KINDS["bundle"], "zip")
     (arrived,) = exports.open_bundle(tmp_path / "out.zip", tmp_path / "other")
     assert arrived == tmp_path / "other" / "2026" / "11" / picture.name
     assert RunFiles().verify(arrived) == ()
@@ -22,7 +22,7 @@ def test_a_bundle_opens_in_another_library(export, exports, picture, tmp_path):
 
 
 def test_a_bundle_gives_back_what_a_run_lost(export, exports, tmp_path):
-    export(ExportKind.BUNDLE, "zip")
+    export(EXPORT_KINDS["bundle"], "zip")
     (arrived,) = exports.open_bundle(tmp_path / "out.zip", tmp_path / "other")
     RunFiles().mark(arrived, Marks(stars=5))
     for spoil in (Path.unlink, lambda trace: trace.write_bytes(b"half")):
@@ -66,7 +66,7 @@ def told_as_picture(content):
     ],
 )
 def test_a_hostile_bundle_is_refused_and_brings_nothing(export, exports, tmp_path, forge):
-    export(ExportKind.BUNDLE, "zip")
+    export(EXPORT_KINDS["bundle"], "zip")
     with ZipFile(tmp_path / "out.zip") as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     index = json.loads(members["bundle.json"])
@@ -84,7 +84,7 @@ def test_a_hostile_bundle_is_refused_and_brings_nothing(export, exports, tmp_pat
 
 
 def test_a_damaged_bundle_brings_nothing(export, exports, tmp_path):
-    content = bytearray(export(ExportKind.BUNDLE, "zip"))
+    content = bytearray(export(EXPORT_KINDS["bundle"], "zip"))
     content[len(content) // 2] ^= 1
     (tmp_path / "bad.zip").write_bytes(content)
     with pytest.raises(StoreError, match="damaged"):

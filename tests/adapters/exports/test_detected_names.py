@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from spatialstudio.adapters.exports.annotated_picture import annotated_picture
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
-from spatialstudio.domain.export import ExportKind
+from spatialstudio.application.registry import EXPORT_KINDS
 from tests.adapters.exports.conftest import SAMPLE
 
 
@@ -23,9 +23,11 @@ def test_exports_tell_what_was_detected_and_what_was_not_checked(exports, tmp_pa
         (path,) = exports.export([counted], kind, tmp_path / f"out.{ending}")
         return path.read_text(encoding="utf-8")
 
-    (row,) = csv.DictReader(io.StringIO(export(ExportKind.TABLE, "csv")))
+    (row,) = csv.DictReader(io.StringIO(export(EXPORT_KINDS["table"], "csv")))
     assert row["not_checked"] == "count (three); colour (blue)"
-    assert "Count (three) and colour (blue) were not checked." in export(ExportKind.REPORT, "html")
+    assert "Count (three) and colour (blue) were not checked." in export(
+        EXPORT_KINDS["report"], "html"
+    )
     run = exports.read(counted)
     texts = [getattr(each, "text", "") for each in annotated_picture(run, exports.look()).items]
     seen = run.record.evaluation.perception.detections_of(car.id)[0]

@@ -32,6 +32,7 @@ from spatialstudio.adapters.storage.metadata.reader import settings_in
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.gallery.exports import ExportOrder
 from spatialstudio.application.paths import resources_folder
+from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.drawing import (
     Anchor,
     Line,
@@ -39,22 +40,17 @@ from spatialstudio.domain.drawing import (
     Text,
 )
 from spatialstudio.domain.errors import ExportError
-from spatialstudio.domain.export import (
-    FORMATS,
-    BoardFrame,
-    ExportKind,
-    ExportLayer,
-)
+from spatialstudio.domain.export import BoardFrame, ExportLayer
 from spatialstudio.domain.library import Marks
 from spatialstudio.domain.prompt import Prompt
 from tests.adapters.exports.conftest import SAMPLE
 
 PROMPT = "a photo of a dog to the left of a car"
 FONTS, POS = resources_folder() / "fonts", "pos_first_before_updates"
-FIGURES = tuple(ExportKind[name] for name in ("ANNOTATED", "ATTENTION", "STORYBOARD", "CURVES"))
+FIGURES = tuple(EXPORT_KINDS[name] for name in ("annotated", "attention", "storyboard", "curves"))
 
 
-@pytest.mark.parametrize("kind", FIGURES)
+@pytest.mark.parametrize("kind", FIGURES, ids=lambda kind: kind.id)
 def test_text_in_svg_is_text_and_colours_are_the_themes(export, exports, kind):
     root = ElementTree.fromstring(export(kind, "svg"))
     texts = " ".join(node.text or "" for node in root.iter("{http://www.w3.org/2000/svg}text"))
@@ -64,7 +60,7 @@ def test_text_in_svg_is_text_and_colours_are_the_themes(export, exports, kind):
     assert used - {None, "none"} <= set(exports.look().palette.colours.values())
 
 
-@pytest.mark.parametrize("kind", FIGURES)
+@pytest.mark.parametrize("kind", FIGURES, ids=lambda kind: kind.id)
 def test_text_in_pdf_is_text_in_an_embedded_font(export, kind):
     content = export(kind, "pdf")
     assert content.startswith(b"%PDF-")
@@ -72,7 +68,7 @@ def test_text_in_pdf_is_text_in_an_embedded_font(export, kind):
     assert b"/FontFile2" in content
 
 
-@pytest.mark.parametrize("kind", FIGURES)
+@pytest.mark.parametrize("kind", FIGURES, ids=lambda kind: kind.id)
 def test_a_figure_is_a_picture_too(export, kind, tmp_path):
     export(kind, "png")
     with Image.open(tmp_path / "out.png") as image:
@@ -93,10 +89,10 @@ def test_a_figure_of_a_chinese_prompt_keeps_its_letters(picture, exports):
 @pytest.mark.parametrize(
     ("kind", "ending", "is_stated"),
     [
-        (ExportKind.CURVES, "pdf", True),
-        (ExportKind.CURVES, "png", True),
-        (ExportKind.CURVES, "svg", False),
-        (ExportKind.FILM, "gif", True),
+        (EXPORT_KINDS["curves"], "pdf", True),
+        (EXPORT_KINDS["curves"], "png", True),
+        (EXPORT_KINDS["curves"], "svg", False),
+        (EXPORT_KINDS["film"], "gif", True),
     ],
 )
 def test_letters_that_no_font_has_are_told_and_stand_as_boxes(
@@ -205,25 +201,25 @@ def test_maps_in_a_film_leave_the_plot_free(exports, picture):
 def test_only_the_layers_that_are_asked_for_are_drawn(export, exports):
     bare = replace(exports.look(), layers=frozenset())
     boxes = replace(exports.look(), layers=frozenset({ExportLayer.BOXES}))
-    assert export(ExportKind.ANNOTATED, "svg", bare).count(b"<image") == 1
-    assert b"<polygon" in export(ExportKind.ANNOTATED, "svg", boxes)
-    assert export(ExportKind.ANNOTATED, "svg").count(b"<image") > 1
+    assert export(EXPORT_KINDS["annotated"], "svg", bare).count(b"<image") == 1
+    assert b"<polygon" in export(EXPORT_KINDS["annotated"], "svg", boxes)
+    assert export(EXPORT_KINDS["annotated"], "svg").count(b"<image") > 1
 
 
 def test_a_picture_tells_its_making_and_a_clean_copy_nothing(export):
-    assert settings_in(export(ExportKind.PICTURE, "webp")).prompt == PROMPT
-    assert settings_in(export(ExportKind.CLEAN, "jpg")) is None
+    assert settings_in(export(EXPORT_KINDS["picture"], "webp")).prompt == PROMPT
+    assert settings_in(export(EXPORT_KINDS["clean"], "jpg")) is None
 
 
 SHOWING = {
-    "annotated png": (ExportKind.ANNOTATED, "png"),
-    "annotated svg": (ExportKind.ANNOTATED, "svg"),
-    "annotated pdf": (ExportKind.ANNOTATED, "pdf"),
-    "attention": (ExportKind.ATTENTION, "png"),
-    "storyboard": (ExportKind.STORYBOARD, "png"),
-    "gif": (ExportKind.FILM, "gif"),
-    "apng": (ExportKind.FILM, "apng"),
-    "picture": (ExportKind.PICTURE, "png"),
+    "annotated png": (EXPORT_KINDS["annotated"], "png"),
+    "annotated svg": (EXPORT_KINDS["annotated"], "svg"),
+    "annotated pdf": (EXPORT_KINDS["annotated"], "pdf"),
+    "attention": (EXPORT_KINDS["attention"], "png"),
+    "storyboard": (EXPORT_KINDS["storyboard"], "png"),
+    "gif": (EXPORT_KINDS["film"], "gif"),
+    "apng": (EXPORT_KINDS["film"], "apng"),
+    "picture": (EXPORT_KINDS["picture"], "png"),
 }
 
 
@@ -237,15 +233,15 @@ def test_what_shows_a_drawn_picture_says_so_unless_it_shall_not(
 
 
 def test_a_figure_without_a_picture_and_a_clean_copy_say_nothing_of_a_model(export):
-    assert b"AlgorithmicMedia" not in export(ExportKind.CURVES, "svg")
-    assert read_texts(export(ExportKind.CLEAN, "png")) == {}
+    assert b"AlgorithmicMedia" not in export(EXPORT_KINDS["curves"], "svg")
+    assert read_texts(export(EXPORT_KINDS["clean"], "png")) == {}
 
 
 def test_the_mark_stands_where_programs_look_for_it(export):
-    packet = read_texts(export(ExportKind.ANNOTATED, "png"))[XMP]
+    packet = read_texts(export(EXPORT_KINDS["annotated"], "png"))[XMP]
     assert says_generated(packet)
     assert "compositeWithTrainedAlgorithmicMedia" in packet
-    metadata = ElementTree.fromstring(export(ExportKind.ANNOTATED, "svg")).find(
+    metadata = ElementTree.fromstring(export(EXPORT_KINDS["annotated"], "svg")).find(
         "{http://www.w3.org/2000/svg}metadata"
     )
     (description,) = metadata.iter("{http://www.w3.org/1999/02/22-rdf-syntax-ns#}Description")
@@ -254,7 +250,7 @@ def test_the_mark_stands_where_programs_look_for_it(export):
 
 def test_the_mark_of_a_film_is_a_box_of_its_own_in_mp4(monkeypatch, exports, picture, tmp_path):
     monkeypatch.setattr(film, "_mp4", lambda _frames: b"the film")
-    (file,) = exports.export([picture], ExportKind.FILM, tmp_path / "out.mp4")
+    (file,) = exports.export([picture], EXPORT_KINDS["film"], tmp_path / "out.mp4")
     box = file.read_bytes().removeprefix(b"the film")
     assert int.from_bytes(box[:4], "big") == len(box)
     assert box[4:24].hex() == b"uuid".hex() + "be7acfcb97a942e89c71999491e3afac"
@@ -262,22 +258,22 @@ def test_the_mark_of_a_film_is_a_box_of_its_own_in_mp4(monkeypatch, exports, pic
 
 
 def test_a_report_marks_its_pictures(export):
-    page = export(ExportKind.REPORT, "html").decode()
+    page = export(EXPORT_KINDS["report"], "html").decode()
     (source,) = re.findall(r"data:image/svg\+xml;base64,([^\"]+)", page)
     assert b"AlgorithmicMedia" in base64.b64decode(source)
 
 
 @pytest.mark.parametrize("ending", ["gif", "apng"])
 def test_a_film_has_a_frame_for_each_step(export, picture, tmp_path, ending):
-    export(ExportKind.FILM, ending)
+    export(EXPORT_KINDS["film"], ending)
     steps = len(RunFiles().load(picture)[0].trace)
     with Image.open(tmp_path / f"out.{ending}") as film:
         assert film.n_frames == steps
 
 
 def test_a_table_has_a_line_for_each_relation(export):
-    (row,) = csv.DictReader(io.StringIO(export(ExportKind.TABLE, "csv").decode()))
-    (line,) = export(ExportKind.TABLE, "jsonl").splitlines()
+    (row,) = csv.DictReader(io.StringIO(export(EXPORT_KINDS["table"], "csv").decode()))
+    (line,) = export(EXPORT_KINDS["table"], "jsonl").splitlines()
     assert row["prompt"] == json.loads(line)["prompt"] == PROMPT
     assert float(row[POS]) == pytest.approx(json.loads(line)[POS])
     assert row["outcome"] in {"PASS", "FAIL", "UNDECIDABLE"}
@@ -286,8 +282,8 @@ def test_a_table_has_a_line_for_each_relation(export):
 def test_a_table_tells_all_that_the_user_says_of_a_run(export, picture):
     marks = Marks(stars=2, is_rejected=True, tags=("für Ada", "=draft"), note='nice,\n"odd"')
     RunFiles().mark(picture, marks)
-    (row,) = csv.DictReader(io.StringIO(export(ExportKind.TABLE, "csv").decode(), newline=""))
-    (line,) = map(json.loads, export(ExportKind.TABLE, "jsonl").splitlines())
+    (row,) = csv.DictReader(io.StringIO(export(EXPORT_KINDS["table"], "csv").decode(), newline=""))
+    (line,) = map(json.loads, export(EXPORT_KINDS["table"], "jsonl").splitlines())
     assert line["tags"] == ["für Ada", "=draft"]
     assert (line["stars"], line["is_rejected"], line["note"]) == (2, True, marks.note)
     assert (row["stars"], row["is_rejected"], row["note"]) == ("2", "True", marks.note)
@@ -328,11 +324,11 @@ def test_a_known_mask_has_its_known_letters():
 
 
 def test_masks_and_arrays_are_those_of_the_run(export, exports, picture, tmp_path):
-    coco = json.loads(export(ExportKind.MASKS, "json"))
+    coco = json.loads(export(EXPORT_KINDS["masks"], "json"))
     run = exports.read(picture)
     masks = run.record.evaluation.perception.masks
     assert [note["area"] for note in coco["annotations"]] == [m.pixels.sum() for m in masks]
-    export(ExportKind.ARRAYS, "npz")
+    export(EXPORT_KINDS["arrays"], "npz")
     arrays = np.load(tmp_path / "out.npz")
     assert np.array_equal(arrays["picture"], run.image)
     first = run.steps[0]
@@ -360,13 +356,13 @@ class Links(HTMLParser):
 
 def test_a_report_is_one_file_that_asks_for_nothing(export):
     page = Links()
-    page.feed(export(ExportKind.REPORT, "html").decode())
+    page.feed(export(EXPORT_KINDS["report"], "html").decode())
     assert page.asked == []
     assert PROMPT in "".join(page.text)
 
 
 def test_many_runs_are_exported_into_a_folder(exports, picture, tmp_path):
-    files = exports.export([picture, SAMPLE], ExportKind.CLEAN, tmp_path / "out")
+    files = exports.export([picture, SAMPLE], EXPORT_KINDS["clean"], tmp_path / "out")
     assert {file.parent for file in files} == {tmp_path / "out"}
     assert len(set(files)) == 2
 
@@ -375,16 +371,16 @@ def test_names_of_clean_copies_tell_nothing_and_are_never_taken_twice(exports, p
     files = [
         file
         for _ in range(2)
-        for file in exports.export([picture, SAMPLE], ExportKind.CLEAN, tmp_path)
+        for file in exports.export([picture, SAMPLE], EXPORT_KINDS["clean"], tmp_path)
     ]
     assert [file.name for file in files] == [f"picture_{number}.png" for number in range(1, 5)]
 
 
-@pytest.mark.parametrize("kind", ExportKind)
+@pytest.mark.parametrize("kind", list(EXPORT_KINDS), ids=lambda kind: kind.id)
 def test_an_ending_of_something_else_is_refused(exports, picture, tmp_path, kind):
     with pytest.raises(ExportError, match="cannot be written as") as caught:
         exports.export([picture], kind, tmp_path / "out.doc")
-    assert FORMATS[kind][0] in caught.value.hint
+    assert kind.formats[0] in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -403,6 +399,6 @@ def test_steps_under_a_plot_are_round_numbers(last, numbers):
 
 
 def test_names_on_the_picture_have_a_halo(export):
-    boxes = ExportKind.ANNOTATED
+    boxes = EXPORT_KINDS["annotated"]
     assert b'paint-order="stroke"' in export(boxes, "svg")
     assert export(boxes, "pdf").startswith(b"%PDF")

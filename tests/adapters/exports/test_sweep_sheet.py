@@ -11,9 +11,9 @@ from spatialstudio.adapters.exports.sweep_sheet import sweep_sheet
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.gallery.exports import Exports
 from spatialstudio.application.paths import resources_folder
+from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.drawing import Raster, Text
 from spatialstudio.domain.errors import ExportError
-from spatialstudio.domain.export import ExportKind
 from spatialstudio.domain.sweep import (
     SweepCell,
     SweepField,
@@ -121,6 +121,7 @@ def test_it_is_written_in_every_form(swept, exports, tmp_path, ending, head):
     runs = [swept(0, 7), swept(5, 7)]
     target = tmp_path / f"grid.{ending}"
     exports.exporter.write(
-        exports.exporter.make(runs, ExportKind.SWEEP, exports.look(), target.suffix[1:]), target
+        exports.exporter.make(runs, EXPORT_KINDS["sweep"], exports.look(), target.suffix[1:]),
+        target,
     )
     assert target.read_bytes().startswith(head)

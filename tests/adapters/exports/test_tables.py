@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.attention import AttentionSnapshot
-from spatialstudio.domain.export import ExportKind
 from spatialstudio.domain.generation import StepEvent
 
 
@@ -36,13 +36,13 @@ def test_both_readings_of_a_guided_step_are_exported_apart(exports, read_twice, 
     run = exports.read(read_twice)
     first = run.steps[0]
     assert first.is_guided
-    exports.export([read_twice], ExportKind.ARRAYS, tmp_path / "twice.npz")
+    exports.export([read_twice], EXPORT_KINDS["arrays"], tmp_path / "twice.npz")
     arrays = np.load(tmp_path / "twice.npz")
     assert arrays["guided_steps"].tolist() == [e.step for e in run.steps if e.is_guided]
     for name, reading in (("before", first.attention), ("after", first.attention_after)):
         assert np.array_equal(arrays[f"map_{name}/m1"][0], reading.maps["m1"])
     assert arrays["pos_after/r1"][0] == pytest.approx(first.pos_after["r1"])
-    exports.export([read_twice], ExportKind.TABLE, tmp_path / "twice.csv")
+    exports.export([read_twice], EXPORT_KINDS["table"], tmp_path / "twice.csv")
     (row,) = csv.DictReader(io.StringIO((tmp_path / "twice.csv").read_text(encoding="utf-8")))
     assert float(row["pos_first_before_updates"]) == pytest.approx(first.pos["r1"])
     assert float(row["pos_first_after_updates"]) == pytest.approx(first.pos_after["r1"])
@@ -50,7 +50,7 @@ def test_both_readings_of_a_guided_step_are_exported_apart(exports, read_twice, 
 
 def test_a_run_without_a_second_reading_has_no_number_for_it(exports, picture, tmp_path):
     (guided, *_) = (e for e in exports.read(picture).steps if e.is_guided)
-    exports.export([picture], ExportKind.ARRAYS, tmp_path / "once.npz")
+    exports.export([picture], EXPORT_KINDS["arrays"], tmp_path / "once.npz")
     arrays = np.load(tmp_path / "once.npz")
     place = arrays["captured_steps"].tolist().index(guided.step)
     assert np.isnan(arrays["map_after/m1"][place]).all()

@@ -9,10 +9,9 @@ from PySide6.QtGui import QDrag, QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from spatialstudio.application.gallery.exports import Exports
-from spatialstudio.domain.export import FORMATS, ExportKind
+from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.ui.gallery import commands as commands
 from spatialstudio.ui.gallery.export_dialog import (
-    KINDS,
     ExportChoice,
     ExportDialog,
 )
@@ -56,7 +55,7 @@ def trigger(window, command):
 def export(qtbot, window, kind):
     trigger(window, commands.EXPORT)
     dialog = window.findChild(ExportDialog)
-    dialog._kinds.setCurrentRow(list(KINDS).index(kind))
+    dialog._kinds.setCurrentRow(list(EXPORT_KINDS).index(kind))
     qtbot.mouseClick(dialog._export, Qt.MouseButton.LeftButton)
 
 
@@ -76,16 +75,24 @@ def test_a_clean_copy_tells_nothing(qtbot, drawn, panel, out, answer):
 
 @pytest.mark.parametrize(
     "kind",
-    [ExportKind.ANNOTATED, ExportKind.TABLE, ExportKind.BUNDLE],
-    ids=lambda kind: kind.value,
+    [EXPORT_KINDS["annotated"], EXPORT_KINDS["table"], EXPORT_KINDS["bundle"]],
+    ids=lambda kind: kind.id,
 )
 @pytest.mark.usefixtures("panel")
 def test_a_kind_is_exported(qtbot, drawn, out, answer, kind):
-    name = f"a.{FORMATS[kind][0]}"
+    name = f"a.{kind.formats[0]}"
     answer(out / name)
     export(qtbot, drawn, kind)
     qtbot.waitUntil(lambda: f"Wrote {name}." in told(drawn))
     assert (out / name).stat().st_size > 0
+
+
+@pytest.mark.usefixtures("panel")
+def test_a_registered_kind_is_offered_and_written(qtbot, drawn, studio, out, answer, prompt_list):
+    answer(out / "a.txt")
+    export(qtbot, drawn, prompt_list)
+    qtbot.waitUntil(lambda: "Wrote a.txt." in told(drawn))
+    assert (out / "a.txt").read_text() == studio.session.run.scene.prompt.text
 
 
 def test_many_pictures_go_into_a_folder(qtbot, drawn, panel, out, answer):
@@ -93,7 +100,7 @@ def test_many_pictures_go_into_a_folder(qtbot, drawn, panel, out, answer):
     qtbot.waitUntil(lambda: len(panel.grid._keys) == 2)
     qtbot.keyClick(panel.grid, Qt.Key.Key_A, CONTROL)
     answer(out)
-    export(qtbot, drawn, ExportKind.ANNOTATED)
+    export(qtbot, drawn, EXPORT_KINDS["annotated"])
     qtbot.waitUntil(lambda: "Wrote 2 files." in told(drawn))
     assert len(list(out.glob("*_annotated.png"))) == 2
 
@@ -126,7 +133,7 @@ def test_files_in_a_folder_are_replaced_only_when_the_user_agrees(
     runs = [out / f"{run.stem}_annotated.png" for run in panel._exporting.targets]
     for path in (*runs, *taken):
         path.write_text("mine")
-    export(qtbot, drawn, ExportKind.ANNOTATED)
+    export(qtbot, drawn, EXPORT_KINDS["annotated"])
     assert asked == ["Replace 2 files?"]
     assert {path.read_text() for path in runs} == {"mine"}
     asked.answer = True
@@ -196,16 +203,16 @@ def test_a_copy_does_not_take_the_notes_of_an_export(drawn, panel, studio, monke
         exporting._background_jobs, "run", lambda _title, work: started.append(work) or next(ids)
     )
     monkeypatch.setattr(
-        Exports, "export", lambda _self, _runs, kind, *_rest: _rest[-1].note(kind.value) or ()
+        Exports, "export", lambda _self, _runs, kind, *_rest: _rest[-1].note(kind.id) or ()
     )
     choice = ExportChoice(
-        kind=ExportKind.FILM, ending="gif", layers=frozenset(), theme="light", is_marked=True
+        kind=EXPORT_KINDS["film"], ending="gif", layers=frozenset(), theme="light", is_marked=True
     )
     exporting._start((), choice, Path("film.gif"))
     started[0](lambda *_: None)
     trigger(drawn, commands.COPY_PICTURE)
     exporting._tell_notes("export")
-    assert told(drawn) == [ExportKind.FILM.value]
+    assert told(drawn) == ["film"]
 
 
 def test_what_is_pulled_out_clean_tells_nothing(drawn, panel, studio):
@@ -227,7 +234,7 @@ def test_pictures_are_pulled_out_as_files(drawn, panel, monkeypatch, clean):
 
 def test_a_bundle_comes_back_in(qtbot, drawn, panel, studio, out, answer):
     answer(out / "runs.zip")
-    export(qtbot, drawn, ExportKind.BUNDLE)
+    export(qtbot, drawn, EXPORT_KINDS["bundle"])
     qtbot.waitUntil(lambda: "Wrote runs.zip." in told(drawn))
     before = drawn.context.gallery.current.path
     qtbot.keyClick(panel.grid, Qt.Key.Key_Delete)

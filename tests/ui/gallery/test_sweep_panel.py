@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QToolButton
 
-from spatialstudio.domain.export import ExportKind
+from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.sweep import (
     SweepCell,
     SweepField,
@@ -113,7 +113,7 @@ def test_the_button_goes_back_as_well(qtbot, panel, begun):
 def test_the_grid_is_exported_whole(panel, begun):
     begun.context.actions[commands.EXPORT_SWEEP].trigger()
     dialog = begun.findChild(ExportDialog)
-    assert dialog.choice.kind is ExportKind.SWEEP
+    assert dialog.choice.kind is EXPORT_KINDS["sweep"]
     assert dialog.windowTitle() == "Export 3 runs"
 
 

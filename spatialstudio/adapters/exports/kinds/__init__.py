@@ -1,0 +1,1 @@
+"""One module per export kind; each states its registration as ``KIND``."""

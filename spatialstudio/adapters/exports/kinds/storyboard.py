@@ -1,0 +1,27 @@
+"""The previews over the steps."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from spatialstudio.domain.export import ExportedRun, ExportFile, ExportKind, ExportLook, LookOption
+
+
+def _write(
+    runs: Sequence[ExportedRun], look: ExportLook, ending: str, resources: Path
+) -> ExportFile:
+    from spatialstudio.adapters.exports.sheets import storyboard
+    from spatialstudio.adapters.exports.write_figure import figure_file
+
+    (run,) = runs
+    return figure_file(storyboard(run, look), look, ending, resources / "fonts")
+
+
+KIND = ExportKind(
+    id="storyboard",
+    label="Storyboard",
+    help="The previews over the steps.",
+    formats=("png", "svg", "pdf"),
+    write=_write,
+    order=30,
+    reads=frozenset({LookOption.COLOURS, LookOption.MARK}),
+)

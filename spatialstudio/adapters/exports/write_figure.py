@@ -1,0 +1,49 @@
+"""Writes drawings as files: PNG, SVG or PDF."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from spatialstudio.adapters.exports.lettering import missing_letters
+from spatialstudio.adapters.exports.write_pdf import pdf_bytes
+from spatialstudio.adapters.exports.write_png import png_of
+from spatialstudio.adapters.exports.write_svg import svg_bytes
+from spatialstudio.domain.drawing import Drawing, Raster, Text
+from spatialstudio.domain.export import ExportFile, ExportLook
+
+FONTLESS = frozenset({"svg", "npz", "csv"})
+"""Endings of files that keep text as text and embed no font."""
+
+
+def figure_file(drawing: Drawing, look: ExportLook, ending: str, fonts: Path) -> ExportFile:
+    """Write a drawing.
+
+    Args:
+        drawing: Gets the mark of a model where it shows a picture and the look asks for it.
+        look: How figures look.
+        ending: "png", "svg" or "pdf".
+        fonts: The folder of fonts.
+    """
+    drawing = marked(drawing, look)
+    if ending == "svg":
+        content = svg_bytes(drawing)
+    elif ending == "pdf":
+        content = pdf_bytes(drawing, fonts)
+    else:
+        content = png_of(drawing, fonts)
+    return drawn_file(content, [drawing], ending, fonts)
+
+
+def marked(drawing: Drawing, look: ExportLook) -> Drawing:
+    """Mark a drawing that shows a picture as made by a model, where the look asks for it."""
+    shows = any(isinstance(item, Raster) for item in drawing.items)
+    return replace(drawing, is_marked=look.is_marked and shows)
+
+
+def drawn_file(content: bytes, drawings: Sequence[Drawing], ending: str, fonts: Path) -> ExportFile:
+    """Return a file of drawings, with the letters that no font has where its form needs one."""
+    if ending in FONTLESS:
+        return ExportFile(content=content)
+    items = (item for drawing in drawings for item in drawing.items)
+    texts = "".join(item.text for item in items if isinstance(item, Text))
+    return ExportFile(content=content, missing=missing_letters(texts, fonts))
