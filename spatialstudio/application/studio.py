@@ -41,6 +41,7 @@ from spatialstudio.domain.errors import (
     StudioError,
 )
 from spatialstudio.domain.generation import GenerationRequest, RequestId, new_request_id
+from spatialstudio.domain.guidance import MethodCard
 from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET
 from spatialstudio.domain.judge_ports import PerceptionCard
 from spatialstudio.domain.picture_settings import FieldDifference, PictureSettings
@@ -52,6 +53,7 @@ from spatialstudio.domain.prompt import (
 )
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import RunSettings
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.science.scenes.consistency import contradictions_of
 
 if TYPE_CHECKING:
@@ -147,6 +149,11 @@ class Studio:
     def models(self) -> tuple[ModelCard, ...]:
         """The models that can draw, the embedded first."""
         return self.model_list.cards
+
+    @property
+    def guidance_methods(self) -> tuple[MethodCard, ...]:
+        """The registered guidance methods, in the order in which they are offered."""
+        return tuple(GUIDANCE_METHODS)
 
     @property
     def judging(self) -> "Judging":

@@ -50,7 +50,7 @@ from spatialstudio.domain.errors import (
 )
 from spatialstudio.domain.generation import UNGUIDED, is_search
 from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET
-from spatialstudio.science.guidance.presets import has_work
+from spatialstudio.science.guidance.methods import has_work
 
 DEPTH_IS_LEFT_ALONE = (
     "Guidance cannot hold depth. Add --search 8 to draw several pictures and keep the best."

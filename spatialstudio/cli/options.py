@@ -26,7 +26,7 @@ from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.safe_files import is_folder
 from spatialstudio.domain.samplers import SAMPLERS, sampler_named
-from spatialstudio.science.guidance.presets import METHOD_IDS, has_work
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work
 
 E = TypeVar("E", bound=Enum)
 
@@ -220,7 +220,7 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("guidance")
     group.add_argument(
         "--guidance",
-        choices=(UNGUIDED, *METHOD_IDS),
+        choices=(UNGUIDED, *(method.id for method in GUIDANCE_METHODS)),
         default=PSG,
         help="what holds the picture to the prompt (default: %(default)s)",
     )

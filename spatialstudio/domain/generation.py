@@ -27,11 +27,7 @@ MAX_SEED = 2**32 - 1
 
 UNGUIDED = "none"
 PSG = "psg"
-ATTEND_EXCITE = "attend-excite"
-BOXDIFF = "boxdiff"
-INFSPLIGN = "infsplign"
-WEIGHTED_PRESENCE = "weighted-presence"
-PSG_PRESENCE = "psg-presence"
+"""Id of the method that is chosen where none is."""
 
 
 @frozen
@@ -116,11 +112,6 @@ class GuidanceSettings:
     names_only: bool = False
     reuses_prediction: bool = False
     checkpointing: bool = False
-
-    @property
-    def reads_after(self) -> bool:
-        """Whether a guided step ends with a pass on the latents that its updates have moved."""
-        return self.method_id != INFSPLIGN and not self.reuses_prediction
 
 
 @frozen

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import mean
 
-from spatialstudio.domain.generation import PSG_PRESENCE, GuidanceSettings
+from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.verdict import Evaluation, Outcome
 from spatialstudio.science.metrics.visor import visor_picture
@@ -133,7 +133,7 @@ def change_of(options: argparse.Namespace) -> Change:
             guidance = replace(guidance, strength=options.strength)
         if options.presence is None:
             return guidance
-        return replace(guidance, method_id=PSG_PRESENCE, presence_weight=options.presence)
+        return replace(guidance, method_id="psg-presence", presence_weight=options.presence)
 
     return change
 

@@ -24,7 +24,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import mean
-from unittest.mock import patch
 
 import torch
 
@@ -33,12 +32,7 @@ from spatialstudio.application.evaluate.judge_choice import make_judge_set
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.generation import (
-    ATTEND_EXCITE,
-    BOXDIFF,
-    INFSPLIGN,
     PSG,
-    PSG_PRESENCE,
-    WEIGHTED_PRESENCE,
     CandidateScore,
     CaptureSettings,
     GenerationFinished,
@@ -48,8 +42,8 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.judge_choice import STICKER_JUDGES
 from spatialstudio.domain.verdict import REPRODUCE
-from spatialstudio.science.guidance.infsplign import InfSplignLoss
-from spatialstudio.science.guidance.methods import METHODS
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
+from spatialstudio.science.guidance.methods.infsplign import InfSplignLoss
 from spatialstudio.science.guidance.noise_search import ranked, score_candidate
 from spatialstudio.science.metrics.visor import visor_picture
 from tests.performance.intervals import bootstrap, ratio, wilson
@@ -59,10 +53,11 @@ STEPS, PLAIN_STEPS, SEARCH_STEPS = 20, 30, 15
 ATTENTION_ONLY = CaptureSettings(attention_every=STEPS, preview_every=0)
 
 SPATIAL, PRESENT = "infsplign, spatial", "infsplign, + presence"
-ABLATIONS = {
-    SPATIAL: replace(METHODS[INFSPLIGN], make_loss=lambda _: InfSplignLoss(presence=0, balance=0)),
-    PRESENT: replace(METHODS[INFSPLIGN], make_loss=lambda _: InfSplignLoss(balance=0)),
-}
+_INFSPLIGN = GUIDANCE_METHODS["infsplign"]
+ABLATIONS = (
+    replace(_INFSPLIGN, id=SPATIAL, make_loss=lambda _: InfSplignLoss(presence=0, balance=0)),
+    replace(_INFSPLIGN, id=PRESENT, make_loss=lambda _: InfSplignLoss(balance=0)),
+)
 
 guided = partial(GuidanceSettings, strength=10.0)
 correcting = partial(GuidanceSettings, strength=100.0, decay=1.0, every=2, last_step=999)
@@ -71,19 +66,19 @@ VARIANTS: dict[str, GuidanceSettings] = {
     "none": GuidanceSettings(),
     "best of two": GuidanceSettings(),
     "psg": guided(method_id=PSG),
-    "psg + presence 0.1": guided(method_id=PSG_PRESENCE, presence_weight=0.1),
-    "psg + presence 0.3": guided(method_id=PSG_PRESENCE, presence_weight=0.3),
-    "psg + presence 1": guided(method_id=PSG_PRESENCE),
+    "psg + presence 0.1": guided(method_id="psg-presence", presence_weight=0.1),
+    "psg + presence 0.3": guided(method_id="psg-presence", presence_weight=0.3),
+    "psg + presence 1": guided(method_id="psg-presence"),
     "psg, paper form": guided(method_id=PSG, paper_loss=True),
     "psg, resting": guided(method_id=PSG, goal=0.95),
     "psg, reusing": guided(method_id=PSG, reuses_prediction=True),
     "psg, objects only": guided(method_id=PSG, names_only=True),
     SPATIAL: correcting(method_id=SPATIAL),
     PRESENT: correcting(method_id=PRESENT),
-    "infsplign, + balance": correcting(method_id=INFSPLIGN),
-    "boxdiff": guided(method_id=BOXDIFF),
-    "attend and excite": guided(method_id=ATTEND_EXCITE),
-    "weighted presence": guided(method_id=WEIGHTED_PRESENCE),
+    "infsplign, + balance": correcting(method_id="infsplign"),
+    "boxdiff": guided(method_id="boxdiff"),
+    "attend and excite": guided(method_id="attend-excite"),
+    "weighted presence": guided(method_id="weighted-presence"),
 }
 
 
@@ -200,7 +195,9 @@ def main() -> int:
         for method in options.only
     ]
     keys = {(method, prompt_id, seed) for method, prompt_id, _, seed in wanted}
-    with suppress(KeyboardInterrupt), patch.dict(METHODS, ABLATIONS):
+    for variant in ABLATIONS:
+        GUIDANCE_METHODS.register(variant)
+    with suppress(KeyboardInterrupt):
         draw_missing(options.rows, wanted)
     show("\n".join(table([row for row in read_rows(options.rows) if row.key in keys])))
     return 0

@@ -30,7 +30,7 @@ from spatialstudio.adapters.diffusion.denoiser_call import CallLayout, DenoiserC
 from spatialstudio.adapters.diffusion.latent_updates import Guidance, LatentUpdates
 from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.prompt import TokenSpan
-from spatialstudio.science.guidance.presence_losses import AttendExciteLoss
+from spatialstudio.science.guidance.methods.attend_excite import AttendExciteLoss
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 
 SIDES = ("theirs", "ours", "ours, checkpointed")

@@ -34,7 +34,8 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.run_settings import Preset
-from spatialstudio.science.guidance.presets import STABLE_DIFFUSION, guidance_preset
+from spatialstudio.science.guidance.method import STABLE_DIFFUSION
+from spatialstudio.science.guidance.presets import guidance_preset
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from tests.performance.intervals import Figure, bootstrap, ratio
 from tests.performance.prompt_lists import spatialbench_prompts

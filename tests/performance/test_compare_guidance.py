@@ -6,7 +6,6 @@ import pytest
 
 from spatialstudio.domain.generation import (
     PSG,
-    PSG_PRESENCE,
     GuidanceSettings,
 )
 from tests.performance.compare_guidance import MEASURES, Row, change_of, prompts_of, table
@@ -73,7 +72,7 @@ def test_fewer_prompts_are_spread_over_all(objects):
         (
             None,
             0.3,
-            GuidanceSettings(method_id=PSG_PRESENCE, strength=20, presence_weight=0.3),
+            GuidanceSettings(method_id="psg-presence", strength=20, presence_weight=0.3),
         ),
     ],
 )

@@ -5,6 +5,7 @@ from PySide6.QtCore import QCoreApplication, QTranslator
 from PySide6.QtWidgets import QAbstractButton, QDialog, QDockWidget, QLabel
 
 from spatialstudio.application.paths import resources_folder
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.ui.compose import commands as compose_commands
 from spatialstudio.ui.compose.commands import SKETCH
 from spatialstudio.ui.compose.widgets.layout_sketch import LayoutSketch
@@ -215,6 +216,7 @@ def longer(qapp):
 def test_the_form_of_a_run_gives_way_to_longer_words(qapp, longer, appearance):
     use_bundled_font(qapp, resources_folder() / "fonts")
     form = RunForm(appearance.theme)
+    form.show_methods(tuple(GUIDANCE_METHODS))
     form.show_all(True)
     assert form.minimumSizeHint().width() <= em(17)
     form.deleteLater()

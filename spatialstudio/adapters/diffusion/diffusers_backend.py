@@ -90,9 +90,8 @@ from spatialstudio.domain.ports import (
 )
 from spatialstudio.domain.prompt import TokenReading, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
-from spatialstudio.science.guidance.methods import METHODS
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work
 from spatialstudio.science.guidance.noise_search import objects_only
-from spatialstudio.science.guidance.presets import PRESENCE_IDS, has_work
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 
 WHITE = 255
@@ -434,16 +433,16 @@ class _Drawing:
         settings, scene = self._request.guidance, self._request.scene
         if settings.method_id == UNGUIDED:
             return None
-        if settings.method_id not in METHODS:
+        if settings.method_id not in GUIDANCE_METHODS:
+            known = (UNGUIDED, *(method.id for method in GUIDANCE_METHODS))
             raise RequestError(
                 f'The guidance method "{settings.method_id}" is not known.',
-                hint=f"Choose one of {', '.join([UNGUIDED, *METHODS])}.",
+                hint=f"Choose one of {', '.join(known)}.",
             )
-        method = METHODS[settings.method_id]
+        method = GUIDANCE_METHODS[settings.method_id]
         if not (scene.mentions and has_work(scene, settings.method_id)):
             return None
-        has_turns = settings.method_id not in PRESENCE_IDS  # of those, every turn is the same
-        takes_turns = settings.one_by_one and has_turns
+        takes_turns = settings.one_by_one and method.needs_relations
         return Guidance(
             loss=method.make_loss(settings),
             schedule=GuidanceSchedule(

@@ -32,7 +32,7 @@ from spatialstudio.domain.devices import (
 from spatialstudio.domain.errors import OutOfMemory
 from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, with_memory_fix
 from spatialstudio.domain.samplers import SCALE_OFF
-from spatialstudio.science.guidance.methods import METHODS
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 
 FLOAT32_BYTES = 4
 KEYS_AND_VALUES = 2
@@ -225,8 +225,8 @@ def _dtype(loaded: LoadedPipeline, request: GenerationRequest) -> torch.dtype:
 
 def _layers_read(loaded: LoadedPipeline, request: GenerationRequest) -> Sequence[AttentionLayer]:
     smaller = Saving.SMALLER_MAPS in request.savings
-    method = METHODS.get(request.guidance.method_id)
-    reads_decoder = method is not None and method.reads_decoder
+    method_id = request.guidance.method_id
+    reads_decoder = method_id in GUIDANCE_METHODS and GUIDANCE_METHODS[method_id].reads_decoder
     levels = loaded.decoder_to_read(smaller=smaller) if reads_decoder else ()
     return [*loaded.layers_to_read(smaller=smaller), *(one for level in levels for one in level)]
 

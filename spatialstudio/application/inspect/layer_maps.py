@@ -25,6 +25,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.run_ports import AttentionFiles
+from spatialstudio.science.guidance.methods import reads_after
 from spatialstudio.science.pos.layer_means import mean_of_layers
 
 log = logging.getLogger(__name__)
@@ -78,7 +79,7 @@ def layers_read(run: OpenRun) -> Moment | None:
     """
     if run.request is None or not any(event.is_guided for event in run.steps):
         return None
-    return Moment.AFTER if run.request.guidance.reads_after else Moment.BEFORE
+    return Moment.AFTER if reads_after(run.request.guidance) else Moment.BEFORE
 
 
 class LayerMaps(CancellableJob):

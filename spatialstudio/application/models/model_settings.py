@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from spatialstudio.domain.generation import (
     PSG,
-    PSG_PRESENCE,
     UNGUIDED,
     GuidanceSettings,
 )
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.run_settings import Preset, RunSettings
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.science.guidance.presets import guidance_preset
 
 
@@ -40,9 +40,6 @@ def with_model(settings: RunSettings, model: ModelCard) -> RunSettings:
     )
 
 
-PSG_KIN = frozenset({PSG, PSG_PRESENCE})
-
-
 def choose_guidance(
     method_id: str,
     model: ModelCard,
@@ -54,8 +51,8 @@ def choose_guidance(
     """Choose how a picture is held to its prompt.
 
     Args:
-        method_id: "none", or one of ``METHOD_IDS``.
-        model: Which weights; knows its own best strength for PSG and its kin.
+        method_id: "none", or that of a registered method.
+        model: Which weights; knows its own best strength for PSG.
         steps: Denoising steps of the run.
         preset: Whose settings.
         strength: Step size; None for that of the preset, 0 for no guidance.
@@ -68,6 +65,7 @@ def choose_guidance(
     settings = guidance_preset(method_id, model.pipeline_class, preset, steps)
     if strength == 0:
         return GuidanceSettings()
-    if strength is None and preset is Preset.RECOMMENDED and method_id in PSG_KIN:
+    is_models = preset is Preset.RECOMMENDED and GUIDANCE_METHODS[method_id].uses_model_strength
+    if strength is None and is_models:
         strength = model.strength
     return settings if strength is None else replace(settings, strength=strength)

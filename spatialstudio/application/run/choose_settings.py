@@ -21,7 +21,7 @@ from spatialstudio.domain.run_settings import (
     SeedMode,
     seed_after,
 )
-from spatialstudio.science.guidance.presets import has_work
+from spatialstudio.science.guidance.methods import has_work
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 
 _STATED = (Preset.PUBLISHED, Preset.SPATIALBENCH_UC)

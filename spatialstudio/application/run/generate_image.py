@@ -27,8 +27,8 @@ from spatialstudio.domain.ports import (
 )
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import REPRODUCE
+from spatialstudio.science.guidance.methods import has_work
 from spatialstudio.science.guidance.noise_search import ranked, score_candidate
-from spatialstudio.science.guidance.presets import has_work
 from spatialstudio.science.scenes.consistency import contradictions_of
 
 

@@ -82,6 +82,7 @@ class GenerationPanel(Panel):
         self._shown_run: tuple[bool, str | None] = (False, None)
         self._unreadable: ErrorReport | None = None
         self._form = RunForm(context.theme)
+        self._form.show_methods(context.studio.guidance_methods)
         variants = tuple(context.actions[command] for command in commands.VARIANTS)
         self._foot = GenerateFooter(context.theme, variants)
         column = QVBoxLayout(self)

@@ -17,11 +17,6 @@ from spatialstudio.adapters.diffusion.token_spans import in_denoiser, token_span
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import Cancelled, RequestError
 from spatialstudio.domain.generation import (
-    ATTEND_EXCITE,
-    BOXDIFF,
-    INFSPLIGN,
-    PSG_PRESENCE,
-    WEIGHTED_PRESENCE,
     CaptureSettings,
     GenerationRequest,
     GuidanceSettings,
@@ -171,7 +166,7 @@ def test_guidance_raises_pos_in_both_branches_of_the_scale_and_out_of_square(fam
 
 
 @pytest.mark.parametrize(
-    "method_id", [PSG_PRESENCE, ATTEND_EXCITE, WEIGHTED_PRESENCE, BOXDIFF, INFSPLIGN]
+    "method_id", ["psg-presence", "attend-excite", "weighted-presence", "boxdiff", "infsplign"]
 )
 def test_every_method_guides(family, make_request, method_id):
     request = make_request(family.tiny.wide)

@@ -8,12 +8,7 @@ import torch
 
 from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.generation import (
-    ATTEND_EXCITE,
-    BOXDIFF,
-    INFSPLIGN,
     PSG,
-    PSG_PRESENCE,
-    WEIGHTED_PRESENCE,
     GuidanceSettings,
     Refinement,
     StepEvent,
@@ -92,7 +87,7 @@ def test_steps_tell_what_the_updates_did(run):
 
 
 @pytest.mark.parametrize(
-    "method_id", [PSG_PRESENCE, ATTEND_EXCITE, WEIGHTED_PRESENCE, BOXDIFF, INFSPLIGN]
+    "method_id", ["psg-presence", "attend-excite", "weighted-presence", "boxdiff", "infsplign"]
 )
 def test_every_method_guides(run, method_id):
     steps, image = run(replace(STRONG, method_id=method_id))
@@ -100,14 +95,16 @@ def test_every_method_guides(run, method_id):
     assert not np.array_equal(image, run(GuidanceSettings())[1])
 
 
-@pytest.mark.parametrize("method_id", [PSG, PSG_PRESENCE, ATTEND_EXCITE, BOXDIFF, INFSPLIGN])
+@pytest.mark.parametrize(
+    "method_id", [PSG, "psg-presence", "attend-excite", "boxdiff", "infsplign"]
+)
 def test_no_method_of_no_strength_changes_the_picture(run, method_id):
     idle = GuidanceSettings(method_id=method_id, strength=0.0)
     assert np.array_equal(run(idle)[1], run(GuidanceSettings())[1])
 
 
 def test_infsplign_leaves_the_latents_and_corrects_what_is_predicted(run):
-    far = GuidanceSettings(method_id=INFSPLIGN, strength=500.0, last_step=3)
+    far = GuidanceSettings(method_id="infsplign", strength=500.0, last_step=3)
     steps, _ = run(far)
     idle, _ = run(replace(far, strength=0.0))
     assert (steps[0].attention_after, steps[0].pos_after) == (None, {})
@@ -116,7 +113,7 @@ def test_infsplign_leaves_the_latents_and_corrects_what_is_predicted(run):
 
 
 def test_maps_for_people_are_the_same_whatever_the_loss_reads(run):
-    read, free = run(GuidanceSettings(method_id=INFSPLIGN))[0][0], run(GuidanceSettings())[0][0]
+    read, free = run(GuidanceSettings(method_id="infsplign"))[0][0], run(GuidanceSettings())[0][0]
     assert read.attention.layers == free.attention.layers
     for mention, weights in free.attention.maps.items():
         assert read.attention.maps[mention] == pytest.approx(weights, abs=1e-6)
@@ -125,7 +122,7 @@ def test_maps_for_people_are_the_same_whatever_the_loss_reads(run):
 @pytest.mark.parametrize("one_by_one", [False, True], ids=["together", "one by one"])
 def test_presence_needs_no_relation(run, one_by_one):
     scene = scene_of("dog", "car", IN_FRONT_OF)
-    excited = replace(STRONG, method_id=ATTEND_EXCITE, one_by_one=one_by_one)
+    excited = replace(STRONG, method_id="attend-excite", one_by_one=one_by_one)
     steps, _ = run(excited, scene=scene)
     assert steps[0].guidance_loss > 0
 
@@ -145,7 +142,7 @@ def test_relations_share_a_pass_or_take_one_each(run, crossing):
     assert one_by_one[0].pos_after["r2"] > one_by_one[0].pos["r2"]
 
 
-@pytest.mark.parametrize("method_id", [ATTEND_EXCITE, WEIGHTED_PRESENCE])
+@pytest.mark.parametrize("method_id", ["attend-excite", "weighted-presence"])
 def test_presence_is_not_taken_once_for_each_relation(run, crossing, method_id):
     settings = replace(STRONG, method_id=method_id)
     together, picture = run(settings, scene=crossing)
@@ -245,7 +242,7 @@ def test_a_refinement_stops_when_the_loss_is_low_enough(run):
 
 
 def test_boxdiff_refines_by_its_inner_part_alone(run):
-    plain = GuidanceSettings(method_id=BOXDIFF, strength=20.0)
+    plain = GuidanceSettings(method_id="boxdiff", strength=20.0)
     met = replace(plain, refinements=(Refinement(step=0, presence=0.0),))
     never = replace(plain, refinements=(Refinement(step=0, presence=1.0),), most_refinements=3)
     first, selected_verdict, refined = (run(settings)[0][0] for settings in (plain, met, never))

@@ -17,15 +17,13 @@ from spatialstudio.application.run.choose_settings import (
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (
-    BOXDIFF,
     MAX_SEED,
     PSG,
-    PSG_PRESENCE,
     GuidanceSettings,
     unguided,
 )
 from spatialstudio.domain.run_settings import Preset, SeedMode
-from spatialstudio.science.guidance.presets import SDXL, STABLE_DIFFUSION
+from spatialstudio.science.guidance.method import SDXL, STABLE_DIFFUSION
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS
 
@@ -65,13 +63,13 @@ def test_another_method_brings_its_settings():
 
 def test_a_method_that_was_not_published_is_refused(settings):
     with pytest.raises(RequestError):
-        with_method(settings, STICKERS, PSG_PRESENCE, Preset.PUBLISHED)
+        with_method(settings, STICKERS, "psg-presence", Preset.PUBLISHED)
 
 
 def test_only_presets_that_there_are_can_be_chosen():
     assert presets_of(PSG, SD) == (Preset.RECOMMENDED, Preset.PUBLISHED)
     boxes = Preset.RECOMMENDED, Preset.PUBLISHED, Preset.SPATIALBENCH_UC
-    assert presets_of(BOXDIFF, SD) == boxes
+    assert presets_of("boxdiff", SD) == boxes
     assert presets_of(PSG, STICKERS) == (Preset.RECOMMENDED,)
 
 

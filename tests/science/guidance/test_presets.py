@@ -4,22 +4,13 @@ import pytest
 
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (
-    ATTEND_EXCITE,
-    BOXDIFF,
-    INFSPLIGN,
     PSG,
-    PSG_PRESENCE,
-    WEIGHTED_PRESENCE,
     StepUnit,
 )
 from spatialstudio.domain.run_settings import Preset
-from spatialstudio.science.guidance.methods import METHODS
-from spatialstudio.science.guidance.presets import (
-    METHOD_IDS,
-    SDXL,
-    STABLE_DIFFUSION,
-    guidance_preset,
-)
+from spatialstudio.science.guidance.method import SDXL, STABLE_DIFFUSION
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
+from spatialstudio.science.guidance.presets import guidance_preset
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 
 
@@ -29,9 +20,9 @@ from spatialstudio.science.guidance.schedule import GuidanceSchedule
         (PSG, STABLE_DIFFUSION, 20, 24),
         (PSG, SDXL, 20_000, 9),
         (PSG, "PixArtAlphaPipeline", 10, 19),
-        (ATTEND_EXCITE, STABLE_DIFFUSION, 20, 24),
-        (BOXDIFF, STABLE_DIFFUSION, 20, 24),
-        (WEIGHTED_PRESENCE, STABLE_DIFFUSION, 2, 19),
+        ("attend-excite", STABLE_DIFFUSION, 20, 24),
+        ("boxdiff", STABLE_DIFFUSION, 20, 24),
+        ("weighted-presence", STABLE_DIFFUSION, 2, 19),
     ],
 )
 def test_published_settings_are_those_of_the_papers_code(method_id, family, strength, last_step):
@@ -46,9 +37,9 @@ ORIGINAL_REFINEMENTS = {0: 0.05, 10: 0.5, 20: 0.8}
 @pytest.mark.parametrize(
     ("method_id", "preset", "refinements"),
     [
-        (ATTEND_EXCITE, Preset.PUBLISHED, ORIGINAL_REFINEMENTS),
-        (BOXDIFF, Preset.PUBLISHED, ORIGINAL_REFINEMENTS),
-        (BOXDIFF, Preset.SPATIALBENCH_UC, {}),
+        ("attend-excite", Preset.PUBLISHED, ORIGINAL_REFINEMENTS),
+        ("boxdiff", Preset.PUBLISHED, ORIGINAL_REFINEMENTS),
+        ("boxdiff", Preset.SPATIALBENCH_UC, {}),
         (PSG, Preset.PUBLISHED, {}),
     ],
 )
@@ -59,13 +50,13 @@ def test_refinement_is_part_of_what_was_published(method_id, preset, refinements
 
 def test_spatialbench_ran_boxdiff_with_its_other_settings_as_published():
     published, run = (
-        guidance_preset(BOXDIFF, STABLE_DIFFUSION, preset)
+        guidance_preset("boxdiff", STABLE_DIFFUSION, preset)
         for preset in (Preset.PUBLISHED, Preset.SPATIALBENCH_UC)
     )
     assert replace(published, refinements=()) == run
 
 
-@pytest.mark.parametrize(("method_id", "family"), [(PSG, STABLE_DIFFUSION), (BOXDIFF, SDXL)])
+@pytest.mark.parametrize(("method_id", "family"), [(PSG, STABLE_DIFFUSION), ("boxdiff", SDXL)])
 def test_spatialbench_ran_nothing_else(method_id, family):
     with pytest.raises(RequestError, match='no preset "spatialbench-uc"'):
         guidance_preset(method_id, family, Preset.SPATIALBENCH_UC)
@@ -79,13 +70,13 @@ def test_sdxl_was_published_in_the_units_of_its_sampler():
 
 
 def test_infsplign_acts_on_every_step_with_one_length():
-    settings = guidance_preset(INFSPLIGN, STABLE_DIFFUSION, Preset.PUBLISHED)
+    settings = guidance_preset("infsplign", STABLE_DIFFUSION, Preset.PUBLISHED)
     schedule = GuidanceSchedule(settings, total_steps=50)
     assert schedule.guides(49)
     assert schedule.length(49) == schedule.length(0) == 1000
 
 
-@pytest.mark.parametrize("method_id", METHOD_IDS)
+@pytest.mark.parametrize("method_id", [method.id for method in GUIDANCE_METHODS])
 @pytest.mark.parametrize("family", [STABLE_DIFFUSION, SDXL, "FluxPipeline", ""])
 def test_every_method_has_a_recommendation_for_every_family(method_id, family):
     settings = guidance_preset(method_id, family, Preset.RECOMMENDED)
@@ -93,13 +84,20 @@ def test_every_method_has_a_recommendation_for_every_family(method_id, family):
     assert settings.strength > 0
 
 
-def test_every_method_that_can_be_asked_for_is_there():
-    assert set(METHOD_IDS) == set(METHODS)
+def test_methods_are_offered_in_a_stated_order():
+    assert [method.id for method in GUIDANCE_METHODS] == [
+        "psg",
+        "psg-presence",
+        "attend-excite",
+        "weighted-presence",
+        "boxdiff",
+        "infsplign",
+    ]
 
 
 def test_what_was_never_published_is_refused():
     with pytest.raises(RequestError, match='no preset "published"'):
-        guidance_preset(PSG_PRESENCE, STABLE_DIFFUSION, Preset.PUBLISHED)
+        guidance_preset("psg-presence", STABLE_DIFFUSION, Preset.PUBLISHED)
 
 
 def test_an_unknown_method_is_refused():

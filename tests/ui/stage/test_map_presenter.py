@@ -22,7 +22,6 @@ from spatialstudio.domain.attention import (
     MapScale,
     Moment,
 )
-from spatialstudio.domain.generation import INFSPLIGN
 from spatialstudio.ui.framework.map_view import MapLook
 from spatialstudio.ui.stage.map_presenter import (
     MapSelection,
@@ -106,7 +105,7 @@ def test_captured_layers_are_told_as_after_whatever_is_wanted(run, averaged):
 
 
 def test_captured_layers_of_a_method_that_leaves_the_latents_are_told_as_before(run, averaged):
-    guidance = replace(run.request.guidance, method_id=INFSPLIGN)
+    guidance = replace(run.request.guidance, method_id="infsplign")
     run = replace(run, request=replace(run.request, guidance=guidance))
     chosen = replace(AFTER, averages=averaged, is_chosen=True)
     assert moment_note(run, 1, chosen).startswith("Read before the step's updates.")

@@ -13,14 +13,7 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import Saving
-from spatialstudio.domain.generation import (
-    ATTEND_EXCITE,
-    BOXDIFF,
-    INFSPLIGN,
-    PSG,
-    PSG_PRESENCE,
-    WEIGHTED_PRESENCE,
-)
+from spatialstudio.domain.guidance import MethodCard
 from spatialstudio.domain.run_settings import Preset, RunSettings
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField, count_field, share_field
 from spatialstudio.ui.theme.metrics import em
@@ -30,17 +23,10 @@ from spatialstudio.ui.widgets.text_label import (
     PlainLabel,
     TextLabel,
     Tone,
+    plain_tip,
 )
 from spatialstudio.ui.widgets.texts import tr
 
-METHODS = {
-    PSG: "PoS guidance",
-    PSG_PRESENCE: "PoS with presence",
-    ATTEND_EXCITE: "Attend-and-Excite",
-    WEIGHTED_PRESENCE: "Weighted presence",
-    BOXDIFF: "BoxDiff",
-    INFSPLIGN: "InfSplign",
-}
 PRESETS = {
     Preset.RECOMMENDED: "Recommended",
     Preset.PUBLISHED: "As published",
@@ -91,8 +77,6 @@ class GuidanceForm(QWidget):
         super().__init__()
         self._settings: RunSettings | None = None
         self._method = ChoiceBox(tr("Method of guidance"))
-        for method_id, name in METHODS.items():
-            self._method.addItem(tr(name), method_id)
         self._preset = ChoiceBox(tr("Whose settings"))
         self._strength = share_field(tr("Step size"), LARGEST_STEP_SIZE)
         self._strength.setToolTip(tr("How far each guided step moves the latents"))
@@ -130,6 +114,15 @@ class GuidanceForm(QWidget):
         self._disclosure = Disclosure(tr("Parameters of the method"), self._fields)
         self._lay_out()
         self._connect()
+
+    def show_methods(self, methods: Sequence[MethodCard]) -> None:
+        """Offer guidance methods, before settings are shown."""
+        with QSignalBlocker(self._method):
+            self._method.clear()
+            for place, method in enumerate(methods):
+                self._method.addItem(tr(method.label), method.id)
+                tip = plain_tip(tr(method.description))
+                self._method.setItemData(place, tip, Qt.ItemDataRole.ToolTipRole)
 
     def show_settings(
         self, settings: RunSettings, presets: tuple[Preset, ...], last_step: int

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.domain.generation import MAX_SEED
+from spatialstudio.domain.guidance import MethodCard
 from spatialstudio.domain.run_settings import (
     Preset,
     RunSettings,
@@ -91,6 +92,10 @@ class RunForm(QWidget):
         can_draw = any(choice.is_usable for choice in choices)
         for part in self._parts:
             part.setEnabled(can_draw)
+
+    def show_methods(self, methods: Sequence[MethodCard]) -> None:
+        """Offer guidance methods, before settings are shown."""
+        self._guidance.show_methods(methods)
 
     def open_models(self) -> None:
         """Let a model be chosen."""

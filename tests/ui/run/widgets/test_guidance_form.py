@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QDoubleSpinBox, QLabe
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.generation import (
     PSG,
-    PSG_PRESENCE,
     GuidanceSettings,
 )
 from spatialstudio.domain.run_settings import Preset, RunSettings
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.ui.run.widgets.guidance_form import GuidanceForm
 
 SETTINGS = RunSettings(
@@ -26,6 +26,7 @@ SETTINGS = RunSettings(
 def form(qtbot):
     form = GuidanceForm()
     qtbot.addWidget(form)
+    form.show_methods(tuple(GUIDANCE_METHODS))
     form.show_settings(SETTINGS, tuple(Preset), 7)
     form.show()
     return form
@@ -76,7 +77,7 @@ def test_another_method_is_told_with_whose_settings(qtbot, form):
     form.disclose(True)
     with qtbot.waitSignal(form.method_picked) as picked:
         qtbot.keyClick(named(form, QComboBox, "Method of guidance"), Qt.Key.Key_Down)
-    assert picked.args == [PSG_PRESENCE, Preset.RECOMMENDED]
+    assert picked.args == ["psg-presence", Preset.RECOMMENDED]
 
 
 def test_what_is_kept_is_told_with_its_price(qtbot, form):
@@ -95,7 +96,7 @@ def test_where_nothing_was_published_there_is_no_choice(form):
 
 
 def test_showing_settings_does_not_echo_them(qtbot, form):
-    guidance = GuidanceSettings(method_id=PSG_PRESENCE, strength=1.0, goal=0.8, inner_updates=2)
+    guidance = GuidanceSettings(method_id="psg-presence", strength=1.0, goal=0.8, inner_updates=2)
     with qtbot.assertNotEmitted(form.settings_edited), qtbot.assertNotEmitted(form.method_picked):
         form.show_settings(replace(SETTINGS, steps=9, guidance=guidance), tuple(Preset), 3)
 

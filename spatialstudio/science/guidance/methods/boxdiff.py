@@ -1,26 +1,31 @@
-"""The loss of BoxDiff: attention inside boxes, none outside, and edges where the boxes have them.
+"""BoxDiff: attention inside boxes, none outside, and edges where the boxes have them.
 
     inner:  1 - mean of the top fifth of A inside;   outer: mean of the top fifth of A outside
     corner: mean over columns of |max over rows of A - box profile| near the box's two edges, and
             the same over rows
 
 Refinement lowers the inner part alone, of the mention that lacks most: its thresholds are for that,
-not for the sum.
+not for the sum. There are two presets: as published, with refinement at steps 0, 10 and 20, and as
+SpatialBench-UC ran it (Rostane 2026, arXiv:2601.13462), without.
 
 Source: Xie et al. 2023, arXiv:2307.10816; from the formulas alone. Ours: the boxes are made from
 the relations, and a tiny box still has a top fifth of one cell.
 """
 
 from collections.abc import Sequence
-
-import torch
+from typing import TYPE_CHECKING
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.relation import (
-    Relation,
-)
-from spatialstudio.science.pos.attention_maps import WordAttention
+from spatialstudio.domain.generation import GuidanceSettings, Refinement
+from spatialstudio.domain.relation import Relation
+from spatialstudio.domain.run_settings import Preset
+from spatialstudio.science.guidance.method import ANY_FAMILY, STABLE_DIFFUSION, GuidanceMethod
 from spatialstudio.science.scenes.relation_boxes import ShareBox, relation_boxes
+
+if TYPE_CHECKING:
+    import torch
+
+    from spatialstudio.science.pos.attention_maps import WordAttention
 
 
 @frozen(kw_only=False)
@@ -37,24 +42,30 @@ class BoxDiffLoss:
 
     reads_whole_text = True
 
-    def __call__(self, relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
+    def __call__(self, relations: Sequence[Relation], attention: "WordAttention") -> "torch.Tensor":
         """Return () the sum of what every placed mention lacks, each part of it >= 0."""
+        import torch
+
         maps = attention.excited_maps()
         boxes = relation_boxes(relations)
         return torch.stack([self._lack(maps[m], box) for m, box in boxes.items()]).sum()
 
-    def refined(self, relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
+    def refined(self, relations: Sequence[Relation], attention: "WordAttention") -> "torch.Tensor":
         """Return () what the mention that lacks most attention in its box lacks there, [0, 1]."""
+        import torch
+
         maps = attention.excited_maps()
         boxes = relation_boxes(relations)
         return torch.stack([self._inner(maps[m], box) for m, box in boxes.items()]).amax()
 
-    def _inner(self, weights: torch.Tensor, box: ShareBox) -> torch.Tensor:
+    def _inner(self, weights: "torch.Tensor", box: ShareBox) -> "torch.Tensor":
         rows = _cells(box.top, box.bottom, weights.shape[0])
         columns = _cells(box.left, box.right, weights.shape[1])
         return (1 - self._top_mean(weights[rows, columns].flatten())).clamp_min(0)
 
-    def _lack(self, weights: torch.Tensor, box: ShareBox) -> torch.Tensor:
+    def _lack(self, weights: "torch.Tensor", box: ShareBox) -> "torch.Tensor":
+        import torch
+
         rows = _cells(box.top, box.bottom, weights.shape[0])
         columns = _cells(box.left, box.right, weights.shape[1])
         inside = torch.zeros_like(weights, dtype=torch.bool)
@@ -64,12 +75,12 @@ class BoxDiffLoss:
         down = self._edges(weights.amax(1), rows)
         return self._inner(weights, box) + outer + across + down
 
-    def _top_mean(self, weights: torch.Tensor) -> torch.Tensor:
+    def _top_mean(self, weights: "torch.Tensor") -> "torch.Tensor":
         count = max(int(self.top_share * weights.numel()), 1)
         return weights.topk(min(count, weights.numel())).values.mean()
 
-    def _edges(self, profile: torch.Tensor, box: slice) -> torch.Tensor:
-        wanted, counts = torch.zeros_like(profile), torch.zeros_like(profile)
+    def _edges(self, profile: "torch.Tensor", box: slice) -> "torch.Tensor":
+        wanted, counts = profile.new_zeros(profile.shape), profile.new_zeros(profile.shape)
         wanted[box] = 1
         for edge in (box.start, box.stop):
             counts[max(edge - self.reach, 0) : edge + self.reach + 1] = 1
@@ -80,3 +91,28 @@ def _cells(start: float, stop: float, count: int) -> slice:
     """Round an interval of shares to cells; at least one."""
     first = min(round(start * count), count - 1)
     return slice(first, max(round(stop * count), first + 1))
+
+
+METHOD = GuidanceMethod(
+    id="boxdiff",
+    label="BoxDiff",
+    description="Draws the attention to each mention into a box made from the relations.",
+    order=5,
+    presets={
+        Preset.RECOMMENDED: {ANY_FAMILY: GuidanceSettings(strength=20)},
+        Preset.PUBLISHED: {
+            STABLE_DIFFUSION: GuidanceSettings(
+                strength=20,
+                last_step=24,
+                refinements=(
+                    Refinement(step=0, presence=0.05),
+                    Refinement(step=10, presence=0.5),
+                    Refinement(step=20, presence=0.8),
+                ),
+            )
+        },
+        Preset.SPATIALBENCH_UC: {STABLE_DIFFUSION: GuidanceSettings(strength=20, last_step=24)},
+    },
+    make_loss=lambda _: BoxDiffLoss(),
+    make_refined=lambda _: BoxDiffLoss().refined,
+)

@@ -1,4 +1,4 @@
-"""The loss of InfSplign: centroids in order, spreads small and alike.
+"""InfSplign: centroids in order, spreads small and alike.
 
     spatial:  GELU(alpha (m - delta)), delta the signed difference of centroids along the claim
     presence: sum of the variances;    balance: |variance of A - variance of B|
@@ -14,12 +14,10 @@ and "between", which they leave out; several relations add up, each times its we
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
-
-import torch
-from torch.nn.functional import gelu
+from typing import TYPE_CHECKING, TypeAlias
 
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import (
     Axis,
@@ -27,9 +25,20 @@ from spatialstudio.domain.relation import (
     Relation,
     Shape,
 )
-from spatialstudio.science.pos.attention_maps import WordAttention
+from spatialstudio.domain.run_settings import Preset
+from spatialstudio.science.guidance.method import (
+    ANY_FAMILY,
+    EVERY_STEP,
+    STABLE_DIFFUSION,
+    GuidanceMethod,
+)
 from spatialstudio.science.pos.relation_rules import PICTURE_AXES, can_guide
 from spatialstudio.science.pos.superiority import marginal
+
+if TYPE_CHECKING:
+    import torch
+
+    from spatialstudio.science.pos.attention_maps import WordAttention
 
 
 @frozen(kw_only=False)
@@ -41,8 +50,8 @@ class Spread:
         variance: () mean squared distance from the centroid, both axes.
     """
 
-    centroid: Mapping[Axis, torch.Tensor]
-    variance: torch.Tensor
+    centroid: "Mapping[Axis, torch.Tensor]"
+    variance: "torch.Tensor"
 
 
 Spreads: TypeAlias = Mapping[MentionId, Spread]
@@ -66,56 +75,58 @@ class InfSplignLoss:
 
     reads_whole_text = False
 
-    def __call__(self, relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
+    def __call__(self, relations: Sequence[Relation], attention: "WordAttention") -> "torch.Tensor":
         """Return () the sum of the three terms of every relation that flat maps can hold."""
         levels = [
             {mention: spread_of(weights) for mention, weights in maps.items()}
             for maps in attention.decoder_maps()
         ]
         guided = [relation for relation in relations if can_guide(relation.type)]
-        return torch.stack([self._of(each, levels[0], levels[-1]) for each in guided]).sum()
+        return _stack([self._of(each, levels[0], levels[-1]) for each in guided]).sum()
 
-    def _of(self, relation: Relation, coarse: Spreads, fine: Spreads) -> torch.Tensor:
+    def _of(self, relation: Relation, coarse: Spreads, fine: Spreads) -> "torch.Tensor":
         ends = [coarse[end] for end in relation.ends]
-        variances = torch.stack([end.variance for end in ends])
+        variances = _stack([end.variance for end in ends])
         subject, *others = (fine[end].variance for end in relation.ends)
-        unlike = torch.stack([(subject - other).abs() for other in others])
+        unlike = _stack([(subject - other).abs() for other in others])
         spatial = self._spatial(relation, ends)
         lack = spatial + self.presence * variances.sum() + self.balance * unlike.sum()
         return relation.weight * lack
 
-    def _spatial(self, relation: Relation, ends: Sequence[Spread]) -> torch.Tensor:
+    def _spatial(self, relation: Relation, ends: Sequence[Spread]) -> "torch.Tensor":
         subject, other, *flank = ends
         apart = [(subject.centroid[axis] - other.centroid[axis]).abs() for axis in PICTURE_AXES]
         match relation.type.shape:
             case Shape.ORDER:
                 claims = relation.type.claims
-                return torch.stack([self._claim(claim, subject, other) for claim in claims]).sum()
+                return _stack([self._claim(claim, subject, other) for claim in claims]).sum()
             case Shape.NEAR:
-                return torch.stack([self._lacking(-distance) for distance in apart]).sum()
+                return _stack([self._lacking(-distance) for distance in apart]).sum()
             case Shape.FAR:
-                return self._lacking(torch.stack(apart).amax())
+                return self._lacking(_stack(apart).amax())
             case Shape.BETWEEN:
                 return self._between(subject, other, flank[0])
 
-    def _between(self, subject: Spread, one: Spread, other: Spread) -> torch.Tensor:
+    def _between(self, subject: Spread, one: Spread, other: Spread) -> "torch.Tensor":
         arrangements = [
             self._claim(AxisClaim(axis, is_first), subject, one)
             + self._claim(AxisClaim(axis, not is_first), subject, other)
             for axis in PICTURE_AXES
             for is_first in (True, False)
         ]
-        return torch.stack(arrangements).amin()
+        return _stack(arrangements).amin()
 
-    def _claim(self, claim: AxisClaim, subject: Spread, other: Spread) -> torch.Tensor:
+    def _claim(self, claim: AxisClaim, subject: Spread, other: Spread) -> "torch.Tensor":
         ahead = other.centroid[claim.axis] - subject.centroid[claim.axis]
         return self._lacking(ahead if claim.subject_first else -ahead)
 
-    def _lacking(self, delta: torch.Tensor) -> torch.Tensor:
+    def _lacking(self, delta: "torch.Tensor") -> "torch.Tensor":
+        from torch.nn.functional import gelu
+
         return gelu(self.slope * (self.margin - delta))
 
 
-def spread_of(weights: torch.Tensor) -> Spread:
+def spread_of(weights: "torch.Tensor") -> Spread:
     """Measure where a map lies.
 
     Args:
@@ -124,6 +135,8 @@ def spread_of(weights: torch.Tensor) -> Spread:
     Raises:
         EmptyMapError: The map holds no mass.
     """
+    import torch
+
     centroid, variance = {}, weights.new_zeros(())
     for axis in PICTURE_AXES:
         profile = marginal(weights, axis)
@@ -131,3 +144,26 @@ def spread_of(weights: torch.Tensor) -> Spread:
         centroid[axis] = (profile * places).sum()
         variance = variance + (profile * (places - centroid[axis]).square()).sum()
     return Spread(centroid, variance)
+
+
+def _stack(values: "Sequence[torch.Tensor]") -> "torch.Tensor":
+    import torch
+
+    return torch.stack(tuple(values))
+
+
+_PUBLISHED = GuidanceSettings(strength=1000, decay=1, last_step=EVERY_STEP)
+
+METHOD = GuidanceMethod(
+    id="infsplign",
+    label="InfSplign",
+    description="Corrects the predicted noise by the order and the spread of the objects' maps.",
+    order=6,
+    presets={
+        Preset.RECOMMENDED: {ANY_FAMILY: _PUBLISHED},
+        Preset.PUBLISHED: {STABLE_DIFFUSION: _PUBLISHED},
+    },
+    corrects_prediction=True,
+    reads_decoder=True,
+    make_loss=lambda _: InfSplignLoss(),
+)

@@ -2,13 +2,10 @@ import pytest
 import torch
 
 from spatialstudio.domain.relation import LEFT_OF, Relation
-from spatialstudio.science.guidance.losses import scene_loss
-from spatialstudio.science.guidance.presence_losses import (
-    AttendExciteLoss,
-    PsgPresenceLoss,
-    WeightedPresenceLoss,
-    compactness,
-)
+from spatialstudio.science.guidance.losses import PsgLoss, scene_loss
+from spatialstudio.science.guidance.methods.attend_excite import AttendExciteLoss
+from spatialstudio.science.guidance.methods.psg_presence import PsgPresenceLoss, compactness
+from spatialstudio.science.guidance.methods.weighted_presence import WeightedPresenceLoss
 from spatialstudio.science.pos.attention_maps import WordAttention
 
 RELATIONS = [Relation(id="r", type=LEFT_OF, subject="a", object="b")]
@@ -68,8 +65,8 @@ def test_compactness_knows_no_scale():
 
 
 def test_our_method_adds_spread_to_misplacement(random_attention):
-    alone = PsgPresenceLoss(presence=0)(RELATIONS, random_attention)
-    both = PsgPresenceLoss(presence=2)(RELATIONS, random_attention)
+    alone = PsgPresenceLoss(PsgLoss(), presence=0)(RELATIONS, random_attention)
+    both = PsgPresenceLoss(PsgLoss(), presence=2)(RELATIONS, random_attention)
     maps = random_attention.maps()
     spread = sum((1 - compactness(weights)) ** 2 for weights in maps.values())
     assert alone == scene_loss(RELATIONS, maps)
@@ -77,7 +74,9 @@ def test_our_method_adds_spread_to_misplacement(random_attention):
 
 
 @pytest.mark.parametrize(
-    "loss", [AttendExciteLoss(), WeightedPresenceLoss({"a": 2}), PsgPresenceLoss()], ids=repr
+    "loss",
+    [AttendExciteLoss(), WeightedPresenceLoss({"a": 2}), PsgPresenceLoss(PsgLoss())],
+    ids=repr,
 )
 def test_the_gradient_is_that_of_finite_differences(loss, random_attention):
     assert torch.autograd.gradcheck(

@@ -6,7 +6,7 @@ from spatialstudio.domain.relation import (
     RIGHT_OF,
     Relation,
 )
-from spatialstudio.science.guidance.box_losses import BoxDiffLoss
+from spatialstudio.science.guidance.methods.boxdiff import BoxDiffLoss
 from spatialstudio.science.pos.attention_maps import WordAttention
 
 PLACES = {"a": [0], "b": [1]}

@@ -12,7 +12,7 @@ from spatialstudio.domain.relation import (
     Axis,
     Relation,
 )
-from spatialstudio.science.guidance.infsplign import InfSplignLoss, spread_of
+from spatialstudio.science.guidance.methods.infsplign import InfSplignLoss, spread_of
 from spatialstudio.science.pos.attention_maps import WordAttention
 
 SPATIAL_ONLY = InfSplignLoss(presence=0, balance=0)

@@ -1,0 +1,67 @@
+"""Weighted presence: lift every mention, each as much as it counts.
+
+The loss is the sum over mentions of c (1 - max A), with a weight c for each mention; A are the maps
+of words that compete.
+
+Source: Singh and Zheng 2023, arXiv:2307.04749, cross-attention control. Ours: the mean over the
+tokens of a mention where they take one token, and weights by mention where they use w - 1 of an
+assertion.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import GuidanceSettings
+from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.relation import Relation
+from spatialstudio.domain.run_settings import Preset
+from spatialstudio.science.guidance.method import ANY_FAMILY, STABLE_DIFFUSION, GuidanceMethod
+
+if TYPE_CHECKING:
+    import torch
+
+    from spatialstudio.science.pos.attention_maps import WordAttention
+
+ORDINARY = 1.0
+"""How much a mention's presence counts when nothing is said of it."""
+
+
+@frozen(kw_only=False)
+class WeightedPresenceLoss:
+    """Cross-attention control of Evaluate-and-Refine, a ``GuidanceLoss``.
+
+    Attributes:
+        weights: How much each mention's presence counts; 1 for those left out.
+    """
+
+    weights: Mapping[MentionId, float] = field(default_factory=dict)
+
+    reads_whole_text = True
+
+    def __call__(
+        self, _relations: Sequence[Relation], attention: "WordAttention"
+    ) -> "torch.Tensor":
+        """Return () the sum of what the mentions lack, each in [0, 1] times its weight."""
+        import torch
+
+        maps = attention.excited_maps()
+        lacks = [
+            self.weights.get(m, ORDINARY) * (1 - weights.amax()) for m, weights in maps.items()
+        ]
+        return torch.stack(lacks).sum()
+
+
+METHOD = GuidanceMethod(
+    id="weighted-presence",
+    label="Weighted presence",
+    description="Raises the attention to every mention, each by its weight.",
+    order=4,
+    presets={
+        Preset.RECOMMENDED: {ANY_FAMILY: GuidanceSettings(strength=2)},
+        Preset.PUBLISHED: {STABLE_DIFFUSION: GuidanceSettings(strength=2, last_step=19)},
+    },
+    needs_relations=False,
+    make_loss=lambda settings: WeightedPresenceLoss(weights=settings.mention_weights),
+)
