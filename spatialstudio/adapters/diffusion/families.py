@@ -3,7 +3,7 @@
 Text layout and order of the batch were read off diffusers 0.42. Which layers to read is published
 for Stable Diffusion 1.4, SDXL and PixArt alone (Rezaei et al. 2025, arXiv:2506.23418); which share
 of the blocks is read in the others is a first guess. Sizes, steps and step sizes stand in
-``model_kinds.py``, what guidance is recommended in ``science/guidance_presets.py``.
+``model_kinds.py``, what guidance is recommended in ``science/guidance/methods/``.
 """
 
 import inspect
